@@ -13,7 +13,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags, sendmsg};
 use tcplab_units::Instant;
 
-use crate::shared::Shared;
+use crate::memory::SharedMemory;
 
 /// `enum um_timetravel_ops`.
 const ACK: u32 = 0;
@@ -59,12 +59,12 @@ impl Message {
         bytes
     }
 
-    fn from_bytes([a, b, c, d, e, f, g, h, time @ ..]: [u8; Message::LEN]) -> Message {
-        Message {
-            op: u32::from_ne_bytes([a, b, c, d]),
-            seq: u32::from_ne_bytes([e, f, g, h]),
-            time: u64::from_ne_bytes(time),
-        }
+    fn from_bytes(bytes: [u8; Message::LEN]) -> Message {
+        let (numbers, time) = bytes.split_at(8);
+        let (op, seq) = numbers.split_at(4);
+        let number = |bytes: &[u8]| u32::from_ne_bytes(bytes.try_into().expect("four bytes"));
+        let time = u64::from_ne_bytes(time.try_into().expect("eight bytes"));
+        Message { op: number(op), seq: number(seq), time }
     }
 }
 
@@ -89,7 +89,7 @@ pub(crate) enum Turn {
 }
 
 /// Prepares the memory that a guest finds with its first message.
-pub(crate) fn lay_out(memory: &Shared, size: usize) {
+pub(crate) fn lay_out(memory: &SharedMemory, size: usize) {
     memory.write(0, VERSION | (size as u64) << 32);
     memory.write(FREE_UNTIL, 0);
     memory.write(CURRENT_TIME, 0);
@@ -99,7 +99,7 @@ pub(crate) fn lay_out(memory: &Shared, size: usize) {
 }
 
 /// When the guest wants to run next.
-pub(crate) fn request(memory: &Shared) -> Option<Instant> {
+pub(crate) fn request(memory: &SharedMemory) -> Option<Instant> {
     let is_asked = memory.read(GUEST) & WANTS_TO_RUN != 0;
     let at = memory.read(GUEST + 8);
     // `time_travel_sleep` asks for `S64_MAX`, which is never.
@@ -108,7 +108,10 @@ pub(crate) fn request(memory: &Shared) -> Option<Instant> {
 
 impl Calendar {
     /// Takes the guest's connection, if it comes within [`LOOK`].
-    pub(crate) fn accept(listener: &UnixListener, memory: &Shared) -> io::Result<Option<Calendar>> {
+    pub(crate) fn accept(
+        listener: &UnixListener,
+        memory: &SharedMemory,
+    ) -> io::Result<Option<Calendar>> {
         if !is_readable(listener.as_fd(), LOOK)? {
             return Ok(None);
         }
@@ -129,7 +132,12 @@ impl Calendar {
     }
 
     /// Lets the guest run from `at` on, to all of its events before `until`.
-    pub(crate) fn run(&mut self, memory: &Shared, at: Instant, until: Instant) -> io::Result<()> {
+    pub(crate) fn run(
+        &mut self,
+        memory: &SharedMemory,
+        at: Instant,
+        until: Instant,
+    ) -> io::Result<()> {
         memory.write(CURRENT_TIME, at.as_nanos());
         memory.write(FREE_UNTIL, until.as_nanos());
         self.seq = self.seq.wrapping_add(1);
@@ -137,7 +145,7 @@ impl Calendar {
     }
 
     /// What the guest does, after [`LOOK`] at the latest.
-    pub(crate) fn turn(&mut self, memory: &Shared, wall_nanos: u64) -> io::Result<Turn> {
+    pub(crate) fn turn(&mut self, memory: &SharedMemory, wall_nanos: u64) -> io::Result<Turn> {
         loop {
             let message = match self.receive() {
                 Ok(Some(message)) => message,

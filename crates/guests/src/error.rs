@@ -25,7 +25,7 @@ pub enum GuestError {
         source: io::Error,
     },
     /// The process of the guest ended.
-    #[error("the guest ended after {} of virtual time ({status}){}", since_zero(.at), after(.said))]
+    #[error("the guest ended after {} of virtual time ({status}){}", since_zero(*.at), after(.said))]
     Ended {
         /// When.
         at: Instant,
@@ -37,7 +37,7 @@ pub enum GuestError {
     /// It uses processor time without end, while its clock stands.
     #[error(
         "the guest has computed for {real} without waiting for anything, after {} of virtual time{}",
-        since_zero(.at), after(.said)
+        since_zero(*.at), after(.said)
     )]
     Spins {
         /// When, in virtual time.
@@ -66,7 +66,7 @@ impl GuestError {
     }
 }
 
-fn since_zero(at: &Instant) -> Span {
+fn since_zero(at: Instant) -> Span {
     at.since(Instant::ZERO)
 }
 

@@ -9,12 +9,10 @@ use tcplab_wire::offload::VnetHeader;
 
 use crate::calendar::{self, Calendar, LOOK, Turn};
 use crate::error::GuestError;
-use crate::launch::{BOOT_UNIX_NANOS, GuestRequest, Process};
+use crate::launch::{BOOT_UNIX_NANOS, GuestRequest, Process, ZERO_NANOS};
+use crate::memory::SharedMemory;
 use crate::ring::{self, Content, Record};
-use crate::shared::Shared;
 
-/// How long after the start of its clock a guest's trial begins: it has booted by then.
-pub(crate) const ZERO_NANOS: u64 = 1_000_000_000;
 /// How long its turns are while it boots.
 const BOOT_STEP: Span = Span::from_millis(4);
 /// How long it may compute in real time without waiting for anything, while its clock stands.
@@ -25,7 +23,7 @@ const LONGEST_TURN: time::Duration = time::Duration::from_secs(20);
 /// All instants are those of the trial, whose zero is a second after the guest's start.
 #[derive(Debug)]
 pub struct Guest {
-    memory: Shared,
+    memory: SharedMemory,
     calendar: Calendar,
     process: Process,
     /// What is still to arrive and not in the ring yet, in order of time.
@@ -75,7 +73,7 @@ impl Guest {
         task: &[u8],
         stop: &AtomicBool,
     ) -> Result<(Guest, Vec<u8>), GuestError> {
-        let memory = Shared::new(ring::SIZE).map_err(GuestError::setup("share memory"))?;
+        let memory = SharedMemory::new(ring::SIZE).map_err(GuestError::setup("share memory"))?;
         calendar::lay_out(&memory, ring::SIZE);
         ring::lay_out(&memory, request.cuts, request.response);
         let (mut process, listener) = Process::start(request)?;
@@ -174,7 +172,8 @@ impl Guest {
     }
 
     /// Lets it run from `at`, which is [`Guest::poll_at`], to all of its events before `until`, or
-    /// before an answer may come to what it sends meanwhile. All that arrives before `until` is known.
+    /// before an answer may come to what it sends meanwhile. All that arrives before `until` is
+    /// known.
     ///
     /// # Errors
     /// When it broke a protocol or does not stop to compute; [`GuestError::Stopped`] soon after

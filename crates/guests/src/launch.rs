@@ -37,9 +37,11 @@ pub struct GuestRequest<'a> {
     pub response: tcplab_units::Span,
 }
 
+/// How long after the start of its clock a guest's trial begins: it has booted by then.
+pub(crate) const ZERO_NANOS: u64 = 1_000_000_000;
 /// The zero of a guest's clock: 2000-01-01 00:00:00 UTC less the time that it boots in, nanoseconds
 /// since the Unix epoch.
-pub(crate) const BOOT_UNIX_NANOS: u64 = 946_684_800_000_000_000 - crate::guest::ZERO_NANOS;
+pub(crate) const BOOT_UNIX_NANOS: u64 = 946_684_800_000_000_000 - ZERO_NANOS;
 
 /// The descriptors of the guest's process. Its command line names them instead of paths: it is part
 /// of the kernel's random numbers, and must be the same everywhere.
@@ -60,7 +62,8 @@ pub(crate) struct Process {
 impl Process {
     /// Starts it; it connects to the listener that is returned.
     pub(crate) fn start(request: &GuestRequest<'_>) -> Result<(Process, UnixListener), GuestError> {
-        let (listener, place) = listen().map_err(GuestError::setup("make the socket of the clock"))?;
+        let (listener, place) =
+            listen().map_err(GuestError::setup("make the socket of the clock"))?;
         let init = open(request.init, OFlags::PATH | OFlags::CLOEXEC, Mode::empty())
             .map_err(|errno| GuestError::setup("open the first program")(errno.into()))?;
         let image = |source| GuestError::Image { image: request.image.into(), source };
@@ -102,13 +105,10 @@ impl Process {
 
     /// Ends it, if it has not ended, and gives its status and the last it said.
     pub(crate) fn end(&mut self) -> (String, String) {
-        let status = match self.ended() {
-            Some(status) => status,
-            None => {
-                let _ = self.child.kill();
-                self.child.wait().map_or_else(|error| error.to_string(), |it| it.to_string())
-            }
-        };
+        let status = self.ended().unwrap_or_else(|| {
+            let _ = self.child.kill();
+            self.child.wait().map_or_else(|error| error.to_string(), |it| it.to_string())
+        });
         if let Some(reader) = self.reader.take() {
             let _ = reader.join();
         }

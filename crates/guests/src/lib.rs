@@ -8,8 +8,8 @@ mod calendar;
 mod error;
 mod guest;
 mod launch;
+mod memory;
 mod ring;
-mod shared;
 
 pub use error::GuestError;
 pub use guest::{Guest, Sent};

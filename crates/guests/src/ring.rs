@@ -17,7 +17,7 @@ use std::io;
 use tcplab_units::{Instant, Span};
 use tcplab_wire::offload::VnetHeader;
 
-use crate::shared::Shared;
+use crate::memory::SharedMemory;
 
 /// Where the head of the rings is.
 const AREA: usize = 8192;
@@ -72,7 +72,7 @@ pub(crate) enum Content<'a> {
 
 /// Makes the rings in memory that is all zero. An answer to what the guest sends comes `response`
 /// later at the soonest.
-pub(crate) fn lay_out(memory: &Shared, cuts: bool, response: Span) {
+pub(crate) fn lay_out(memory: &SharedMemory, cuts: bool, response: Span) {
     memory.write(RESPONSE, response.as_nanos());
     memory.write(FEATURES, if cuts { FEATURE_TSO } else { 0 });
     memory.write(AREA, MAGIC);
@@ -82,7 +82,7 @@ pub(crate) fn lay_out(memory: &Shared, cuts: bool, response: Span) {
 ///
 /// # Errors
 /// What is wrong with the ring.
-pub(crate) fn take(memory: &Shared) -> Result<Option<(Instant, Record)>, String> {
+pub(crate) fn take(memory: &SharedMemory) -> Result<Option<(Instant, Record)>, String> {
     loop {
         let (head, tail) = (memory.read(SENT_HEAD), memory.read(SENT_TAIL));
         if head == tail {
@@ -126,7 +126,7 @@ pub(crate) fn take(memory: &Shared) -> Result<Option<(Instant, Record)>, String>
 ///
 /// # Errors
 /// When it is longer than any record.
-pub(crate) fn put(memory: &Shared, time: Instant, content: Content<'_>) -> io::Result<bool> {
+pub(crate) fn put(memory: &SharedMemory, time: Instant, content: Content<'_>) -> io::Result<bool> {
     let (kind, flags, bytes) = match content {
         Content::Packet(bytes, checked) => (PACKET, if checked { FLAG_CHECKED } else { 0 }, bytes),
         Content::Message(bytes) => (MESSAGE, 0, bytes),
@@ -158,12 +158,12 @@ pub(crate) fn put(memory: &Shared, time: Instant, content: Content<'_>) -> io::R
 }
 
 /// Whether the guest has not taken all that it was handed.
-pub(crate) fn holds_arrivals(memory: &Shared) -> bool {
+pub(crate) fn holds_arrivals(memory: &SharedMemory) -> bool {
     memory.read(ARRIVED_HEAD) != memory.read(ARRIVED_TAIL)
 }
 
 /// Records that the guest had no room for.
-pub(crate) fn dropped(memory: &Shared) -> u64 {
+pub(crate) fn dropped(memory: &SharedMemory) -> u64 {
     memory.read(DROPPED)
 }
 

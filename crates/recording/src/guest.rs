@@ -25,7 +25,7 @@ pub enum GuestReport {
         /// The flow, if its samples have a file of their own.
         flow: Option<String>,
         /// The state.
-        sample: Sample,
+        sample: Box<Sample>,
     },
     /// Its application has received so many bytes more.
     Received(u64),

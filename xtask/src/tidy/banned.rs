@@ -107,11 +107,12 @@ const BANS: &[Ban] = &[
     everywhere(&["dbg!"], "it is left over from a search", "delete it"),
     Ban {
         // `servers` has a `sys` of its own: its designs fork, share memory and hand memory to
-        // io_uring, and must not need the privileges and namespaces of `testbed`.
-        scope: Scope::Outside(&["testbed", "servers"]),
+        // io_uring, and must not need the privileges and namespaces of `testbed`. `guests` shares
+        // memory with other kernels.
+        scope: Scope::Outside(&["testbed", "servers", "guests"]),
         ..everywhere(
             &["unsafe"],
-            "only `testbed`, and the `sys` of `servers`, speak to the kernel past the compiler",
+            "only `testbed`, the `sys` of `servers`, and `guests` speak to the kernel past the compiler",
             "write it safely, or move the system call to `testbed`",
         )
     },

@@ -82,8 +82,8 @@ toml toml_edit: scenario xtask
     only `scenario` knows TOML
 arrow* parquet*: table
     only `table` knows Arrow and Parquet
-libc netlink* rustix nix: testbed servers load kernels
-    only `testbed`, servers and their clients, and builds of kernels speak to the kernel
+libc netlink* rustix nix: testbed servers load kernels guests
+    only `testbed`, servers and their clients, and builds and processes of kernels speak to the kernel
 io-uring: servers
     it is a way to carry connections
 clap* indicatif: cli

@@ -1,7 +1,7 @@
 use super::*;
 
 /// What the driver does: puts a record into the ring of what the guest sends.
-fn send(memory: &Shared, time: u64, kind: u16, bytes: &[u8]) {
+fn send(memory: &SharedMemory, time: u64, kind: u16, bytes: &[u8]) {
     let head = memory.read(SENT_HEAD);
     let at = (head % RING_SIZE as u64) as usize;
     let (size, rest) = (size_of(bytes.len()), RING_SIZE - at);
@@ -21,7 +21,7 @@ fn send(memory: &Shared, time: u64, kind: u16, bytes: &[u8]) {
 
 #[test]
 fn records_come_in_order_around_the_end_of_the_ring() {
-    let memory = Shared::new(SIZE).unwrap();
+    let memory = SharedMemory::new(SIZE).unwrap();
     // Twice around, with sizes that leave rests of all lengths.
     for nth in 0..3000_u64 {
         let bytes = vec![nth as u8; (nth * 37 % 4000) as usize];
@@ -38,7 +38,7 @@ fn records_come_in_order_around_the_end_of_the_ring() {
 
 #[test]
 fn full_ring_takes_nothing_more() {
-    let memory = Shared::new(SIZE).unwrap();
+    let memory = SharedMemory::new(SIZE).unwrap();
     let packet = vec![7; LONGEST];
     let fits = RING_SIZE / size_of(LONGEST);
     for nth in 0..fits {
@@ -59,7 +59,7 @@ fn broken_ring_is_an_error() {
         ("of no kind", 1, 9, 64),
         ("fuller than full", 1, PACKET, RING_SIZE as u64 + 64),
     ] {
-        let memory = Shared::new(SIZE).unwrap();
+        let memory = SharedMemory::new(SIZE).unwrap();
         let mut header = [0; UNIT];
         header[8..12].copy_from_slice(&length.to_ne_bytes());
         header[12..14].copy_from_slice(&kind.to_ne_bytes());

@@ -109,11 +109,9 @@ pub(crate) fn stacks(world: RunWorld, case: &Case, kernel: &str) -> Vec<StackUse
     [("client", &case.client), ("server", &case.server)]
         .into_iter()
         .map(|(end, spec)| match (Profile::named(spec.profile()), world_of(world, case)) {
-            _ if case.kernels().is_some() => StackUsed {
-                end: end.into(),
-                name: spec.stack.to_string(),
-                ..StackUsed::default()
-            },
+            _ if case.kernels().is_some() => {
+                StackUsed { end: end.into(), name: spec.stack.to_string(), ..StackUsed::default() }
+            }
             (Ok(profile), World::Simulated) => StackUsed {
                 end: end.into(),
                 name: profile.name.into(),

@@ -25,10 +25,8 @@ pub(crate) fn kernels_of(case: &Case) -> Result<Option<[Kernel; 2]>, LabError> {
     let Some([client, server]) = case.kernels() else { return Ok(None) };
     let find = |name: &str| {
         let no_kernel = |source| LabError::NoKernel { name: name.into(), source };
-        let wanted = name.parse().map_err(|_| LabError::NoCase {
-            asked: name.into(),
-            known: Vec::new(),
-        })?;
+        let wanted =
+            name.parse().map_err(|_| LabError::NoCase { asked: name.into(), known: Vec::new() })?;
         Cache::of_user().and_then(|cache| cache.find(&wanted)).map_err(no_kernel)
     };
     Ok(Some([find(client)?, find(server)?]))

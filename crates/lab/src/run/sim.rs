@@ -178,8 +178,11 @@ fn make(
     match kernels_of(case)? {
         Some(kernels) => run_on_guests(&request, &kernels, launcher, halt)
             .map_err(|source| LabError::OnGuests { case: name(), number, source })?,
-        None => run_trial(&request, halt)
-            .map_err(|source| LabError::Simulated { case: name(), number, source })?,
+        None => run_trial(&request, halt).map_err(|source| LabError::Simulated {
+            case: name(),
+            number,
+            source,
+        })?,
     }
     let contents = Contents::read(Recording::open(stage)?, case)?;
     analyse_and_store(run, stage, &contents, case, number)

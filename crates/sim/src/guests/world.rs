@@ -7,7 +7,8 @@ use tcplab_recording::{GuestOrder, GuestReport, RecordingWriter};
 use tcplab_units::{Endpoint, Instant, Span};
 
 use super::awaited::{Awaited, QUIET};
-use super::{FromGuest, Guest, GuestTrialError};
+use super::error::GuestTrialError;
+use super::guest::{FromGuest, Guest};
 use crate::packets::whole;
 
 /// How long after its time is over the applications of a trial have for what may fail.
@@ -144,9 +145,8 @@ impl<G: Guest> GuestWorld<G> {
 
     fn next(&self) -> Option<(Instant, Next)> {
         let arrivals = (0..2).map(|way| (self.ways[way].link.next_departure(), Next::Arrival(way)));
-        let departures = (0..2).map(|end| {
-            (self.sides[end].sent.front().map(|(at, _)| *at), Next::Departure(end))
-        });
+        let departures = (0..2)
+            .map(|end| (self.sides[end].sent.front().map(|(at, _)| *at), Next::Departure(end)));
         let turns = (0..2).map(|end| (self.sides[end].guest.poll_at(), Next::Turn(end)));
         let limit = if self.is_over_time { self.limit + LAST_WORDS } else { self.limit };
         let others = [(self.rest, Next::Rest), (Some(limit), Next::Limit)];
@@ -171,9 +171,10 @@ impl<G: Guest> GuestWorld<G> {
         let (out, back, other) = (&self.ways[end], &self.ways[1 - end], &self.sides[1 - end]);
         let arrival = back.link.next_departure();
         // What it sent itself may be answered.
-        let answered = out.link.next_departure().map(|at| {
-            if out.answers { at } else { at + back.least_delay }
-        });
+        let answered = out
+            .link
+            .next_departure()
+            .map(|at| if out.answers { at } else { at + back.least_delay });
         let sent = other.sent.front().map(|(at, _)| *at);
         let others = Instant::earlier(sent, other.guest.poll_at());
         // Of the other's link something may come back to it at once; so may a report to this end.

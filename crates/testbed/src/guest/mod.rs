@@ -124,7 +124,7 @@ fn report_samples(samples: Receiver<Looked>, channel: &Arc<Channel>) -> Result<(
     threads::start("the thread that reports samples", move || {
         for (flow, sample) in samples {
             let flow = flow.map(|flow| flow.to_string());
-            let _ = channel.say(&GuestReport::Sampled { flow, sample });
+            let _ = channel.say(&GuestReport::Sampled { flow, sample: Box::new(sample) });
         }
     })?;
     Ok(())
@@ -142,7 +142,9 @@ fn obey(end: Endpoint, shared: &Arc<TrialState>, channel: &Arc<Channel>) -> Resu
                 GuestOrder::RunOut => {
                     shared.run_out();
                 }
-                GuestOrder::Accepted(nth) => shared.flows.iter().for_each(|it| it.heard_accepted(nth)),
+                GuestOrder::Accepted(nth) => {
+                    shared.flows.iter().for_each(|it| it.heard_accepted(nth));
+                }
                 GuestOrder::Ended { nth, was_connected } => {
                     shared.flows.iter().for_each(|it| it.heard_ended(other, nth, was_connected));
                 }

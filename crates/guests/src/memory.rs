@@ -14,25 +14,25 @@ use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
 /// Both read and write it, but never at the same time: the guest while it runs, its owner while it
 /// waits. What is exchanged to say whose turn it is goes through a socket, which orders the rest.
 #[derive(Debug)]
-pub(crate) struct Shared {
+pub(crate) struct SharedMemory {
     fd: OwnedFd,
     base: NonNull<u8>,
     size: usize,
 }
 
 // SAFETY: the mapping belongs to this value and is unmapped with it; it is tied to no thread.
-unsafe impl Send for Shared {}
+unsafe impl Send for SharedMemory {}
 
-impl Shared {
+impl SharedMemory {
     /// `size` bytes, all zero. Pages that nobody touches take no memory.
-    pub(crate) fn new(size: usize) -> io::Result<Shared> {
+    pub(crate) fn new(size: usize) -> io::Result<SharedMemory> {
         let fd = memfd_create("tcplab-guest", MemfdFlags::CLOEXEC)?;
         ftruncate(&fd, size as u64)?;
         let (access, flags) = (ProtFlags::READ | ProtFlags::WRITE, MapFlags::SHARED);
         // SAFETY: a new mapping at a place that the kernel chooses.
         let base = unsafe { mmap(std::ptr::null_mut(), size, access, flags, &fd, 0)? };
         let base = NonNull::new(base.cast()).ok_or(io::ErrorKind::OutOfMemory)?;
-        Ok(Shared { fd, base, size })
+        Ok(SharedMemory { fd, base, size })
     }
 
     pub(crate) fn fd(&self) -> BorrowedFd<'_> {
@@ -77,7 +77,7 @@ impl Shared {
     }
 }
 
-impl Drop for Shared {
+impl Drop for SharedMemory {
     fn drop(&mut self) {
         // SAFETY: mapped in `new`, with this size; nothing borrows from it any more.
         let _ = unsafe { munmap(self.base.as_ptr().cast(), self.size) };
