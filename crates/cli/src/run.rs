@@ -8,7 +8,8 @@ use std::time::Duration;
 
 use anyhow::{Context, Error, Result, bail};
 use tcplab_lab::{
-    Bench, Event, LabError, Overrides, Plan, RunDirectory, RunEstimate, RunOutcome, complete,
+    Bench, Event, KernelChoice, LabError, Overrides, Plan, RunDirectory, RunEstimate, RunOutcome,
+    complete,
 };
 use tcplab_quantities::ESTIMATE_DOCUMENT;
 use tcplab_results::{ClaimCounts, RunWorld};
@@ -192,7 +193,8 @@ fn planned(arguments: &RunArguments) -> Result<(Scenario, Plan)> {
     let refused = || tcplab_lab::kernel_refused(&launcher);
     let (seed, trial, cases) = (arguments.seed, arguments.trial, arguments.case.clone());
     let recording = arguments.recording.clone();
-    let overrides = Overrides { trials, seed, cases, trial, recording };
+    let kernel = arguments.kernel.clone();
+    let overrides = Overrides { trials, seed, cases, trial, recording, kernel };
     let plan = tcplab_lab::plan(&scenario, arguments.world.chosen(), refused, overrides)?;
     Ok((scenario, plan))
 }
@@ -216,7 +218,13 @@ fn changed(arguments: &RunArguments, plan: &Plan, written: Scenario) -> Result<(
         }
         None => RecordingSpec::default(),
     };
-    let overrides = Overrides { trials: arguments.trials, seed, recording, ..Overrides::default() };
+    let kernel = match (&arguments.kernel, &plan.kernels.newest) {
+        (KernelChoice::Newest, Some(before)) => before.name.parse().map(KernelChoice::Named)?,
+        (KernelChoice::Newest, None) => KernelChoice::Model,
+        (asked, _) => asked.clone(),
+    };
+    let trials = arguments.trials;
+    let overrides = Overrides { trials, seed, recording, kernel, ..Overrides::default() };
     let launcher = launcher()?;
     let refused = || tcplab_lab::kernel_refused(&launcher);
     let new = tcplab_lab::plan(&scenario, world.chosen(), refused, overrides)?;

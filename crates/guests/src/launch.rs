@@ -69,6 +69,9 @@ impl Process {
         let image = |source| GuestError::Image { image: request.image.into(), source };
         let mut command = Command::new(request.image);
         command.args(command_line(request)).env_clear();
+        // User-mode Linux finds the top of its address space by a variable that is not PATH
+        // (`get_top_address`); without one, its processes lie on their own stacks.
+        command.env("HOME", "/");
         // Where its memory is made; it must be allowed to execute that.
         for name in ["TMPDIR", "TMP", "TEMP"] {
             command.envs(std::env::var_os(name).map(|value| (name, value)));

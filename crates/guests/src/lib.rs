@@ -9,8 +9,10 @@ mod error;
 mod guest;
 mod launch;
 mod memory;
+mod pin;
 mod ring;
 
 pub use error::GuestError;
 pub use guest::{Guest, Sent};
 pub use launch::GuestRequest;
+pub use pin::pin;

@@ -14,6 +14,7 @@ use tcplab_units::visible_line;
 use crate::error::CacheError;
 use crate::manifest::Manifest;
 use crate::name::KernelName;
+use crate::patches::LINK;
 use crate::recipe::configuration_hash;
 
 /// Below the cache: what is not finished, and locks.
@@ -48,6 +49,27 @@ impl Kernel {
     /// Its configuration, as the kernel's build wrote it.
     pub fn config(&self) -> PathBuf {
         self.directory.join(CONFIG)
+    }
+
+    /// Whether it can be a host in virtual time.
+    ///
+    /// # Errors
+    /// When another version of tcplab built it, or its Linux is too old.
+    pub fn check_for_trials(&self) -> Result<(), CacheError> {
+        let name = self.manifest.name.clone();
+        if !self.is_current() {
+            return Err(CacheError::Outdated { name });
+        }
+        if !self.manifest.patches.iter().any(|patch| patch == LINK) {
+            return Err(CacheError::NoClock { name, release: self.manifest.release.clone() });
+        }
+        Ok(())
+    }
+
+    /// The parts of its version, such as 6, 12 and 117.
+    fn version(&self) -> Vec<u64> {
+        let parts = self.manifest.release.split(|c: char| !c.is_ascii_digit());
+        parts.map_while(|part| part.parse().ok()).collect()
     }
 
     /// Whether this version of tcplab would give it the same configuration and patches.
@@ -115,6 +137,16 @@ impl Cache {
             found.map_err(|problem| Unusable { name: visible_line(&text).into_owned(), problem })
         };
         Ok(names.iter().map(load).collect())
+    }
+
+    /// The image of the newest Linux that can be a host in virtual time; none where none can.
+    ///
+    /// # Errors
+    /// If the cache cannot be read.
+    pub fn newest(&self) -> Result<Option<Kernel>, CacheError> {
+        let all = self.kernels()?.into_iter().flatten();
+        let usable = all.filter(|kernel| kernel.check_for_trials().is_ok());
+        Ok(usable.max_by_key(|kernel| (kernel.version(), kernel.manifest.name.clone())))
     }
 
     /// The image with this name.

@@ -13,8 +13,8 @@ use crate::tools::{Tool, install};
 pub enum CacheError {
     /// No image may have this name.
     #[error(
-        "`{given}` is no name of a kernel: use letters, digits, `.`, `_`, `+`, `-`, and begin with \
-         a letter or digit"
+        "`{given}` is no name of a kernel: use letters, digits, `.`, `_`, `+`, `-`, begin with a \
+         letter or digit; `newest` and `model` mean others"
     )]
     Name {
         /// The name, with control characters visible.
@@ -40,6 +40,23 @@ pub enum CacheError {
         name: String,
         /// Why.
         problem: String,
+    },
+    /// The image was made by another version of tcplab.
+    #[error("kernel {name} was built by another version of tcplab")]
+    Outdated {
+        /// Its name.
+        name: String,
+    },
+    /// This Linux cannot share the clock of a trial.
+    #[error(
+        "kernel {name} (Linux {release}) cannot run trials: Linux shares the clock of its virtual \
+         time from 6.11 on"
+    )]
+    NoClock {
+        /// Its name.
+        name: String,
+        /// What `uname -r` prints in it.
+        release: String,
     },
     /// Another process builds or removes it.
     #[error("another tcplab builds or removes kernel {name}")]
@@ -76,6 +93,10 @@ impl CacheError {
                 "use one of {}, or build it with `tcplab kernel build {name}`",
                 known.join(", ")
             )),
+            CacheError::Outdated { name } => {
+                Some(format!("build it again with `tcplab kernel build {name}`"))
+            }
+            CacheError::NoClock { .. } => Some("use a newer one, such as 6.12 or 7.2".into()),
             CacheError::Unusable { name, .. } => {
                 Some(format!("remove it with `tcplab kernel remove {name}`, then build it again"))
             }

@@ -7,11 +7,14 @@ use tcplab_units::visible_line;
 
 use crate::error::CacheError;
 
+/// What stands for another kernel, or for none.
+const RESERVED: [&str; 2] = ["newest", "model"];
 /// The longest name, characters.
 const LONGEST: usize = 64;
 
 /// A name such as `6.12` or `my-tree`: letters, digits, `.`, `_`, `+`, `-`; it begins with a letter
-/// or a digit, so it is no path and no hidden file.
+/// or a digit, so it is no path and no hidden file. It is not `newest` or
+/// `model`, which mean others.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct KernelName(String);
 
@@ -50,7 +53,11 @@ impl FromStr for KernelName {
 
     fn from_str(text: &str) -> Result<KernelName, CacheError> {
         let begins = text.starts_with(|c: char| c.is_ascii_alphanumeric());
-        if begins && text.len() <= LONGEST && text.chars().all(is_inner) {
+        if begins
+            && !RESERVED.contains(&text)
+            && text.len() <= LONGEST
+            && text.chars().all(is_inner)
+        {
             return Ok(KernelName(text.into()));
         }
         Err(CacheError::Name { given: visible_line(text).into_owned() })

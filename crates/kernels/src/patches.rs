@@ -25,6 +25,9 @@ enum Need {
     Lacks(&'static str, &'static str),
 }
 
+/// The patch with the network device of a host in virtual time.
+pub(crate) const LINK: &str = "link";
+
 /// All changes, in order.
 pub(crate) const PATCHES: [Patch; 5] = [
     Patch {
@@ -51,7 +54,7 @@ pub(crate) const PATCHES: [Patch; 5] = [
         need: Need::Lacks("arch/x86/um/vdso/um_vdso.c", "__vdso_getcpu"),
     },
     Patch {
-        name: "link",
+        name: LINK,
         texts: &[include_str!("../patches/link.patch")],
         // The shared memory of the clock exists from Linux 6.11 on.
         need: Need::Has("arch/um/kernel/time.c", "time_travel_shm_client"),

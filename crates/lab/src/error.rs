@@ -40,8 +40,10 @@ pub enum LabError {
     Simulated { case: String, number: u32, source: SimError },
     #[error("trial {number} of case {case}: {source}")]
     OnGuests { case: String, number: u32, source: GuestFailure },
-    #[error("no kernel for `stack = \"linux-{name}\"`: {source}")]
+    #[error("`linux-{name}` in virtual time: {source}")]
     NoKernel { name: String, source: CacheError },
+    #[error("kernel {name} was built again since this run began")]
+    OtherKernel { name: String },
     #[error("trial {number} of case {case}: internal error: {what}")]
     Panicked { case: String, number: u32, what: String },
     #[error("trial {number} of case {case} failed: {reason}")]
@@ -102,9 +104,8 @@ impl LabError {
                 Some("use an idle machine, more `retries` in `[repeat]`, or no `--strict`".into())
             }
             LabError::NotOnKernel { .. } => Some("omit `--world`, or use `--world sim`".into()),
-            LabError::NoKernel { name, .. } => Some(format!(
-                "build it with `tcplab kernel build {name}`, or use a model: `tcplab doctor` lists both"
-            )),
+            LabError::NoKernel { source, .. } => source.remedy(),
+            LabError::OtherKernel { .. } => Some("begin a new run".into()),
             LabError::NoCase { known, .. } => Some(format!("one of: {}", known.join(", "))),
             LabError::Process { .. } => Some(MORE_PROCESSES.into()),
             LabError::NotTcp { .. } => {

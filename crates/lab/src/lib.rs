@@ -20,7 +20,10 @@ pub use analysis::{Ideal, load_recording, load_trial};
 pub use bench::Bench;
 pub use compare::read_run;
 pub use error::LabError;
-pub use plan::{Overrides, Plan, Refusal, environment, kernel_refused, plan};
+pub use plan::{
+    KernelChoice, KernelUsed, Overrides, Plan, Refusal, VirtualKernels, environment,
+    kernel_refused, plan,
+};
 pub use replay::{Difference, Replay, replay};
 pub use run::{
     CaseEstimate, Event, Remaining, RunEstimate, RunOutcome, analyse, begin, complete, estimate,

@@ -1,7 +1,7 @@
 //! Looks at `TCP_INFO` of the sockets at a steady pace.
 
 use std::os::fd::{AsFd, OwnedFd};
-use std::sync::mpsc::{Receiver, Sender};
+use std::sync::mpsc::Receiver;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 
@@ -46,7 +46,7 @@ impl Sampled {
     }
 }
 
-/// Samples each socket that comes through `sockets` every `interval` on a fixed grid, until it is
+/// Calls `sampled` with the state of each socket that comes through `sockets` every `interval` on a fixed grid, until it is
 /// closed (state CLOSE) and the channel's other end is dropped. Returns how many looks were due
 /// and could not be taken in time.
 ///
@@ -57,7 +57,7 @@ pub(crate) fn start(
     real_time: bool,
     interval: Span,
     sockets: Receiver<(Endpoint, Sampled)>,
-    samples: Sender<Looked>,
+    mut sampled: impl FnMut(Looked) + Send + 'static,
 ) -> Result<JoinHandle<u64>, TrialError> {
     threads::start("the thread that samples TCP_INFO", move || {
         be_prompt(real_time);
@@ -77,12 +77,13 @@ pub(crate) fn start(
                     Err(std::sync::mpsc::TryRecvError::Disconnected) => return missed,
                 }
             }
-            for (endpoint, sampled) in &open {
-                let held = sampled.held();
+            for (endpoint, socket) in &open {
+                let flow = &socket.flow;
+                let held = socket.held();
                 let Some(socket) = &*held else { continue };
                 let sample = tcp_info::sample(socket.as_fd(), clock.now(), *endpoint);
                 if let Ok(sample) = sample {
-                    let _ = samples.send((sampled.flow.clone(), sample));
+                    sampled((flow.clone(), sample));
                 }
             }
         }

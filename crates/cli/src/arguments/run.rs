@@ -3,6 +3,8 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use tcplab_kernels::CacheError;
+use tcplab_lab::KernelChoice;
 use tcplab_scenario::RecordingSpec;
 
 use super::tuning::TuningArguments;
@@ -13,6 +15,7 @@ Examples:
   tcplab run interruption --quick              run one trial of each case
   tcplab run my.toml --dry-run                 show cases, order, seeds, duration and disk space
   tcplab run my.toml --world sim --jobs 4      run in virtual time, four trials at once
+  tcplab run my.toml --world sim --kernel 6.12 run the stack `linux` on Linux 6.12, built before
   tcplab run tuning --world sim                run all experiments of a folder
   tcplab run my.toml --case reno --trial 3     run one trial again
   tcplab run --resume                          continue the newest unfinished run
@@ -37,6 +40,13 @@ pub(crate) struct RunArguments {
     /// Choose the world to run in
     #[arg(long, value_name = "WORLD", default_value = "auto")]
     pub(crate) world: World,
+    /// In virtual time, run the stack `linux` on this kernel [default: the newest that was built]
+    ///
+    /// A name of `tcplab kernel list`, or `model` for the model. Where no kernel was built, the
+    /// model it is.
+    #[arg(long, value_name = "NAME", value_parser = kernel, default_value = "newest")]
+    #[arg(hide_default_value = true, conflicts_with = "resume")]
+    pub(crate) kernel: KernelChoice,
     /// Run one trial of each case
     #[arg(long, conflicts_with = "trials")]
     pub(crate) quick: bool,
@@ -100,6 +110,14 @@ pub(crate) struct RunArguments {
     /// Which packets are kept where the scenario does not say; no flag sets it.
     #[arg(skip)]
     pub(crate) recording: RecordingSpec,
+}
+
+fn kernel(text: &str) -> Result<KernelChoice, CacheError> {
+    match text {
+        "newest" => Ok(KernelChoice::Newest),
+        "model" => Ok(KernelChoice::Model),
+        name => name.parse().map(KernelChoice::Named),
+    }
 }
 
 /// How a run's tables are printed.

@@ -1,11 +1,13 @@
 //! What a run is to do, in which world, on which machine.
 
 mod environment;
+mod kernels;
 mod run_plan;
 mod worlds;
 
 pub use environment::environment;
 pub(crate) use environment::{of_kernel, sysctl, tcplab};
+pub use kernels::{KernelChoice, KernelUsed, VirtualKernels};
 pub use run_plan::{Overrides, Plan, plan};
 pub use worlds::{Refusal, kernel_refused};
 pub(crate) use worlds::{is_simulated, stacks, world_of};

@@ -4,8 +4,9 @@ use std::ops::RangeInclusive;
 
 use serde::{Deserialize, Serialize};
 use tcplab_results::{RunWorld, World};
-use tcplab_scenario::{Keep, RecordingSpec, Scenario, Until};
+use tcplab_scenario::{Case, Keep, RecordingSpec, Scenario, Until};
 
+use super::kernels::{KernelChoice, KernelUsed, VirtualKernels};
 use super::worlds::{self, Refusal};
 use crate::error::LabError;
 
@@ -16,8 +17,11 @@ pub struct Plan {
     pub name: String,
     /// Where its cases run.
     pub world: RunWorld,
-    /// Why a model replaces the kernel, and how to get the kernel.
+    /// Why virtual time replaces this machine's kernel, and how to get the kernel.
     pub fallback: Option<String>,
+    /// The kernels in virtual time.
+    #[serde(default)]
+    pub kernels: VirtualKernels,
     /// When it was started, UTC, RFC 3339.
     pub started: String,
     /// The seed of the run.
@@ -57,14 +61,16 @@ pub struct Overrides {
     pub trial: Option<u32>,
     /// Which packets are kept where the scenario does not say.
     pub recording: RecordingSpec,
+    /// What stands for `linux` in virtual time.
+    pub kernel: KernelChoice,
 }
 
 /// What `scenario` asks for, settled. Whether the kernel is `refused` here is asked where that
 /// decides, see [`crate::kernel_refused`].
 ///
 /// # Errors
-/// When the world cannot be that of the scenario's stacks, there is no case of a name, or this
-/// kernel has no congestion control of a name.
+/// When the world cannot be that of the scenario's stacks, there is no case or kernel of a name, or
+/// this kernel has no congestion control of a name.
 pub fn plan(
     scenario: &Scenario,
     world: Option<World>,
@@ -73,8 +79,9 @@ pub fn plan(
 ) -> Result<Plan, LabError> {
     let chosen = chosen(scenario, &overrides.cases)?;
     let scenario = chosen.as_ref().unwrap_or(scenario);
-    let (world, fallback) = worlds::of_run(scenario, world, refused)?;
-    worlds::check_congestion(scenario, world)?;
+    let kernels = VirtualKernels::choose(&overrides.kernel)?.with_named(scenario)?;
+    let (world, fallback) = worlds::of_run(scenario, &kernels, world, refused)?;
+    worlds::check_congestion(scenario, &kernels, world)?;
     let trials = overrides.trial.or(overrides.trials).unwrap_or(scenario.trials);
     let first = overrides.trial.unwrap_or(1);
     let count = scenario.cases.len() * (trials - first + 1) as usize;
@@ -83,6 +90,7 @@ pub fn plan(
         name: scenario.name.clone(),
         world,
         fallback,
+        kernels,
         started: jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
         seed: overrides.seed.unwrap_or(scenario.seed),
         trials,
@@ -118,6 +126,26 @@ impl Plan {
     /// The numbers of the trials of each case, at most.
     pub(crate) fn numbers(&self) -> RangeInclusive<u32> {
         self.first..=self.trials
+    }
+
+    /// The hashes of the kernels that a case has in virtual time, of client and server; none on
+    /// this machine's kernel, and of a model.
+    pub(crate) fn images(&self, case: &Case) -> [Option<String>; 2] {
+        self.kernels_of(case).map(|kernel| kernel.map(|it| it.image_hash.clone()))
+    }
+
+    /// The kernels that a case has in virtual time, of client and server; none on this machine's
+    /// kernel, and of a model.
+    pub(crate) fn kernels_of(&self, case: &Case) -> [Option<&KernelUsed>; 2] {
+        match worlds::world_of(self.world, case) {
+            World::Simulated => self.kernels.of_case(case),
+            World::Kernel => [None, None],
+        }
+    }
+
+    /// Whether a kernel in virtual time is at an end of a case.
+    pub(crate) fn has_kernel(&self, case: &Case) -> bool {
+        self.kernels_of(case).iter().any(Option::is_some)
     }
 
     /// The scenario as this plan has it run.

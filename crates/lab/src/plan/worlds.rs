@@ -4,8 +4,11 @@ use tcplab_results::{RunWorld, StackUsed, World};
 use tcplab_scenario::{Case, KERNEL_MODEL, Profile, Scenario, Stack};
 use tcplab_sim::CONGESTION_CONTROLS;
 use tcplab_testbed::{Launcher, has_congestion, may_isolate};
+use tcplab_units::Endpoint;
 use tcplab_workload::{IfRefused, SocketOptions};
 
+use super::kernels::VirtualKernels;
+use super::run_plan::Plan;
 use crate::error::LabError;
 
 /// Why trials cannot run on this kernel.
@@ -28,11 +31,13 @@ pub fn kernel_refused(launcher: &Launcher) -> Option<Refusal> {
 /// `refused` is called only where that decides.
 pub(super) fn of_run(
     scenario: &Scenario,
+    kernels: &VirtualKernels,
     asked: Option<World>,
     refused: impl FnOnce() -> Option<Refusal>,
 ) -> Result<(RunWorld, Option<String>), LabError> {
     let modelled = scenario.cases.iter().filter(|case| case.is_virtual()).count();
-    let real = scenario.cases.iter().find_map(|case| Some((case.name.clone(), only_real(case)?)));
+    let real =
+        scenario.cases.iter().find_map(|case| Some((case.name.clone(), only_real(case, kernels)?)));
     match asked {
         Some(World::Simulated) => match real {
             Some((case, what)) => Err(LabError::NotSimulated { case, what }),
@@ -43,7 +48,7 @@ pub(super) fn of_run(
             (Some(Refusal { why, remedy }), Some((case, what))) => {
                 Err(LabError::KernelNeeded { case, what, why, remedy })
             }
-            (Some(refusal), None) => Ok((RunWorld::Simulated, Some(fallback(&refusal)))),
+            (Some(refusal), None) => Ok((RunWorld::Simulated, Some(fallback(&refusal, kernels)))),
             (None, _) if modelled > 0 => Ok((RunWorld::Both, None)),
             (None, _) => Ok((RunWorld::Kernel, None)),
         },
@@ -58,31 +63,43 @@ pub(super) fn of_run(
 
 /// Refuses a case whose congestion control this kernel, or a model, does not have, unless it says
 /// to go on without.
-pub(super) fn check_congestion(scenario: &Scenario, world: RunWorld) -> Result<(), LabError> {
-    for case in &scenario.cases {
-        let flows = case.flows.iter().flat_map(|flow| [&flow.spec.client, &flow.spec.server]);
-        let ends = [&case.client, &case.server].map(|end| [&end.socket, &end.accepted]);
-        let sockets = ends.into_iter().chain(flows.map(|end| [&end.socket, &end.accepted]));
-        let asked = sockets.flatten().filter(|it| it.if_refused == IfRefused::Fail);
-        let case_name = || case.name.clone();
-        for name in asked.filter_map(SocketOptions::congestion) {
-            match world_of(world, case) {
-                World::Kernel => has_congestion(name)
-                    .map_err(|source| LabError::NoCongestion { case: case_name(), source })?,
-                World::Simulated if !CONGESTION_CONTROLS.contains(&name) => {
-                    let name = name.to_owned();
-                    return Err(LabError::NoModelledCongestion { case: case_name(), name });
+pub(super) fn check_congestion(
+    scenario: &Scenario,
+    kernels: &VirtualKernels,
+    world: RunWorld,
+) -> Result<(), LabError> {
+    for it in &scenario.cases {
+        for end in Endpoint::BOTH {
+            let flows = it.flows.iter().map(|flow| match end {
+                Endpoint::Client => &flow.spec.client,
+                Endpoint::Server => &flow.spec.server,
+            });
+            let own = it.end(end);
+            let sockets = [&own.socket, &own.accepted].into_iter();
+            let sockets = sockets.chain(flows.flat_map(|end| [&end.socket, &end.accepted]));
+            let asked = sockets.filter(|socket| socket.if_refused == IfRefused::Fail);
+            for name in asked.filter_map(SocketOptions::congestion) {
+                let case = || it.name.clone();
+                match world_of(world, it) {
+                    World::Kernel => has_congestion(name)
+                        .map_err(|source| LabError::NoCongestion { case: case(), source })?,
+                    // A kernel in virtual time says itself what it does not have.
+                    World::Simulated if kernels.of_end(own).is_some() => {}
+                    World::Simulated if !CONGESTION_CONTROLS.contains(&name) => {
+                        let name = name.to_owned();
+                        return Err(LabError::NoModelledCongestion { case: case(), name });
+                    }
+                    World::Simulated => {}
                 }
-                World::Simulated => {}
             }
         }
     }
     Ok(())
 }
 
-/// Why a case is for the kernel only, if it is.
-fn only_real(case: &Case) -> Option<&'static str> {
-    if case.kernels().is_some() {
+/// Why a case is for a kernel only, and cannot run on one in virtual time.
+fn only_real(case: &Case, kernels: &VirtualKernels) -> Option<&'static str> {
+    if kernels.of_case(case).iter().all(Option::is_some) {
         return None;
     }
     if case.workload.load.is_some() {
@@ -94,32 +111,38 @@ fn only_real(case: &Case) -> Option<&'static str> {
     )
 }
 
-/// Why a model replaces the kernel, and how to get the kernel.
-fn fallback(refusal: &Refusal) -> String {
+/// What replaces this machine's kernel, why, and how to get the kernel.
+fn fallback(refusal: &Refusal, kernels: &VirtualKernels) -> String {
     let Refusal { why, remedy } = refusal;
     let remedy = remedy.as_ref().map(|remedy| format!("; to use the kernel: {remedy}"));
-    format!(
-        "Simulated with the {KERNEL_MODEL} model, not on the kernel: {why}{}",
-        remedy.unwrap_or_default()
-    )
+    let instead = match &kernels.newest {
+        Some(newest) => format!("On Linux {} in virtual time", newest.release),
+        None => format!("Simulated with the {KERNEL_MODEL} model"),
+    };
+    format!("{instead}, not on this machine's kernel: {why}{}", remedy.unwrap_or_default())
 }
 
-/// The TCP stacks of a case in a run in `world`.
-pub(crate) fn stacks(world: RunWorld, case: &Case, kernel: &str) -> Vec<StackUsed> {
+/// The TCP stacks of a case in a run; `kernel` is this machine's.
+pub(crate) fn stacks(plan: &Plan, case: &Case, kernel: &str) -> Vec<StackUsed> {
+    let world = world_of(plan.world, case);
     [("client", &case.client), ("server", &case.server)]
         .into_iter()
-        .map(|(end, spec)| match (Profile::named(spec.profile()), world_of(world, case)) {
-            _ if case.kernels().is_some() => {
-                StackUsed { end: end.into(), name: spec.stack.to_string(), ..StackUsed::default() }
-            }
-            (Ok(profile), World::Simulated) => StackUsed {
-                end: end.into(),
-                name: profile.name.into(),
-                is_model: true,
-                like: profile.like,
-                title: profile.title,
-                source: profile.source,
-                for_kernel: spec.stack == Stack::Linux,
+        .map(|(end, spec)| match (Profile::named(spec.profile()), world) {
+            (Ok(profile), World::Simulated) => match plan.kernels.of_end(spec) {
+                Some(kernel) => StackUsed {
+                    end: end.into(),
+                    name: format!("Linux {}", kernel.release),
+                    ..StackUsed::default()
+                },
+                None => StackUsed {
+                    end: end.into(),
+                    name: profile.name.into(),
+                    is_model: true,
+                    like: profile.like,
+                    title: profile.title,
+                    source: profile.source,
+                    for_kernel: matches!(spec.stack, Stack::Linux | Stack::Newest),
+                },
             },
             _ => StackUsed { end: end.into(), name: kernel.into(), ..StackUsed::default() },
         })

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use tcplab_guests::{GuestError, GuestRequest, Sent};
-use tcplab_kernels::{Cache, Kernel};
+use tcplab_kernels::Kernel;
 use tcplab_recording::{GuestOrder, GuestReport};
 use tcplab_scenario::Case;
 use tcplab_sim::{FromGuest, Guest, GuestTrial, GuestTrialError, TrialRequest, run_guests};
@@ -13,6 +13,7 @@ use tcplab_units::{Endpoint, Instant};
 use tcplab_wire::offload::Cutter;
 
 use crate::error::LabError;
+use crate::plan::Plan;
 
 /// How much memory a guest has, MiB, beside the buffers of its sockets.
 const MEMORY_MIB: u32 = 128;
@@ -20,16 +21,12 @@ const MEMORY_MIB: u32 = 128;
 /// Why a trial on kernels in virtual time failed.
 pub(crate) type GuestFailure = GuestTrialError<GuestError>;
 
-/// The images of the kernels that a case is for, if it is for such.
-pub(crate) fn kernels_of(case: &Case) -> Result<Option<[Kernel; 2]>, LabError> {
-    let Some([client, server]) = case.kernels() else { return Ok(None) };
-    let find = |name: &str| {
-        let no_kernel = |source| LabError::NoKernel { name: name.into(), source };
-        let wanted =
-            name.parse().map_err(|_| LabError::NoCase { asked: name.into(), known: Vec::new() })?;
-        Cache::of_user().and_then(|cache| cache.find(&wanted)).map_err(no_kernel)
-    };
-    Ok(Some([find(client)?, find(server)?]))
+/// The images of the kernels that a case has in virtual time; none where both ends are models.
+pub(crate) fn kernels_of(plan: &Plan, case: &Case) -> Result<Option<[Kernel; 2]>, LabError> {
+    match plan.kernels_of(case) {
+        [Some(client), Some(server)] => Ok(Some([client.image()?, server.image()?])),
+        _ => Ok(None),
+    }
 }
 
 /// Runs a trial whose ends have a kernel of their own each.

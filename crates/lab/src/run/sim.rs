@@ -52,13 +52,20 @@ pub(crate) fn simulate(
 ) -> Result<(), LabError> {
     let (run, stop) = (state.run, state.stop);
     let halt = AtomicBool::new(false);
+    let has_guests = run.scenario().cases.iter().any(|case| run.plan().has_kernel(case));
     let rest = Mutex::new(trials.iter());
     let (sender, receiver) = mpsc::channel();
     thread::scope(|scope| {
         let mut stopped = Ok(());
         for nth in 0..bench.jobs.clamp(1, trials.len().max(1)) {
             let (sender, rest, halt) = (sender.clone(), &rest, &halt);
-            let work = move || work(run, &bench.launcher, rest, halt, &sender);
+            let work = move || {
+                if has_guests {
+                    // Elsewhere they are slower, no more.
+                    let _ = tcplab_guests::pin(nth);
+                }
+                work(run, &bench.launcher, rest, halt, &sender);
+            };
             let Err(source) = thread::Builder::new().spawn_scoped(scope, work) else { continue };
             // Those that there are run all trials.
             if nth == 0 {
@@ -175,7 +182,7 @@ fn make(
     let snaplen = if plan.keep.has(number) { plan.snaplen } else { Some(HEADERS) };
     let request = TrialRequest { case, seed, directory: stage, snaplen };
     let name = || case.name.clone();
-    match kernels_of(case)? {
+    match kernels_of(plan, case)? {
         Some(kernels) => run_on_guests(&request, &kernels, launcher, halt)
             .map_err(|source| LabError::OnGuests { case: name(), number, source })?,
         None => run_trial(&request, halt).map_err(|source| LabError::Simulated {

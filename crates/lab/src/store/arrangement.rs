@@ -177,7 +177,7 @@ impl<'a> Arrangement<'a> {
     pub(super) fn places(&self, directory: &Path) -> Result<Vec<PathBuf>, String> {
         let known =
             TrialStatus::of(directory).ok_or("was not finished, or another version made it")?;
-        let Identity { case, seed, tcplab, kernel, snaplen } = &known.identity;
+        let Identity { case, seed, tcplab, kernel, images, snaplen } = &known.identity;
         let cases = self.cases.get(case.as_str()).ok_or("belongs to no case of the new plan")?;
         let number = *self
             .numbers
@@ -201,6 +201,9 @@ impl<'a> Arrangement<'a> {
                 return Err("failed, and may go well when it is run again".into());
             }
             _ => {}
+        }
+        if simulated && cases.iter().any(|case| self.plan.images(case) != *images) {
+            return Err("ran on another kernel in virtual time, or on a model".into());
         }
         if self.plan.keep.has(number) && (*snaplen != self.plan.snaplen || !known.has_packets()) {
             return Err("has not kept as much of its packets as the new plan does".into());

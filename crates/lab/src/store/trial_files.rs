@@ -31,6 +31,9 @@ pub(crate) struct Identity {
     /// On the kernel, which it is and how it is set; see `environment::of_kernel`. Nothing of
     /// this machine matters in virtual time.
     pub(crate) kernel: Option<String>,
+    /// In virtual time, the hashes of the kernels of client and server; none of a model.
+    #[serde(default)]
+    pub(crate) images: [Option<String>; 2],
     /// How much of each packet its captures have.
     pub(crate) snaplen: Option<u32>,
 }

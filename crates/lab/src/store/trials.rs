@@ -26,6 +26,7 @@ impl RunDirectory {
             seed: trial_seed(plan.seed, number),
             tcplab: tcplab(),
             kernel: (!simulated).then(of_kernel),
+            images: plan.images(case),
             snaplen: plan.snaplen,
         }
     }

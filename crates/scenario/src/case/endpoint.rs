@@ -46,7 +46,7 @@ impl EndpointSpec {
     /// The profile that models it in virtual time.
     pub fn profile(&self) -> &'static str {
         match self.stack {
-            Stack::Linux | Stack::Kernel(_) => KERNEL_MODEL,
+            Stack::Linux | Stack::Newest | Stack::Kernel(_) => KERNEL_MODEL,
             Stack::Model(name) => name,
         }
     }
@@ -63,7 +63,9 @@ impl EndpointSpec {
                     .into(),
             });
         }
-        if let (Stack::Kernel(_), Some(section)) = (&self.stack, self.model.sections().next()) {
+        if let (Stack::Kernel(_) | Stack::Newest, Some(section)) =
+            (&self.stack, self.model.sections().next())
+        {
             return Err(ModelSettingError {
                 key: section.into(),
                 message: "a kernel has no settings of a model: set `sysctl` and `socket`".into(),

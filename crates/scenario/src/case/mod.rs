@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 use tcplab_path::{Direction, LinkPlan, PathError, PathSpec};
+use tcplab_units::Endpoint;
 use tcplab_workload::WorkloadSpec;
 
 mod connections;
@@ -57,11 +58,11 @@ impl Case {
         [&self.client, &self.server].iter().any(|end| end.stack != Stack::Linux)
     }
 
-    /// The names of the kernels in virtual time of client and server, if it is for such.
-    pub fn kernels(&self) -> Option<[&str; 2]> {
-        match [&self.client.stack, &self.server.stack] {
-            [Stack::Kernel(client), Stack::Kernel(server)] => Some([client, server]),
-            _ => None,
+    /// One of its endpoints.
+    pub fn end(&self, end: Endpoint) -> &EndpointSpec {
+        match end {
+            Endpoint::Client => &self.client,
+            Endpoint::Server => &self.server,
         }
     }
 

@@ -13,13 +13,19 @@ use crate::profile::Profile;
 /// The profile that models this machine's kernel in virtual time.
 pub const KERNEL_MODEL: &str = "linux-6.18";
 
-/// The TCP stack of an endpoint: `linux` (this machine's kernel), `linux-VERSION` (a kernel of its
-/// own in virtual time) or `model:NAME` (a stack model in virtual time).
+/// The newest kernel that was built, as a stack.
+const NEWEST: &str = "linux-newest";
+
+/// The TCP stack of an endpoint: `linux` (this machine's kernel), `linux-VERSION` or `linux-newest`
+/// (a kernel of its own in virtual time), or `model:NAME` (a stack model in virtual time).
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum Stack {
     /// This machine's kernel.
     #[default]
     Linux,
+    /// The newest kernel in virtual time that was built here, or [`KERNEL_MODEL`] where there is
+    /// none.
+    Newest,
     /// The kernel of that name in virtual time: an image made by `tcplab kernel build`.
     Kernel(String),
     /// The model of that [`Profile`].
@@ -45,6 +51,7 @@ impl fmt::Display for Stack {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Stack::Linux => f.write_str("linux"),
+            Stack::Newest => f.write_str(NEWEST),
             Stack::Kernel(name) => write!(f, "{}{name}", Stack::KERNEL),
             Stack::Model(name) => write!(f, "{}{name}", Stack::MODEL),
         }
@@ -63,6 +70,9 @@ impl<'de> Deserialize<'de> for Stack {
         if name == "linux" {
             return Ok(Stack::Linux);
         }
+        if name == NEWEST {
+            return Ok(Stack::Newest);
+        }
         if let Some(model) = name.strip_prefix(Stack::MODEL) {
             let profile = Profile::named(model).map_err(D::Error::custom)?;
             return Ok(Stack::Model(profile.name));
@@ -73,7 +83,7 @@ impl<'de> Deserialize<'de> for Stack {
         let near = nearest(&name, Profile::names());
         let near = near.map(|near| format!("did you mean `{}`? ", Stack::Model(near)));
         Err(D::Error::custom(format!(
-            "unknown stack `{name}`: {}use `linux`, `linux-VERSION`, or `model:` with a model's name",
+            "unknown stack `{name}`: {}use `linux`, `linux-VERSION`, `linux-newest`, or `model:` with a model's name",
             near.unwrap_or_default()
         )))
     }
@@ -85,15 +95,17 @@ impl JsonSchema for Stack {
     }
 
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        let names: Vec<String> = std::iter::once(Stack::Linux)
+        let names: Vec<String> = [Stack::Linux, Stack::Newest]
+            .into_iter()
             .chain(Profile::names().map(Stack::Model))
             .map(|stack| stack.to_string())
             .collect();
         json_schema!({
             "description": "The TCP stack of an endpoint: `linux` (this machine's kernel), \
-                            `linux-VERSION` (that kernel, in virtual time, at both ends: \
-                            `tcplab kernel build`), or `model:` and the name of a model, in \
-                            virtual time.",
+                            `linux-VERSION` (that kernel in virtual time: `tcplab kernel build`), \
+                            `linux-newest` (the newest of those that were built, or the model \
+                            `linux-6.18` where there is none), or `model:` and the name of a \
+                            model, in virtual time.",
             "anyOf": [{ "enum": names }, { "type": "string", "pattern": "^linux-[A-Za-z0-9]" }],
         })
     }

@@ -173,7 +173,6 @@ impl ScenarioFile {
                 (key, wrong_value(&error.message, |_| table.clone()))
             })?;
         }
-        self.check_kernels()?;
         if let Some(datagrams) = &self.workload.datagrams {
             self.carries(datagrams)?;
         }
@@ -187,21 +186,6 @@ impl ScenarioFile {
             |section: &str, (key, problem): (&str, Problem)| (format!("{section}.{key}"), problem);
         self.repeat.check().map_err(|fault| of("repeat", fault))?;
         self.recording.check().map_err(|fault| of("recording", fault))
-    }
-
-    /// A kernel in virtual time has another one at the other end.
-    fn check_kernels(&self) -> Result<(), (String, Problem)> {
-        let is_kernel = |end: &EndpointSpec| matches!(end.stack, Stack::Kernel(_));
-        let (key, kernel) = match [is_kernel(&self.client), is_kernel(&self.server)] {
-            [true, false] => ("server.stack", &self.client.stack),
-            [false, true] => ("client.stack", &self.server.stack),
-            _ => return Ok(()),
-        };
-        let why = format!(
-            "a kernel in virtual time needs one at the other end, too: write `stack = \"{kernel}\"` \
-             there, or another version"
-        );
-        Err((key.into(), Problem::Value(why)))
     }
 
     /// Checks settings that two endpoints in one network namespace cannot have.

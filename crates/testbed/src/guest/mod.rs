@@ -75,9 +75,12 @@ fn take_part(task: &GuestTask, channel: &Arc<Channel>) -> Result<(), TrialError>
     let clock = Clock::start();
     obey(end, &shared, channel)?;
     let (sockets, new_sockets) = mpsc::channel();
-    let (sampled, samples) = mpsc::channel();
-    sampler::start(clock, false, case.sampling.tcp_info, new_sockets, sampled)?;
-    report_samples(samples, channel)?;
+    let reported = Arc::clone(channel);
+    let report = move |(flow, sample): Looked| {
+        let (flow, sample) = (flow.map(|flow| flow.to_string()), Box::new(sample));
+        let _ = reported.say(&GuestReport::Sampled { flow, sample });
+    };
+    sampler::start(clock, false, case.sampling.tcp_info, new_sockets, report)?;
     let (go, start) = mpsc::channel();
     go.send(clock).map_err(|_| TrialError::panicked())?;
     let outcome = endpoint.run(&start, sockets)?;
@@ -117,17 +120,6 @@ fn report_flows(
         }
     })?;
     Ok(sender)
-}
-
-fn report_samples(samples: Receiver<Looked>, channel: &Arc<Channel>) -> Result<(), TrialError> {
-    let channel = Arc::clone(channel);
-    threads::start("the thread that reports samples", move || {
-        for (flow, sample) in samples {
-            let flow = flow.map(|flow| flow.to_string());
-            let _ = channel.say(&GuestReport::Sampled { flow, sample: Box::new(sample) });
-        }
-    })?;
-    Ok(())
 }
 
 /// Does what the world outside says, in a thread of its own.

@@ -47,7 +47,10 @@ impl RecordingThreads {
         let write = move || recorder.write_down(writer, &samples);
         let recorder = threads::start("the recorder's thread", write)?;
         let interval = request.case.sampling.tcp_info;
-        let sampler = sampler::start(clock, request.tuning.real_time, interval, sockets, sampled)?;
+        let keep = move |looked| {
+            let _ = sampled.send(looked);
+        };
+        let sampler = sampler::start(clock, request.tuning.real_time, interval, sockets, keep)?;
         Ok((RecordingThreads { clock, recorder, sampler }, queue))
     }
 

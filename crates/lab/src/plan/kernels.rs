@@ -1,0 +1,123 @@
+//! Which kernels the trials in virtual time run on.
+
+use serde::{Deserialize, Serialize};
+use tcplab_kernels::{Cache, Kernel, KernelName};
+use tcplab_scenario::{Case, EndpointSpec, Scenario, Stack};
+
+use crate::error::LabError;
+
+/// What stands for `linux` and `linux-newest` in virtual time.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub enum KernelChoice {
+    /// The newest kernel that was built here; the model where there is none.
+    #[default]
+    Newest,
+    /// The kernel of this name.
+    Named(KernelName),
+    /// The model.
+    Model,
+}
+
+/// The kernels in virtual time that a run uses.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct VirtualKernels {
+    /// The one that stands for `linux` and `linux-newest`; the model does where there is none.
+    pub newest: Option<KernelUsed>,
+    /// Those that the scenario names.
+    pub named: Vec<KernelUsed>,
+}
+
+/// A kernel image that a run uses.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct KernelUsed {
+    /// Its name, as in `linux-NAME`.
+    pub name: String,
+    /// What `uname -r` prints in it.
+    pub release: String,
+    /// Hash of the image (BLAKE3).
+    pub image_hash: String,
+}
+
+impl KernelUsed {
+    fn of(kernel: Kernel) -> KernelUsed {
+        let manifest = kernel.manifest;
+        KernelUsed {
+            name: manifest.name,
+            release: manifest.release,
+            image_hash: manifest.image_hash,
+        }
+    }
+
+    /// Its image, if that is still the same.
+    ///
+    /// # Errors
+    /// When it is gone or another one.
+    pub(crate) fn image(&self) -> Result<Kernel, LabError> {
+        let kernel = find(&self.name)?;
+        if kernel.manifest.image_hash != self.image_hash {
+            return Err(LabError::OtherKernel { name: self.name.clone() });
+        }
+        Ok(kernel)
+    }
+}
+
+impl VirtualKernels {
+    /// What stands for `linux`.
+    pub(super) fn choose(choice: &KernelChoice) -> Result<VirtualKernels, LabError> {
+        let newest = match choice {
+            KernelChoice::Model => None,
+            KernelChoice::Named(name) => Some(find(name.as_str())?),
+            // Without a place for images there is none.
+            KernelChoice::Newest => match Cache::of_user() {
+                Ok(cache) => cache.newest().map_err(no_kernel("newest"))?,
+                Err(_) => None,
+            },
+        };
+        Ok(VirtualKernels { newest: newest.map(KernelUsed::of), named: Vec::new() })
+    }
+
+    /// With those that the scenario names.
+    pub(super) fn with_named(self, scenario: &Scenario) -> Result<VirtualKernels, LabError> {
+        let ends = scenario.cases.iter().flat_map(|case| [&case.client, &case.server]);
+        let mut names: Vec<&str> = ends.filter_map(|end| name_of(&end.stack)).collect();
+        names.sort_unstable();
+        names.dedup();
+        let named = names.into_iter().map(|name| find(name).map(KernelUsed::of));
+        Ok(VirtualKernels { named: named.collect::<Result<_, _>>()?, ..self })
+    }
+
+    /// The kernel of an endpoint in virtual time; none if a model stands there.
+    pub(crate) fn of_end(&self, end: &EndpointSpec) -> Option<&KernelUsed> {
+        match &end.stack {
+            // Its settings are a model's.
+            Stack::Linux if !end.model.is_empty() => None,
+            Stack::Linux | Stack::Newest => self.newest.as_ref(),
+            Stack::Kernel(name) => self.named.iter().find(|kernel| kernel.name == *name),
+            Stack::Model(_) => None,
+        }
+    }
+
+    /// The kernels of client and server in virtual time.
+    pub(crate) fn of_case(&self, case: &Case) -> [Option<&KernelUsed>; 2] {
+        [self.of_end(&case.client), self.of_end(&case.server)]
+    }
+}
+
+fn name_of(stack: &Stack) -> Option<&str> {
+    match stack {
+        Stack::Kernel(name) => Some(name),
+        Stack::Linux | Stack::Newest | Stack::Model(_) => None,
+    }
+}
+
+/// The image of that name, if it can be a host in virtual time.
+fn find(name: &str) -> Result<Kernel, LabError> {
+    let found = name.parse().and_then(|name| Cache::of_user()?.find(&name));
+    let usable = found.and_then(|kernel| kernel.check_for_trials().map(|()| kernel));
+    usable.map_err(no_kernel(name))
+}
+
+fn no_kernel(name: &str) -> impl FnOnce(tcplab_kernels::CacheError) -> LabError {
+    let name = name.to_owned();
+    move |source| LabError::NoKernel { name, source }
+}
