@@ -1,0 +1,53 @@
+//! Why a trial on kernels in virtual time failed.
+
+use tcplab_path::PathError;
+use tcplab_recording::RecordingError;
+use tcplab_units::Span;
+
+/// Why such a trial failed.
+#[derive(Debug, thiserror::Error)]
+pub enum GuestTrialError<E> {
+    /// The path cannot be built.
+    #[error(transparent)]
+    Path(PathError),
+    /// The recording could not be written.
+    #[error(transparent)]
+    Recording(#[from] RecordingError),
+    /// A guest cannot go on.
+    #[error("the {endpoint}: {source}")]
+    Guest {
+        /// Which end.
+        endpoint: &'static str,
+        /// Why.
+        source: E,
+    },
+    /// The application of a guest failed, or it could not be set up.
+    #[error("the {endpoint}: {message}")]
+    Failed {
+        /// Which end.
+        endpoint: &'static str,
+        /// Why.
+        message: String,
+        /// What would help.
+        remedy: Option<String>,
+    },
+    /// The transfer took longer than the scenario allows.
+    #[error("not done after {limit}: {received} B have arrived")]
+    Overdue {
+        /// How long it may take.
+        limit: Span,
+        /// What has arrived.
+        received: u64,
+    },
+    /// The payload that arrived is not the one that was sent.
+    #[error("payload mismatch: {sent} B were sent, {received} B arrived")]
+    PayloadMismatch {
+        /// Bytes.
+        sent: u64,
+        /// Bytes.
+        received: u64,
+    },
+    /// The caller asked to stop.
+    #[error("stopped on request")]
+    Stopped,
+}

@@ -1,0 +1,130 @@
+//! One trial on kernels in virtual time, from its case to its recording.
+
+use std::path::Path;
+
+use tcplab_path::PathError;
+use tcplab_recording::{
+    AppLog, EndpointRecord, GuestOutcome, RecordingWriter, TrialRecord, WorldRecord,
+};
+use tcplab_scenario::Case;
+use tcplab_units::{Instant, Span};
+use tcplab_workload::{LoadReport, PayloadMismatch, verify};
+
+use super::awaited::{self, Awaited};
+use super::error::GuestTrialError;
+use super::guest::Guest;
+use super::world::GuestWorld;
+use crate::packets::ADDRESSES;
+use crate::trial::EPOCH_NANOS;
+
+/// One trial with a kernel at each end.
+#[derive(Debug, Clone, Copy)]
+pub struct GuestTrial<'a> {
+    /// The cell of the matrix.
+    pub case: &'a Case,
+    /// The trial's own seed.
+    pub seed: u64,
+    /// An existing, empty directory for the recording.
+    pub directory: &'a Path,
+    /// How many bytes of each packet the captures keep; all where no number is given.
+    pub snaplen: Option<u32>,
+}
+
+/// How much later than a packet leaves one end something may arrive there because of it.
+///
+/// # Errors
+/// When the path cannot be built.
+pub fn response_time(case: &Case) -> Result<Span, PathError> {
+    let links = case.links()?;
+    // A router answers what is too large at once.
+    let may_refuse = links.iter().any(tcplab_path::LinkPlan::may_answer);
+    Ok(if may_refuse { Span::ZERO } else { links[0].least_delay() + links[1].least_delay() })
+}
+
+/// Runs one trial to its end, with the client and the server in `guests`, which are ready; `stop`
+/// is asked now and then whether to end it.
+///
+/// # Errors
+/// When it could not be run, was stopped, or did not pass. The directory may then hold a part of a
+/// recording, without its `DONE`.
+pub fn run_guests<G: Guest>(
+    request: &GuestTrial<'_>,
+    guests: [G; 2],
+    kernels: [&str; 2],
+    stop: &mut dyn FnMut() -> bool,
+) -> Result<(), GuestTrialError<G::Error>> {
+    let GuestTrial { case, seed, directory, snaplen } = *request;
+    let descriptions = ADDRESSES.map(|address| address.to_string());
+    let writer = RecordingWriter::create(directory, EPOCH_NANOS, &descriptions, snaplen)?;
+    let plans = case.links().map_err(GuestTrialError::Path)?;
+    let awaited = Awaited::of(case, seed);
+    let limit = Instant::ZERO + case.limits.trial;
+    let mut world = GuestWorld::new(guests, &plans, seed, awaited, writer, limit);
+    let finished = world.run(stop)?;
+    let (outcomes, now, mut writer, drops) = world.end()?;
+    if !finished {
+        return Err(GuestTrialError::Stopped);
+    }
+    let received = outcomes.received;
+    let [Some(client), Some(server)] = outcomes.left else {
+        return Err(GuestTrialError::Overdue { limit: case.limits.trial, received });
+    };
+    writer.missed(tcplab_units::Endpoint::Client, 0);
+    let (app, verified) = results(case, seed, &client, &server);
+    let world = WorldRecord {
+        name: "virtual".into(),
+        device: "ring".into(),
+        device_drops: drops + client.device_drops + server.device_drops,
+        notes: vec![format!("kernels: {} and {}", kernels[0], kernels[1])],
+        ..WorldRecord::default()
+    };
+    let record = record(request, now, [client.record, server.record], world);
+    if let Some(app) = app {
+        writer.finish(&app, &record)?;
+    }
+    verified.map_err(|PayloadMismatch { sent, received }| GuestTrialError::PayloadMismatch {
+        sent: sent.as_u64(),
+        received: received.as_u64(),
+    })
+}
+
+/// What the applications did, and whether what arrived is what was sent.
+fn results(
+    case: &Case,
+    seed: u64,
+    client: &GuestOutcome,
+    server: &GuestOutcome,
+) -> (Option<AppLog>, Result<(), PayloadMismatch>) {
+    let connections = crate::connections::Connections::of(case, seed);
+    if awaited::has_flows(case) {
+        let flows = connections.logs_of([&client.connections, &server.connections]);
+        let verified = connections.verify(&flows);
+        return (AppLog::of_flows(flows), verified);
+    }
+    let verified = verify(&case.workload, seed, &client.report, &server.report);
+    let load = client.load.clone();
+    let load = load.map(|load| LoadReport { server: server.served.unwrap_or_default(), ..load });
+    let app = AppLog { load, ..AppLog::of(client.report.clone(), server.report.clone()) };
+    (Some(app), verified)
+}
+
+fn record(
+    request: &GuestTrial<'_>,
+    now: Instant,
+    [client, server]: [EndpointRecord; 2],
+    world: WorldRecord,
+) -> TrialRecord {
+    let GuestTrial { case, seed, .. } = *request;
+    TrialRecord {
+        tcplab: env!("CARGO_PKG_VERSION").into(),
+        case: case.name.clone(),
+        case_hash: case.hash.clone(),
+        seed,
+        path: case.path.clone(),
+        epoch_nanos: EPOCH_NANOS,
+        duration: now.since(Instant::ZERO),
+        client,
+        server,
+        world,
+    }
+}
