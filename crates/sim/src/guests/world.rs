@@ -89,7 +89,11 @@ impl<G: Guest> GuestWorld<G> {
         };
         GuestWorld {
             now: Instant::ZERO,
-            sides: guests.map(|guest| Side { guest, sent: VecDeque::new(), orders: VecDeque::new() }),
+            sides: guests.map(|guest| Side {
+                guest,
+                sent: VecDeque::new(),
+                orders: VecDeque::new(),
+            }),
             ways: [way(Direction::Forward), way(Direction::Reverse)],
             awaited,
             writer,
@@ -148,8 +152,8 @@ impl<G: Guest> GuestWorld<G> {
     }
 
     fn next(&self) -> Option<(Instant, Next)> {
-        let orders = (0..2)
-            .map(|end| (self.sides[end].orders.front().map(|(at, _)| *at), Next::Order(end)));
+        let orders =
+            (0..2).map(|end| (self.sides[end].orders.front().map(|(at, _)| *at), Next::Order(end)));
         let arrivals = (0..2).map(|way| (self.ways[way].link.next_departure(), Next::Arrival(way)));
         let departures = (0..2)
             .map(|end| (self.sides[end].sent.front().map(|(at, _)| *at), Next::Departure(end)));
