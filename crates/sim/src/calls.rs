@@ -108,7 +108,7 @@ impl Host {
     }
 
     fn opened(&mut self, now: Instant) -> Done {
-        self.calls.is_connected = true;
+        self.calls.connected = Some(now);
         self.did(now)
     }
 

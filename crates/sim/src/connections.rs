@@ -51,8 +51,7 @@ impl Connections<'_> {
         end: Endpoint,
         application: impl Fn(Endpoint, &PlannedConnection) -> Application,
     ) -> Result<Vec<Host>, SimError> {
-        let specs: Vec<EndpointSpec> =
-            self.flows.iter().map(|flow| self.spec(flow, end)).collect();
+        let specs: Vec<EndpointSpec> = self.flows.iter().map(|flow| self.spec(flow, end)).collect();
         let machine = machine(self.case, end)?;
         let of = |planned: &PlannedConnection| {
             let mut host = host(&specs[planned.flow], planned, end, application(end, planned))?;

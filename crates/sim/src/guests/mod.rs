@@ -3,9 +3,14 @@
 mod awaited;
 mod error;
 mod guest;
+mod model;
 mod trial;
 mod world;
 
 pub use error::GuestTrialError;
 pub use guest::{FromGuest, Guest};
+pub use model::ModelHost;
 pub use trial::{GuestTrial, response_time, run_guests};
+
+#[cfg(test)]
+mod tests;
