@@ -1,4 +1,4 @@
-//! Trials whose hosts are not models but real kernels that run in virtual time.
+//! Trials whose hosts are guests: real kernels that run in virtual time, or models.
 
 mod awaited;
 mod error;
