@@ -9,6 +9,8 @@ pub(crate) struct CallState {
     pub(crate) timeouts: [Option<Span>; 2],
     /// When the application continues even if nothing happens.
     pub(crate) wake: Option<Instant>,
+    /// When `connect` or `accept` returned a connection.
+    pub(crate) connected: Option<Instant>,
     /// The application has nothing to do any more.
     pub(crate) is_over: bool,
     /// A call has returned the error of the connection, which happens once (`sock_error`).

@@ -107,6 +107,11 @@ impl Host {
         Done::Returned
     }
 
+    fn opened(&mut self, now: Instant) -> Done {
+        self.calls.connected = Some(now);
+        self.did(now)
+    }
+
     fn connect(&mut self, now: Instant) -> Done {
         if let Some(opening) = self.opening.take() {
             self.connection = Some(Connection::connect(now, &self.config, opening));
@@ -117,7 +122,7 @@ impl Host {
         match (connection.error(), connection.state()) {
             (Some(error), _) => self.fail(now, error),
             (None, State::SynSent | State::SynReceived) => Done::Waits(None),
-            _ => self.did(now),
+            _ => self.opened(now),
         }
     }
 
@@ -132,7 +137,7 @@ impl Host {
                         connection.set_option(now, *option);
                     }
                 }
-                self.did(now)
+                self.opened(now)
             }
         }
     }

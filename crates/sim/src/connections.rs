@@ -28,29 +28,47 @@ impl Connections<'_> {
         Connections { case, flows: case.all_flows(), planned: case.connections(seed) }
     }
 
+    /// All connections, in the order in which they begin, which is that of the client's ports.
+    pub(crate) fn planned(&self) -> &[PlannedConnection] {
+        &self.planned
+    }
+
     /// Client and server of each connection, in the order in which they begin.
     pub(crate) fn pairs(
         &self,
         application: impl Fn(Endpoint, &PlannedConnection) -> Application,
     ) -> Result<Vec<PlannedPair>, SimError> {
-        let specs: Vec<_> = self.flows.iter().map(|flow| self.case.ends_of(flow)).collect();
-        let machines = machines(self.case)?;
-        let pair = |planned: &PlannedConnection| {
-            let is_background = self.is_background(planned);
-            let host = |endpoint: Endpoint| {
-                let index = endpoint as usize;
-                let spec = &specs[planned.flow][index];
-                let mut host = host(spec, planned, endpoint, application(endpoint, planned))?;
-                host.machine = machines[index].clone();
-                host.is_background = is_background;
-                Ok::<Host, SimError>(host)
-            };
-            let client = host(Endpoint::Client)?;
-            let mut server = host(Endpoint::Server)?;
-            server.absent = planned.workload.connect;
-            Ok((planned.start, [client, server]))
+        let clients = self.hosts(Endpoint::Client, &application)?;
+        let servers = self.hosts(Endpoint::Server, &application)?;
+        let hosts = clients.into_iter().zip(servers);
+        let pairs = self.planned.iter().zip(hosts);
+        Ok(pairs.map(|(planned, (client, server))| (planned.start, [client, server])).collect())
+    }
+
+    /// One end of each connection, in the order in which they begin.
+    pub(crate) fn hosts(
+        &self,
+        end: Endpoint,
+        application: impl Fn(Endpoint, &PlannedConnection) -> Application,
+    ) -> Result<Vec<Host>, SimError> {
+        let specs: Vec<EndpointSpec> = self.flows.iter().map(|flow| self.spec(flow, end)).collect();
+        let machine = machine(self.case, end)?;
+        let of = |planned: &PlannedConnection| {
+            let mut host = host(&specs[planned.flow], planned, end, application(end, planned))?;
+            host.machine = machine.clone();
+            host.is_background = self.is_background(planned);
+            host.absent = planned.workload.connect.filter(|_| end == Endpoint::Server);
+            Ok(host)
         };
-        self.planned.iter().map(pair).collect()
+        self.planned.iter().map(of).collect()
+    }
+
+    /// The first connection of the main flow, by its number in the plan, and an endpoint as that
+    /// flow has it.
+    pub(crate) fn main(&self, end: Endpoint) -> Option<(usize, EndpointSpec)> {
+        let subject = self.subject()?;
+        let first = self.planned.iter().position(|planned| planned.flow == subject)?;
+        Some((first, self.spec(&self.flows[subject], end)))
     }
 
     /// The client's port of the first connection of each flow, whose sockets are sampled; the
@@ -113,8 +131,8 @@ impl Connections<'_> {
             self.of_pairs(pairs).find(|(planned, _)| planned.flow == subject)?;
         let [client_spec, server_spec] = self.case.ends_of(&self.flows[subject]);
         Some([
-            record(&client_spec, client, SocketRole::Client),
-            record(&server_spec, server, SocketRole::Accepted),
+            record(&client_spec, client, Endpoint::Client),
+            record(&server_spec, server, Endpoint::Server),
         ])
     }
 
@@ -137,7 +155,15 @@ impl Connections<'_> {
         self.planned.iter().any(|it| it.start >= Some(now) && !self.is_background(it))
     }
 
-    fn is_background(&self, planned: &PlannedConnection) -> bool {
+    fn spec(&self, flow: &Flow, end: Endpoint) -> EndpointSpec {
+        let [client, server] = self.case.ends_of(flow);
+        match end {
+            Endpoint::Client => client,
+            Endpoint::Server => server,
+        }
+    }
+
+    pub(crate) fn is_background(&self, planned: &PlannedConnection) -> bool {
         self.flows[planned.flow].spec.background
     }
 
@@ -159,14 +185,15 @@ impl Connections<'_> {
     }
 }
 
-/// The machines of both ends, which all their connections share.
-fn machines(case: &Case) -> Result<[Machine; 2], SimError> {
-    let of = |spec: &EndpointSpec, endpoint: Endpoint| {
-        let config = options::config(spec)
-            .map_err(|source| SimError::Settings { endpoint: endpoint.name(), source })?;
-        Ok::<Machine, SimError>(Machine::new(&config.host))
+/// The machine of an end, which all its connections share.
+fn machine(case: &Case, end: Endpoint) -> Result<Machine, SimError> {
+    let spec = match end {
+        Endpoint::Client => &case.client,
+        Endpoint::Server => &case.server,
     };
-    Ok([of(&case.client, Endpoint::Client)?, of(&case.server, Endpoint::Server)?])
+    let config = options::config(spec)
+        .map_err(|source| SimError::Settings { endpoint: end.name(), source })?;
+    Ok(Machine::new(&config.host))
 }
 
 /// One end of a connection, with the settings of `spec`.
@@ -199,7 +226,12 @@ fn host(
     Ok(host)
 }
 
-fn record(spec: &EndpointSpec, host: &Host, role: SocketRole) -> EndpointRecord {
+/// How the connection of a host was set up, which is that end of it.
+pub(crate) fn record(spec: &EndpointSpec, host: &Host, end: Endpoint) -> EndpointRecord {
+    let role = match end {
+        Endpoint::Client => SocketRole::Client,
+        Endpoint::Server => SocketRole::Accepted,
+    };
     let options = host.connection.as_ref().map_or_else(Vec::new, |connection| {
         options::of_connection(connection, &host.config, spec, role)
     });

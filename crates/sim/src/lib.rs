@@ -21,7 +21,9 @@ mod upcoming;
 mod world;
 
 pub use error::{SettingsError, SimError};
-pub use guests::{FromGuest, Guest, GuestTrial, GuestTrialError, response_time, run_guests};
+pub use guests::{
+    FromGuest, Guest, GuestTrial, GuestTrialError, ModelHost, response_time, run_guests,
+};
 /// The congestion controls that models have.
 pub use tcplab_stack::congestion::NAMES as CONGESTION_CONTROLS;
 pub use trial::{Measured, TrialRequest, measure, run_trial};

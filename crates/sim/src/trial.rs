@@ -40,6 +40,17 @@ pub struct TrialRequest<'a> {
 /// recording, without its `DONE`.
 pub fn run_trial(request: &TrialRequest<'_>, stop: &AtomicBool) -> Result<(), SimError> {
     let TrialRequest { case, directory, snaplen, .. } = *request;
+    refuse_foreign(case)?;
+    let descriptions = ADDRESSES.map(|address| address.to_string());
+    let writer = RecordingWriter::create(directory, EPOCH_NANOS, &descriptions, snaplen)?;
+    match &case.workload.datagrams {
+        Some(asked) => exchange_datagrams(request, asked, writer, stop),
+        None => connect(request, writer, stop),
+    }
+}
+
+/// Refuses a case that no model can take part in.
+pub(crate) fn refuse_foreign(case: &Case) -> Result<(), SimError> {
     if case.workload.load.is_some() {
         return Err(SimError::Load);
     }
@@ -47,12 +58,7 @@ pub fn run_trial(request: &TrialRequest<'_>, stop: &AtomicBool) -> Result<(), Si
         let what = "on the same host there is no path, and a model has no processor time".into();
         return Err(PathError { key: "same_host".into(), what }.into());
     }
-    let descriptions = ADDRESSES.map(|address| address.to_string());
-    let writer = RecordingWriter::create(directory, EPOCH_NANOS, &descriptions, snaplen)?;
-    match &case.workload.datagrams {
-        Some(asked) => exchange_datagrams(request, asked, writer, stop),
-        None => connect(request, writer, stop),
-    }
+    Ok(())
 }
 
 /// A trial of TCP connections.

@@ -5,8 +5,6 @@
 
 mod station;
 
-use std::net::Ipv4Addr;
-
 use tcplab_path::{Direction, Fate, Link, LinkPlan, Packet, Verdict};
 use tcplab_recording::{AppLog, EndpointRecord, RecordingError, RecordingWriter};
 use tcplab_scenario::{Case, EndpointSpec};
@@ -16,7 +14,7 @@ use tcplab_workload::{DatagramApplication, Datagrams};
 use crate::error::{SettingsError, SimError};
 use crate::packets::{ADDRESSES, Address, whole};
 use crate::world::IsStopped;
-use station::Station;
+pub(crate) use station::Station;
 
 /// The first port that Linux gives out, and the one where the server listens.
 const PORTS: [u16; 2] = [32_768, 5_001];
@@ -54,16 +52,8 @@ pub(crate) fn run(
     writer: Option<RecordingWriter>,
     is_stopped: IsStopped<'_>,
 ) -> Result<Ended, SimError> {
-    for (endpoint, spec) in [("client", &case.client), ("server", &case.server)] {
-        refuse_options(endpoint, spec)?;
-    }
-    let address = |end: usize| Address { ip: ADDRESSES[end], port: PORTS[end] };
-    let station = |side, end: usize| {
-        let application = DatagramApplication::new(side, datagrams, seed);
-        Station::new(application, address(end), address(1 - end), seed)
-    };
-    let client = station(Endpoint::Client, 0);
-    let server = station(Endpoint::Server, 1).absent(datagrams.server);
+    let client = station(case, datagrams, seed, Endpoint::Client)?;
+    let server = station(case, datagrams, seed, Endpoint::Server)?;
     let [forward, reverse]: [LinkPlan; 2] = case.links()?;
     let mut world = World {
         now: Instant::ZERO,
@@ -79,15 +69,10 @@ pub(crate) fn run(
     world.run(Instant::ZERO + case.limits.trial, is_stopped)?;
     let is_done = world.stations[0].is_over();
     world.end()?;
-    let record = |spec: &EndpointSpec, ip: Ipv4Addr| EndpointRecord {
-        address: ip.to_string(),
-        sysctls: spec.sysctl.clone(),
-        ..EndpointRecord::default()
-    };
     let [client, server] = &world.stations;
     Ok(Ended {
         app: AppLog::of(client.report(), server.report()),
-        records: [record(&case.client, ADDRESSES[0]), record(&case.server, ADDRESSES[1])],
+        records: Endpoint::BOTH.map(|end| record(case, end)),
         now: world.now,
         writer: world.writer,
         is_done,
@@ -96,8 +81,38 @@ pub(crate) fn run(
     })
 }
 
+/// The host at one end.
+pub(crate) fn station(
+    case: &Case,
+    datagrams: &Datagrams,
+    seed: u64,
+    end: Endpoint,
+) -> Result<Station, SimError> {
+    refuse_options(spec(case, end), end)?;
+    let address = |end: Endpoint| Address { ip: ADDRESSES[end.index()], port: PORTS[end.index()] };
+    let application = DatagramApplication::new(end, datagrams, seed);
+    let absent = datagrams.server.filter(|_| end == Endpoint::Server);
+    Ok(Station::new(application, address(end), address(end.other()), seed).absent(absent))
+}
+
+/// How the host at one end was set up.
+pub(crate) fn record(case: &Case, end: Endpoint) -> EndpointRecord {
+    EndpointRecord {
+        address: ADDRESSES[end.index()].to_string(),
+        sysctls: spec(case, end).sysctl.clone(),
+        ..EndpointRecord::default()
+    }
+}
+
+fn spec(case: &Case, end: Endpoint) -> &EndpointSpec {
+    match end {
+        Endpoint::Client => &case.client,
+        Endpoint::Server => &case.server,
+    }
+}
+
 /// A socket of datagrams has no options in virtual time.
-fn refuse_options(endpoint: &'static str, spec: &EndpointSpec) -> Result<(), SimError> {
+fn refuse_options(spec: &EndpointSpec, end: Endpoint) -> Result<(), SimError> {
     let Some((_, info, value)) = spec.socket.iter().chain(spec.accepted.iter()).next() else {
         return Ok(());
     };
@@ -108,7 +123,7 @@ fn refuse_options(endpoint: &'static str, spec: &EndpointSpec) -> Result<(), Sim
                  kernel (--world kernel)"
             .into(),
     };
-    Err(SimError::Settings { endpoint, source })
+    Err(SimError::Settings { endpoint: end.name(), source })
 }
 
 impl World {

@@ -16,16 +16,17 @@ use crate::packets::{Address, TTL};
 const REFUSED: &str = "ECONNREFUSED";
 
 /// A host, the socket on it and the application that has it.
-pub(super) struct Station {
+#[derive(Debug)]
+pub(crate) struct Station {
     application: Box<DatagramApplication>,
     own: Address,
-    /// Its peer. The server answers the last client, and there is only one.
+    /// Its peer. The server answers the last client, and there is only one; its port may be any.
     other: Address,
     port: Port,
     /// Whether its socket is connected.
     is_connected: bool,
-    /// Datagrams that wait to be read.
-    inbox: VecDeque<Vec<u8>>,
+    /// Datagrams that wait to be read, with the port that each came from.
+    inbox: VecDeque<(u16, Vec<u8>)>,
     /// The pending error of the socket, which the next call returns.
     error: Option<&'static str>,
     /// When the application continues even if nothing happens.
@@ -80,26 +81,26 @@ impl Station {
         Station { port, ..self }
     }
 
-    pub(super) fn wake(&self) -> Option<Instant> {
+    pub(crate) fn wake(&self) -> Option<Instant> {
         self.wake
     }
 
-    pub(super) fn is_over(&self) -> bool {
+    pub(crate) fn is_over(&self) -> bool {
         self.is_over
     }
 
-    pub(super) fn report(&self) -> AppReport {
+    pub(crate) fn report(&self) -> AppReport {
         self.application.report()
     }
 
     /// No datagram can come any more.
-    pub(super) fn stop(&mut self) {
+    pub(crate) fn stop(&mut self) {
         self.application.stop();
     }
 
     /// Runs the application until it waits; returns a packet as soon as it sends one, and is then
     /// to be called again.
-    pub(super) fn drive(&mut self, now: Instant) -> Option<Vec<u8>> {
+    pub(crate) fn drive(&mut self, now: Instant) -> Option<Vec<u8>> {
         self.wake = None;
         loop {
             match self.application.want(now) {
@@ -128,7 +129,8 @@ impl Station {
                 DatagramWant::Receive(until) => {
                     if let Some(error) = self.error.take() {
                         self.application.failed(error, now);
-                    } else if let Some(datagram) = self.inbox.pop_front() {
+                    } else if let Some((port, datagram)) = self.inbox.pop_front() {
+                        self.other.port = port;
                         self.application.received(&datagram, now);
                     } else if until.is_some_and(|until| until <= now) {
                         self.application.failed("EAGAIN", now);
@@ -154,7 +156,7 @@ impl Station {
     }
 
     /// Takes a packet; returns the host's own answer, an ICMP error.
-    pub(super) fn take(&mut self, now: Instant, packet: &[u8]) -> Option<Vec<u8>> {
+    pub(crate) fn take(&mut self, now: Instant, packet: &[u8]) -> Option<Vec<u8>> {
         let ip = FrameView::of_packet(packet).ip()?;
         let is_right = ip.header_checksum_is_right() && ip.dst() == IpAddr::V4(self.own.ip);
         if !is_right || !ip.is_whole() {
@@ -176,7 +178,7 @@ impl Station {
             return self.refuse(now, ip);
         }
         if self.port == Port::Open {
-            self.inbox.push_back(udp.payload().to_vec());
+            self.inbox.push_back((udp.src_port(), udp.payload().to_vec()));
         }
         None
     }
@@ -212,6 +214,7 @@ const ICMP_EVERY: Span = Span::from_secs(1);
 const ICMP_BURST: u64 = 6;
 
 /// The rate limit of ICMP errors (`inet_peer_xrlim_allow`).
+#[derive(Debug)]
 struct Bucket {
     tokens: Span,
     since: Instant,

@@ -65,18 +65,27 @@ impl Awaited {
         }
     }
 
+    /// Whether both ends have left what they had to leave.
+    pub(super) fn all_left(&self) -> bool {
+        self.left.iter().all(Option::is_some)
+    }
+
     /// Whether the client is done and the server is not.
     pub(super) fn server_is_alone(&self) -> bool {
         self.left[0].is_some() && self.left[1].is_none()
     }
 
+    /// Whether all connections are done that the trial waits for.
+    pub(super) fn is_done(&self) -> bool {
+        self.clients == 0 && self.servers == 0
+    }
+
     /// How long the path must stay empty until the trial is over; none as long as it waits for
     /// something. With flows in the background the path is never empty, and need not be.
     pub(super) fn farewell(&self, is_empty: bool) -> Option<Span> {
-        let is_done = self.clients == 0 && self.servers == 0;
-        if let Some(farewell) = self.farewell.filter(|_| is_done) {
+        if let Some(farewell) = self.farewell.filter(|_| self.is_done()) {
             return Some(farewell);
         }
-        (is_empty && self.left.iter().all(Option::is_some)).then_some(QUIET)
+        (is_empty && self.all_left()).then_some(QUIET)
     }
 }

@@ -1,9 +1,9 @@
-//! What the virtual world asks of a host that has a kernel of its own.
+//! What the virtual world asks of a host that runs by itself.
 
 use tcplab_recording::{GuestOrder, GuestReport};
 use tcplab_units::Instant;
 
-/// What the virtual world asks of a host that has a kernel of its own.
+/// What the virtual world asks of a host that runs by itself: a kernel, or a model.
 ///
 /// It computes in no time. The world lets it run ahead of others as far as nothing that they do can
 /// reach it.

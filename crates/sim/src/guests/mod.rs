@@ -1,11 +1,16 @@
-//! Trials whose hosts are not models but real kernels that run in virtual time.
+//! Trials whose hosts are guests: real kernels that run in virtual time, or models.
 
 mod awaited;
 mod error;
 mod guest;
+mod model;
 mod trial;
 mod world;
 
 pub use error::GuestTrialError;
 pub use guest::{FromGuest, Guest};
+pub use model::ModelHost;
 pub use trial::{GuestTrial, response_time, run_guests};
+
+#[cfg(test)]
+mod tests;

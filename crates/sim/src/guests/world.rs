@@ -32,6 +32,8 @@ struct Side<G> {
     guest: G,
     /// What it has sent, at times that the world has not come to yet.
     sent: VecDeque<(Instant, FromGuest)>,
+    /// What it will be told: packets may reach it before.
+    orders: VecDeque<(Instant, GuestOrder)>,
 }
 
 /// The world of one trial.
@@ -46,17 +48,20 @@ pub(super) struct GuestWorld<G> {
     next_id: u64,
     /// When the trial's time is over; afterwards nothing is recorded.
     limit: Instant,
-    is_over_time: bool,
+    /// Once it is: until when its applications have time for what may fail.
+    last_words: Option<Instant>,
     /// When the trial is over, or the server is told that it is alone, if nothing moves.
     rest: Option<Instant>,
     events: u64,
 }
 
-/// What the world does next.
+/// What the world does next. Of what is due together the first comes first: all that a guest has
+/// sent is on the path before an answer to a part of it arrives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Next {
-    Arrival(usize),
+    Order(usize),
     Departure(usize),
+    Arrival(usize),
     Turn(usize),
     Rest,
     Limit,
@@ -84,13 +89,17 @@ impl<G: Guest> GuestWorld<G> {
         };
         GuestWorld {
             now: Instant::ZERO,
-            sides: guests.map(|guest| Side { guest, sent: VecDeque::new() }),
+            sides: guests.map(|guest| Side {
+                guest,
+                sent: VecDeque::new(),
+                orders: VecDeque::new(),
+            }),
             ways: [way(Direction::Forward), way(Direction::Reverse)],
             awaited,
             writer,
             next_id: 1,
             limit,
-            is_over_time: false,
+            last_words: None,
             rest: None,
             events: 0,
         }
@@ -108,18 +117,21 @@ impl<G: Guest> GuestWorld<G> {
             self.now = at;
             self.events += 1;
             match next {
+                Next::Order(end) => self.hand_over_order(end),
                 Next::Arrival(way) => self.deliver(way)?,
                 Next::Departure(end) => self.depart(end)?,
                 Next::Turn(end) => self.turn(end)?,
-                Next::Rest if self.awaited.server_is_alone() => {
+                Next::Rest if self.awaited.all_left() => return Ok(true),
+                // Flows in the background go on.
+                Next::Rest if self.awaited.is_done() => self.run_out()?,
+                Next::Rest => {
                     self.rest = None;
                     self.tell(Endpoint::Server, &GuestOrder::Rest);
                 }
-                Next::Rest => return Ok(true),
-                Next::Limit if self.is_over_time => return Ok(true),
-                Next::Limit => self.run_out(),
+                Next::Limit if self.last_words.is_some() => return Ok(true),
+                Next::Limit => self.run_out()?,
             }
-            if self.is_over_time && self.awaited.left.iter().all(Option::is_some) {
+            if self.last_words.is_some() && self.awaited.all_left() {
                 return Ok(true);
             }
             self.look_for_rest();
@@ -134,30 +146,28 @@ impl<G: Guest> GuestWorld<G> {
     pub(super) fn end(
         mut self,
     ) -> Result<(Awaited, Instant, RecordingWriter, u64), GuestTrialError<G::Error>> {
-        let end = self.now.min(self.limit);
-        for way in &mut self.ways {
-            for departure in way.link.drain(end) {
-                self.writer.verdict(&departure.verdict)?;
-            }
-        }
-        Ok((self.awaited, end, self.writer, 0))
+        self.limit = self.now.min(self.limit);
+        self.drain()?;
+        Ok((self.awaited, self.limit, self.writer, 0))
     }
 
     fn next(&self) -> Option<(Instant, Next)> {
+        let orders =
+            (0..2).map(|end| (self.sides[end].orders.front().map(|(at, _)| *at), Next::Order(end)));
         let arrivals = (0..2).map(|way| (self.ways[way].link.next_departure(), Next::Arrival(way)));
         let departures = (0..2)
             .map(|end| (self.sides[end].sent.front().map(|(at, _)| *at), Next::Departure(end)));
         let turns = (0..2).map(|end| (self.sides[end].guest.poll_at(), Next::Turn(end)));
-        let limit = if self.is_over_time { self.limit + LAST_WORDS } else { self.limit };
+        let limit = self.last_words.unwrap_or(self.limit);
         let others = [(self.rest, Next::Rest), (Some(limit), Next::Limit)];
-        let all = arrivals.chain(departures).chain(turns).chain(others);
+        let all = orders.chain(arrivals).chain(departures).chain(turns).chain(others);
         all.filter_map(|(at, next)| Some((at?, next))).min()
     }
 
     /// A guest runs, until something that it cannot know yet may reach it.
     fn turn(&mut self, end: usize) -> Outcome<G> {
         let until = self.horizon(end);
-        let Side { guest, sent } = &mut self.sides[end];
+        let Side { guest, sent, .. } = &mut self.sides[end];
         let failed = |source| GuestTrialError::Guest { endpoint: name(end), source };
         guest.run(self.now, until).map_err(failed)?;
         while let Some(next) = guest.poll_sent().map_err(failed)? {
@@ -176,11 +186,14 @@ impl<G: Guest> GuestWorld<G> {
             .next_departure()
             .map(|at| if out.answers { at } else { at + back.least_delay });
         let sent = other.sent.front().map(|(at, _)| *at);
+        let told = |side: &Side<G>| side.orders.front().map(|(at, _)| *at);
         let others = Instant::earlier(sent, other.guest.poll_at());
+        let others = Instant::earlier(others, told(other));
         // Of the other's link something may come back to it at once; so may a report to this end.
         let others = others.map(|at| at + back.least_delay);
-        let clock = Instant::earlier(self.rest, Some(self.limit).filter(|_| !self.is_over_time));
-        [arrival, answered, others, clock]
+        let limit = Some(self.limit).filter(|_| self.last_words.is_none());
+        let clock = Instant::earlier(self.rest, limit);
+        [arrival, answered, others, told(&self.sides[end]), clock]
             .into_iter()
             .flatten()
             .min()
@@ -191,7 +204,7 @@ impl<G: Guest> GuestWorld<G> {
     fn depart(&mut self, end: usize) -> Outcome<G> {
         let Some((_, what)) = self.sides[end].sent.pop_front() else { return Ok(()) };
         match what {
-            FromGuest::Packet(_) if self.is_over_time => {}
+            FromGuest::Packet(_) if self.last_words.is_some() => {}
             FromGuest::Packet(packet) => {
                 let id = self.next_id;
                 self.next_id += 1;
@@ -218,7 +231,7 @@ impl<G: Guest> GuestWorld<G> {
             GuestReport::Failed { message, remedy } => {
                 Err(GuestTrialError::Failed { endpoint: end.name(), message, remedy })
             }
-            GuestReport::Sampled { .. } if self.is_over_time => Ok(()),
+            GuestReport::Sampled { .. } if self.last_words.is_some() => Ok(()),
             GuestReport::Sampled { flow: None, sample } => Ok(self.writer.sampled(&sample)?),
             GuestReport::Sampled { flow: Some(flow), sample } => {
                 Ok(self.writer.sampled_of(&flow, &sample)?)
@@ -230,10 +243,17 @@ impl<G: Guest> GuestWorld<G> {
         }
     }
 
-    /// Tells an end something, as soon as it can hear it.
+    /// Tells an end something, as soon as it can hear it: it may have run until then already.
     fn tell(&mut self, end: Endpoint, order: &GuestOrder) {
         let delay = self.ways[1 - end.index()].least_delay;
-        self.sides[end.index()].guest.handle_order(self.now + delay, order);
+        self.sides[end.index()].orders.push_back((self.now + delay, *order));
+    }
+
+    fn hand_over_order(&mut self, end: usize) {
+        let Side { guest, orders, .. } = &mut self.sides[end];
+        if let Some((at, order)) = orders.pop_front() {
+            guest.handle_order(at, &order);
+        }
     }
 
     /// Hands over what has come out of a link.
@@ -258,18 +278,31 @@ impl<G: Guest> GuestWorld<G> {
         Ok(())
     }
 
-    /// The time is over: calls that wait and may fail return.
-    fn run_out(&mut self) {
-        self.is_over_time = true;
+    /// The time is over: calls that wait and may fail return, and packets on the path get their
+    /// verdicts.
+    fn run_out(&mut self) -> Outcome<G> {
+        self.limit = self.now;
         self.rest = None;
         for end in Endpoint::BOTH {
             self.tell(end, &GuestOrder::RunOut);
         }
+        let told = self.sides.iter().filter_map(|side| Some(side.orders.back()?.0));
+        self.last_words = Some(told.fold(self.now, Instant::max) + LAST_WORDS);
+        self.drain()
+    }
+
+    fn drain(&mut self) -> Outcome<G> {
+        for way in &mut self.ways {
+            for departure in way.link.drain(self.limit) {
+                self.writer.verdict(&departure.verdict)?;
+            }
+        }
+        Ok(())
     }
 
     /// Notes when the trial is over if nothing moves until then.
     fn look_for_rest(&mut self) {
-        if self.is_over_time {
+        if self.last_words.is_some() {
             return;
         }
         let is_empty = self.ways.iter().all(|way| way.link.in_flight().next().is_none());
