@@ -1,19 +1,22 @@
 //! Trials on kernels in virtual time: starts them, and lets the virtual world drive them.
 
 use std::collections::VecDeque;
+use std::convert::Infallible;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use tcplab_guests::{GuestError, GuestRequest, Sent};
 use tcplab_kernels::Kernel;
 use tcplab_recording::{GuestOrder, GuestReport};
 use tcplab_scenario::Case;
-use tcplab_sim::{FromGuest, Guest, GuestTrial, GuestTrialError, TrialRequest, run_guests};
+use tcplab_sim::{
+    FromGuest, Guest, GuestTrial, GuestTrialError, ModelHost, TrialRequest, run_guests,
+};
 use tcplab_testbed::{GuestTask, Launcher};
 use tcplab_units::{Endpoint, Instant};
 use tcplab_wire::offload::Cutter;
 
 use crate::error::LabError;
-use crate::plan::Plan;
+use crate::plan::{KernelUsed, Plan};
 
 /// How much memory a guest has, MiB, beside the buffers of its sockets.
 const MEMORY_MIB: u32 = 128;
@@ -21,31 +24,103 @@ const MEMORY_MIB: u32 = 128;
 /// Why a trial on kernels in virtual time failed.
 pub(crate) type GuestFailure = GuestTrialError<GuestError>;
 
-/// The images of the kernels that a case has in virtual time; none where both ends are models.
-pub(crate) fn kernels_of(plan: &Plan, case: &Case) -> Result<Option<[Kernel; 2]>, LabError> {
-    match plan.kernels_of(case) {
-        [Some(client), Some(server)] => Ok(Some([client.image()?, server.image()?])),
-        _ => Ok(None),
+/// The images of the kernels that a case has in virtual time, of client and server, where not both
+/// ends are models.
+pub(crate) fn kernels_of(
+    plan: &Plan,
+    case: &Case,
+) -> Result<Option<[Option<Kernel>; 2]>, LabError> {
+    let [client, server] = plan.kernels_of(case);
+    if client.is_none() && server.is_none() {
+        return Ok(None);
     }
+    let image = |used: Option<&KernelUsed>| used.map(KernelUsed::image).transpose();
+    Ok(Some([image(client)?, image(server)?]))
 }
 
-/// Runs a trial whose ends have a kernel of their own each.
+/// Runs a trial with a kernel of its own at one end or at both.
 pub(crate) fn run_on_guests(
     request: &TrialRequest<'_>,
-    kernels: &[Kernel; 2],
+    kernels: &[Option<Kernel>; 2],
     launcher: &Launcher,
     stop: &AtomicBool,
 ) -> Result<(), GuestFailure> {
     let TrialRequest { case, seed, directory, snaplen } = *request;
-    let start = |end: Endpoint| Host::start(case, seed, end, &kernels[end.index()], launcher, stop);
+    let start = |end: Endpoint| match &kernels[end.index()] {
+        Some(kernel) => {
+            KernelHost::start(case, seed, end, kernel, launcher, stop).map(Host::Kernel)
+        }
+        None => match ModelHost::start(case, seed, end) {
+            Ok(model) => Ok(Host::Model(Box::new(model))),
+            Err(error) => {
+                let (endpoint, message) = (end.name(), error.to_string());
+                Err(GuestTrialError::Failed { endpoint, message, remedy: None })
+            }
+        },
+    };
     let hosts = [start(Endpoint::Client)?, start(Endpoint::Server)?];
-    let names = kernels.each_ref().map(|kernel| kernel.manifest.release.as_str());
+    let names = [0, 1].map(|end| match &kernels[end] {
+        Some(kernel) => format!("Linux {}", kernel.manifest.release),
+        None => format!("model {}", case.end(Endpoint::BOTH[end]).profile()),
+    });
     let trial = GuestTrial { case, seed, directory, snaplen };
+    let names = [names[0].as_str(), names[1].as_str()];
     run_guests(&trial, hosts, names, &mut || stop.load(Ordering::Relaxed))
 }
 
+/// A host of the virtual world that has kernels in it.
+enum Host<'a> {
+    Kernel(KernelHost<'a>),
+    Model(Box<ModelHost>),
+}
+
+impl Guest for Host<'_> {
+    type Error = GuestError;
+
+    fn poll_at(&self) -> Option<Instant> {
+        match self {
+            Host::Kernel(kernel) => kernel.poll_at(),
+            Host::Model(model) => model.poll_at(),
+        }
+    }
+
+    fn handle_packet(&mut self, at: Instant, packet: Vec<u8>, checked: bool) {
+        match self {
+            Host::Kernel(kernel) => kernel.handle_packet(at, packet, checked),
+            Host::Model(model) => model.handle_packet(at, packet, checked),
+        }
+    }
+
+    fn handle_order(&mut self, at: Instant, order: &GuestOrder) {
+        match self {
+            Host::Kernel(kernel) => kernel.handle_order(at, order),
+            Host::Model(model) => model.handle_order(at, order),
+        }
+    }
+
+    fn run(&mut self, at: Instant, until: Instant) -> Result<(), GuestError> {
+        match self {
+            Host::Kernel(kernel) => kernel.run(at, until),
+            Host::Model(model) => Ok(never(model.run(at, until))),
+        }
+    }
+
+    fn poll_sent(&mut self) -> Result<Option<(Instant, FromGuest)>, GuestError> {
+        match self {
+            Host::Kernel(kernel) => kernel.poll_sent(),
+            Host::Model(model) => Ok(never(model.poll_sent())),
+        }
+    }
+}
+
+/// What cannot fail.
+fn never<T>(result: Result<T, Infallible>) -> T {
+    let Ok(value) = result;
+    value
+}
+
 /// A guest as a host of the virtual world.
-struct Host<'a> {
+struct KernelHost<'a> {
     guest: tcplab_guests::Guest,
     cutter: Cutter,
     /// Cut from a super-packet.
@@ -53,7 +128,7 @@ struct Host<'a> {
     stop: &'a AtomicBool,
 }
 
-impl<'a> Host<'a> {
+impl<'a> KernelHost<'a> {
     /// Starts it, and has it prepare its end of the trial.
     fn start(
         case: &Case,
@@ -62,7 +137,7 @@ impl<'a> Host<'a> {
         kernel: &Kernel,
         launcher: &Launcher,
         stop: &'a AtomicBool,
-    ) -> Result<Host<'a>, GuestFailure> {
+    ) -> Result<KernelHost<'a>, GuestFailure> {
         let endpoint = end.name();
         let task = GuestTask { end, case: case.clone(), seed };
         let task = serde_json::to_vec(&task).expect("plain data has a JSON form");
@@ -81,7 +156,7 @@ impl<'a> Host<'a> {
         };
         let failed = |source| GuestTrialError::Guest { endpoint, source };
         let (guest, answer) = tcplab_guests::Guest::start(&request, &task, stop).map_err(failed)?;
-        let mut host = Host { guest, cutter: Cutter::new(), packets: VecDeque::new(), stop };
+        let mut host = KernelHost { guest, cutter: Cutter::new(), packets: VecDeque::new(), stop };
         match serde_json::from_slice(&answer) {
             Ok(GuestReport::Ready) => Ok(host),
             Ok(GuestReport::Failed { message, remedy }) => {
@@ -92,7 +167,7 @@ impl<'a> Host<'a> {
     }
 }
 
-impl Guest for Host<'_> {
+impl Guest for KernelHost<'_> {
     type Error = GuestError;
 
     fn poll_at(&self) -> Option<Instant> {

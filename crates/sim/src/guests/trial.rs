@@ -75,7 +75,7 @@ pub fn run_guests<G: Guest>(
         name: "virtual".into(),
         device: "ring".into(),
         device_drops: drops + client.device_drops + server.device_drops,
-        notes: vec![format!("kernels: {} and {}", kernels[0], kernels[1])],
+        notes: vec![format!("hosts: {} and {}", kernels[0], kernels[1])],
         ..WorldRecord::default()
     };
     let record = record(request, now, [client.record, server.record], world);

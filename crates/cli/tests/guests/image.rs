@@ -1,0 +1,57 @@
+//! The image that the tests run on.
+
+use std::path::PathBuf;
+
+use serde_json::Value;
+
+use crate::home::{Ended, Home, ended, skipped};
+
+/// Its name: a version that is in Debian's present release, whose source stays.
+pub(crate) const VERSION: &str = "6.12";
+
+/// Where images are.
+#[derive(Debug)]
+pub(crate) struct Images(PathBuf);
+
+impl Images {
+    /// Where the test's image is; if it is not there, or was made by another version of tcplab,
+    /// prints that the test is skipped.
+    pub(crate) fn find() -> Option<Images> {
+        let usual = || concat!(env!("CARGO_MANIFEST_DIR"), "/../../target/kernels").into();
+        let folder = std::env::var_os("TCPLAB_TEST_KERNELS").map_or_else(usual, PathBuf::from);
+        let images = Images(folder);
+        let listed = images.run(&Home::new(), "kernel list --json").answer("kernel list");
+        let listed: Value = serde_json::from_str(&listed).unwrap();
+        let all = listed["kernels"].as_array().unwrap();
+        if all.iter().any(|it| it["name"] == VERSION && it["is_current"] == true) {
+            return Some(images);
+        }
+        skipped(&format!("there is no kernel {VERSION}: `make kernel` builds it"));
+        None
+    }
+
+    /// Runs tcplab with these images.
+    pub(crate) fn run(&self, home: &Home, line: &str) -> Ended {
+        ended(home.command(line).env("TCPLAB_KERNELS", &self.0))
+    }
+
+    /// Runs a scenario, all of whose claims must hold and trials succeed.
+    pub(crate) fn run_scenario(&self, home: &Home, text: &str, flags: &str) -> Value {
+        let name = format!("{:016x}.toml", seed_of(text));
+        home.write(&name, text);
+        let line = format!("run {name} {flags} --json");
+        let answer = self.run(home, &line).answer(&line);
+        serde_json::from_str(&answer).unwrap_or_else(|error| panic!("{line}: {error}"))
+    }
+
+    pub(crate) fn folder(&self) -> &PathBuf {
+        &self.0
+    }
+}
+
+/// A name for a text.
+fn seed_of(text: &str) -> u64 {
+    text.bytes().fold(14_695_981_039_346_656_037, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(1_099_511_628_211)
+    })
+}

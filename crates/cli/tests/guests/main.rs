@@ -1,0 +1,14 @@
+//! Tests of kernels in virtual time.
+//!
+//! They need an image that `make test` builds (`target/kernels`), no privileges, and no network.
+//! Without it they print `SKIPPED: …` and pass.
+
+mod endings;
+mod everything;
+mod image;
+mod mixed;
+mod refusals;
+mod same_bytes;
+
+#[path = "../commands/home.rs"]
+mod home;
