@@ -213,6 +213,9 @@ fn keep_in_child(command: &mut Command, kept: [(OwnedFd, libc::c_int); 2]) {
         // SAFETY: as above.
         let parent = unsafe {
             libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
+            // Where its stack lies decides about the memory of its programs, and so about the
+            // place of buffers and the windows that TCP offers. Linux before 7 leaves it to chance.
+            libc::personality(libc::ADDR_NO_RANDOMIZE as libc::c_ulong);
             libc::getppid()
         };
         if parent == caller.as_raw_nonzero().get() {

@@ -111,6 +111,9 @@ impl LabError {
             LabError::NotTcp { .. } => {
                 Some("compare `tcplab run` with `tcplab run --world sim`".into())
             }
+            LabError::NotSimulated { what, .. } if what.ends_with("a kernel") => {
+                Some("build one with `tcplab kernel build 7.2`, or omit `--world`".into())
+            }
             LabError::NotSimulated { .. } => Some("omit `--world`".into()),
             LabError::KernelNeeded { remedy, .. } => remedy.clone(),
             LabError::Unfinished { path, .. } => {

@@ -11,4 +11,5 @@ mod refusals;
 mod same_bytes;
 
 #[path = "../commands/home.rs"]
+#[expect(dead_code, reason = "other tests use all of it")]
 mod home;

@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 use std::convert::Infallible;
+use std::path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use tcplab_guests::{GuestError, GuestRequest, Sent};
@@ -12,7 +13,7 @@ use tcplab_sim::{
     FromGuest, Guest, GuestTrial, GuestTrialError, ModelHost, TrialRequest, run_guests,
 };
 use tcplab_testbed::{GuestTask, Launcher};
-use tcplab_units::{Endpoint, Instant};
+use tcplab_units::{Endpoint, Instant, Span};
 use tcplab_wire::offload::Cutter;
 
 use crate::error::LabError;
@@ -20,6 +21,9 @@ use crate::plan::{KernelUsed, Plan};
 
 /// How much memory a guest has, MiB, beside the buffers of its sockets.
 const MEMORY_MIB: u32 = 128;
+
+/// How far a guest that nothing reaches runs at once.
+const ALONE: Span = Span::from_millis(100);
 
 /// Why a trial on kernels in virtual time failed.
 pub(crate) type GuestFailure = GuestTrialError<GuestError>;
@@ -46,10 +50,12 @@ pub(crate) fn run_on_guests(
     stop: &AtomicBool,
 ) -> Result<(), GuestFailure> {
     let TrialRequest { case, seed, directory, snaplen } = *request;
+    if let ([Some(kernel), Some(_)], true) = (kernels, case.path.same_host) {
+        let host = KernelHost::start(request, Endpoint::Client, kernel, launcher, stop)?;
+        return run_on_one(host, stop);
+    }
     let start = |end: Endpoint| match &kernels[end.index()] {
-        Some(kernel) => {
-            KernelHost::start(case, seed, end, kernel, launcher, stop).map(Host::Kernel)
-        }
+        Some(kernel) => KernelHost::start(request, end, kernel, launcher, stop).map(Host::Kernel),
         None => match ModelHost::start(case, seed, end) {
             Ok(model) => Ok(Host::Model(Box::new(model))),
             Err(error) => {
@@ -66,6 +72,30 @@ pub(crate) fn run_on_guests(
     let trial = GuestTrial { case, seed, directory, snaplen };
     let names = [names[0].as_str(), names[1].as_str()];
     run_guests(&trial, hosts, names, &mut || stop.load(Ordering::Relaxed))
+}
+
+/// Runs a trial both of whose ends are in one guest, and which is recorded there.
+fn run_on_one(mut host: KernelHost<'_>, stop: &AtomicBool) -> Result<(), GuestFailure> {
+    let endpoint = "host";
+    let failed = |source| GuestTrialError::Guest { endpoint, source };
+    host.handle_order(Instant::ZERO, &GuestOrder::Start);
+    while let Some(at) = host.poll_at() {
+        host.run(at, at + ALONE).map_err(failed)?;
+        while let Some((_, sent)) = host.poll_sent().map_err(failed)? {
+            match sent {
+                FromGuest::Report(GuestReport::Done(_)) => return Ok(()),
+                FromGuest::Report(GuestReport::Failed { message, remedy }) => {
+                    return Err(GuestTrialError::Failed { endpoint, message, remedy });
+                }
+                _ => {}
+            }
+        }
+        if stop.load(Ordering::Relaxed) {
+            return Err(GuestTrialError::Stopped);
+        }
+    }
+    let message = "it waits for something that never comes".into();
+    Err(GuestTrialError::Failed { endpoint, message, remedy: None })
 }
 
 /// A host of the virtual world that has kernels in it.
@@ -131,15 +161,21 @@ struct KernelHost<'a> {
 impl<'a> KernelHost<'a> {
     /// Starts it, and has it prepare its end of the trial.
     fn start(
-        case: &Case,
-        seed: u64,
+        request: &TrialRequest<'_>,
         end: Endpoint,
         kernel: &Kernel,
         launcher: &Launcher,
         stop: &'a AtomicBool,
     ) -> Result<KernelHost<'a>, GuestFailure> {
         let endpoint = end.name();
-        let task = GuestTask { end, case: case.clone(), seed };
+        let TrialRequest { case, seed, directory, snaplen } = *request;
+        let directory = case.path.same_host.then(|| path::absolute(directory));
+        let directory = directory.transpose().map_err(|error| GuestTrialError::Failed {
+            endpoint,
+            message: format!("cannot find the directory of the trial: {error}"),
+            remedy: None,
+        })?;
+        let task = GuestTask { end, case: case.clone(), seed, directory, snaplen };
         let task = serde_json::to_vec(&task).expect("plain data has a JSON form");
         let mut arguments: Vec<&str> = launcher.arguments.iter().map(String::as_str).collect();
         arguments.extend(["guest", "0"]);

@@ -76,8 +76,13 @@ impl Awaited {
     }
 
     /// Whether all connections are done that the trial waits for.
-    pub(super) fn is_done(&self) -> bool {
+    fn is_done(&self) -> bool {
         self.clients == 0 && self.servers == 0
+    }
+
+    /// Whether only flows in the background go on.
+    pub(super) fn only_background_goes_on(&self) -> bool {
+        self.farewell.is_some() && self.is_done()
     }
 
     /// How long the path must stay empty until the trial is over; none as long as it waits for

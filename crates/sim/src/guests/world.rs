@@ -122,8 +122,7 @@ impl<G: Guest> GuestWorld<G> {
                 Next::Departure(end) => self.depart(end)?,
                 Next::Turn(end) => self.turn(end)?,
                 Next::Rest if self.awaited.all_left() => return Ok(true),
-                // Flows in the background go on.
-                Next::Rest if self.awaited.is_done() => self.run_out()?,
+                Next::Rest if self.awaited.only_background_goes_on() => self.run_out()?,
                 Next::Rest => {
                     self.rest = None;
                     self.tell(Endpoint::Server, &GuestOrder::Rest);

@@ -1,6 +1,9 @@
 //! The file systems of a guest: the host's files, and its own in memory.
 
-use std::fs;
+use std::ffi::CString;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+use std::{fs, io};
 
 use rustix::io::Errno;
 use rustix::mount::{MountFlags, mount};
@@ -16,6 +19,16 @@ const ALL: [(&str, &str, Option<&std::ffi::CStr>); 6] = [
     ("tmpfs", "/tmp", Some(c"size=64m")),
     ("tmpfs", "/run", Some(c"size=16m")),
 ];
+
+/// Mounts a directory of the machine outside at `place`, which is made.
+pub(super) fn mount_outside(directory: &Path, place: &str) -> Result<(), TrialError> {
+    let failed = |error: io::Error| TrialError::setup(format!("mount {place}"))(error);
+    fs::create_dir_all(place).map_err(failed)?;
+    let outside = CString::new(directory.as_os_str().as_bytes());
+    let outside = outside.map_err(|error| failed(error.into()))?;
+    let mounted = mount("none", place, "hostfs", MountFlags::NOSUID, Some(outside.as_c_str()));
+    mounted.map_err(|errno| failed(errno.into()))
+}
 
 /// Mounts them all, over what the host has there.
 pub(super) fn mount_all() -> Result<(), TrialError> {
