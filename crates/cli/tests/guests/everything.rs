@@ -15,11 +15,10 @@ repeat = { trials = 1 }
 
 fn run(rest: &str) -> Option<Value> {
     let images = Images::find()?;
-    let head: String = match rest.contains("[path]") {
-        true => {
-            HEAD.lines().filter(|line| !line.starts_with("path")).collect::<Vec<_>>().join("\n")
-        }
-        false => HEAD.into(),
+    let head: String = if rest.contains("[path]") {
+        HEAD.lines().filter(|line| !line.starts_with("path")).collect::<Vec<_>>().join("\n")
+    } else {
+        HEAD.into()
     };
     Some(images.run_scenario(&Home::new(), &format!("{head}\n{rest}"), ""))
 }

@@ -8,7 +8,6 @@ use tcplab_units::Endpoint;
 use tcplab_workload::{IfRefused, SocketOptions};
 
 use super::kernels::VirtualKernels;
-use super::run_plan::Plan;
 use crate::error::LabError;
 
 /// Why trials cannot run on this kernel.
@@ -130,12 +129,16 @@ fn fallback(refusal: &Refusal, kernels: &VirtualKernels) -> String {
 }
 
 /// The TCP stacks of a case in a run; `kernel` is this machine's.
-pub(crate) fn stacks(plan: &Plan, case: &Case, kernel: &str) -> Vec<StackUsed> {
-    let world = world_of(plan.world, case);
+pub(crate) fn stacks(
+    (world, kernels): (RunWorld, &VirtualKernels),
+    case: &Case,
+    kernel: &str,
+) -> Vec<StackUsed> {
+    let world = world_of(world, case);
     [("client", &case.client), ("server", &case.server)]
         .into_iter()
         .map(|(end, spec)| match (Profile::named(spec.profile()), world) {
-            (Ok(profile), World::Simulated) => match plan.kernels.of_end(spec) {
+            (Ok(profile), World::Simulated) => match kernels.of_end(spec) {
                 Some(kernel) => StackUsed {
                     end: end.into(),
                     name: format!("Linux {}", kernel.release),

@@ -1,7 +1,6 @@
 //! Trials on kernels in virtual time: starts them, and lets the virtual world drive them.
 
 use std::collections::VecDeque;
-use std::convert::Infallible;
 use std::path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -55,7 +54,8 @@ pub(crate) fn run_on_guests(
         return run_on_one(host, stop);
     }
     let start = |end: Endpoint| match &kernels[end.index()] {
-        Some(kernel) => KernelHost::start(request, end, kernel, launcher, stop).map(Host::Kernel),
+        Some(kernel) => KernelHost::start(request, end, kernel, launcher, stop)
+            .map(|host| Host::Kernel(Box::new(host))),
         None => match ModelHost::start(case, seed, end) {
             Ok(model) => Ok(Host::Model(Box::new(model))),
             Err(error) => {
@@ -100,7 +100,7 @@ fn run_on_one(mut host: KernelHost<'_>, stop: &AtomicBool) -> Result<(), GuestFa
 
 /// A host of the virtual world that has kernels in it.
 enum Host<'a> {
-    Kernel(KernelHost<'a>),
+    Kernel(Box<KernelHost<'a>>),
     Model(Box<ModelHost>),
 }
 
@@ -131,22 +131,22 @@ impl Guest for Host<'_> {
     fn run(&mut self, at: Instant, until: Instant) -> Result<(), GuestError> {
         match self {
             Host::Kernel(kernel) => kernel.run(at, until),
-            Host::Model(model) => Ok(never(model.run(at, until))),
+            Host::Model(model) => {
+                let Ok(()) = model.run(at, until);
+                Ok(())
+            }
         }
     }
 
     fn poll_sent(&mut self) -> Result<Option<(Instant, FromGuest)>, GuestError> {
         match self {
             Host::Kernel(kernel) => kernel.poll_sent(),
-            Host::Model(model) => Ok(never(model.poll_sent())),
+            Host::Model(model) => {
+                let Ok(sent) = model.poll_sent();
+                Ok(sent)
+            }
         }
     }
-}
-
-/// What cannot fail.
-fn never<T>(result: Result<T, Infallible>) -> T {
-    let Ok(value) = result;
-    value
 }
 
 /// A guest as a host of the virtual world.
