@@ -14,6 +14,7 @@ use std::thread;
 use rustix::fs::{Mode, OFlags, open};
 
 use crate::error::GuestError;
+use crate::place::memory_place;
 
 /// A guest to start.
 #[derive(Debug, Clone, Copy)]
@@ -72,10 +73,8 @@ impl Process {
         // User-mode Linux finds the top of its address space by a variable that is not PATH
         // (`get_top_address`); without one, its processes lie on their own stacks.
         command.env("HOME", "/");
-        // Where its memory is made; it must be allowed to execute that.
-        for name in ["TMPDIR", "TMP", "TEMP"] {
-            command.envs(std::env::var_os(name).map(|value| (name, value)));
-        }
+        let memory = memory_place(u64::from(request.memory_mib) << 20);
+        command.env("TMPDIR", memory.map_err(|wrong| GuestError::NoPlace { wrong })?);
         command.stdin(Stdio::null()).stdout(Stdio::piped());
         keep_in_child(&mut command, [(init, INIT_FD), (place, CLOCK_FD)]);
         let (mut read, write) = io::pipe().map_err(GuestError::setup("make a pipe"))?;

@@ -105,6 +105,12 @@ impl LabError {
             }
             LabError::NotOnKernel { .. } => Some("omit `--world`, or use `--world sim`".into()),
             LabError::NoKernel { source, .. } => source.remedy(),
+            LabError::OnGuests { source: GuestTrialError::Guest { source, .. }, .. } => {
+                source.remedy().map(Into::into)
+            }
+            LabError::OnGuests { source: GuestTrialError::Failed { remedy, .. }, .. } => {
+                remedy.clone()
+            }
             LabError::OtherKernel { .. } => Some("begin a new run".into()),
             LabError::NoCase { known, .. } => Some(format!("one of: {}", known.join(", "))),
             LabError::Process { .. } => Some(MORE_PROCESSES.into()),
@@ -129,7 +135,8 @@ impl LabError {
                 tcplab_recording::room_for_files(source, RUNS_FLAG)
             }
             LabError::Recording(error)
-            | LabError::Simulated { source: SimError::Recording(error), .. } => {
+            | LabError::Simulated { source: SimError::Recording(error), .. }
+            | LabError::OnGuests { source: GuestTrialError::Recording(error), .. } => {
                 error.remedy(RUNS_FLAG)
             }
             _ => None,
