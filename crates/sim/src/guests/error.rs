@@ -47,6 +47,12 @@ pub enum GuestTrialError<E> {
         /// Bytes.
         received: u64,
     },
+    /// Nobody takes what a program prints.
+    #[error("cannot write what the program prints: {0}")]
+    Output(std::io::Error),
+    /// Nothing can happen any more.
+    #[error("the program waits for something that never comes")]
+    Waits,
     /// The caller asked to stop.
     #[error("stopped on request")]
     Stopped,
