@@ -143,7 +143,10 @@ impl Drop for Process {
 
 /// What of a console says why it ended: a panic of the kernel or of a program, else the last line.
 fn gist(console: &str) -> String {
-    let mut lines = console.lines().map(str::trim).filter(|line| !line.is_empty());
+    // That it may leave no directory is asked for.
+    let is_said =
+        |line: &&str| !line.is_empty() && !line.contains(" umid") && !line.starts_with("make_umid");
+    let mut lines = console.lines().map(str::trim).filter(is_said);
     let is_panic = |line: &&str| line.contains("Kernel panic") || line.contains("panicked at ");
     let last = lines.clone().next_back();
     let panic = lines.clone().position(|line| is_panic(&line));

@@ -97,6 +97,9 @@ impl ShellError {
                      never ends; run it in real time: leave out --world sim, --near and --far"
                     .into(),
             ),
+            ShellError::Guests(GuestTrialError::Stands { .. }) => {
+                Some("give the path a rate or a delay: `-s delay='1 ms'`".into())
+            }
             ShellError::Guests(_) => None,
         }
     }

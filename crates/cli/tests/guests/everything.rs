@@ -49,7 +49,10 @@ at_least = "160 ms"
 claim   = "and not much slower"
 metric  = "transfer_time"
 at_most = "400 ms"
-"#) else { return };
+"#)
+    else {
+        return;
+    };
     assert_eq!(trials(&run).len(), 14);
     for claim in run["claims"].as_array().unwrap() {
         assert_eq!(claim["verdict"], "holds", "{claim}");

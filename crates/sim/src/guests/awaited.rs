@@ -11,6 +11,8 @@ pub(super) const QUIET: Span = Span::from_millis(50);
 pub(super) trait Awaited {
     /// Whether guests have time for last words when the time is over.
     const HAS_LAST_WORDS: bool;
+    /// How much may happen at one instant.
+    const MOST_AT_ONCE: u64;
 
     /// Takes note of what an end reports.
     fn heard(&mut self, now: Instant, end: Endpoint, report: GuestReport);
@@ -85,6 +87,7 @@ impl Applications {
 
 impl Awaited for Applications {
     const HAS_LAST_WORDS: bool = true;
+    const MOST_AT_ONCE: u64 = u64::MAX;
 
     fn heard(&mut self, _: Instant, end: Endpoint, report: GuestReport) {
         let awaits = |nth: usize| usize::from(self.connections.get(nth) == Some(&true));

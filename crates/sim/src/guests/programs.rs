@@ -33,6 +33,8 @@ impl<'a> Programs<'a> {
 
 impl Awaited for Programs<'_> {
     const HAS_LAST_WORDS: bool = false;
+    /// About a gigabyte.
+    const MOST_AT_ONCE: u64 = 2_000_000;
 
     fn heard(&mut self, now: Instant, end: Endpoint, report: GuestReport) {
         match report {

@@ -55,6 +55,8 @@ pub(super) struct GuestWorld<G, A> {
     /// When the trial is over, or the server is told that it is alone, if nothing moves.
     rest: Option<Instant>,
     events: u64,
+    /// Events at this instant.
+    at_once: u64,
 }
 
 /// What the world does next. Of what is due together the first comes first: all that a guest has
@@ -114,6 +116,7 @@ impl<G: Guest, A: Awaited> GuestWorld<G, A> {
             last_words: None,
             rest: None,
             events: 0,
+            at_once: 0,
         }
     }
 
@@ -126,6 +129,7 @@ impl<G: Guest, A: Awaited> GuestWorld<G, A> {
             side.guest.handle_order(Instant::ZERO, &GuestOrder::Start);
         }
         while let Some((at, next)) = self.next() {
+            self.at_once = if at > self.now { 0 } else { self.at_once + 1 };
             self.now = at;
             self.events += 1;
             match next {
@@ -145,6 +149,9 @@ impl<G: Guest, A: Awaited> GuestWorld<G, A> {
             let all_said = self.last_words.is_some() && self.awaited.all_left();
             if all_said || self.awaited.is_over() {
                 return Ok(true);
+            }
+            if self.at_once > A::MOST_AT_ONCE {
+                return Err(GuestTrialError::Stands { at });
             }
             self.look_for_rest();
             if self.events.is_multiple_of(LOOK) && stop() {

@@ -161,16 +161,11 @@ fn run(
 /// The error of a far program that does not listen on the port that it has to, with its exit code if
 /// it has ended.
 pub(crate) fn never_listened(port: u16, code: Option<u8>) -> TrialError {
-    let message = match code {
-        Some(code) => {
-            format!("the far program ended (exit code {code}) and never listened on port {port}")
-        }
-        None => {
-            let patience = PATIENCE.as_secs();
-            format!("the far program did not listen on port {port} within {patience} s")
-        }
-    };
-    TrialError::reported(message, None)
+    let how = code.map_or_else(
+        || format!("did not listen on port {port} within {} s", PATIENCE.as_secs()),
+        |code| format!("ended (exit code {code}) and never listened on port {port}"),
+    );
+    TrialError::reported(format!("the far program {how}"), None)
 }
 
 /// A process that was started, and what became of it.
