@@ -46,7 +46,7 @@ check: toolchain ## compile and tidy, in seconds
 	cargo xtask tidy
 
 .PHONY: test
-test: system-packages format tidy lint licences tests doctests ## install what the tests need and run every check
+test: system-packages format tidy lint licences kernel tests doctests ## install what the tests need and run every check
 
 .PHONY: format
 format: toolchain
@@ -63,6 +63,15 @@ lint: toolchain
 .PHONY: licences
 licences: toolchain
 	cargo xtask licences
+
+# Of Debian's present release: its source stays where it is. Built once for each configuration.
+KERNEL := 6.12
+
+.PHONY: kernel
+kernel: toolchain system-packages ## build the kernel in virtual time that tests run on, once
+	@TCPLAB_KERNELS=$(CURDIR)/target/kernels \
+	  cargo run --locked --quiet --package tcplab -- kernel build $(KERNEL) || \
+	  echo "There is no kernel $(KERNEL): the tests that run on it are skipped."
 
 .PHONY: tests
 tests: toolchain
@@ -207,6 +216,10 @@ system-packages: toolchain
 	@scripts/system-package.sh ping iputils-ping "the tests that measure a path with ping"
 	@scripts/system-package.sh ip iproute2 "the tests of \`tcplab bridge\`"
 	@scripts/system-package.sh chromium chromium "the tests that open the report in a browser"
+	@scripts/system-package.sh flex flex "the kernel that tests of virtual time run on"
+	@scripts/system-package.sh bison bison "the kernel that tests of virtual time run on"
+	@scripts/system-package.sh bc bc "the kernel that tests of virtual time run on"
+	@scripts/system-package.sh patch patch "the kernel that tests of virtual time run on"
 
 # $(call tool,<program>,<version>,<features>): quick to build matters more than quick to run.
 define tool

@@ -24,8 +24,14 @@ pub enum GuestError {
         /// Why not.
         source: io::Error,
     },
+    /// Nothing takes its memory.
+    #[error("no directory takes the memory of a guest: {wrong}")]
+    NoPlace {
+        /// What is wrong with each.
+        wrong: String,
+    },
     /// The process of the guest ended.
-    #[error("the guest ended after {} of virtual time ({status}){}", since_zero(*.at), after(.said))]
+    #[error("the guest ended {} ({status}){}", when(*.at), after(.said))]
     Ended {
         /// When.
         at: Instant,
@@ -36,8 +42,8 @@ pub enum GuestError {
     },
     /// It uses processor time without end, while its clock stands.
     #[error(
-        "the guest has computed for {real} without waiting for anything, after {} of virtual time{}",
-        since_zero(*.at), after(.said)
+        "the guest has computed for {real} without waiting for anything, {}{}",
+        when(*.at), after(.said)
     )]
     Spins {
         /// When, in virtual time.
@@ -61,13 +67,43 @@ pub enum GuestError {
 }
 
 impl GuestError {
+    /// What would help.
+    pub fn remedy(&self) -> Option<&'static str> {
+        Some(match self {
+            GuestError::NoPlace { .. } => {
+                "set TMPDIR to a directory with room that allows programs"
+            }
+            GuestError::Ended { said, .. } if said.contains("check_ptrace") => {
+                "this container refuses ptrace: allow it (such as `docker run --cap-add SYS_PTRACE`), \
+                 or use a kernel from 6.16 on, which does without, or a model (`--kernel model`)"
+            }
+            GuestError::Ended { said, .. } if said.contains("SECCOMP") => {
+                "this container refuses seccomp: allow it (such as `docker run --security-opt \
+                 seccomp=unconfined`), or use a model (`--kernel model`), or real time"
+            }
+            GuestError::Ended { .. } | GuestError::Protocol { .. } => {
+                "use a model (`--kernel model`), or real time (`--world kernel`)"
+            }
+            GuestError::Spins { .. } => {
+                "a program that waits for something without sleeping stops virtual time: run it in \
+                 real time (`--world kernel`)"
+            }
+            GuestError::Setup { .. } | GuestError::Image { .. } | GuestError::Stopped => {
+                return None;
+            }
+        })
+    }
+
     pub(crate) fn setup(what: &'static str) -> impl FnOnce(io::Error) -> GuestError {
         move |source| GuestError::Setup { what, source }
     }
 }
 
-fn since_zero(at: Instant) -> Span {
-    at.since(Instant::ZERO)
+fn when(at: Instant) -> String {
+    match at.since(Instant::ZERO) {
+        Span::ZERO => "while it booted".into(),
+        since => format!("after {since} of virtual time"),
+    }
 }
 
 fn after(said: &str) -> String {

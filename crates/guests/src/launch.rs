@@ -15,6 +15,7 @@ use std::time::Duration;
 use rustix::fs::{Mode, OFlags, open};
 
 use crate::error::GuestError;
+use crate::place::memory_place;
 
 /// A guest to start.
 #[derive(Debug, Clone, Copy)]
@@ -81,10 +82,8 @@ impl Process {
         // User-mode Linux finds the top of its address space by a variable that is not PATH
         // (`get_top_address`); without one, its processes lie on their own stacks.
         command.env("HOME", "/");
-        // Where its memory is made; it must be allowed to execute that.
-        for name in ["TMPDIR", "TMP", "TEMP"] {
-            command.envs(std::env::var_os(name).map(|value| (name, value)));
-        }
+        let memory = memory_place(u64::from(request.memory_mib) << 20);
+        command.env("TMPDIR", memory.map_err(|wrong| GuestError::NoPlace { wrong })?);
         // A key on the terminal is for tcplab, which then ends it.
         command.stdin(Stdio::null()).stdout(Stdio::piped()).process_group(0);
         keep_in_child(&mut command, [(init, INIT_FD), (place, CLOCK_FD)]);
@@ -226,6 +225,9 @@ fn keep_in_child(command: &mut Command, kept: [(OwnedFd, libc::c_int); 2]) {
         // SAFETY: as above.
         let parent = unsafe {
             libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
+            // Where its stack lies decides about the memory of its programs, and so about the
+            // place of buffers and the windows that TCP offers. Linux before 7 leaves it to chance.
+            libc::personality(libc::ADDR_NO_RANDOMIZE as libc::c_ulong);
             libc::getppid()
         };
         if parent == caller.as_raw_nonzero().get() {

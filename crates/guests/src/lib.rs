@@ -10,6 +10,7 @@ mod guest;
 mod launch;
 mod memory;
 mod pin;
+mod place;
 mod ring;
 
 pub use error::GuestError;

@@ -108,11 +108,20 @@ impl LabError {
             LabError::NotOnKernel { .. } => Some("omit `--world`, or use `--world sim`".into()),
             LabError::NoKernel { source, .. } => source.remedy(),
             LabError::NoKernels => Some("build one with `tcplab kernel build 7.2`".into()),
+            LabError::OnGuests { source: GuestTrialError::Guest { source, .. }, .. } => {
+                source.remedy().map(Into::into)
+            }
+            LabError::OnGuests { source: GuestTrialError::Failed { remedy, .. }, .. } => {
+                remedy.clone()
+            }
             LabError::OtherKernel { .. } => Some("begin a new run".into()),
             LabError::NoCase { known, .. } => Some(format!("one of: {}", known.join(", "))),
             LabError::Process { .. } => Some(MORE_PROCESSES.into()),
             LabError::NotTcp { .. } => {
                 Some("compare `tcplab run` with `tcplab run --world sim`".into())
+            }
+            LabError::NotSimulated { what, .. } if what.ends_with("a kernel") => {
+                Some("build one with `tcplab kernel build 7.2`, or omit `--world`".into())
             }
             LabError::NotSimulated { .. } => Some("omit `--world`".into()),
             LabError::KernelNeeded { remedy, .. } => remedy.clone(),
@@ -129,7 +138,8 @@ impl LabError {
                 tcplab_recording::room_for_files(source, RUNS_FLAG)
             }
             LabError::Recording(error)
-            | LabError::Simulated { source: SimError::Recording(error), .. } => {
+            | LabError::Simulated { source: SimError::Recording(error), .. }
+            | LabError::OnGuests { source: GuestTrialError::Recording(error), .. } => {
                 error.remedy(RUNS_FLAG)
             }
             _ => None,

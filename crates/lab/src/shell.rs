@@ -97,6 +97,14 @@ impl ShellError {
                      never ends; run it in real time: leave out --world sim, --near and --far"
                     .into(),
             ),
+            ShellError::Guests(GuestTrialError::Guest { source, .. }) => match source {
+                GuestError::Ended { .. } | GuestError::Protocol { .. } => Some(
+                    "try another kernel (--near, --far), or real time: leave out --world sim, \
+                     --near and --far"
+                        .into(),
+                ),
+                source => source.remedy().map(Into::into),
+            },
             ShellError::Guests(GuestTrialError::Stands { .. }) => {
                 Some("give the path a rate or a delay: `-s delay='1 ms'`".into())
             }

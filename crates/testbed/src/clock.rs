@@ -1,5 +1,6 @@
 //! The trial's clock: nanoseconds since its zero, on `CLOCK_MONOTONIC`.
 
+use rustix::thread::clock_nanosleep_absolute;
 use rustix::time::{ClockId, Timespec, clock_gettime};
 use tcplab_units::{Instant, Span};
 
@@ -8,12 +9,24 @@ use tcplab_units::{Instant, Span};
 pub(crate) struct Clock {
     zero: u64,
     epoch: u64,
+    is_virtual: bool,
 }
 
 impl Clock {
     /// A clock whose zero is now.
     pub(crate) fn start() -> Clock {
-        Clock { zero: read(ClockId::Monotonic), epoch: read(ClockId::Realtime) }
+        let (zero, epoch) = (read(ClockId::Monotonic), read(ClockId::Realtime));
+        Clock { zero, epoch, is_virtual: false }
+    }
+
+    /// The same, of a kernel in virtual time.
+    pub(crate) fn start_virtual() -> Clock {
+        Clock { is_virtual: true, ..Clock::start() }
+    }
+
+    /// Whether computing takes no time.
+    pub(crate) fn is_virtual(self) -> bool {
+        self.is_virtual
     }
 
     /// The time.
@@ -45,12 +58,16 @@ impl Clock {
 
     /// Sleeps until `then`; returns how much later it woke.
     pub(crate) fn sleep_until(self, then: Instant) -> Span {
+        let end = self.zero + then.as_nanos();
+        let (seconds, nanos) = (end / 1_000_000_000, end % 1_000_000_000);
+        let end = Timespec { tv_sec: seconds.cast_signed(), tv_nsec: nanos.cast_signed() };
         loop {
+            // What has passed already is not waited for.
+            let _ = clock_nanosleep_absolute(ClockId::Monotonic, &end);
             let now = self.now();
             if now >= then {
                 return now.since(then);
             }
-            std::thread::sleep(then.since(now).to_std());
         }
     }
 }

@@ -46,9 +46,9 @@ impl Sampled {
     }
 }
 
-/// Calls `sampled` with the state of each socket that comes through `sockets` every `interval` on a fixed grid, until it is
-/// closed (state CLOSE) and the channel's other end is dropped. Returns how many looks were due
-/// and could not be taken in time.
+/// Calls `sampled` with the state of each socket that comes through `sockets`, every `interval` on
+/// a fixed grid, until it is closed (state CLOSE) and the channel's other end is dropped. Returns
+/// how many looks were due and could not be taken in time.
 ///
 /// # Errors
 /// When there can be no thread for it.

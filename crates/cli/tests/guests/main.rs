@@ -3,12 +3,16 @@
 //! They need an image that `make test` builds (`target/kernels`), no privileges, and no network.
 //! Without it they print `SKIPPED: …` and pass.
 
+mod endings;
 mod everything;
 mod image;
+mod mixed;
+mod refusals;
 mod same_bytes;
 mod shell;
 
 #[path = "../commands/home.rs"]
+#[expect(dead_code, reason = "other tests use all of it")]
 mod home;
 
 #[path = "../schemas/schema.rs"]

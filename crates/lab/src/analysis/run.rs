@@ -53,7 +53,7 @@ pub(crate) fn analyse(
             name: case.name.clone(),
             levels: case.levels.clone(),
             world: world_of(plan.world, case),
-            stacks: stacks(plan, case, kernel.trim_end()),
+            stacks: stacks((plan.world, &plan.kernels), case, kernel.trim_end()),
             trials: kept.trials,
             failures,
             summaries,

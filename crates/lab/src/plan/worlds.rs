@@ -8,7 +8,6 @@ use tcplab_units::Endpoint;
 use tcplab_workload::{IfRefused, SocketOptions};
 
 use super::kernels::VirtualKernels;
-use super::run_plan::Plan;
 use crate::error::LabError;
 
 /// Why trials cannot run on this kernel.
@@ -43,7 +42,10 @@ pub(super) fn of_run(
             Some((case, what)) => Err(LabError::NotSimulated { case, what }),
             None => Ok((RunWorld::Simulated, None)),
         },
-        None if modelled == scenario.cases.len() => Ok((RunWorld::Simulated, None)),
+        None if modelled == scenario.cases.len() => match real {
+            Some((case, what)) => Err(LabError::NotSimulated { case, what }),
+            None => Ok((RunWorld::Simulated, None)),
+        },
         None => match (refused(), real) {
             (Some(Refusal { why, remedy }), Some((case, what))) => {
                 Err(LabError::KernelNeeded { case, what, why, remedy })
@@ -99,16 +101,20 @@ pub(super) fn check_congestion(
 
 /// Why a case is for a kernel only, and cannot run on one in virtual time.
 fn only_real(case: &Case, kernels: &VirtualKernels) -> Option<&'static str> {
+    if !case.workload.through.is_tcp() {
+        return Some("measures what the processor takes to move data, which takes no virtual time");
+    }
+    let is_load = case.workload.load.is_some();
     if kernels.of_case(case).iter().all(Option::is_some) {
-        return None;
+        return (is_load && case.path.same_host).then_some(
+            "is a load on the same host: it lasts as long as the processor takes for requests, which \
+             take no virtual time",
+        );
     }
-    if case.workload.load.is_some() {
-        return Some("is a load on a server, which needs the kernel's processes and threads");
+    if is_load {
+        return Some("is a load on a server, which needs the processes and threads of a kernel");
     }
-    case.path.same_host.then_some(
-        "is on the same host, which needs the kernel: its loopback costs processor time, and a model \
-         has none",
-    )
+    case.path.same_host.then_some("is on the same host, which needs a kernel")
 }
 
 /// What replaces this machine's kernel, why, and how to get the kernel.
@@ -123,12 +129,16 @@ fn fallback(refusal: &Refusal, kernels: &VirtualKernels) -> String {
 }
 
 /// The TCP stacks of a case in a run; `kernel` is this machine's.
-pub(crate) fn stacks(plan: &Plan, case: &Case, kernel: &str) -> Vec<StackUsed> {
-    let world = world_of(plan.world, case);
+pub(crate) fn stacks(
+    (world, kernels): (RunWorld, &VirtualKernels),
+    case: &Case,
+    kernel: &str,
+) -> Vec<StackUsed> {
+    let world = world_of(world, case);
     [("client", &case.client), ("server", &case.server)]
         .into_iter()
         .map(|(end, spec)| match (Profile::named(spec.profile()), world) {
-            (Ok(profile), World::Simulated) => match plan.kernels.of_end(spec) {
+            (Ok(profile), World::Simulated) => match kernels.of_end(spec) {
                 Some(kernel) => StackUsed {
                     end: end.into(),
                     name: format!("Linux {}", kernel.release),

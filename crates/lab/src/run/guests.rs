@@ -1,7 +1,7 @@
 //! Trials on kernels in virtual time: starts them, and lets the virtual world drive them.
 
 use std::collections::VecDeque;
-use std::convert::Infallible;
+use std::path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use tcplab_guests::{GuestError, GuestRequest, LONGEST_TURN, Sent};
@@ -12,7 +12,7 @@ use tcplab_sim::{
     FromGuest, Guest, GuestTrial, GuestTrialError, ModelHost, TrialRequest, run_guests,
 };
 use tcplab_testbed::{GuestTask, GuestWork, Launcher};
-use tcplab_units::{Endpoint, Instant};
+use tcplab_units::{Endpoint, Instant, Span};
 use tcplab_wire::offload::Cutter;
 
 use crate::error::LabError;
@@ -20,6 +20,9 @@ use crate::plan::{KernelUsed, Plan};
 
 /// How much memory a guest has, MiB, beside the buffers of its sockets.
 const MEMORY_MIB: u32 = 128;
+
+/// How far a guest that nothing reaches runs at once.
+const ALONE: Span = Span::from_millis(100);
 
 /// Why a trial on kernels in virtual time failed.
 pub(crate) type GuestFailure = GuestTrialError<GuestError>;
@@ -46,10 +49,13 @@ pub(crate) fn run_on_guests(
     stop: &AtomicBool,
 ) -> Result<(), GuestFailure> {
     let TrialRequest { case, seed, directory, snaplen } = *request;
+    if let ([Some(kernel), Some(_)], true) = (kernels, case.path.same_host) {
+        let host = KernelHost::start(request, Endpoint::Client, kernel, launcher, stop)?;
+        return run_on_one(host, stop);
+    }
     let start = |end: Endpoint| match &kernels[end.index()] {
-        Some(kernel) => {
-            KernelHost::start(case, seed, end, kernel, launcher, stop).map(Host::Kernel)
-        }
+        Some(kernel) => KernelHost::start(request, end, kernel, launcher, stop)
+            .map(|host| Host::Kernel(Box::new(host))),
         None => match ModelHost::start(case, seed, end) {
             Ok(model) => Ok(Host::Model(Box::new(model))),
             Err(error) => {
@@ -68,9 +74,33 @@ pub(crate) fn run_on_guests(
     run_guests(&trial, hosts, names, &mut || stop.load(Ordering::Relaxed))
 }
 
+/// Runs a trial both of whose ends are in one guest, and which is recorded there.
+fn run_on_one(mut host: KernelHost<'_>, stop: &AtomicBool) -> Result<(), GuestFailure> {
+    let endpoint = "host";
+    let failed = |source| GuestTrialError::Guest { endpoint, source };
+    host.handle_order(Instant::ZERO, &GuestOrder::Start);
+    while let Some(at) = host.poll_at() {
+        host.run(at, at + ALONE).map_err(failed)?;
+        while let Some((_, sent)) = host.poll_sent().map_err(failed)? {
+            match sent {
+                FromGuest::Report(GuestReport::Done(_)) => return Ok(()),
+                FromGuest::Report(GuestReport::Failed { message, remedy }) => {
+                    return Err(GuestTrialError::Failed { endpoint, message, remedy });
+                }
+                _ => {}
+            }
+        }
+        if stop.load(Ordering::Relaxed) {
+            return Err(GuestTrialError::Stopped);
+        }
+    }
+    let message = "it waits for something that never comes".into();
+    Err(GuestTrialError::Failed { endpoint, message, remedy: None })
+}
+
 /// A host of the virtual world that has kernels in it.
 enum Host<'a> {
-    Kernel(KernelHost<'a>),
+    Kernel(Box<KernelHost<'a>>),
     Model(Box<ModelHost>),
 }
 
@@ -101,22 +131,22 @@ impl Guest for Host<'_> {
     fn run(&mut self, at: Instant, until: Instant) -> Result<(), GuestError> {
         match self {
             Host::Kernel(kernel) => kernel.run(at, until),
-            Host::Model(model) => Ok(never(model.run(at, until))),
+            Host::Model(model) => {
+                let Ok(()) = model.run(at, until);
+                Ok(())
+            }
         }
     }
 
     fn poll_sent(&mut self) -> Result<Option<(Instant, FromGuest)>, GuestError> {
         match self {
             Host::Kernel(kernel) => kernel.poll_sent(),
-            Host::Model(model) => Ok(never(model.poll_sent())),
+            Host::Model(model) => {
+                let Ok(sent) = model.poll_sent();
+                Ok(sent)
+            }
         }
     }
-}
-
-/// What cannot fail.
-fn never<T>(result: Result<T, Infallible>) -> T {
-    let Ok(value) = result;
-    value
 }
 
 /// A guest as a host of the virtual world.
@@ -131,15 +161,21 @@ pub(crate) struct KernelHost<'a> {
 impl<'a> KernelHost<'a> {
     /// Starts it, and has it prepare its end of the trial.
     fn start(
-        case: &Case,
-        seed: u64,
+        request: &TrialRequest<'_>,
         end: Endpoint,
         kernel: &Kernel,
         launcher: &Launcher,
         stop: &'a AtomicBool,
     ) -> Result<KernelHost<'a>, GuestFailure> {
         let endpoint = end.name();
-        let task = GuestTask { end, case: case.clone(), seed };
+        let TrialRequest { case, seed, directory, snaplen } = *request;
+        let directory = case.path.same_host.then(|| path::absolute(directory));
+        let directory = directory.transpose().map_err(|error| GuestTrialError::Failed {
+            endpoint,
+            message: format!("cannot find the directory of the trial: {error}"),
+            remedy: None,
+        })?;
+        let task = GuestTask { end, case: case.clone(), seed, directory, snaplen };
         let request = GuestRequest {
             image: &kernel.image(),
             has_seccomp: kernel.manifest.seccomp,

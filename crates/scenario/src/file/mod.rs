@@ -192,11 +192,16 @@ impl ScenarioFile {
     fn check_same_host(&self) -> Result<(), (String, Problem)> {
         let refused = |key: &str, why: &str| Err((key.into(), Problem::Value(why.into())));
         for (key, end) in [("client.stack", &self.client), ("server.stack", &self.server)] {
-            if end.stack != Stack::Linux {
-                let why = "`same_host` needs this machine's kernel at both ends: write \
-                           `stack = \"linux\"`, or leave `same_host` out";
+            if matches!(end.stack, Stack::Model(_)) {
+                let why = "`same_host` needs a kernel: write `stack = \"linux\"`, or leave \
+                           `same_host` out";
                 return refused(key, why);
             }
+        }
+        if self.client.stack != self.server.stack {
+            let why = "with `same_host` both endpoints have one kernel: write the same `stack` in \
+                       `[client]` and `[server]`";
+            return refused("server.stack", why);
         }
         let sockets = [
             ("client.socket", &self.client.socket),

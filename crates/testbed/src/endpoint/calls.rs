@@ -36,6 +36,8 @@ pub(super) struct Caller<'a> {
     pub(super) watch: SocketWatch<'a>,
     /// What a read fills.
     pub(super) buffer: Vec<u8>,
+    /// The time, if the last call has read it and it is still the same.
+    pub(super) just_read: Option<Instant>,
 }
 
 /// What a call returned.
@@ -52,7 +54,7 @@ impl Caller<'_> {
     /// Does what the application wants until it wants no more.
     pub(super) fn drive(&mut self) -> Result<(), TrialError> {
         loop {
-            let now = self.clock.now();
+            let now = self.just_read.take().unwrap_or_else(|| self.clock.now());
             let (call, returned) = match self.application.want(now) {
                 Want::Nothing => return Ok(()),
                 Want::Sleep(until) => {
@@ -79,7 +81,7 @@ impl Caller<'_> {
                     }
                     Err(errno) => ("accept", Err(errno)),
                 },
-                Want::Write { .. } => ("write", self.write()),
+                Want::Write { .. } => ("write", self.write(now)),
                 Want::Read(most) => ("read", self.read(most)),
                 Want::AwaitUrgent => ("poll", self.await_urgent()),
                 Want::ReadUrgent => ("read", self.read_urgent()),
@@ -163,9 +165,9 @@ impl Caller<'_> {
         })
     }
 
-    fn write(&mut self) -> Result<Returned, Errno> {
+    fn write(&mut self, now: Instant) -> Result<Returned, Errno> {
         let Some(socket) = &self.socket else { return Err(Errno::BADF) };
-        let Want::Write { bytes, more, urgent } = self.application.want(self.clock.now()) else {
+        let Want::Write { bytes, more, urgent } = self.application.want(now) else {
             return Ok(Returned::Again);
         };
         let mut flags = SendFlags::NOSIGNAL;
@@ -173,7 +175,7 @@ impl Caller<'_> {
         flags.set(SendFlags::OOB, urgent);
         let offered = bytes.len();
         let count = rustix::net::send(socket, bytes, flags)?;
-        let now = self.clock.now();
+        let now = self.read_clock();
         self.application.wrote(count, now);
         self.go_on()?;
         if count < offered {
@@ -189,7 +191,7 @@ impl Caller<'_> {
         }
         let (count, _) = rustix::net::recv(socket, &mut self.buffer[..most], RecvFlags::empty())?;
         self.go_on()?;
-        let now = self.clock.now();
+        let now = self.read_clock();
         if count == 0 {
             self.application.end_of_stream(now);
         } else {
@@ -197,6 +199,13 @@ impl Caller<'_> {
             self.shared.add_received(count as u64);
         }
         Ok(Returned::Recorded)
+    }
+
+    /// The time; in virtual time it stays until the next call.
+    fn read_clock(&mut self) -> Instant {
+        let now = self.clock.now();
+        self.just_read = Some(now).filter(|_| self.clock.is_virtual());
+        now
     }
 
     /// What a call returned counts, unless the trial's time is over: then it was made to return.

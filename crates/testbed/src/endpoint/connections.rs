@@ -169,6 +169,7 @@ impl EndConnections<'_> {
             listener,
             watch,
             buffer: Vec::new(),
+            just_read: None,
         };
         // An absent server does nothing.
         if planned.workload.connect.is_none() || end == Endpoint::Client {

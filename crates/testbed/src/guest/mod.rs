@@ -9,6 +9,7 @@ mod mounts;
 mod outputs;
 mod program;
 
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver};
 
@@ -25,9 +26,13 @@ use crate::device::{self, Attachment};
 use crate::endpoint::{Outcome, Prepared};
 use crate::flows::FlowEvent;
 use crate::launch::TrialRequest;
+use crate::namespace::Privilege;
 use crate::sampler::{self, Looked};
 use crate::trial_state::TrialState;
-use crate::{TrialError, Tuning, sysctl, threads};
+use crate::{TrialError, Tuning, sysctl, threads, trial};
+
+/// Where the recording of a trial on the same host is made, in the guest.
+const RECORDING: &str = "/run/recording";
 
 /// What a guest is to do.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -47,6 +52,11 @@ pub struct GuestTask {
     pub case: Case,
     /// The trial's own seed.
     pub seed: u64,
+    /// For a trial on the same host, both ends of which are in this guest: the directory, outside
+    /// of it, that the recording is made in.
+    pub directory: Option<PathBuf>,
+    /// How many bytes of each packet captures made in it keep; all where no number is given.
+    pub snaplen: Option<u32>,
 }
 
 /// Does its work, and waits to be ended.
@@ -71,8 +81,11 @@ pub(crate) fn run() -> Result<(), TrialError> {
 }
 
 fn take_part(task: &GuestTask, channel: &Arc<Channel>) -> Result<(), TrialError> {
-    let GuestTask { end, case, seed } = task;
+    let GuestTask { end, case, seed, directory, snaplen } = task;
     let end = *end;
+    if let Some(directory) = directory {
+        return on_same_host(task, directory, channel);
+    }
     let request = TrialRequest {
         case: case.clone(),
         seed: *seed,
@@ -80,7 +93,7 @@ fn take_part(task: &GuestTask, channel: &Arc<Channel>) -> Result<(), TrialError>
         directory: "/tmp".into(),
         device: None,
         tuning: Tuning::default(),
-        snaplen: None,
+        snaplen: *snaplen,
     };
     let shared = Arc::new(TrialState::new(&request));
     set_up(end, &shared)?;
@@ -88,7 +101,7 @@ fn take_part(task: &GuestTask, channel: &Arc<Channel>) -> Result<(), TrialError>
     let endpoint = Prepared::new(end, ADDRESSES, &shared)?;
     channel.say(&GuestReport::Ready)?;
     while channel.hear::<GuestOrder>()? != GuestOrder::Start {}
-    let clock = Clock::start();
+    let clock = Clock::start_virtual();
     obey(end, &shared, channel)?;
     let (sockets, new_sockets) = mpsc::channel();
     let reported = Arc::clone(channel);
@@ -105,6 +118,28 @@ fn take_part(task: &GuestTask, channel: &Arc<Channel>) -> Result<(), TrialError>
     // Sockets that are open stay so until the trial is over.
     std::mem::forget(outcome);
     Ok(())
+}
+
+/// Both ends of a trial, as on this machine's own kernel.
+fn on_same_host(
+    task: &GuestTask,
+    directory: &Path,
+    channel: &Arc<Channel>,
+) -> Result<(), TrialError> {
+    let GuestTask { case, seed, snaplen, .. } = task;
+    mounts::mount_outside(directory, RECORDING)?;
+    let request = TrialRequest {
+        case: case.clone(),
+        seed: *seed,
+        directory: RECORDING.into(),
+        device: None,
+        tuning: Tuning::default(),
+        snaplen: *snaplen,
+    };
+    channel.say(&GuestReport::Ready)?;
+    while channel.hear::<GuestOrder>()? != GuestOrder::Start {}
+    trial::run(&request, Privilege::Held)?;
+    channel.say(&GuestReport::Done(Box::default()))
 }
 
 fn set_up(end: Endpoint, shared: &TrialState) -> Result<(), TrialError> {
@@ -146,7 +181,10 @@ fn obey(end: Endpoint, shared: &Arc<TrialState>, channel: &Arc<Channel>) -> Resu
         while let Ok(order) = channel.hear() {
             match order {
                 GuestOrder::Start | GuestOrder::Listening => {}
-                GuestOrder::Rest => shared.rest(),
+                GuestOrder::Rest => {
+                    shared.rest();
+                    shared.end_load();
+                }
                 GuestOrder::RunOut => {
                     shared.run_out();
                 }
