@@ -10,8 +10,8 @@ use std::{env, io};
 use tcplab_guests::{GuestError, GuestRequest, LONGEST_TURN};
 use tcplab_kernels::Kernel;
 use tcplab_path::{Backend, PathSpec};
-use tcplab_recording::{MessageBytes, OutputStream, ProgramEnd, Summary};
-use tcplab_sim::{ENDS, GuestShell, GuestTrialError, links_of, run_shell};
+use tcplab_recording::{MessageBytes, ProgramEnd, Summary};
+use tcplab_sim::{ENDS, GuestShell, GuestTrialError, Print, links_of, run_shell};
 use tcplab_testbed::{GuestProgram, GuestWork, Launcher, TrialError, prepare_capture};
 use tcplab_units::{Endpoint, Span};
 
@@ -133,7 +133,7 @@ impl ShellError {
 pub fn shell(
     request: &VirtualShell,
     stop: &AtomicBool,
-    print: &mut dyn FnMut(Endpoint, OutputStream, &[u8]) -> io::Result<()>,
+    print: &mut Print<'_>,
 ) -> Result<VirtualShellEnd, ShellError> {
     if request.path.backend == Some(Backend::Netem) {
         return Err(ShellError::Netem);
