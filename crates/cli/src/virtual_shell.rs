@@ -1,9 +1,6 @@
 //! `tcplab shell` in virtual time.
 
-use std::fs::File;
-use std::io::{self, Write};
-use std::os::fd::AsFd;
-use std::os::unix::fs::MetadataExt;
+use std::io;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -17,6 +14,7 @@ use tcplab_units::Endpoint;
 
 use crate::arguments::{ShellArguments, ShellWorld};
 use crate::exit::of_signal;
+use crate::output::{has_one_output, pass_on_error, pass_on_output};
 use crate::remedied::Remedied;
 use crate::run::launcher;
 use crate::signals::{self, stop_on_signals};
@@ -71,21 +69,9 @@ pub(crate) fn shell(
 /// The far program's output goes to standard error, as in real time.
 fn print(end: Endpoint, stream: OutputStream, bytes: &[u8]) -> io::Result<()> {
     match (end, stream) {
-        (Endpoint::Client, OutputStream::Output) => {
-            let mut output = io::stdout().lock();
-            output.write_all(bytes).and_then(|()| output.flush())
-        }
-        _ => io::stderr().lock().write_all(bytes),
+        (Endpoint::Client, OutputStream::Output) => pass_on_output(bytes),
+        _ => pass_on_error(bytes),
     }
-}
-
-/// Whether standard output and standard error are the same file.
-fn has_one_output() -> bool {
-    let file = |fd: &dyn AsFd| File::from(fd.as_fd().try_clone_to_owned().ok()?).metadata().ok();
-    let (output, error) = (file(&io::stdout()), file(&io::stderr()));
-    output.zip(error).is_some_and(|(output, error)| {
-        [output.dev(), output.ino(), output.rdev()] == [error.dev(), error.ino(), error.rdev()]
-    })
 }
 
 /// What there is in real time alone.

@@ -114,7 +114,7 @@ fn output_keeps_its_order() {
     std::io::Read::read_to_string(&mut reader, &mut text).unwrap();
     assert!(child.wait().unwrap().success(), "{text}");
     let begin = "out 1\nerr 1\nout 2\nerr 2\nout 3\nerr 3\nlate\nx";
-    assert!(text.starts_with(begin), "{:.200}", text);
+    assert!(text.starts_with(begin), "{text:.200}");
     assert_eq!(text.len(), begin.len() + 300_000);
 }
 

@@ -158,8 +158,8 @@ fn run(
     Ok(ShellEnd { code, failure, summary })
 }
 
-/// The error of a far program that does not listen on the port that it has to, with its exit code if
-/// it has ended.
+/// The error of a far program that does not listen on the port that it has to, with its exit code
+/// if it has ended.
 pub(crate) fn never_listened(port: u16, code: Option<u8>) -> TrialError {
     let how = code.map_or_else(
         || format!("did not listen on port {port} within {} s", PATIENCE.as_secs()),
