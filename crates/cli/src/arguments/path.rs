@@ -115,10 +115,10 @@ root (as with `unshare -r`) and accesses files as you.
 When CMD exits, tcplab delivers what it sent, then terminates the far program and CMD's background
 processes (SIGTERM, and SIGKILL after two seconds).
 
-In virtual time (--world sim, --near, --far) each end is a Linux that `tcplab kernel build` made. Its
-clock moves only while all programs wait: a transfer of a minute takes seconds, and the same seed
-gives the same packets. It begins at 2000-01-01. CMD sees your files, but its own /tmp, /run and
-/dev/shm, and has neither an input nor a terminal. Docs: virtual-kernel.md.
+In virtual time (--world sim, --near, --far) each end is a Linux that `tcplab kernel build` made.
+Its clock moves only while all programs wait, and begins at 2000-01-01. The same seed gives the same
+packets. CMD sees your files, but its own /tmp, /run and /dev/shm (the current directory stays
+yours), and has neither an input nor a terminal. A program that polls without sleeping is ended.
 
 Exit codes: that of CMD (128 + N if signal N ended it, 127 not found, 126 not executable); 2 if the
 shell could not start.";
