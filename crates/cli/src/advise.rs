@@ -299,8 +299,8 @@ fn attempt(
         let reverse = if situation.sender == Endpoint::Server { " -R" } else { "" };
         names.each_ref().map(|name| {
             format!(
-                "tcplab shell {} --congestion {name} --seed 1 --far 'iperf3 -s -1' --wait-for 5201 \
-                 -- sh -c 'iperf3 -c $TCPLAB_FAR -n {payload}{reverse}'",
+                "tcplab shell {} --congestion {name} --seed 1 --far-command 'iperf3 -s -1' \
+                 --wait-for 5201 -- sh -c 'iperf3 -c $TCPLAB_FAR -n {payload}{reverse}'",
                 quoted(&path.to_string_lossy())
             )
         })

@@ -39,6 +39,7 @@ mod trace;
 mod traffic;
 mod unfinished;
 mod verify;
+mod virtual_shell;
 
 use std::process::ExitCode;
 use std::sync::Arc;

@@ -1,6 +1,7 @@
 //! Output: answers go to standard output and files, everything else to standard error.
 
 mod destination;
+mod passed_on;
 mod terminal;
 
 use std::collections::BTreeMap;
@@ -17,6 +18,7 @@ use tcplab_quantities::Document;
 use crate::arguments::JsonArguments;
 use crate::unfinished::Unfinished;
 use destination::Destination;
+pub(crate) use passed_on::{has_one_output, pass_on_error, pass_on_output};
 pub(crate) use terminal::{
     Bar, LiveLine, columns, has_seen_notes, print_coloured_note, print_note, print_note_unless,
 };

@@ -6,8 +6,8 @@ use std::process::ExitCode;
 use anyhow::Error;
 use miette::{GraphicalReportHandler, GraphicalTheme, ThemeStyles};
 use tcplab_kernels::{BuildError, CacheError};
-use tcplab_lab::LabError;
 use tcplab_lab::compare::CompareError;
+use tcplab_lab::{LabError, ShellError};
 use tcplab_load::LoadError;
 use tcplab_results::verification::AboveCeiling;
 use tcplab_scenario::ScenarioError;
@@ -155,6 +155,7 @@ fn remedy(error: &Error, said: &str) -> Option<String> {
     let own = error.chain().find_map(|cause| cause.downcast_ref::<Remedied>());
     own.map(Remedied::remedy)
         .or_else(|| error.downcast_ref::<LabError>().and_then(LabError::remedy))
+        .or_else(|| error.downcast_ref::<ShellError>().and_then(ShellError::remedy))
         .or_else(|| error.downcast_ref::<CompareError>().and_then(CompareError::remedy))
         .or_else(|| error.downcast_ref::<TrialError>().and_then(TrialError::remedy))
         .or_else(|| error.downcast_ref::<ServeError>().and_then(ServeError::remedy))

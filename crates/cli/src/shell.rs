@@ -14,12 +14,16 @@ use tcplab_testbed::{
 use crate::arguments::{PathChoice, ShellArguments, UseArguments};
 use crate::exit::{ERROR, of_signal};
 use crate::output::print_note;
-use crate::path_choice;
 use crate::print_error::print_error;
 use crate::run::{device, launcher};
 use crate::traffic::{self, Display};
+use crate::{path_choice, virtual_shell};
 
 pub(crate) fn shell(arguments: &ShellArguments) -> Result<ExitCode> {
+    if arguments.time.is_virtual() {
+        let print_failure = |failure: &str| print_failure(failure, &arguments.command);
+        return virtual_shell::shell(arguments, print_failure);
+    }
     let depth = env::var("TCPLAB_SHELL").ok().and_then(|depth| depth.parse().ok());
     let near = || env::var("TCPLAB_NEAR").ok().and_then(|address| address.parse().ok());
     let command = if arguments.command.is_empty() {
@@ -31,7 +35,7 @@ pub(crate) fn shell(arguments: &ShellArguments) -> Result<ExitCode> {
         moving: moving(&arguments.choice, &arguments.using, arguments.io.map(device))?,
         description: path_choice::description(&arguments.choice),
         command,
-        far: arguments.far.clone(),
+        far: arguments.far_command.clone(),
         wait_for: arguments.wait_for,
         join: arguments.join || depth.is_some() && !arguments.no_join,
         around: depth.map(|depth| (depth, near())),
@@ -79,6 +83,16 @@ pub(crate) fn moving(
     })
 }
 
+/// Prints why the command could not be started.
+fn print_failure(failure: &str, command: &[OsString]) {
+    print_note(&format!("tcplab: {failure}"));
+    if let [quoted] = command
+        && let Some(quoted) = quoted.to_str().filter(|quoted| quoted.contains(' '))
+    {
+        print_note(&format!("  try: `-- {quoted}`, without quotes, or `-- sh -c '{quoted}'`"));
+    }
+}
+
 /// Prints the summary; returns the exit code.
 fn finish(arguments: &ShellArguments, ended: Result<ShellEnd, TrialError>) -> u8 {
     let ended = match ended {
@@ -91,12 +105,7 @@ fn finish(arguments: &ShellArguments, ended: Result<ShellEnd, TrialError>) -> u8
         }
     };
     if let Some(failure) = &ended.failure {
-        print_note(&format!("tcplab: {failure}"));
-        if let [quoted] = &arguments.command[..]
-            && let Some(quoted) = quoted.to_str().filter(|quoted| quoted.contains(' '))
-        {
-            print_note(&format!("  try: `-- {quoted}`, without quotes, or `-- sh -c '{quoted}'`"));
-        }
+        print_failure(failure, &arguments.command);
     }
     let printed =
         traffic::finish(&arguments.using, ["near", "far"], &ended.summary, Some(ended.code));

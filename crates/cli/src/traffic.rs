@@ -2,11 +2,14 @@
 
 use anyhow::Result;
 use tcplab_quantities::TRAFFIC_DOCUMENT;
-use tcplab_testbed::{DirectionTraffic, Summary, Traffic};
+use tcplab_recording::{DirectionTraffic, Summary, Traffic};
 use tcplab_units::{Bytes, Instant, Rate, Span, rounded};
 
 use crate::arguments::UseArguments;
 use crate::output::{LiveLine, in_document, print_note, write_file};
+
+/// The name of the world whose time is virtual.
+const VIRTUAL: &str = "virtual";
 
 /// Shows the traffic on standard error: a changing line on a terminal, elsewhere a line per second.
 pub(crate) struct Display {
@@ -107,6 +110,10 @@ fn lines([near, far]: [&str; 2], summary: &Summary) -> Vec<String> {
     } else {
         vec![way(format!("{near} → {far}"), forward), way(format!("{far} → {near}"), reverse)]
     };
+    if summary.world.name == VIRTUAL {
+        let kernels = summary.world.notes.join("; ");
+        lines.push(format!("tcplab: {:.1} s of virtual time; {kernels}", at.as_secs_f64()));
+    }
     let late = summary.world.lateness;
     if late.packets > 0 {
         lines.push(format!(

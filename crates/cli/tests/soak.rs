@@ -108,7 +108,7 @@ fn ten_minutes_in_real_time() {
     let client = format!("iperf3 -c $TCPLAB_FAR -t {seconds} -C cubic > iperf3.txt");
     let shell = Command::new(env!("CARGO_BIN_EXE_tcplab"))
         .args(["shell", "-s", "rate=100 Mbit/s", "-s", "delay=10 ms", "-s", "loss=0.01 %"])
-        .args(["--json=summary.json", "--far", "iperf3 -s -1 > /dev/null"])
+        .args(["--json=summary.json", "--far-command", "iperf3 -s -1 > /dev/null"])
         .args(["--wait-for", "5201", "--", "sh", "-c", &client])
         .current_dir(home.path())
         .stdin(Stdio::null())

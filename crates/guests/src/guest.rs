@@ -15,8 +15,6 @@ use crate::ring::{self, Content, Record};
 
 /// How long its turns are while it boots.
 const BOOT_STEP: Span = Span::from_millis(4);
-/// How long it may compute in real time without waiting for anything, while its clock stands.
-const LONGEST_TURN: time::Duration = time::Duration::from_secs(20);
 
 /// A kernel that runs in a process of its own, when its owner says so.
 ///
@@ -35,6 +33,7 @@ pub struct Guest {
     /// The time of its last turn, and until when it might run in it.
     at: Instant,
     until: Instant,
+    longest_turn: time::Duration,
 }
 
 #[derive(Debug)]
@@ -99,6 +98,7 @@ impl Guest {
             is_gone: false,
             at: Instant::ZERO,
             until: Instant::ZERO,
+            longest_turn: request.longest_turn,
         };
         guest.await_turn(stop)?;
         guest.boot(stop)?;
@@ -249,7 +249,7 @@ impl Guest {
                 return Err(GuestError::Stopped);
             }
             let real = LOOK * looks;
-            if real > LONGEST_TURN {
+            if real > self.longest_turn {
                 let (_, said) = self.process.end();
                 let real = Span::from_millis(real.as_millis() as u64);
                 return Err(GuestError::Spins { at: of_trial(self.at), real, said });

@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
+use std::time::Duration;
 
 use rustix::fs::{Mode, OFlags, open};
 
@@ -30,6 +31,11 @@ pub struct GuestRequest<'a> {
     pub arguments: &'a [&'a str],
     /// How much memory it has, MiB.
     pub memory_mib: u32,
+    /// Whether its programs may change the files of this machine, with the rights of this user.
+    pub writable: bool,
+    /// How long it may compute in real time without waiting for anything, while its clock stands;
+    /// [`LONGEST_TURN`] commonly.
+    pub longest_turn: Duration,
     /// Of its random numbers.
     pub seed: u64,
     /// Whether it may leave the cutting of large segments to the network device.
@@ -37,6 +43,9 @@ pub struct GuestRequest<'a> {
     /// How much later than a packet or a message leaves, something may arrive because of it.
     pub response: tcplab_units::Span,
 }
+
+/// How long a guest may compute in real time without waiting for anything, while its clock stands.
+pub const LONGEST_TURN: Duration = Duration::from_secs(20);
 
 /// How long after the start of its clock a guest's trial begins: it has booted by then.
 pub(crate) const ZERO_NANOS: u64 = 1_000_000_000;
@@ -75,7 +84,8 @@ impl Process {
         command.env("HOME", "/");
         let memory = memory_place(u64::from(request.memory_mib) << 20);
         command.env("TMPDIR", memory.map_err(|wrong| GuestError::NoPlace { wrong })?);
-        command.stdin(Stdio::null()).stdout(Stdio::piped());
+        // A key on the terminal is for tcplab, which then ends it.
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).process_group(0);
         keep_in_child(&mut command, [(init, INIT_FD), (place, CLOCK_FD)]);
         let (mut read, write) = io::pipe().map_err(GuestError::setup("make a pipe"))?;
         let errors = write.try_clone().map_err(GuestError::setup("make a pipe"))?;
@@ -132,7 +142,10 @@ impl Drop for Process {
 
 /// What of a console says why it ended: a panic of the kernel or of a program, else the last line.
 fn gist(console: &str) -> String {
-    let mut lines = console.lines().map(str::trim).filter(|line| !line.is_empty());
+    // That it may leave no directory is asked for.
+    let is_said =
+        |line: &&str| !line.is_empty() && !line.contains(" umid") && !line.starts_with("make_umid");
+    let mut lines = console.lines().map(str::trim).filter(is_said);
     let is_panic = |line: &&str| line.contains("Kernel panic") || line.contains("panicked at ");
     let last = lines.clone().next_back();
     let panic = lines.clone().position(|line| is_panic(&line));
@@ -148,7 +161,7 @@ fn command_line(request: &GuestRequest<'_>) -> Vec<String> {
     let mut words = vec![
         "rootfstype=hostfs".into(),
         "rootflags=/".into(),
-        "ro".into(),
+        if request.writable { "rw" } else { "ro" }.into(),
         format!("init=/proc/self/fd/{INIT_FD}"),
         format!("mem={}M", request.memory_mib),
         "con=null".into(),

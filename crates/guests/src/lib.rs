@@ -15,5 +15,5 @@ mod ring;
 
 pub use error::GuestError;
 pub use guest::{Guest, Sent};
-pub use launch::GuestRequest;
+pub use launch::{GuestRequest, LONGEST_TURN};
 pub use pin::pin;

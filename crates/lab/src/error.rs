@@ -42,6 +42,8 @@ pub enum LabError {
     OnGuests { case: String, number: u32, source: GuestFailure },
     #[error("`linux-{name}` in virtual time: {source}")]
     NoKernel { name: String, source: CacheError },
+    #[error("no kernel for virtual time has been built")]
+    NoKernels,
     #[error("kernel {name} was built again since this run began")]
     OtherKernel { name: String },
     #[error("trial {number} of case {case}: internal error: {what}")]
@@ -105,6 +107,7 @@ impl LabError {
             }
             LabError::NotOnKernel { .. } => Some("omit `--world`, or use `--world sim`".into()),
             LabError::NoKernel { source, .. } => source.remedy(),
+            LabError::NoKernels => Some("build one with `tcplab kernel build 7.2`".into()),
             LabError::OnGuests { source: GuestTrialError::Guest { source, .. }, .. } => {
                 source.remedy().map(Into::into)
             }

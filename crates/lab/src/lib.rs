@@ -1,6 +1,7 @@
 //! From a scenario to a run directory: plan, trials, resume, tables, claims.
 //! The modules, in layers; each imports only from those before it: `plan`,
-//! `store`, `analysis`, `compare` and `verify`, `run`, then `advise`, `rfc6349` and `fidelity`.
+//! `store`, `analysis`, `compare` and `verify`, `run`, then `advise`, `rfc6349`, `fidelity` and
+//! `shell`.
 
 pub mod advise;
 mod analysis;
@@ -13,6 +14,7 @@ mod plan;
 mod replay;
 pub mod rfc6349;
 mod run;
+mod shell;
 mod store;
 pub mod verify;
 
@@ -21,7 +23,7 @@ pub use bench::Bench;
 pub use compare::read_run;
 pub use error::LabError;
 pub use plan::{
-    KernelChoice, KernelUsed, Overrides, Plan, Refusal, VirtualKernels, environment,
+    KernelChoice, KernelUsed, Overrides, Plan, Refusal, VirtualKernels, environment, kernel_image,
     kernel_refused, plan,
 };
 pub use replay::{Difference, Replay, replay};
@@ -29,4 +31,5 @@ pub use run::{
     CaseEstimate, Event, Remaining, RunEstimate, RunOutcome, analyse, begin, complete, estimate,
     estimate_extension, estimate_plan, finish, in_words, no_report,
 };
+pub use shell::{ShellError, VirtualShell, VirtualShellEnd, shell};
 pub use store::{Extension, RunDirectory, extend, kept_files, run_tables, write_run_table};

@@ -1,11 +1,12 @@
-//! What a kernel in virtual time and the world around it say to each other about a trial.
+//! What a kernel in virtual time and the world around it say to each other about a trial, or a
+//! program.
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 use tcplab_workload::{AppReport, LoadReport, ServerReport};
 
-use crate::{EndpointRecord, Sample};
+use crate::{EndpointRecord, MessageBytes, Sample};
 
 /// What a guest reports, in order of its time.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -40,6 +41,46 @@ pub enum GuestReport {
     },
     /// Its application is done.
     Done(Box<GuestOutcome>),
+    /// A program printed.
+    Printed {
+        /// Where.
+        stream: OutputStream,
+        /// What.
+        bytes: MessageBytes,
+    },
+    /// The far program listens, or need not.
+    Listening,
+    /// The near program has ended, and its kernel has delivered what it sent.
+    Exited(ProgramEnd),
+    /// The far program has read what was sent to it, and has ended.
+    Settled {
+        /// Packets that the device dropped.
+        device_drops: u64,
+    },
+}
+
+/// Where a program prints.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum OutputStream {
+    /// Standard output.
+    Output,
+    /// Standard error.
+    Error,
+}
+
+/// How a program ended.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ProgramEnd {
+    /// Its exit code; 128 and its number if a signal ended it; 127 or 126 where it was not found
+    /// or could not be executed.
+    pub code: u8,
+    /// Whether a signal ended it.
+    pub was_killed: bool,
+    /// Why it could not be started.
+    pub failure: Option<String>,
+    /// Packets that the device at its end dropped.
+    pub device_drops: u64,
 }
 
 /// What a guest leaves.
@@ -74,6 +115,8 @@ pub enum GuestOrder {
         /// Whether it was ever connected.
         was_connected: bool,
     },
+    /// The other end's [`GuestReport::Listening`].
+    Listening,
     /// The client is done, and nothing is on the path any more.
     Rest,
     /// The trial's time is over: calls that wait and may fail return.

@@ -17,12 +17,14 @@ mod csv;
 mod error;
 mod files;
 mod guest;
+mod message_bytes;
 mod output;
 pub mod quality;
 mod read;
 mod record;
 mod sample;
 mod sketch;
+mod traffic;
 mod write;
 
 #[cfg(test)]
@@ -32,7 +34,8 @@ pub use capture::Captured;
 pub use csv::parse as parse_samples;
 pub use error::{RUNS_FLAG, RecordingError, room_for_files};
 pub use files::capture_file;
-pub use guest::{GuestOrder, GuestOutcome, GuestReport};
+pub use guest::{GuestOrder, GuestOutcome, GuestReport, OutputStream, ProgramEnd};
+pub use message_bytes::MessageBytes;
 pub use output::{make_private_directories, make_private_directory};
 pub use read::{Recording, TruthRows};
 pub use record::{
@@ -41,4 +44,5 @@ pub use record::{
 };
 pub use sample::{Column, Sample};
 pub use sketch::Sketch;
+pub use traffic::{DirectionTraffic, Summary, Traffic};
 pub use write::RecordingWriter;

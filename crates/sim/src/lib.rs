@@ -22,7 +22,8 @@ mod world;
 
 pub use error::{SettingsError, SimError};
 pub use guests::{
-    FromGuest, Guest, GuestTrial, GuestTrialError, ModelHost, response_time, run_guests,
+    ENDS, FromGuest, Guest, GuestShell, GuestShellEnd, GuestTrial, GuestTrialError, ModelHost,
+    Print, links_of, response_time, run_guests, run_shell,
 };
 /// The congestion controls that models have.
 pub use tcplab_stack::congestion::NAMES as CONGESTION_CONTROLS;

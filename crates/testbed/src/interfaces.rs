@@ -3,12 +3,12 @@
 use std::time::{Duration, Instant};
 
 use rustix::process::Signal;
+use tcplab_recording::{Summary, Traffic};
 
 use crate::device::Device;
 use crate::mover::{End, Mover, Moving};
 use crate::netlink::{Interface, Netlink};
 use crate::process::Signals;
-use crate::traffic::{Summary, Traffic};
 use crate::{DeviceKind, TrialError, packet_socket, sys};
 
 /// Two interfaces to be joined by a path.

@@ -56,16 +56,15 @@ pub use calibrate::{
 pub use device::DeviceKind;
 pub use doctor::{Ability, AbilityLevel, examine};
 pub use error::{Reach, TrialError};
-pub use guest::GuestTask;
+pub use guest::{GuestProgram, GuestTask, GuestWork};
 pub use interfaces::{BridgeRequest, bridge};
 pub use launch::{Launcher, Progress, TrialRequest, may_isolate, run_trial};
 pub use live_capture::{CapturedFrame, LiveCapture};
 pub use lock_file::open_lock_file;
-pub use mover::Moving;
+pub use mover::{Moving, prepare_capture};
 pub use options::{OptionState, Reading, Setting, has_congestion, survey};
 pub use serve::serve;
 pub use shell::{ShellEnd, ShellRequest, shell};
 pub use sock_diag::{SocketTimer, TcpSocket, TimerKind};
 pub use tcp_info::{SocketState, socket_state};
-pub use traffic::{DirectionTraffic, Summary, Traffic};
 pub use tuning::Tuning;

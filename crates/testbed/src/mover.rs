@@ -1,6 +1,6 @@
 //! A path that is used without a trial, in a thread of its own.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc;
@@ -8,7 +8,7 @@ use std::thread::JoinHandle;
 
 use tcplab_path::{Backend, Direction, LinkPlan, PathSpec};
 use tcplab_recording::quality::{self, Measure};
-use tcplab_recording::{RecordingWriter, WorldRecord, make_private_directories};
+use tcplab_recording::{RecordingWriter, Summary, Traffic, WorldRecord, make_private_directories};
 
 use crate::bridge::{Bridge, BridgeReport, BridgeState, Counters};
 use crate::clock::Clock;
@@ -16,7 +16,7 @@ use crate::device::Device;
 use crate::message::serde_name;
 use crate::recorder::recorder_queue;
 use crate::scheduling::{Scheduling, be_prompt, stay_awake};
-use crate::traffic::{Summary, Traffic};
+use crate::traffic::traffic_of;
 use crate::trial::{self, RecorderThread};
 use crate::{DeviceKind, TrialError, Tuning, threads};
 
@@ -52,20 +52,27 @@ impl Moving {
 
     /// Makes the directory for the recording.
     pub(crate) fn prepare(&self) -> Result<(), TrialError> {
-        let Some(directory) = &self.capture else { return Ok(()) };
-        let name = directory.display();
-        make_private_directories(directory)
-            .map_err(TrialError::setup(format!("make the directory {name}")))?;
-        let mut entries =
-            std::fs::read_dir(directory).map_err(TrialError::setup(format!("look into {name}")))?;
-        if entries.next().is_some() {
-            return Err(TrialError::reported(
-                format!("{name} is not empty"),
-                "name a directory that does not exist yet for --capture",
-            ));
-        }
-        Ok(())
+        self.capture.as_deref().map_or(Ok(()), prepare_capture)
     }
+}
+
+/// Makes the directory of a recording, which must not exist yet or be empty.
+///
+/// # Errors
+/// When it has something in it, or cannot be made.
+pub fn prepare_capture(directory: &Path) -> Result<(), TrialError> {
+    let name = directory.display();
+    make_private_directories(directory)
+        .map_err(TrialError::setup(format!("make the directory {name}")))?;
+    let mut entries =
+        std::fs::read_dir(directory).map_err(TrialError::setup(format!("look into {name}")))?;
+    if entries.next().is_some() {
+        return Err(TrialError::reported(
+            format!("{name} is not empty"),
+            "name a directory that does not exist yet for --capture",
+        ));
+    }
+    Ok(())
 }
 
 /// An end of the path.
@@ -129,7 +136,7 @@ impl Mover {
 
     /// What has gone through until now.
     pub(crate) fn traffic(&self) -> Traffic {
-        Traffic::of(&self.counters, self.clock.now())
+        traffic_of(&self.counters, self.clock.now())
     }
 
     /// Packets that were on the path 20 ms ago or later.
@@ -156,7 +163,7 @@ impl Mover {
         // Without its recorder the mover continues, so the recorder's error is the first.
         let mut writer = writer.transpose()?.transpose().map_err(TrialError::Capture)?;
         let (moved, scheduling) = moved?;
-        let traffic = Traffic { at: traffic.at, ..Traffic::of(&self.counters, traffic.at) };
+        let traffic = Traffic { at: traffic.at, ..traffic_of(&self.counters, traffic.at) };
         let mut world = WorldRecord {
             name: "kernel".into(),
             device: serde_name(&kind),

@@ -33,6 +33,8 @@ const PURE: &[&str] =
 /// What may name standard output and standard error.
 const PRINTING: &[&str] = &[
     "crates/cli/src/output/terminal.rs",
+    // The bytes of a program of the user's, as they are.
+    "crates/cli/src/output/passed_on.rs",
     // Lines of JSON to the process that started this one.
     "crates/testbed/src/message.rs",
     // Hands them to the program of the user.

@@ -281,7 +281,7 @@ fn record(index: usize, case: &Recorded, directory: &Path) -> Result<(), String>
     for key in case.path {
         shell.args(["-s", key]);
     }
-    shell.arg("--far").arg(format!("'{}' far {index}", own.display()));
+    shell.arg("--far-command").arg(format!("'{}' far {index}", own.display()));
     shell.args(["--wait-for", "5001", "--"]).arg(own).args(["near", &index.to_string()]);
     let ended = shell.output().map_err(|error| error.to_string())?;
     if !ended.status.success() {

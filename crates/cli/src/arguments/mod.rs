@@ -20,6 +20,7 @@ mod sockopts;
 mod states;
 mod trace;
 mod tuning;
+mod virtual_time;
 mod world;
 
 use std::env;
@@ -48,6 +49,7 @@ pub(crate) use sockopts::{OptionLevel, SockoptsArguments};
 pub(crate) use states::{StateFilter, StatesArguments};
 pub(crate) use trace::{LiveArguments, Outputs, Place, TraceArguments, ViewArguments};
 pub(crate) use tuning::Io;
+pub(crate) use virtual_time::ShellWorld;
 pub(crate) use world::World;
 
 /// The name of the hidden subcommand that a trial's process is started with.
@@ -128,9 +130,10 @@ pub(crate) enum Command {
     /// Run any program behind a path
     ///
     /// The program gets a network of its own, a far end, and the path between them. Use it for a
-    /// shell, for a client with its server at the far end (--far), or for another `tcplab shell`.
-    /// Needs no root where the kernel allows user namespaces.
-    Shell(ShellArguments),
+    /// shell, for a client with its server at the far end (--far-command), or for another `tcplab
+    /// shell`. Needs no root where the kernel allows user namespaces. With --world sim it runs on a
+    /// Linux of your choice in virtual time, which needs no privileges at all.
+    Shell(Box<ShellArguments>),
     /// Bridge two network interfaces through a path
     ///
     /// For real hosts, virtual machines and containers: forwards each frame from one interface to

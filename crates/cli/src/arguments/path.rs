@@ -9,6 +9,7 @@ use tcplab_units::Span;
 use super::amount::bytes;
 use super::duration::{of_measurement, within};
 use super::tuning::TuningArguments;
+use super::virtual_time::VirtualArguments;
 use super::{Io, JsonArguments};
 
 /// Which path: the same everywhere.
@@ -61,9 +62,9 @@ pub(crate) struct ShellArguments {
     /// Run this `sh -c` command at the far end while CMD runs, such as a server; its output goes to
     /// standard error
     #[arg(long, value_name = "CMD")]
-    pub(crate) far: Option<OsString>,
+    pub(crate) far_command: Option<OsString>,
     /// Start CMD when the far program listens on this TCP port [default: any port, or after 1 s]
-    #[arg(long, value_name = "PORT", requires = "far")]
+    #[arg(long, value_name = "PORT", requires = "far_command")]
     #[arg(value_parser = clap::value_parser!(u16).range(1..))]
     pub(crate) wait_for: Option<u16>,
     /// Use the network that tcplab was started in as the far end: the default inside another
@@ -73,6 +74,8 @@ pub(crate) struct ShellArguments {
     /// Use an empty network as the far end inside another `tcplab shell` too
     #[arg(long)]
     pub(crate) no_join: bool,
+    #[command(flatten)]
+    pub(crate) time: VirtualArguments,
     #[command(flatten)]
     pub(crate) using: UseArguments,
     /// Move frames by this device [default: the fastest that is allowed]
@@ -94,12 +97,15 @@ pub(crate) struct ShellArguments {
 const SHELL_EXAMPLES: &str = "\
 Examples:
   tcplab shell dsl-25                             open your shell behind a DSL line
-  tcplab shell lte --far 'iperf3 -s' --wait-for 5201 -- sh -c 'iperf3 -c $TCPLAB_FAR'
-  tcplab shell -s delay='20 ms' -s loss='1 %' --far 'python3 -m http.server' -- \\
+  tcplab shell lte --far-command 'iperf3 -s' --wait-for 5201 -- sh -c 'iperf3 -c $TCPLAB_FAR'
+  tcplab shell -s delay='20 ms' -s loss='1 %' --far-command 'python3 -m http.server' -- \\
       sh -c 'curl -O http://$TCPLAB_FAR:8000/file'
   tcplab shell dsl-25 -- tcplab shell -s loss='1 %' -- ping -c 3 10.98.0.2    chain two paths
-  tcplab shell geo-satellite --congestion bbr --far 'iperf3 -s' -- sh -c 'iperf3 -c $TCPLAB_FAR'
+  tcplab shell geo-satellite --congestion bbr --far-command 'iperf3 -s' -- \\
+      sh -c 'iperf3 -c $TCPLAB_FAR'
   tcplab shell my-path.toml --capture seen --live -- ./my-client
+  tcplab shell --near linux-7.2 --far linux-6.12 --far-command 'iperf3 -s' dsl-25 -- \\
+      sh -c 'iperf3 -c $TCPLAB_FAR'               on two kernels, in virtual time
 
 CMD runs in a network of its own: 10.98.N.1 on tcplab0; the far end is 10.98.N.2. $TCPLAB_NEAR and
 $TCPLAB_FAR hold these addresses, $TCPLAB_PATH the path, $TCPLAB_SHELL the depth of nested shells.
@@ -108,6 +114,11 @@ root (as with `unshare -r`) and accesses files as you.
 
 When CMD exits, tcplab delivers what it sent, then terminates the far program and CMD's background
 processes (SIGTERM, and SIGKILL after two seconds).
+
+In virtual time (--world sim, --near, --far) each end is a Linux that `tcplab kernel build` made.
+Its clock moves only while all programs wait, and begins at 2000-01-01. The same seed gives the same
+packets. CMD sees your files, but its own /tmp, /run and /dev/shm (the current directory stays
+yours), and has neither an input nor a terminal. A program that polls without sleeping is ended.
 
 Exit codes: that of CMD (128 + N if signal N ended it, 127 not found, 126 not executable); 2 if the
 shell could not start.";

@@ -9,7 +9,11 @@ mod image;
 mod mixed;
 mod refusals;
 mod same_bytes;
+mod shell;
 
 #[path = "../commands/home.rs"]
 #[expect(dead_code, reason = "other tests use all of it")]
 mod home;
+
+#[path = "../schemas/schema.rs"]
+mod schema;

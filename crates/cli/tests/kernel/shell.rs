@@ -53,7 +53,10 @@ fn impossible_shell_is_refused() {
         ("bad.toml", "`parsecs` is not a unit"),
         ("-s 'rat=1 Mbit/s'", "did you mean `rate`?"),
         ("--capture full", "full is not empty"),
-        ("--far 'exit 3' --wait-for 80", "ended (exit code 3) and never listened on port 80"),
+        (
+            "--far-command 'exit 3' --wait-for 80",
+            "ended (exit code 3) and never listened on port 80",
+        ),
         ("--congestion cubik", "this kernel has no congestion control \"cubik\""),
     ] {
         if !(said.contains('`') || namespaces_allowed()) {
@@ -81,7 +84,7 @@ fn congestion_control_applies_to_both_ends() {
     );
     for name in ["reno", "cubic"] {
         let mut shell = home.command(&format!("shell -q -s 'delay=1 ms' --congestion {name}"));
-        let run = ended(shell.args(["--far", &far, "--", "python3", "-c", &near]));
+        let run = ended(shell.args(["--far-command", &far, "--", "python3", "-c", &near]));
         assert_eq!(run.code, Some(0), "{}{}", run.stdout, run.stderr);
         assert_eq!(run.stderr, format!("{name}\n").repeat(2));
     }
@@ -156,7 +159,7 @@ fn recording_of_shell_is_readable() {
         let data = "0123456789".repeat(100_000);
         home.write("sent", &data);
         let line = "shell --capture seen --json=end.json -s 'rate=20 Mbit/s' -s 'forward.loss=2 %' \
-                    --far 'nc -l 5000 > got' --wait-for 5000 --io";
+                    --far-command 'nc -l 5000 > got' --wait-for 5000 --io";
         let mut shell = home.command(line);
         shell.args([io.name(), "--"]);
         let run = ended(shell.args(["sh", "-c", "nc -N $TCPLAB_FAR 5000 < sent; exit 4"]));
@@ -209,7 +212,15 @@ fn unprivileged_shell() {
     home.write("sent", vec![7; 1_000_000]);
     let mut shell = as_nobody(&home, "./tcplab");
     shell.args(["shell", "--io", "packet-socket", "-s", "delay=1 ms", "--json=end.json"]);
-    shell.args(["--far", "nc -l 5000 > got", "--wait-for", "5000", "--", "./tcplab", "shell"]);
+    shell.args([
+        "--far-command",
+        "nc -l 5000 > got",
+        "--wait-for",
+        "5000",
+        "--",
+        "./tcplab",
+        "shell",
+    ]);
     let run =
         ended(shell.args(["--quiet", "--", "sh", "-c", "nc -N 10.98.0.2 5000 < sent; id -u"]));
     assert_eq!((run.code, &*run.stdout), (Some(0), "0\n"), "{}", run.stderr);
@@ -237,7 +248,7 @@ impl Staying {
         let _ = fs::remove_file(home.path("ready"));
         let family = Family::of(&mut shell, name);
         let before = Machine::now();
-        shell.args(["shell", "--quiet", "--far", "sleep 1000 & sleep 1000", "--"]);
+        shell.args(["shell", "--quiet", "--far-command", "sleep 1000 & sleep 1000", "--"]);
         shell.args(["sh", "-c", STAYING]).process_group(0);
         let mut child = shell.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
         let is_ready = || home.exists("ready");

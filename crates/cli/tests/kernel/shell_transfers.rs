@@ -70,7 +70,7 @@ fn arrives_intact(client: &Client, path: &[&str]) {
         home.write("sent", &sent);
         let mut shell = home.command(&format!("shell --io {} --json=end.json", io.name()));
         shell.args(path.iter().flat_map(|key| ["-s", key]));
-        shell.args(["--far", client.far, "--wait-for", client.port, "--", "sh", "-c"]);
+        shell.args(["--far-command", client.far, "--wait-for", client.port, "--", "sh", "-c"]);
         let run = ended(shell.arg(client.command));
         assert_eq!(run.code, Some(0), "{}: {}{}", client.command, run.stdout, run.stderr);
         let got = home.bytes("got");

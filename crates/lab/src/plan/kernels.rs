@@ -110,6 +110,20 @@ fn name_of(stack: &Stack) -> Option<&str> {
     }
 }
 
+/// The image of a kernel that can be a host in virtual time; there is no model in its place.
+///
+/// # Errors
+/// If there is none, or it cannot be used.
+pub fn kernel_image(choice: &KernelChoice) -> Result<Kernel, LabError> {
+    match choice {
+        KernelChoice::Named(name) => find(name.as_str()),
+        KernelChoice::Newest | KernelChoice::Model => {
+            let newest = Cache::of_user().and_then(|cache| cache.newest());
+            newest.map_err(no_kernel("newest"))?.ok_or(LabError::NoKernels)
+        }
+    }
+}
+
 /// The image of that name, if it can be a host in virtual time.
 fn find(name: &str) -> Result<Kernel, LabError> {
     let found = name.parse().and_then(|name| Cache::of_user()?.find(&name));

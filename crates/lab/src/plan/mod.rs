@@ -7,7 +7,7 @@ mod worlds;
 
 pub use environment::environment;
 pub(crate) use environment::{of_kernel, sysctl, tcplab};
-pub use kernels::{KernelChoice, KernelUsed, VirtualKernels};
+pub use kernels::{KernelChoice, KernelUsed, VirtualKernels, kernel_image};
 pub use run_plan::{Overrides, Plan, plan};
 pub use worlds::{Refusal, kernel_refused};
 pub(crate) use worlds::{is_simulated, stacks, world_of};

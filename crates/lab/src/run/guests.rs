@@ -4,14 +4,14 @@ use std::collections::VecDeque;
 use std::path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use tcplab_guests::{GuestError, GuestRequest, Sent};
+use tcplab_guests::{GuestError, GuestRequest, LONGEST_TURN, Sent};
 use tcplab_kernels::Kernel;
 use tcplab_recording::{GuestOrder, GuestReport};
 use tcplab_scenario::Case;
 use tcplab_sim::{
     FromGuest, Guest, GuestTrial, GuestTrialError, ModelHost, TrialRequest, run_guests,
 };
-use tcplab_testbed::{GuestTask, Launcher};
+use tcplab_testbed::{GuestTask, GuestWork, Launcher};
 use tcplab_units::{Endpoint, Instant, Span};
 use tcplab_wire::offload::Cutter;
 
@@ -150,7 +150,7 @@ impl Guest for Host<'_> {
 }
 
 /// A guest as a host of the virtual world.
-struct KernelHost<'a> {
+pub(crate) struct KernelHost<'a> {
     guest: tcplab_guests::Guest,
     cutter: Cutter,
     /// Cut from a super-packet.
@@ -176,22 +176,31 @@ impl<'a> KernelHost<'a> {
             remedy: None,
         })?;
         let task = GuestTask { end, case: case.clone(), seed, directory, snaplen };
-        let task = serde_json::to_vec(&task).expect("plain data has a JSON form");
-        let mut arguments: Vec<&str> = launcher.arguments.iter().map(String::as_str).collect();
-        arguments.extend(["guest", "0"]);
         let request = GuestRequest {
             image: &kernel.image(),
             has_seccomp: kernel.manifest.seccomp,
             init: &launcher.program,
-            arguments: &arguments,
+            arguments: &arguments_of(launcher),
             memory_mib: MEMORY_MIB,
-            // The two ends draw different numbers.
-            seed: seed.wrapping_mul(2).wrapping_add(end.index() as u64),
+            writable: false,
+            longest_turn: LONGEST_TURN,
+            seed: seed_of(seed, end),
             cuts: true,
             response: tcplab_sim::response_time(case).map_err(GuestTrialError::Path)?,
         };
+        KernelHost::boot(&request, &GuestWork::Trial(Box::new(task)), endpoint, stop)
+    }
+
+    /// Starts it, and has it prepare its work.
+    pub(crate) fn boot(
+        request: &GuestRequest<'_>,
+        work: &GuestWork,
+        endpoint: &'static str,
+        stop: &'a AtomicBool,
+    ) -> Result<KernelHost<'a>, GuestFailure> {
+        let work = serde_json::to_vec(work).expect("plain data has a JSON form");
         let failed = |source| GuestTrialError::Guest { endpoint, source };
-        let (guest, answer) = tcplab_guests::Guest::start(&request, &task, stop).map_err(failed)?;
+        let (guest, answer) = tcplab_guests::Guest::start(request, &work, stop).map_err(failed)?;
         let mut host = KernelHost { guest, cutter: Cutter::new(), packets: VecDeque::new(), stop };
         match serde_json::from_slice(&answer) {
             Ok(GuestReport::Ready) => Ok(host),
@@ -201,6 +210,16 @@ impl<'a> KernelHost<'a> {
             _ => Err(failed(host.guest.over("its first program: a report that nobody expects"))),
         }
     }
+}
+
+/// The arguments of the first program of a guest.
+pub(crate) fn arguments_of(launcher: &Launcher) -> Vec<&str> {
+    launcher.arguments.iter().map(String::as_str).chain(["guest", "0"]).collect()
+}
+
+/// The seed of a kernel: the two ends draw different numbers.
+pub(crate) fn seed_of(seed: u64, end: Endpoint) -> u64 {
+    seed.wrapping_mul(2).wrapping_add(end.index() as u64)
 }
 
 impl Guest for KernelHost<'_> {

@@ -2,7 +2,7 @@
 
 use tcplab_path::PathError;
 use tcplab_recording::RecordingError;
-use tcplab_units::Span;
+use tcplab_units::{Instant, Span};
 
 /// Why such a trial failed.
 #[derive(Debug, thiserror::Error)]
@@ -47,6 +47,21 @@ pub enum GuestTrialError<E> {
         /// Bytes.
         received: u64,
     },
+    /// Nobody takes what a program prints.
+    #[error("cannot write what the program prints: {0}")]
+    Output(std::io::Error),
+    /// Programs send without end at one instant.
+    #[error(
+        "time stands after {}: the programs send without end, and nothing on the path takes time",
+        .at.since(Instant::ZERO)
+    )]
+    Stands {
+        /// When.
+        at: Instant,
+    },
+    /// Nothing can happen any more.
+    #[error("the program waits for something that never comes")]
+    Waits,
     /// The caller asked to stop.
     #[error("stopped on request")]
     Stopped,

@@ -2,18 +2,19 @@
 
 use std::path::Path;
 
-use tcplab_path::PathError;
+use tcplab_path::{LinkPlan, PathError};
 use tcplab_recording::{
     AppLog, EndpointRecord, GuestOutcome, RecordingWriter, TrialRecord, WorldRecord,
 };
 use tcplab_scenario::Case;
-use tcplab_units::{Instant, Span};
+use tcplab_units::{Endpoint, Instant, Span};
 use tcplab_workload::{LoadReport, PayloadMismatch, verify};
 
-use super::awaited::{self, Awaited};
+use super::awaited::{self, Applications};
 use super::error::GuestTrialError;
 use super::guest::Guest;
-use super::world::GuestWorld;
+use super::recorder::Recorder;
+use super::world::{GuestWorld, Left};
 use crate::packets::ADDRESSES;
 use crate::trial::EPOCH_NANOS;
 
@@ -35,10 +36,13 @@ pub struct GuestTrial<'a> {
 /// # Errors
 /// When the path cannot be built.
 pub fn response_time(case: &Case) -> Result<Span, PathError> {
-    let links = case.links()?;
+    Ok(response_of(&case.links()?))
+}
+
+pub(super) fn response_of(links: &[LinkPlan; 2]) -> Span {
     // A router answers what is too large at once.
-    let may_refuse = links.iter().any(tcplab_path::LinkPlan::may_answer);
-    Ok(if may_refuse { Span::ZERO } else { links[0].least_delay() + links[1].least_delay() })
+    let may_refuse = links.iter().any(LinkPlan::may_answer);
+    if may_refuse { Span::ZERO } else { links[0].least_delay() + links[1].least_delay() }
 }
 
 /// Runs one trial to its end, with the client and the server in `guests`, which are ready; `stop`
@@ -57,29 +61,29 @@ pub fn run_guests<G: Guest>(
     let descriptions = ADDRESSES.map(|address| address.to_string());
     let writer = RecordingWriter::create(directory, EPOCH_NANOS, &descriptions, snaplen)?;
     let plans = case.links().map_err(GuestTrialError::Path)?;
-    let awaited = Awaited::of(case, seed);
-    let limit = Instant::ZERO + case.limits.trial;
-    let mut world = GuestWorld::new(guests, &plans, seed, awaited, writer, limit);
+    let applications = Applications::of(case, seed);
+    let names = Endpoint::BOTH.map(Endpoint::name);
+    let recorder = Recorder::new(Some(writer));
+    let mut world = GuestWorld::new(guests, names, &plans, seed, applications, recorder);
     let finished = world.run(stop)?;
-    let (outcomes, now, mut writer, drops) = world.end()?;
+    let Left { awaited, at, recorder } = world.end()?;
     if !finished {
         return Err(GuestTrialError::Stopped);
     }
-    let received = outcomes.received;
-    let [Some(client), Some(server)] = outcomes.left else {
+    let received = awaited.received;
+    let [Some(client), Some(server)] = awaited.left else {
         return Err(GuestTrialError::Overdue { limit: case.limits.trial, received });
     };
-    writer.missed(tcplab_units::Endpoint::Client, 0);
     let (app, verified) = results(case, seed, &client, &server);
     let world = WorldRecord {
         name: "virtual".into(),
         device: "ring".into(),
-        device_drops: drops + client.device_drops + server.device_drops,
+        device_drops: client.device_drops + server.device_drops,
         notes: vec![format!("hosts: {} and {}", kernels[0], kernels[1])],
         ..WorldRecord::default()
     };
-    let record = record(request, now, [client.record, server.record], world);
-    if let Some(app) = app {
+    let record = record(request, at, [client.record, server.record], world);
+    if let (Some(app), Some(writer)) = (app, recorder.writer) {
         writer.finish(&app, &record)?;
     }
     verified.map_err(|PayloadMismatch { sent, received }| GuestTrialError::PayloadMismatch {

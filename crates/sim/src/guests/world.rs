@@ -1,15 +1,15 @@
-//! The loop over events: two kernels, the path between them, and the recording.
+//! The loop over events: two guests, the path between them, and the recording.
 
 use std::collections::VecDeque;
 
 use tcplab_path::{Direction, Fate, Link, LinkPlan, Packet};
-use tcplab_recording::{GuestOrder, GuestReport, RecordingWriter};
+use tcplab_recording::{GuestOrder, GuestReport};
 use tcplab_units::{Endpoint, Instant, Span};
 
 use super::awaited::{Awaited, QUIET};
 use super::error::GuestTrialError;
 use super::guest::{FromGuest, Guest};
-use crate::packets::whole;
+use super::recorder::Recorder;
 
 /// How long after its time is over the applications of a trial have for what may fail.
 const LAST_WORDS: Span = Span::from_secs(1);
@@ -36,23 +36,27 @@ struct Side<G> {
     orders: VecDeque<(Instant, GuestOrder)>,
 }
 
-/// The world of one trial.
-pub(super) struct GuestWorld<G> {
+/// The world of one trial, or of a program behind a path.
+pub(super) struct GuestWorld<G, A> {
     now: Instant,
+    /// What the ends are called.
+    names: [&'static str; 2],
     /// Client and server.
     sides: [Side<G>; 2],
     /// Forward and reverse.
     ways: [Way; 2],
-    awaited: Awaited,
-    writer: RecordingWriter,
+    awaited: A,
+    recorder: Recorder,
     next_id: u64,
-    /// When the trial's time is over; afterwards nothing is recorded.
-    limit: Instant,
+    /// When the trial's time was over; afterwards nothing is recorded.
+    over: Option<Instant>,
     /// Once it is: until when its applications have time for what may fail.
     last_words: Option<Instant>,
     /// When the trial is over, or the server is told that it is alone, if nothing moves.
     rest: Option<Instant>,
     events: u64,
+    /// Events at this instant.
+    at_once: u64,
 }
 
 /// What the world does next. Of what is due together the first comes first: all that a guest has
@@ -67,17 +71,26 @@ enum Next {
     Limit,
 }
 
+/// What a world leaves.
+#[derive(Debug)]
+pub(super) struct Left<A> {
+    pub(super) awaited: A,
+    /// When it ended.
+    pub(super) at: Instant,
+    pub(super) recorder: Recorder,
+}
+
 type Outcome<G> = Result<(), GuestTrialError<<G as Guest>::Error>>;
 
-impl<G: Guest> GuestWorld<G> {
+impl<G: Guest, A: Awaited> GuestWorld<G, A> {
     pub(super) fn new(
         guests: [G; 2],
+        names: [&'static str; 2],
         plans: &[LinkPlan; 2],
         seed: u64,
-        awaited: Awaited,
-        writer: RecordingWriter,
-        limit: Instant,
-    ) -> GuestWorld<G> {
+        awaited: A,
+        recorder: Recorder,
+    ) -> GuestWorld<G, A> {
         let way = |direction: Direction| {
             let plan = &plans[direction as usize];
             Way {
@@ -89,6 +102,7 @@ impl<G: Guest> GuestWorld<G> {
         };
         GuestWorld {
             now: Instant::ZERO,
+            names,
             sides: guests.map(|guest| Side {
                 guest,
                 sent: VecDeque::new(),
@@ -96,16 +110,17 @@ impl<G: Guest> GuestWorld<G> {
             }),
             ways: [way(Direction::Forward), way(Direction::Reverse)],
             awaited,
-            writer,
+            recorder,
             next_id: 1,
-            limit,
+            over: None,
             last_words: None,
             rest: None,
             events: 0,
+            at_once: 0,
         }
     }
 
-    /// Runs until the trial is over; false if it was stopped.
+    /// Runs until all is over; false if it was stopped.
     pub(super) fn run(
         &mut self,
         stop: &mut dyn FnMut() -> bool,
@@ -114,6 +129,7 @@ impl<G: Guest> GuestWorld<G> {
             side.guest.handle_order(Instant::ZERO, &GuestOrder::Start);
         }
         while let Some((at, next)) = self.next() {
+            self.at_once = if at > self.now { 0 } else { self.at_once + 1 };
             self.now = at;
             self.events += 1;
             match next {
@@ -127,11 +143,15 @@ impl<G: Guest> GuestWorld<G> {
                     self.rest = None;
                     self.tell(Endpoint::Server, &GuestOrder::Rest);
                 }
-                Next::Limit if self.last_words.is_some() => return Ok(true),
+                Next::Limit if self.last_words.is_some() || !A::HAS_LAST_WORDS => return Ok(true),
                 Next::Limit => self.run_out()?,
             }
-            if self.last_words.is_some() && self.awaited.all_left() {
+            let all_said = self.last_words.is_some() && self.awaited.all_left();
+            if all_said || self.awaited.is_over() {
                 return Ok(true);
+            }
+            if self.at_once > A::MOST_AT_ONCE {
+                return Err(GuestTrialError::Stands { at });
             }
             self.look_for_rest();
             if self.events.is_multiple_of(LOOK) && stop() {
@@ -142,12 +162,10 @@ impl<G: Guest> GuestWorld<G> {
     }
 
     /// Ends it: packets on the path get their verdicts.
-    pub(super) fn end(
-        mut self,
-    ) -> Result<(Awaited, Instant, RecordingWriter, u64), GuestTrialError<G::Error>> {
-        self.limit = self.now.min(self.limit);
-        self.drain()?;
-        Ok((self.awaited, self.limit, self.writer, 0))
+    pub(super) fn end(mut self) -> Result<Left<A>, GuestTrialError<G::Error>> {
+        let at = self.over.unwrap_or(self.now);
+        self.drain(at)?;
+        Ok(Left { awaited: self.awaited, at, recorder: self.recorder })
     }
 
     fn next(&self) -> Option<(Instant, Next)> {
@@ -157,8 +175,8 @@ impl<G: Guest> GuestWorld<G> {
         let departures = (0..2)
             .map(|end| (self.sides[end].sent.front().map(|(at, _)| *at), Next::Departure(end)));
         let turns = (0..2).map(|end| (self.sides[end].guest.poll_at(), Next::Turn(end)));
-        let limit = self.last_words.unwrap_or(self.limit);
-        let others = [(self.rest, Next::Rest), (Some(limit), Next::Limit)];
+        let limit = self.last_words.or(self.awaited.limit());
+        let others = [(self.rest, Next::Rest), (limit, Next::Limit)];
         let all = orders.chain(arrivals).chain(departures).chain(turns).chain(others);
         all.filter_map(|(at, next)| Some((at?, next))).min()
     }
@@ -166,8 +184,9 @@ impl<G: Guest> GuestWorld<G> {
     /// A guest runs, until something that it cannot know yet may reach it.
     fn turn(&mut self, end: usize) -> Outcome<G> {
         let until = self.horizon(end);
+        let endpoint = self.names[end];
         let Side { guest, sent, .. } = &mut self.sides[end];
-        let failed = |source| GuestTrialError::Guest { endpoint: name(end), source };
+        let failed = |source| GuestTrialError::Guest { endpoint, source };
         guest.run(self.now, until).map_err(failed)?;
         while let Some(next) = guest.poll_sent().map_err(failed)? {
             sent.push_back(next);
@@ -190,7 +209,7 @@ impl<G: Guest> GuestWorld<G> {
         let others = Instant::earlier(others, told(other));
         // Of the other's link something may come back to it at once; so may a report to this end.
         let others = others.map(|at| at + back.least_delay);
-        let limit = Some(self.limit).filter(|_| self.last_words.is_none());
+        let limit = self.awaited.limit().filter(|_| self.last_words.is_none());
         let clock = Instant::earlier(self.rest, limit);
         [arrival, answered, others, told(&self.sides[end]), clock]
             .into_iter()
@@ -207,7 +226,7 @@ impl<G: Guest> GuestWorld<G> {
             FromGuest::Packet(packet) => {
                 let id = self.next_id;
                 self.next_id += 1;
-                self.writer.left(Endpoint::BOTH[end], self.now, id, whole(&packet))?;
+                self.recorder.left(Endpoint::BOTH[end], self.now, id, &packet)?;
                 self.ways[end].link.handle_packet(self.now, Packet::new(id, packet));
             }
             FromGuest::Report(report) => self.heard(Endpoint::BOTH[end], report)?,
@@ -218,6 +237,7 @@ impl<G: Guest> GuestWorld<G> {
     fn heard(&mut self, end: Endpoint, report: GuestReport) -> Outcome<G> {
         let relayed = match &report {
             GuestReport::Accepted(nth) => Some(GuestOrder::Accepted(*nth)),
+            GuestReport::Listening => Some(GuestOrder::Listening),
             GuestReport::Ended { nth, was_connected } => {
                 Some(GuestOrder::Ended { nth: *nth, was_connected: *was_connected })
             }
@@ -228,15 +248,15 @@ impl<G: Guest> GuestWorld<G> {
         }
         match report {
             GuestReport::Failed { message, remedy } => {
-                Err(GuestTrialError::Failed { endpoint: end.name(), message, remedy })
+                let endpoint = self.names[end.index()];
+                Err(GuestTrialError::Failed { endpoint, message, remedy })
             }
             GuestReport::Sampled { .. } if self.last_words.is_some() => Ok(()),
-            GuestReport::Sampled { flow: None, sample } => Ok(self.writer.sampled(&sample)?),
-            GuestReport::Sampled { flow: Some(flow), sample } => {
-                Ok(self.writer.sampled_of(&flow, &sample)?)
+            GuestReport::Sampled { flow, sample } => {
+                Ok(self.recorder.sampled(flow.as_deref(), &sample)?)
             }
             report => {
-                self.awaited.heard(end, report);
+                self.awaited.heard(self.now, end, report);
                 Ok(())
             }
         }
@@ -264,15 +284,12 @@ impl<G: Guest> GuestWorld<G> {
             let end = 1 - verdict.direction.sender().index();
             if verdict.fate == Fate::Delivered {
                 let endpoint = Endpoint::BOTH[end];
-                if *changes {
-                    self.writer.entered(endpoint, self.now, whole(&departure.packet.bytes))?;
-                } else {
-                    self.writer.arrived(endpoint, self.now, verdict.id)?;
-                }
+                let packet = &departure.packet.bytes;
+                self.recorder.arrived(endpoint, self.now, verdict.id, packet, *changes)?;
                 let guest = &mut self.sides[end].guest;
                 guest.handle_packet(self.now, departure.packet.bytes, !*changes);
             }
-            self.writer.verdict(&verdict)?;
+            self.recorder.verdict(&verdict)?;
         }
         Ok(())
     }
@@ -280,20 +297,20 @@ impl<G: Guest> GuestWorld<G> {
     /// The time is over: calls that wait and may fail return, and packets on the path get their
     /// verdicts.
     fn run_out(&mut self) -> Outcome<G> {
-        self.limit = self.now;
+        self.over = Some(self.now);
         self.rest = None;
         for end in Endpoint::BOTH {
             self.tell(end, &GuestOrder::RunOut);
         }
         let told = self.sides.iter().filter_map(|side| Some(side.orders.back()?.0));
         self.last_words = Some(told.fold(self.now, Instant::max) + LAST_WORDS);
-        self.drain()
+        self.drain(self.now)
     }
 
-    fn drain(&mut self) -> Outcome<G> {
+    fn drain(&mut self, at: Instant) -> Outcome<G> {
         for way in &mut self.ways {
-            for departure in way.link.drain(self.limit) {
-                self.writer.verdict(&departure.verdict)?;
+            for departure in way.link.drain(at) {
+                self.recorder.verdict(&departure.verdict)?;
             }
         }
         Ok(())
@@ -312,8 +329,4 @@ impl<G: Guest> GuestWorld<G> {
             Some(span) => self.rest.or(Some(self.now + span)),
         };
     }
-}
-
-fn name(end: usize) -> &'static str {
-    Endpoint::BOTH[end].name()
 }

@@ -5,6 +5,8 @@ use std::io::{self, Read, Write};
 use std::os::fd::AsFd;
 use std::sync::atomic::AtomicU64;
 use std::sync::{Mutex, PoisonError};
+use std::thread::sleep;
+use std::time::Duration;
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -18,6 +20,8 @@ const MORE: u8 = 0;
 const LAST: u8 = 1;
 /// Bytes of a message in a piece.
 const PIECE: usize = 64 << 10;
+/// How long to wait where there is no room.
+const FULL: Duration = Duration::from_micros(1);
 
 /// The two directions, for many threads.
 pub(super) struct Channel {
@@ -63,7 +67,14 @@ impl Channel {
         for nth in 0..count {
             let piece = &bytes[nth * PIECE..bytes.len().min((nth + 1) * PIECE)];
             let kind = if nth + 1 == count { LAST } else { MORE };
-            out.write_all(&[&[kind], piece].concat())?;
+            let piece = [&[kind], piece].concat();
+            // The world outside empties it while this guest waits.
+            while let Err(error) = out.write_all(&piece) {
+                if error.raw_os_error() != Some(libc::ENOBUFS) {
+                    return Err(error);
+                }
+                sleep(FULL);
+            }
         }
         Ok(())
     }

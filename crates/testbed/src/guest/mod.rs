@@ -1,10 +1,13 @@
-//! The first program of a kernel in virtual time (`tcplab-guests`): one endpoint of a trial.
+//! The first program of a kernel in virtual time (`tcplab-guests`): one endpoint of a trial, or the
+//! parent of a program of the user's.
 //!
-//! It finds the host's files at its root, which it may only read, and speaks to the world outside
-//! through `/dev/tcplab`, a device of the kernel's driver.
+//! It finds the host's files at its root, which trials may only read, and speaks to the world
+//! outside through `/dev/tcplab`, a device of the kernel's driver.
 
 mod channel;
 mod mounts;
+mod outputs;
+mod program;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -16,6 +19,7 @@ use tcplab_scenario::Case;
 use tcplab_units::Endpoint;
 
 use self::channel::Channel;
+pub use self::program::GuestProgram;
 use crate::addresses::ADDRESSES;
 use crate::clock::Clock;
 use crate::device::{self, Attachment};
@@ -32,6 +36,15 @@ const RECORDING: &str = "/run/recording";
 
 /// What a guest is to do.
 #[derive(Debug, Clone, Serialize, Deserialize)]
+pub enum GuestWork {
+    /// To take part in a trial.
+    Trial(Box<GuestTask>),
+    /// To run a program.
+    Program(GuestProgram),
+}
+
+/// What a guest is to do in a trial.
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct GuestTask {
     /// Which end it is.
     pub end: Endpoint,
@@ -46,7 +59,7 @@ pub struct GuestTask {
     pub snaplen: Option<u32>,
 }
 
-/// Takes part in one trial, and waits to be ended.
+/// Does its work, and waits to be ended.
 ///
 /// # Errors
 /// When there is nobody to speak to; any other error is reported there.
@@ -54,8 +67,11 @@ pub(crate) fn run() -> Result<(), TrialError> {
     mounts::mount_all()?;
     let channel = Arc::new(Channel::open()?);
     channel.greet()?;
-    let task: GuestTask = channel.hear()?;
-    if let Err(error) = take_part(&task, &channel) {
+    let done = match channel.hear()? {
+        GuestWork::Trial(task) => take_part(&task, &channel),
+        GuestWork::Program(task) => program::run(&task, &channel),
+    };
+    if let Err(error) = done {
         let (message, remedy) = (error.to_string(), error.remedy());
         channel.say(&GuestReport::Failed { message, remedy })?;
     }
@@ -164,7 +180,7 @@ fn obey(end: Endpoint, shared: &Arc<TrialState>, channel: &Arc<Channel>) -> Resu
     threads::start("the thread that hears orders", move || {
         while let Ok(order) = channel.hear() {
             match order {
-                GuestOrder::Start => {}
+                GuestOrder::Start | GuestOrder::Listening => {}
                 GuestOrder::Rest => {
                     shared.rest();
                     shared.end_load();

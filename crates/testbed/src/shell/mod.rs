@@ -6,8 +6,8 @@
 
 mod ends;
 mod guard;
-mod offspring;
-mod sockets;
+pub(crate) mod offspring;
+pub(crate) mod sockets;
 mod subnet;
 
 use std::ffi::OsString;
@@ -19,6 +19,7 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, WaitStatus, kill_process, kill_process_group};
+use tcplab_recording::{Summary, Traffic};
 
 use self::ends::{Common, EndPosition};
 use self::guard::Guarded;
@@ -28,7 +29,6 @@ use crate::message::serde_name;
 use crate::mover::{End, Mover, Moving};
 use crate::namespace::{self, Privilege};
 use crate::process::is_limit;
-use crate::traffic::{Summary, Traffic};
 use crate::{DeviceKind, TrialError, sysctl};
 
 /// A program to be run behind a path.
@@ -85,15 +85,15 @@ pub fn shell(
 }
 
 /// How long the program at the far end may take to listen on the port that was named,
-const PATIENCE: Duration = Duration::from_secs(10);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(10);
 /// and on any port, where none was; it need not.
-const COURTESY: Duration = Duration::from_secs(1);
+pub(crate) const COURTESY: Duration = Duration::from_secs(1);
 /// How long the kernel may take to deliver what the command left to it,
-const DELIVERY: Duration = Duration::from_secs(10);
+pub(crate) const DELIVERY: Duration = Duration::from_secs(10);
 /// and the program at the far end to take it.
-const RECEPTION: Duration = Duration::from_secs(1);
+pub(crate) const RECEPTION: Duration = Duration::from_secs(1);
 /// How often to look whether something awaited has come.
-const LOOK: Duration = Duration::from_millis(10);
+pub(crate) const LOOK: Duration = Duration::from_millis(10);
 /// How often traffic is reported to the caller.
 const REPORT_INTERVAL: Duration = Duration::from_secs(1);
 
@@ -156,6 +156,16 @@ fn run(
     let summary = summary?;
     let (code, failure) = outcome?;
     Ok(ShellEnd { code, failure, summary })
+}
+
+/// The error of a far program that does not listen on the port that it has to, with its exit code
+/// if it has ended.
+pub(crate) fn never_listened(port: u16, code: Option<u8>) -> TrialError {
+    let how = code.map_or_else(
+        || format!("did not listen on port {port} within {} s", PATIENCE.as_secs()),
+        |code| format!("ended (exit code {code}) and never listened on port {port}"),
+    );
+    TrialError::reported(format!("the far program {how}"), None)
 }
 
 /// A process that was started, and what became of it.
@@ -237,20 +247,11 @@ impl Session<'_> {
                 return Err(TrialError::Stopped);
             }
             if let (Some(status), Some(port)) = (self.server.and_then(|it| it.ended), port) {
-                let code = offspring::exit_code(status);
-                let message = format!(
-                    "the far program ended (exit code {code}) and never listened on port {port}"
-                );
-                return Err(TrialError::reported(message, None));
+                return Err(never_listened(port, Some(offspring::exit_code(status))));
             }
         }
         match port {
-            Some(port) if !sockets.is_awaited(Some(port)) => {
-                let patience = PATIENCE.as_secs();
-                let message =
-                    format!("the far program did not listen on port {port} within {patience} s");
-                Err(TrialError::reported(message, None))
-            }
+            Some(port) if !sockets.is_awaited(Some(port)) => Err(never_listened(port, None)),
             _ => Ok(()),
         }
     }

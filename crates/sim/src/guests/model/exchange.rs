@@ -81,7 +81,10 @@ impl Exchange {
                 self.go_on(now.min(self.limit), sent);
                 self.has_run_out = true;
             }
-            GuestOrder::Rest | GuestOrder::Accepted(_) | GuestOrder::Ended { .. } => {}
+            GuestOrder::Rest
+            | GuestOrder::Listening
+            | GuestOrder::Accepted(_)
+            | GuestOrder::Ended { .. } => {}
         }
     }
 

@@ -292,7 +292,7 @@ impl HostSet {
             GuestOrder::Ended { nth, was_connected: false } => self.give_up(*nth),
             GuestOrder::Rest => (0..self.slots.len()).for_each(|index| self.give_up(index)),
             GuestOrder::RunOut => self.run_out(now.min(self.limit), sent),
-            GuestOrder::Accepted(_) | GuestOrder::Ended { .. } => {}
+            GuestOrder::Accepted(_) | GuestOrder::Listening | GuestOrder::Ended { .. } => {}
         }
     }
 
