@@ -6,8 +6,9 @@ use rustix::thread::clock_nanosleep_absolute;
 use rustix::time::{ClockId, Timespec, clock_gettime};
 use tcplab_units::{Instant, Span};
 
-/// How far the time of a kernel in virtual time may be behind what it shows, and its own steps.
-const STEP: Span = Span::from_nanos(64);
+/// A kernel in virtual time counts in steps of 256 ns (`TIMER_MULTIPLIER` of `arch/um`), and shows
+/// single nanoseconds: so far apart are the two at most.
+const STEP: Span = Span::from_nanos(512);
 
 /// The time since the trial's zero. Copies agree, in every thread.
 #[derive(Debug, Clone, Copy)]
@@ -27,8 +28,10 @@ impl Clock {
 
     /// The same, of a kernel in virtual time, which shows it in memory.
     pub(crate) fn start_virtual(shown: &'static AtomicU64) -> Clock {
-        let clock = Clock::start();
-        Clock { shown: Some((shown, shown.load(Ordering::Relaxed))), ..clock }
+        let zero = read(ClockId::Monotonic);
+        // Before the next call, which takes time.
+        let shown = Some((shown, shown.load(Ordering::Relaxed)));
+        Clock { zero, epoch: read(ClockId::Realtime), shown }
     }
 
     /// Whether computing takes no time.
@@ -79,7 +82,6 @@ impl Clock {
             if now >= then {
                 return now.since(then);
             }
-            // The kernel counts its time in steps of 4 ns (`TIMER_MULTIPLIER`).
             if self.is_virtual() && then.since(now) <= STEP {
                 return Span::ZERO;
             }

@@ -9,6 +9,16 @@ use crate::home::{Ended, Home, ended, skipped};
 /// Its name: a version that is in Debian's present release, whose source stays.
 pub(crate) const VERSION: &str = "6.12";
 
+/// A trial of next to nothing.
+const TRIAL: &str = r#"
+title    = "Whether it runs"
+path     = { delay = "1 ms" }
+workload = { upload = "1 kB" }
+repeat   = { trials = 1 }
+client   = { stack = "linux-6.12" }
+server   = { stack = "linux-6.12" }
+"#;
+
 /// Where images are.
 #[derive(Debug)]
 pub(crate) struct Images(PathBuf);
@@ -23,11 +33,27 @@ impl Images {
         let listed = images.run(&Home::new(), "kernel list --json").answer("kernel list");
         let listed: Value = serde_json::from_str(&listed).unwrap();
         let all = listed["kernels"].as_array().unwrap();
-        if all.iter().any(|it| it["name"] == VERSION && it["is_current"] == true) {
-            return Some(images);
+        if !all.iter().any(|it| it["name"] == VERSION && it["is_current"] == true) {
+            skipped(&format!("there is no kernel {VERSION}: `make kernel` builds it"));
+            return None;
         }
-        skipped(&format!("there is no kernel {VERSION}: `make kernel` builds it"));
-        None
+        match images.refused() {
+            None => Some(images),
+            Some(why) => {
+                skipped(&why);
+                None
+            }
+        }
+    }
+
+    /// Why this machine lets no kernel run, if it does not: any other failure is a fault.
+    fn refused(&self) -> Option<String> {
+        let home = Home::with("it.toml", TRIAL);
+        let Ended { code, stderr, .. } = self.run(&home, "run it.toml --quiet");
+        let words = stderr.split_whitespace().collect::<Vec<_>>().join(" ");
+        let is_refused = ["this container refuses", "no directory takes the memory"];
+        let is_refused = code != Some(0) && is_refused.iter().any(|part| words.contains(part));
+        is_refused.then_some(words)
     }
 
     /// Runs tcplab with these images.
