@@ -149,6 +149,10 @@ bench-load: toolchain ## load and servers side by side with wrk, ab, nginx and i
 bench-trials: toolchain ## ten thousand trials of 10 MB in virtual time: their time, and whether memory stays flat
 	cargo bench --locked --package tcplab --bench trials -- $(BENCH)
 
+.PHONY: bench-virtual-kernel
+bench-virtual-kernel: toolchain ## a kernel in virtual time, a model and this machine's kernel: packets a second (rates: BENCH="10 100")
+	cargo bench --locked --package tcplab --bench virtual_kernel -- $(BENCH)
+
 .PHONY: accuracy
 accuracy: toolchain ## what the analyser finds beside kernel counters, simulated senders, tshark and tcptrace (cases: ARGS="no SACK")
 	cargo bench --locked --profile dev --package tcplab-sim --bench accuracy -- $(if $(filter-out file default,$(origin ARGS)),$(ARGS))

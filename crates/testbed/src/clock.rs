@@ -1,37 +1,48 @@
 //! The trial's clock: nanoseconds since its zero, on `CLOCK_MONOTONIC`.
 
+use std::sync::atomic::{AtomicU64, Ordering};
+
 use rustix::thread::clock_nanosleep_absolute;
 use rustix::time::{ClockId, Timespec, clock_gettime};
 use tcplab_units::{Instant, Span};
+
+/// How far the time of a kernel in virtual time may be behind what it shows, and its own steps.
+const STEP: Span = Span::from_nanos(64);
 
 /// The time since the trial's zero. Copies agree, in every thread.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Clock {
     zero: u64,
     epoch: u64,
-    is_virtual: bool,
+    /// In virtual time, where it is shown, and what was there at its zero.
+    shown: Option<(&'static AtomicU64, u64)>,
 }
 
 impl Clock {
     /// A clock whose zero is now.
     pub(crate) fn start() -> Clock {
         let (zero, epoch) = (read(ClockId::Monotonic), read(ClockId::Realtime));
-        Clock { zero, epoch, is_virtual: false }
+        Clock { zero, epoch, shown: None }
     }
 
-    /// The same, of a kernel in virtual time.
-    pub(crate) fn start_virtual() -> Clock {
-        Clock { is_virtual: true, ..Clock::start() }
+    /// The same, of a kernel in virtual time, which shows it in memory.
+    pub(crate) fn start_virtual(shown: &'static AtomicU64) -> Clock {
+        let clock = Clock::start();
+        Clock { shown: Some((shown, shown.load(Ordering::Relaxed))), ..clock }
     }
 
     /// Whether computing takes no time.
     pub(crate) fn is_virtual(self) -> bool {
-        self.is_virtual
+        self.shown.is_some()
     }
 
     /// The time.
     pub(crate) fn now(self) -> Instant {
-        Instant::from_nanos(read(ClockId::Monotonic) - self.zero)
+        let since_zero = match self.shown {
+            None => read(ClockId::Monotonic) - self.zero,
+            Some((shown, zero)) => shown.load(Ordering::Relaxed) - zero,
+        };
+        Instant::from_nanos(since_zero)
     }
 
     /// Its zero in nanoseconds since the Unix epoch.
@@ -67,6 +78,10 @@ impl Clock {
             let now = self.now();
             if now >= then {
                 return now.since(then);
+            }
+            // The kernel counts its time in steps of 4 ns (`TIMER_MULTIPLIER`).
+            if self.is_virtual() && then.since(now) <= STEP {
+                return Span::ZERO;
             }
         }
     }

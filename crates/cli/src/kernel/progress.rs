@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use tcplab_kernels::Event;
 use tcplab_lab::in_words;
-use tcplab_units::Bytes;
+use tcplab_units::{Bytes, rounded};
 
 use crate::output::{Bar, has_seen_notes, print_note};
 
@@ -70,7 +70,7 @@ impl Display {
                 self.left(later(&[DOWNLOAD, UNPACK, CONFIGURE, self.compile, STORE]));
             }
             Event::Downloading { package, done, total } => {
-                let size = Bytes::new(total);
+                let size = rounded::bytes(Bytes::new(total));
                 self.step(&format!("downloading {package} ({size})"));
                 let share = done as f64 / total.max(1) as f64;
                 let own = self.remaining(share, done > 1_000_000, DOWNLOAD);

@@ -204,7 +204,7 @@ fn interruption_experiment_matches_paper() {
     assert_eq!(
         counts,
         [
-            (4, single),
+            (3, single),
             (11, single),
             (19, single),
             (10, pooled),

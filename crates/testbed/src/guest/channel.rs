@@ -2,6 +2,8 @@
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Write};
+use std::os::fd::AsFd;
+use std::sync::atomic::AtomicU64;
 use std::sync::{Mutex, PoisonError};
 use std::thread::sleep;
 use std::time::Duration;
@@ -10,6 +12,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::TrialError;
+use crate::sys::clock_page;
 
 const PLACE: &str = "/dev/tcplab";
 /// A message is one or more pieces, each of which begins with one of these.
@@ -33,6 +36,12 @@ impl Channel {
             file.map_err(TrialError::setup(format!("open {PLACE}"))).map(Mutex::new)
         };
         Ok(Channel { out: open()?, incoming: open()? })
+    }
+
+    /// The kernel's clock, in memory.
+    pub(super) fn clock(&self) -> Result<&'static AtomicU64, TrialError> {
+        let out = self.out.lock().unwrap_or_else(PoisonError::into_inner);
+        clock_page(out.as_fd()).map_err(TrialError::setup("look at the kernel's clock"))
     }
 
     /// The first message, which has no content.

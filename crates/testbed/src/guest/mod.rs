@@ -101,7 +101,7 @@ fn take_part(task: &GuestTask, channel: &Arc<Channel>) -> Result<(), TrialError>
     let endpoint = Prepared::new(end, ADDRESSES, &shared)?;
     channel.say(&GuestReport::Ready)?;
     while channel.hear::<GuestOrder>()? != GuestOrder::Start {}
-    let clock = Clock::start_virtual();
+    let clock = Clock::start_virtual(channel.clock()?);
     obey(end, &shared, channel)?;
     let (sockets, new_sockets) = mpsc::channel();
     let reported = Arc::clone(channel);

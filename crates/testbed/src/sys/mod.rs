@@ -2,9 +2,11 @@
 //! `unshare` in the neighbouring room.
 #![expect(unsafe_code, reason = "system calls")]
 
+mod clock_page;
 mod ethernet;
 mod packet_ring;
 
+pub(crate) use clock_page::clock_page;
 pub(crate) use ethernet::without_offloads;
 pub(crate) use packet_ring::{PacketRing, Ringed};
 
