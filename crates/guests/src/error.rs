@@ -67,31 +67,22 @@ pub enum GuestError {
 }
 
 impl GuestError {
-    /// What would help.
+    /// What would help on this machine.
     pub fn remedy(&self) -> Option<&'static str> {
-        Some(match self {
+        match self {
             GuestError::NoPlace { .. } => {
-                "set TMPDIR to a directory with room that allows programs"
+                Some("set TMPDIR to a directory with room that allows programs")
             }
-            GuestError::Ended { said, .. } if said.contains("check_ptrace") => {
-                "this container refuses ptrace: allow it (such as `docker run --cap-add SYS_PTRACE`), \
-                 or use a kernel from 6.16 on, which does without, or a model (`--kernel model`)"
-            }
-            GuestError::Ended { said, .. } if said.contains("SECCOMP") => {
+            GuestError::Ended { said, .. } if said.contains("check_ptrace") => Some(
+                "this container refuses ptrace: allow it (such as `docker run --cap-add \
+                 SYS_PTRACE`), or use a kernel from 6.16 on, which does without",
+            ),
+            GuestError::Ended { said, .. } if said.contains("SECCOMP") => Some(
                 "this container refuses seccomp: allow it (such as `docker run --security-opt \
-                 seccomp=unconfined`), or use a model (`--kernel model`), or real time"
-            }
-            GuestError::Ended { .. } | GuestError::Protocol { .. } => {
-                "use a model (`--kernel model`), or real time (`--world kernel`)"
-            }
-            GuestError::Spins { .. } => {
-                "a program that waits for something without sleeping stops virtual time: run it in \
-                 real time (`--world kernel`)"
-            }
-            GuestError::Setup { .. } | GuestError::Image { .. } | GuestError::Stopped => {
-                return None;
-            }
-        })
+                 seccomp=unconfined`)",
+            ),
+            _ => None,
+        }
     }
 
     pub(crate) fn setup(what: &'static str) -> impl FnOnce(io::Error) -> GuestError {

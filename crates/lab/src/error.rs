@@ -78,6 +78,19 @@ pub enum LabError {
     Scenario(#[from] Box<ScenarioError>),
 }
 
+/// What would help a trial that a kernel in virtual time cannot run.
+fn instead_of_guests(error: &GuestError) -> String {
+    const OTHERS: &str = "use a model (`--kernel model`), or real time (`--world kernel`)";
+    match (error.remedy(), error) {
+        (Some(remedy), _) => format!("{remedy}; or {OTHERS}"),
+        (None, GuestError::Spins { .. }) => "a program that waits for something without sleeping \
+                                             stops virtual time: run it in real time (`--world \
+                                             kernel`)"
+            .into(),
+        (None, _) => OTHERS.into(),
+    }
+}
+
 impl LabError {
     /// For `map_err` on a file operation.
     pub(crate) fn file<'a>(
@@ -109,7 +122,7 @@ impl LabError {
             LabError::NoKernel { source, .. } => source.remedy(),
             LabError::NoKernels => Some("build one with `tcplab kernel build 7.2`".into()),
             LabError::OnGuests { source: GuestTrialError::Guest { source, .. }, .. } => {
-                source.remedy().map(Into::into)
+                Some(instead_of_guests(source))
             }
             LabError::OnGuests { source: GuestTrialError::Failed { remedy, .. }, .. } => {
                 remedy.clone()

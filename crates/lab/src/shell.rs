@@ -98,12 +98,13 @@ impl ShellError {
                     .into(),
             ),
             ShellError::Guests(GuestTrialError::Guest { source, .. }) => match source {
+                source if source.remedy().is_some() => source.remedy().map(Into::into),
                 GuestError::Ended { .. } | GuestError::Protocol { .. } => Some(
                     "try another kernel (--near, --far), or real time: leave out --world sim, \
                      --near and --far"
                         .into(),
                 ),
-                source => source.remedy().map(Into::into),
+                _ => None,
             },
             ShellError::Guests(GuestTrialError::Stands { .. }) => {
                 Some("give the path a rate or a delay: `-s delay='1 ms'`".into())

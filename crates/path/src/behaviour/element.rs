@@ -31,6 +31,11 @@ pub(crate) trait Behaviour: fmt::Debug + Send {
     /// as long as it stays so.
     fn advance(&mut self, _now: Instant, _out: &mut Outbox) {}
 
+    /// The packets that it will let go, and when, whatever comes after them; first the next.
+    fn settled(&self) -> Box<dyn Iterator<Item = (Instant, &Transit)> + '_> {
+        Box::new(std::iter::empty())
+    }
+
     /// The packets it holds, next to leave first.
     fn held(&self) -> Box<dyn Iterator<Item = &Transit> + '_> {
         Box::new(std::iter::empty())

@@ -123,6 +123,11 @@ impl Conveyor {
         self.packets.iter().map(|riding| &riding.packet)
     }
 
+    /// Its packets and when each leaves: nothing that comes later changes that.
+    pub(crate) fn settled(&self) -> impl Iterator<Item = (Instant, &Transit)> {
+        self.packets.iter().map(|riding| (riding.due, &riding.packet))
+    }
+
     /// Lets go of all it holds. What still waits has not been sent.
     pub(crate) fn release(&mut self, into: &mut Vec<Transit>) {
         for (index, Riding { mut packet, .. }) in self.packets.drain(..).enumerate() {

@@ -159,6 +159,33 @@ impl Link {
         if is_due { self.outbox.departures.pop_front() } else { None }
     }
 
+    /// The packets that will leave at these times, in this order, whatever else comes: a world may
+    /// tell their receiver ahead. Cross traffic, which nobody receives, is left out.
+    pub fn settled(&self) -> impl Iterator<Item = (Instant, &Packet)> {
+        let conveyed = self.conveyor.iter().flat_map(Conveyor::settled);
+        let is_clear = self.outbox.departures.is_empty();
+        let last = self.elements.last().filter(|_| is_clear);
+        let settled = conveyed.filter(move |_| is_clear);
+        let settled = settled.chain(last.into_iter().flat_map(|element| element.settled()));
+        let own = settled.filter(|(_, transit)| !transit.is_background);
+        own.map(|(at, transit)| (at, &transit.packet))
+    }
+
+    /// When something next happens on the link to a packet that is not [settled](Self::settled), if
+    /// nothing else arrives.
+    pub fn unsettled_at(&self) -> Option<Instant> {
+        if let Some(departure) = self.outbox.departures.front() {
+            return Some(departure.verdict.left);
+        }
+        if self.conveyor.is_some() {
+            return None;
+        }
+        let (last, others) = self.due.split_last()?;
+        let others = others.iter().flatten().min().copied();
+        let is_settled = self.elements.last().is_some_and(|it| it.settled().next().is_some());
+        if is_settled { others } else { Instant::earlier(others, *last) }
+    }
+
     /// The packets on the link, roughly oldest first; without cross traffic.
     pub fn in_flight(&self) -> impl Iterator<Item = &Packet> {
         let held = self.elements.iter().rev().flat_map(|element| element.held());

@@ -89,6 +89,14 @@ impl LinkPlan {
         delays.sum()
     }
 
+    /// How long a packet is in the last element at least, which is none but in a delay.
+    pub fn last_delay(&self) -> Span {
+        match self.elements.last() {
+            Some(ElementPlan::Delay(plan)) => plan.least(),
+            _ => Span::ZERO,
+        }
+    }
+
     /// Whether something on the link may send the sender an answer of its own, such as an ICMP
     /// error.
     pub fn may_answer(&self) -> bool {

@@ -25,6 +25,10 @@ struct Way {
     least_delay: Span,
     /// Whether something on it may answer the sender.
     answers: bool,
+    /// What its last element takes at least.
+    last_delay: Span,
+    /// Packets at its end that the receiver has been told already.
+    told: usize,
 }
 
 /// One end.
@@ -59,10 +63,12 @@ pub(super) struct GuestWorld<G, A> {
     at_once: u64,
 }
 
-/// What the world does next. Of what is due together the first comes first: all that a guest has
-/// sent is on the path before an answer to a part of it arrives.
+/// What the world does next. Of what is due together the first comes first: what a guest was told
+/// ahead arrives before it leaves what it sent at once because of that, and all that it has sent is
+/// on the path before an answer to a part of it arrives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Next {
+    ToldArrival(usize),
     Order(usize),
     Departure(usize),
     Arrival(usize),
@@ -98,6 +104,8 @@ impl<G: Guest, A: Awaited> GuestWorld<G, A> {
                 changes: plan.reads_packets(),
                 least_delay: plan.least_delay(),
                 answers: plan.may_answer(),
+                last_delay: plan.last_delay(),
+                told: 0,
             }
         };
         GuestWorld {
@@ -134,7 +142,7 @@ impl<G: Guest, A: Awaited> GuestWorld<G, A> {
             self.events += 1;
             match next {
                 Next::Order(end) => self.hand_over_order(end),
-                Next::Arrival(way) => self.deliver(way)?,
+                Next::ToldArrival(way) | Next::Arrival(way) => self.deliver(way)?,
                 Next::Departure(end) => self.depart(end)?,
                 Next::Turn(end) => self.turn(end)?,
                 Next::Rest if self.awaited.all_left() => return Ok(true),
@@ -171,7 +179,11 @@ impl<G: Guest, A: Awaited> GuestWorld<G, A> {
     fn next(&self) -> Option<(Instant, Next)> {
         let orders =
             (0..2).map(|end| (self.sides[end].orders.front().map(|(at, _)| *at), Next::Order(end)));
-        let arrivals = (0..2).map(|way| (self.ways[way].link.next_departure(), Next::Arrival(way)));
+        let arrivals = (0..2).map(|way| {
+            let Way { link, told, .. } = &self.ways[way];
+            let what = if *told > 0 { Next::ToldArrival(way) } else { Next::Arrival(way) };
+            (link.next_departure(), what)
+        });
         let departures = (0..2)
             .map(|end| (self.sides[end].sent.front().map(|(at, _)| *at), Next::Departure(end)));
         let turns = (0..2).map(|end| (self.sides[end].guest.poll_at(), Next::Turn(end)));
@@ -186,6 +198,12 @@ impl<G: Guest, A: Awaited> GuestWorld<G, A> {
         let until = self.horizon(end);
         let endpoint = self.names[end];
         let Side { guest, sent, .. } = &mut self.sides[end];
+        let Way { link, changes, told, .. } = &mut self.ways[1 - end];
+        // What is sure to arrive meanwhile need not interrupt it.
+        let ahead = link.settled().skip(*told).take_while(|(at, _)| *at < until);
+        *told += ahead
+            .map(|(at, packet)| guest.handle_packet(at, packet.bytes.clone(), !*changes))
+            .count();
         let failed = |source| GuestTrialError::Guest { endpoint, source };
         guest.run(self.now, until).map_err(failed)?;
         while let Some(next) = guest.poll_sent().map_err(failed)? {
@@ -197,7 +215,8 @@ impl<G: Guest, A: Awaited> GuestWorld<G, A> {
     /// How far the guest at an end may run: nothing that it does not know arrives before.
     fn horizon(&self, end: usize) -> Instant {
         let (out, back, other) = (&self.ways[end], &self.ways[1 - end], &self.sides[1 - end]);
-        let arrival = back.link.next_departure();
+        // What is sure to arrive is told before.
+        let arrival = back.link.unsettled_at().map(|at| at + back.last_delay);
         // What it sent itself may be answered.
         let answered = out
             .link
@@ -277,7 +296,7 @@ impl<G: Guest, A: Awaited> GuestWorld<G, A> {
 
     /// Hands over what has come out of a link.
     fn deliver(&mut self, way: usize) -> Outcome<G> {
-        let Way { link, changes, .. } = &mut self.ways[way];
+        let Way { link, changes, told, .. } = &mut self.ways[way];
         while let Some(departure) = link.poll(self.now) {
             let verdict = departure.verdict;
             // A router's answer goes back to the sender.
@@ -286,8 +305,12 @@ impl<G: Guest, A: Awaited> GuestWorld<G, A> {
                 let endpoint = Endpoint::BOTH[end];
                 let packet = &departure.packet.bytes;
                 self.recorder.arrived(endpoint, self.now, verdict.id, packet, *changes)?;
-                let guest = &mut self.sides[end].guest;
-                guest.handle_packet(self.now, departure.packet.bytes, !*changes);
+                if end != way && *told > 0 {
+                    *told -= 1;
+                } else {
+                    let guest = &mut self.sides[end].guest;
+                    guest.handle_packet(self.now, departure.packet.bytes, !*changes);
+                }
             }
             self.recorder.verdict(&verdict)?;
         }

@@ -240,6 +240,13 @@ impl Behaviour for Delay {
             UnderWay::AsDue(agenda) => Box::new(agenda.in_order()),
         }
     }
+    fn settled(&self) -> Box<dyn Iterator<Item = (Instant, &Transit)> + '_> {
+        match &self.under_way {
+            UnderWay::InOrder(queue) => Box::new(queue.iter().map(|(due, packet)| (*due, packet))),
+            // Another may overtake them.
+            UnderWay::AsDue(_) => Box::new(std::iter::empty()),
+        }
+    }
     fn release(&mut self, into: &mut Vec<Transit>) {
         match &mut self.under_way {
             UnderWay::InOrder(queue) => into.extend(queue.drain(..).map(|(_, packet)| packet)),
