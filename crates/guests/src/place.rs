@@ -49,7 +49,5 @@ mod tests {
         assert!(full.starts_with("has ") && full.ends_with(" MiB free"), "{full}");
         let missing = place.path().join("missing");
         assert_eq!(objection(&missing, 1).unwrap(), "cannot be written to");
-        let proc = objection("/proc".as_ref(), 1).unwrap();
-        assert!(proc.contains("written") || proc.contains("noexec"), "{proc}");
     }
 }

@@ -23,6 +23,8 @@ enum Need {
     Has(&'static str, &'static str),
     /// This file lacks this text.
     Lacks(&'static str, &'static str),
+    /// This file has the first text and lacks the second.
+    HasWithout(&'static str, &'static str, &'static str),
 }
 
 /// The patch with the network device of a host in virtual time.
@@ -57,7 +59,11 @@ pub(crate) const PATCHES: [Patch; 5] = [
         name: LINK,
         texts: &[include_str!("../patches/link.patch")],
         // The shared memory of the clock exists from Linux 6.11 on.
-        need: Need::Has("arch/um/kernel/time.c", "time_travel_shm_client"),
+        need: Need::HasWithout(
+            "arch/um/kernel/time.c",
+            "time_travel_shm_client",
+            "time_travel_resumed",
+        ),
     },
 ];
 
@@ -77,6 +83,10 @@ impl Need {
         match self {
             Need::Has(file, text) => read(file).contains(text),
             Need::Lacks(file, text) => !read(file).contains(text),
+            Need::HasWithout(file, text, other) => {
+                let found = read(file);
+                found.contains(text) && !found.contains(other)
+            }
         }
     }
 }

@@ -81,6 +81,11 @@ pub enum LabError {
 /// What would help a trial that a kernel in virtual time cannot run.
 fn instead_of_guests(error: &GuestError) -> String {
     const OTHERS: &str = "use a model (`--kernel model`), or real time (`--world kernel`)";
+    if let GuestError::Setup { source, .. } = error
+        && let Some(remedy) = tcplab_recording::room_for_files(source, RUNS_FLAG)
+    {
+        return remedy;
+    }
     match (error.remedy(), error) {
         (Some(remedy), _) => format!("{remedy}; or {OTHERS}"),
         (None, GuestError::Spins { .. }) => "a program that waits for something without sleeping \

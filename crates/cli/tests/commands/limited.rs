@@ -53,6 +53,7 @@ impl FewProcesses {
         };
         command.args([&limit, "./tcplab"]).args(line.split_whitespace());
         command.current_dir(self.home.path("")).stdin(Stdio::null()).env("LC_ALL", "C.UTF-8");
+        command.env("TCPLAB_KERNELS", "kernels");
         command
     }
 

@@ -29,6 +29,7 @@ fn home() -> Home {
 fn shell(home: &Home, line: &str) -> Ended {
     let line = line.replace("tcplab", concat!("'", env!("CARGO_BIN_EXE_tcplab"), "'"));
     let mut command = Command::new("sh");
+    command.env("TCPLAB_KERNELS", "kernels");
     ended(command.args(["-c", &line]).current_dir(home.path("")).env("NO_COLOR", "1"))
 }
 

@@ -134,6 +134,7 @@ equals = true
 fn flows_share_the_path_with_others_in_the_background() {
     let Some(run) = run(r#"
 [workload]
+upload = "1 kB"
 [flow.main]
 workload = { upload = "300 kB" }
 [flow.late]

@@ -10,11 +10,11 @@ use crate::error::LabError;
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum KernelChoice {
     /// The newest kernel that was built here; the model where there is none.
-    #[default]
     Newest,
     /// The kernel of this name.
     Named(KernelName),
     /// The model.
+    #[default]
     Model,
 }
 
@@ -67,11 +67,10 @@ impl VirtualKernels {
         let newest = match choice {
             KernelChoice::Model => None,
             KernelChoice::Named(name) => Some(find(name.as_str())?),
-            // Without a place for images there is none.
-            KernelChoice::Newest => match Cache::of_user() {
-                Ok(cache) => cache.newest().map_err(no_kernel("newest"))?,
-                Err(_) => None,
-            },
+            // Where nothing can be read there is none.
+            KernelChoice::Newest => {
+                Cache::of_user().and_then(|cache| cache.newest()).unwrap_or(None)
+            }
         };
         Ok(VirtualKernels { newest: newest.map(KernelUsed::of), named: Vec::new() })
     }

@@ -95,17 +95,20 @@ impl JsonSchema for Stack {
     }
 
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        let models: Vec<&str> = Profile::names().collect();
         let names: Vec<String> = [Stack::Linux, Stack::Newest]
             .into_iter()
             .chain(Profile::names().map(Stack::Model))
             .map(|stack| stack.to_string())
             .collect();
         json_schema!({
-            "description": "The TCP stack of an endpoint: `linux` (this machine's kernel), \
-                            `linux-VERSION` (that kernel in virtual time: `tcplab kernel build`), \
-                            `linux-newest` (the newest of those that were built, or the model \
-                            `linux-6.18` where there is none), or `model:` and the name of a \
-                            model, in virtual time.",
+            "description": format!(
+                "The TCP stack of an endpoint: `linux` (this machine's kernel), `linux-VERSION` \
+                 (that kernel in virtual time: `tcplab kernel build`), `linux-newest` (the newest \
+                 of those that were built, or the model `{KERNEL_MODEL}` where there is none), or \
+                 `model:` and the name of a model, in virtual time: {}.",
+                models.join(", ")
+            ),
             "anyOf": [{ "enum": names }, { "type": "string", "pattern": "^linux-[A-Za-z0-9]" }],
         })
     }
