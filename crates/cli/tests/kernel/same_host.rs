@@ -66,7 +66,7 @@ fn loopback_is_captured_at_both_endpoints() {
     assert!(report.contains("both ends talk over the loopback of the same host"));
     assert!(!report.contains("The path was not verified"));
     run.home().refuses(&[
-        ("run made.toml --world sim", "is on the same host, which needs the kernel"),
+        ("run made.toml --world sim", "is on the same host, which needs a kernel"),
         ("path show made.toml", "`same_host` has no path"),
     ]);
 }

@@ -125,7 +125,7 @@ fn fallback(refusal: &Refusal, kernels: &VirtualKernels) -> String {
         Some(newest) => format!("On Linux {} in virtual time", newest.release),
         None => format!("Simulated with the {KERNEL_MODEL} model"),
     };
-    format!("{instead}, not on this machine's kernel: {why}{}", remedy.unwrap_or_default())
+    format!("{instead}, not on the kernel: {why}{}", remedy.unwrap_or_default())
 }
 
 /// The TCP stacks of a case in a run; `kernel` is this machine's.

@@ -58,8 +58,14 @@ pub(crate) fn everywhere(places: &[VariantStacks]) -> Option<String> {
 pub(crate) fn world(case: &Case) -> &'static str {
     match case.world {
         World::Kernel => "kernel",
+        // Kernels are not simulated, their time is.
+        World::Simulated if is_on_kernels(case) => "virtual time",
         World::Simulated => "simulated",
     }
+}
+
+fn is_on_kernels(case: &Case) -> bool {
+    !case.stacks.is_empty() && case.stacks.iter().all(|stack| !stack.is_model)
 }
 
 pub(crate) fn differ(run: &Run) -> bool {
