@@ -31,5 +31,5 @@ pub use run::{
     CaseEstimate, Event, Remaining, RunEstimate, RunOutcome, analyse, begin, complete, estimate,
     estimate_extension, estimate_plan, finish, in_words, no_report,
 };
-pub use shell::{ShellError, VirtualShell, VirtualShellEnd, shell};
+pub use shell::{ShellError, VirtualShell, shell};
 pub use store::{Extension, RunDirectory, extend, kept_files, run_tables, write_run_table};

@@ -10,8 +10,8 @@ use std::{env, io};
 use tcplab_guests::{GuestError, GuestRequest, LONGEST_TURN};
 use tcplab_kernels::Kernel;
 use tcplab_path::{Backend, PathSpec};
-use tcplab_recording::{MessageBytes, ProgramEnd, Summary};
-use tcplab_sim::{ENDS, GuestShell, GuestTrialError, Print, links_of, run_shell};
+use tcplab_recording::MessageBytes;
+use tcplab_sim::{ENDS, GuestShell, GuestShellEnd, GuestTrialError, Print, links_of, run_shell};
 use tcplab_testbed::{GuestProgram, GuestWork, Launcher, TrialError, prepare_capture};
 use tcplab_units::{Endpoint, Span};
 
@@ -53,15 +53,6 @@ pub struct VirtualShell {
     pub launcher: Launcher,
     /// How long a kernel may compute in real time while its clock stands; 20 s where this is none.
     pub longest_turn: Option<Duration>,
-}
-
-/// How such a program ended.
-#[derive(Debug)]
-pub struct VirtualShellEnd {
-    /// Its exit code, or why there is none.
-    pub program: ProgramEnd,
-    /// What went through the path.
-    pub summary: Summary,
 }
 
 /// Why such a program could not be run to its end.
@@ -135,7 +126,7 @@ pub fn shell(
     request: &VirtualShell,
     stop: &AtomicBool,
     print: &mut Print<'_>,
-) -> Result<VirtualShellEnd, ShellError> {
+) -> Result<GuestShellEnd, ShellError> {
     if request.path.backend == Some(Backend::Netem) {
         return Err(ShellError::Netem);
     }
@@ -164,8 +155,7 @@ pub fn shell(
         snaplen: request.snaplen,
     };
     let ended = run_shell(&run, hosts, names, print, &mut || stop.load(Ordering::Relaxed));
-    let ended = ended.map_err(ShellError::Guests)?;
-    Ok(VirtualShellEnd { program: ended.program, summary: ended.summary })
+    ended.map_err(ShellError::Guests)
 }
 
 fn boot<'a>(

@@ -187,11 +187,7 @@ impl Connections<'_> {
 
 /// The machine of an end, which all its connections share.
 fn machine(case: &Case, end: Endpoint) -> Result<Machine, SimError> {
-    let spec = match end {
-        Endpoint::Client => &case.client,
-        Endpoint::Server => &case.server,
-    };
-    let config = options::config(spec)
+    let config = options::config(case.end(end))
         .map_err(|source| SimError::Settings { endpoint: end.name(), source })?;
     Ok(Machine::new(&config.host))
 }

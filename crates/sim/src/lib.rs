@@ -22,8 +22,8 @@ mod world;
 
 pub use error::{SettingsError, SimError};
 pub use guests::{
-    ENDS, FromGuest, Guest, GuestShell, GuestShellEnd, GuestTrial, GuestTrialError, ModelHost,
-    Print, links_of, response_time, run_guests, run_shell,
+    ENDS, FromGuest, Guest, GuestShell, GuestShellEnd, GuestTrialError, ModelHost, Print, links_of,
+    response_time, run_guests, run_shell,
 };
 /// The congestion controls that models have.
 pub use tcplab_stack::congestion::NAMES as CONGESTION_CONTROLS;

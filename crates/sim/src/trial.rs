@@ -90,7 +90,7 @@ fn connect(
     let verified = connections.verify(&flows);
     let app = AppLog::of_flows(flows);
     if let (Some(writer), Some(app), Some(ends)) = (writer, &app, connections.records(&pairs)) {
-        writer.finish(app, &trial_record(request, now, ends))?;
+        writer.finish(app, &trial_record(request, now, ends, of_models()))?;
     }
     for (host, endpoint) in pairs.iter().flatten().zip(Endpoint::BOTH.into_iter().cycle()) {
         if let Some(error) = host.error().filter(|_| host.has_failed()) {
@@ -121,7 +121,7 @@ fn exchange_datagrams(
         return Err(SimError::Stopped);
     }
     if let Some(writer) = ended.writer {
-        writer.finish(&ended.app, &trial_record(request, ended.now, ended.records))?;
+        writer.finish(&ended.app, &trial_record(request, ended.now, ended.records, of_models()))?;
     }
     if !ended.is_done {
         let received = ended.app.server.bytes.as_u64();
@@ -134,10 +134,12 @@ fn corrupted(PayloadMismatch { sent, received }: PayloadMismatch) -> SimError {
     SimError::PayloadMismatch { sent: sent.as_u64(), received: received.as_u64() }
 }
 
-fn trial_record(
+/// What a trial was, and how it was moved.
+pub(crate) fn trial_record(
     request: &TrialRequest<'_>,
     now: Instant,
     [client, server]: [EndpointRecord; 2],
+    world: WorldRecord,
 ) -> TrialRecord {
     let TrialRequest { case, seed, .. } = *request;
     TrialRecord {
@@ -150,8 +152,13 @@ fn trial_record(
         duration: now.since(Instant::ZERO),
         client,
         server,
-        world: WorldRecord { name: "sim".into(), device: "none".into(), ..WorldRecord::default() },
+        world,
     }
+}
+
+/// A world of models alone.
+fn of_models() -> WorldRecord {
+    WorldRecord { name: "sim".into(), device: "none".into(), ..WorldRecord::default() }
 }
 
 /// The sums of a trial without a recording.

@@ -63,9 +63,8 @@ impl Images {
 
     /// Runs a scenario, all of whose claims must hold and trials succeed.
     pub(crate) fn run_scenario(&self, home: &Home, text: &str, flags: &str) -> Value {
-        let name = format!("{:016x}.toml", seed_of(text));
-        home.write(&name, text);
-        let line = format!("run {name} {flags} --json");
+        home.write("it.toml", text);
+        let line = format!("run it.toml {flags} --json");
         let answer = self.run(home, &line).answer(&line);
         serde_json::from_str(&answer).unwrap_or_else(|error| panic!("{line}: {error}"))
     }
@@ -73,11 +72,4 @@ impl Images {
     pub(crate) fn folder(&self) -> &PathBuf {
         &self.0
     }
-}
-
-/// A name for a text.
-fn seed_of(text: &str) -> u64 {
-    text.bytes().fold(14_695_981_039_346_656_037, |hash, byte| {
-        (hash ^ u64::from(byte)).wrapping_mul(1_099_511_628_211)
-    })
 }

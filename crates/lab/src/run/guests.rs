@@ -8,9 +8,7 @@ use tcplab_guests::{GuestError, GuestRequest, LONGEST_TURN, Sent};
 use tcplab_kernels::Kernel;
 use tcplab_recording::{GuestOrder, GuestReport};
 use tcplab_scenario::Case;
-use tcplab_sim::{
-    FromGuest, Guest, GuestTrial, GuestTrialError, ModelHost, TrialRequest, run_guests,
-};
+use tcplab_sim::{FromGuest, Guest, GuestTrialError, ModelHost, TrialRequest, run_guests};
 use tcplab_testbed::{GuestTask, GuestWork, Launcher};
 use tcplab_units::{Endpoint, Instant, Span};
 use tcplab_wire::offload::Cutter;
@@ -48,7 +46,7 @@ pub(crate) fn run_on_guests(
     launcher: &Launcher,
     stop: &AtomicBool,
 ) -> Result<(), GuestFailure> {
-    let TrialRequest { case, seed, directory, snaplen } = *request;
+    let TrialRequest { case, seed, .. } = *request;
     if let ([Some(kernel), Some(_)], true) = (kernels, case.path.same_host) {
         let host = KernelHost::start(request, Endpoint::Client, kernel, launcher, stop)?;
         return run_on_one(host, stop);
@@ -69,9 +67,8 @@ pub(crate) fn run_on_guests(
         Some(kernel) => format!("Linux {}", kernel.manifest.release),
         None => format!("model {}", case.end(Endpoint::BOTH[end]).profile()),
     });
-    let trial = GuestTrial { case, seed, directory, snaplen };
     let names = [names[0].as_str(), names[1].as_str()];
-    run_guests(&trial, hosts, names, &mut || stop.load(Ordering::Relaxed))
+    run_guests(request, hosts, names, &mut || stop.load(Ordering::Relaxed))
 }
 
 /// Runs a trial both of whose ends are in one guest, and which is recorded there.

@@ -88,7 +88,7 @@ pub(crate) fn station(
     seed: u64,
     end: Endpoint,
 ) -> Result<Station, SimError> {
-    refuse_options(spec(case, end), end)?;
+    refuse_options(case.end(end), end)?;
     let address = |end: Endpoint| Address { ip: ADDRESSES[end.index()], port: PORTS[end.index()] };
     let application = DatagramApplication::new(end, datagrams, seed);
     let absent = datagrams.server.filter(|_| end == Endpoint::Server);
@@ -99,15 +99,8 @@ pub(crate) fn station(
 pub(crate) fn record(case: &Case, end: Endpoint) -> EndpointRecord {
     EndpointRecord {
         address: ADDRESSES[end.index()].to_string(),
-        sysctls: spec(case, end).sysctl.clone(),
+        sysctls: case.end(end).sysctl.clone(),
         ..EndpointRecord::default()
-    }
-}
-
-fn spec(case: &Case, end: Endpoint) -> &EndpointSpec {
-    match end {
-        Endpoint::Client => &case.client,
-        Endpoint::Server => &case.server,
     }
 }
 

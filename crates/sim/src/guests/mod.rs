@@ -15,7 +15,7 @@ pub use guest::{FromGuest, Guest};
 pub use model::ModelHost;
 pub use programs::Print;
 pub use shell::{ENDS, GuestShell, GuestShellEnd, links_of, run_shell};
-pub use trial::{GuestTrial, response_time, run_guests};
+pub use trial::{response_time, run_guests};
 
 #[cfg(test)]
 mod tests;

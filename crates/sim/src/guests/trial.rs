@@ -1,13 +1,9 @@
 //! One trial on kernels in virtual time, from its case to its recording.
 
-use std::path::Path;
-
 use tcplab_path::{LinkPlan, PathError};
-use tcplab_recording::{
-    AppLog, EndpointRecord, GuestOutcome, RecordingWriter, TrialRecord, WorldRecord,
-};
+use tcplab_recording::{AppLog, GuestOutcome, RecordingWriter, WorldRecord};
 use tcplab_scenario::Case;
-use tcplab_units::{Endpoint, Instant, Span};
+use tcplab_units::{Endpoint, Span};
 use tcplab_workload::{LoadReport, PayloadMismatch, verify};
 
 use super::awaited::{self, Applications};
@@ -16,20 +12,7 @@ use super::guest::Guest;
 use super::recorder::Recorder;
 use super::world::{GuestWorld, Left};
 use crate::packets::ADDRESSES;
-use crate::trial::EPOCH_NANOS;
-
-/// One trial with a kernel at each end.
-#[derive(Debug, Clone, Copy)]
-pub struct GuestTrial<'a> {
-    /// The cell of the matrix.
-    pub case: &'a Case,
-    /// The trial's own seed.
-    pub seed: u64,
-    /// An existing, empty directory for the recording.
-    pub directory: &'a Path,
-    /// How many bytes of each packet the captures keep; all where no number is given.
-    pub snaplen: Option<u32>,
-}
+use crate::trial::{EPOCH_NANOS, TrialRequest, trial_record};
 
 /// How much later than a packet leaves one end something may arrive there because of it.
 ///
@@ -52,12 +35,12 @@ pub(super) fn response_of(links: &[LinkPlan; 2]) -> Span {
 /// When it could not be run, was stopped, or did not pass. The directory may then hold a part of a
 /// recording, without its `DONE`.
 pub fn run_guests<G: Guest>(
-    request: &GuestTrial<'_>,
+    request: &TrialRequest<'_>,
     guests: [G; 2],
     kernels: [&str; 2],
     stop: &mut dyn FnMut() -> bool,
 ) -> Result<(), GuestTrialError<G::Error>> {
-    let GuestTrial { case, seed, directory, snaplen } = *request;
+    let TrialRequest { case, seed, directory, snaplen } = *request;
     let descriptions = ADDRESSES.map(|address| address.to_string());
     let writer = RecordingWriter::create(directory, EPOCH_NANOS, &descriptions, snaplen)?;
     let plans = case.links().map_err(GuestTrialError::Path)?;
@@ -82,7 +65,7 @@ pub fn run_guests<G: Guest>(
         notes: vec![format!("hosts: {} and {}", kernels[0], kernels[1])],
         ..WorldRecord::default()
     };
-    let record = record(request, at, [client.record, server.record], world);
+    let record = trial_record(request, at, [client.record, server.record], world);
     if let (Some(app), Some(writer)) = (app, recorder.writer) {
         writer.finish(&app, &record)?;
     }
@@ -110,25 +93,4 @@ fn results(
     let load = load.map(|load| LoadReport { server: server.served.unwrap_or_default(), ..load });
     let app = AppLog { load, ..AppLog::of(client.report.clone(), server.report.clone()) };
     (Some(app), verified)
-}
-
-fn record(
-    request: &GuestTrial<'_>,
-    now: Instant,
-    [client, server]: [EndpointRecord; 2],
-    world: WorldRecord,
-) -> TrialRecord {
-    let GuestTrial { case, seed, .. } = *request;
-    TrialRecord {
-        tcplab: env!("CARGO_PKG_VERSION").into(),
-        case: case.name.clone(),
-        case_hash: case.hash.clone(),
-        seed,
-        path: case.path.clone(),
-        epoch_nanos: EPOCH_NANOS,
-        duration: now.since(Instant::ZERO),
-        client,
-        server,
-        world,
-    }
 }

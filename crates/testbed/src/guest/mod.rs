@@ -83,18 +83,18 @@ pub(crate) fn run() -> Result<(), TrialError> {
 fn take_part(task: &GuestTask, channel: &Arc<Channel>) -> Result<(), TrialError> {
     let GuestTask { end, case, seed, directory, snaplen } = task;
     let end = *end;
-    if let Some(directory) = directory {
-        return on_same_host(task, directory, channel);
-    }
     let request = TrialRequest {
         case: case.clone(),
         seed: *seed,
-        // Of this guest alone, in its memory.
-        directory: "/tmp".into(),
+        // Of this guest alone, in its memory, unless it records.
+        directory: directory.as_ref().map_or("/tmp", |_| RECORDING).into(),
         device: None,
         tuning: Tuning::default(),
         snaplen: *snaplen,
     };
+    if let Some(directory) = directory {
+        return on_same_host(&request, directory, channel);
+    }
     let shared = Arc::new(TrialState::new(&request));
     set_up(end, &shared)?;
     let events = report_flows(&shared, channel)?;
@@ -122,23 +122,14 @@ fn take_part(task: &GuestTask, channel: &Arc<Channel>) -> Result<(), TrialError>
 
 /// Both ends of a trial, as on this machine's own kernel.
 fn on_same_host(
-    task: &GuestTask,
+    request: &TrialRequest,
     directory: &Path,
-    channel: &Arc<Channel>,
+    channel: &Channel,
 ) -> Result<(), TrialError> {
-    let GuestTask { case, seed, snaplen, .. } = task;
     mounts::mount_outside(directory, RECORDING)?;
-    let request = TrialRequest {
-        case: case.clone(),
-        seed: *seed,
-        directory: RECORDING.into(),
-        device: None,
-        tuning: Tuning::default(),
-        snaplen: *snaplen,
-    };
     channel.say(&GuestReport::Ready)?;
     while channel.hear::<GuestOrder>()? != GuestOrder::Start {}
-    trial::run(&request, Privilege::Held)?;
+    trial::run(request, Privilege::Held)?;
     channel.say(&GuestReport::Done(Box::default()))
 }
 

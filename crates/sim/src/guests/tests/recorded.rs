@@ -10,7 +10,7 @@ use tcplab_recording::{AppLog, EndpointRecord, Recording, Sample, TruthRow};
 use tcplab_scenario::{Case, Scenario};
 use tcplab_units::{Endpoint, Instant};
 
-use super::super::{GuestTrial, GuestTrialError, ModelHost, run_guests};
+use super::super::{GuestTrialError, ModelHost, run_guests};
 use crate::error::SimError;
 use crate::trial::{EPOCH_NANOS, TrialRequest, run_trial};
 
@@ -57,7 +57,7 @@ pub(super) fn run_as_guests(
 ) -> Result<(), GuestTrialError<Infallible>> {
     let case = case(text);
     let hosts = Endpoint::BOTH.map(|end| ModelHost::start(&case, SEED, end).unwrap());
-    let trial = GuestTrial { case: &case, seed: SEED, directory, snaplen: None };
+    let trial = TrialRequest { case: &case, seed: SEED, directory, snaplen: None };
     run_guests(&trial, hosts, ["a model", "a model"], &mut || false)
 }
 
