@@ -162,24 +162,20 @@ impl Link {
     /// The packets that will leave at these times, in this order, whatever else comes: a world may
     /// tell their receiver ahead. Cross traffic, which nobody receives, is left out.
     pub fn settled(&self) -> impl Iterator<Item = (Instant, &Packet)> {
+        let departures = self.outbox.departures.iter();
+        let left = departures.filter(|Departure { verdict, .. }| {
+            verdict.fate == Fate::Delivered && verdict.direction == self.direction
+        });
+        let left = left.map(|Departure { verdict, packet }| (verdict.left, packet));
         let conveyed = self.conveyor.iter().flat_map(Conveyor::settled);
-        let is_clear = self.outbox.departures.is_empty();
-        let last = self.elements.last().filter(|_| is_clear);
-        let settled = conveyed.filter(move |_| is_clear);
-        let settled = settled.chain(last.into_iter().flat_map(|element| element.settled()));
-        let own = settled.filter(|(_, transit)| !transit.is_background);
-        own.map(|(at, transit)| (at, &transit.packet))
+        let delayed = self.elements.last().into_iter().flat_map(|element| element.settled());
+        let held = conveyed.chain(delayed).filter(|(_, transit)| !transit.is_background);
+        left.chain(held.map(|(at, transit)| (at, &transit.packet)))
     }
 
     /// When something next happens on the link to a packet that is not [settled](Self::settled), if
     /// nothing else arrives.
     pub fn unsettled_at(&self) -> Option<Instant> {
-        if let Some(departure) = self.outbox.departures.front() {
-            return Some(departure.verdict.left);
-        }
-        if self.conveyor.is_some() {
-            return None;
-        }
         let (last, others) = self.due.split_last()?;
         let others = others.iter().flatten().min().copied();
         let is_settled = self.elements.last().is_some_and(|it| it.settled().next().is_some());

@@ -79,3 +79,51 @@ fn only_what_is_known_beforehand_is_in_one_piece() {
     assert!(Conveyor::of(&random).is_none());
     assert!(Conveyor::of(&LinkPlan::default()).is_none());
 }
+
+proptest! {
+    /// What is settled leaves then and in this order, whatever comes later, and nothing else does
+    /// before what is not settled can.
+    #[test]
+    fn settled_packets_leave_as_was_said(
+        rate in 1_000_000u64..1_000_000_000,
+        limit in (1u32..20).prop_map(QueueLimit::Packets),
+        delay in 0u64..5_000_000,
+        in_one_piece in any::<bool>(),
+        loss in 0u32..500_000,
+        packets in proptest::collection::vec((0u64..2_000_000, 40u64..1500), 1..60),
+    ) {
+        let mut plan = plan(rate, limit, delay);
+        if !in_one_piece {
+            let loss = crate::LossPlan::Independent(Probability::per_million(loss));
+            plan.elements.insert(1, ElementPlan::Loss(loss));
+        }
+        let last_delay = plan.last_delay();
+        let mut link = Link::new(&plan, 7, Direction::Forward);
+        let (mut said, mut left) = (Vec::new(), Vec::new());
+        let leave = |link: &mut Link, until: Instant, left: &mut Vec<(Instant, u64)>| {
+            while let Some(Departure { verdict, .. }) = link.poll(until) {
+                let is_delivered = verdict.fate == Fate::Delivered;
+                left.extend(is_delivered.then_some((verdict.left, verdict.id)));
+            }
+        };
+        let mut now = Instant::ZERO;
+        for (id, (pause, size)) in packets.iter().enumerate() {
+            now += Span::from_nanos(*pause);
+            leave(&mut link, now, &mut left);
+            link.handle_packet(now, Packet::of_size(id as u64, Bytes::new(*size)));
+            let unsettled = link.unsettled_at().map(|at| at + last_delay);
+            let settled: Vec<_> = link.settled().map(|(at, packet)| (at, packet.id)).collect();
+            said.push((left.len(), unsettled, settled));
+        }
+        while let Some(at) = link.poll_at() {
+            leave(&mut link, at, &mut left);
+        }
+        for (from, unsettled, settled) in said {
+            let (first, rest) = left[from..].split_at(settled.len());
+            prop_assert_eq!(first, settled);
+            if let (Some(unsettled), Some((at, _))) = (unsettled, rest.first()) {
+                prop_assert!(*at >= unsettled, "{at:?} before {unsettled:?}");
+            }
+        }
+    }
+}
