@@ -150,7 +150,9 @@ bench-trials: toolchain ## ten thousand trials of 10 MB in virtual time: their t
 	cargo bench --locked --package tcplab --bench trials -- $(BENCH)
 
 .PHONY: bench-virtual-kernel
-bench-virtual-kernel: toolchain ## a kernel in virtual time, a model and this machine's kernel: packets a second (rates: BENCH="10 100")
+bench-virtual-kernel: toolchain ## a kernel in virtual time beside ns-3, a model and this machine's kernel: packets a second, and where the time goes (rates: BENCH="10 100")
+	@scripts/system-package.sh /usr/include/ns3/core-module.h libns3-dev "the comparison with ns-3"
+	@scripts/system-package.sh /usr/bin/iperf3 iperf3 "the trial of iperf3"
 	cargo bench --locked --package tcplab --bench virtual_kernel -- $(BENCH)
 
 .PHONY: accuracy

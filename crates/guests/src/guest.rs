@@ -49,6 +49,8 @@ pub enum Sent {
     Packet(VnetHeader, Vec<u8>),
     /// A message of its first program.
     Message(Vec<u8>),
+    /// The state of a socket: of which watch of its first program, and a `struct tcp_info`.
+    State(u64, Vec<u8>),
 }
 
 /// A message is one or more records that begin with one of these: there are more, or this is the
@@ -269,6 +271,9 @@ impl Guest {
                 Ok(None) => return Ok(None),
                 Ok(Some((at, Record::Packet(header, packet)))) => {
                     return Ok(Some((at, Sent::Packet(header, packet))));
+                }
+                Ok(Some((at, Record::State(watch, info)))) => {
+                    return Ok(Some((at, Sent::State(watch, info))));
                 }
                 Ok(Some((at, Record::Message(piece)))) => match piece.split_first() {
                     Some((&MORE, bytes)) => self.incoming.extend_from_slice(bytes),

@@ -49,6 +49,7 @@ pub(crate) const SIZE: usize = ARRIVED_RING + RING_SIZE;
 const SKIP: u16 = 0;
 const PACKET: u16 = 1;
 const MESSAGE: u16 = 2;
+const STATE: u16 = 3;
 
 /// The checksum of this packet need not be looked at.
 const FLAG_CHECKED: u16 = 1;
@@ -60,6 +61,8 @@ pub(crate) enum Record {
     Packet(VnetHeader, Vec<u8>),
     /// A message of its first process.
     Message(Vec<u8>),
+    /// The state of a socket that is watched: the watch, and a `struct tcp_info`.
+    State(u64, Vec<u8>),
 }
 
 /// What a record that goes to a guest holds.
@@ -116,6 +119,10 @@ pub(crate) fn take(memory: &SharedMemory) -> Result<Option<(Instant, Record)>, S
                 Record::Packet(VnetHeader::from_bytes(offload), bytes)
             }
             MESSAGE => Record::Message(bytes),
+            STATE => match bytes.split_first_chunk() {
+                Some((watch, info)) => Record::State(u64::from_ne_bytes(*watch), info.to_vec()),
+                None => return Err(format!("a state of {length} bytes")),
+            },
             kind => return Err(format!("a record of kind {kind}")),
         };
         return Ok(Some((Instant::from_nanos(time), record)));

@@ -52,6 +52,8 @@ pub enum LabError {
     Failed { case: String, number: u32, reason: String },
     #[error("case {case} uses a stack model, which runs in virtual time only")]
     NotOnKernel { case: String },
+    #[error("case {case} samples at each acknowledgement, which only virtual time can")]
+    SampledAtAcks { case: String },
     #[error("case {case} sends datagrams: it has no TCP to compare")]
     NotTcp { case: String },
     #[error("case {case} {what}")]
@@ -124,6 +126,9 @@ impl LabError {
                 Some("use an idle machine, more `retries` in `[repeat]`, or no `--strict`".into())
             }
             LabError::NotOnKernel { .. } => Some("omit `--world`, or use `--world sim`".into()),
+            LabError::SampledAtAcks { .. } => {
+                Some("use `--world sim`, or `tcp_info` with an interval".into())
+            }
             LabError::NoKernel { source, .. } => source.remedy(),
             LabError::NoKernels => Some("build one with `tcplab kernel build 7.2`".into()),
             LabError::OnGuests { source: GuestTrialError::Guest { source, .. }, .. } => {

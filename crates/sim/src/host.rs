@@ -56,6 +56,8 @@ pub(crate) struct Host {
     fragments: bool,
     /// IPv4's identification counts up (RFC 6864 lets it be anything here).
     ip_id: u16,
+    /// How its socket stood when a change was asked for last.
+    last_sample: Option<Box<Sample>>,
 }
 
 impl Host {
@@ -93,6 +95,7 @@ impl Host {
             inbox: VecDeque::new(),
             fragments: false,
             ip_id: random.next_u64() as u16,
+            last_sample: None,
         }
     }
 
@@ -256,6 +259,14 @@ impl Host {
             None => self.config.path_mtu.discovery,
         };
         Marking { id: self.ip_id, dont_fragment: dont_fragment && !self.fragments }
+    }
+
+    /// How its socket stands, if anything about its sender has changed since this was asked last.
+    pub(crate) fn changed_sample(&mut self, now: Instant) -> Option<Sample> {
+        let sample = self.sample(now)?;
+        let is_known = self.last_sample.as_ref().is_some_and(|last| sample.has_sender_of(last));
+        self.last_sample = Some(Box::new(sample));
+        (!is_known).then_some(sample)
     }
 
     /// How its socket stands.

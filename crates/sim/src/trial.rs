@@ -72,7 +72,7 @@ fn connect(
     let pairs = connections.pairs(|end, planned| {
         Application::new(end, &planned.workload, planned.payload_seed).stopping(planned.stops)
     })?;
-    let recorder = Recorder::new(writer, case.sampling.tcp_info);
+    let recorder = Recorder::new(writer, case.sampling.interval());
     let sampled = connections.sampled();
     let mut world = World::new(pairs, sampled, &case.links()?, seed, Some(recorder));
     let limit = Instant::ZERO + case.limits.trial;

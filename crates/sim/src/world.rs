@@ -59,8 +59,8 @@ pub(crate) struct World {
 /// The recording being made.
 pub(crate) struct Recorder {
     pub(crate) writer: RecordingWriter,
-    /// The time between two samples.
-    pub(crate) sampling: Span,
+    /// The time between two samples, if they are not taken at each acknowledgement.
+    pub(crate) sampling: Option<Span>,
     /// Scratch: a packet.
     packet: Vec<u8>,
 }
@@ -70,7 +70,7 @@ pub(crate) struct Recorder {
 pub(crate) type Ended = (Vec<[Host; 2]>, Instant, Option<RecordingWriter>);
 
 impl Recorder {
-    pub(crate) fn new(writer: RecordingWriter, sampling: Span) -> Recorder {
+    pub(crate) fn new(writer: RecordingWriter, sampling: Option<Span>) -> Recorder {
         Recorder { writer, sampling, packet: Vec::new() }
     }
 }
@@ -112,7 +112,8 @@ impl World {
     ) -> Result<(), RecordingError> {
         self.queue.set(self.beginner(), self.upcoming.next_start());
         if let Some(recorder) = &self.recorder {
-            self.queue.set(self.sampler(), Some(Instant::ZERO + recorder.sampling));
+            let first = recorder.sampling.map(|sampling| Instant::ZERO + sampling);
+            self.queue.set(self.sampler(), first);
         }
         while let Some((at, source)) = self.queue.pop() {
             if at > limit {
@@ -374,7 +375,7 @@ impl World {
             }
         }
         self.queue.set(HOSTS + index, host.poll_at());
-        Ok(())
+        self.look(index)
     }
 
     /// Samples the sockets, as `TCP_INFO` would.
@@ -392,7 +393,24 @@ impl World {
                 }
             }
         }
-        self.queue.set(sampler, Some(self.now + *sampling));
+        self.queue.set(sampler, sampling.map(|sampling| self.now + sampling));
         Ok(())
+    }
+
+    /// Samples a host's socket, if its sender has changed and that is looked at.
+    fn look(&mut self, index: usize) -> Result<(), RecordingError> {
+        let Some(Recorder { writer, sampling: None, .. }) = &mut self.recorder else {
+            return Ok(());
+        };
+        let pair = &mut self.pairs[index / 2];
+        let port = pair[0].address.port;
+        let Some((_, flow)) = self.sampled.iter().find(|(sampled, _)| *sampled == port) else {
+            return Ok(());
+        };
+        match (pair[index % 2].changed_sample(self.now), flow) {
+            (None, _) => Ok(()),
+            (Some(sample), None) => writer.sampled(&sample),
+            (Some(sample), Some(flow)) => writer.sampled_of(flow, &sample),
+        }
     }
 }

@@ -48,6 +48,16 @@ impl Clock {
         Instant::from_nanos(since_zero)
     }
 
+    /// In virtual time, what the kernel's clock showed at this one's zero, in nanoseconds.
+    pub(crate) fn shown_zero(self) -> u64 {
+        self.shown.map_or(self.zero, |(_, zero)| zero)
+    }
+
+    /// The time at which the kernel's clock shows so many nanoseconds, in virtual time.
+    pub(crate) fn of_shown(self, nanos: u64) -> Instant {
+        Instant::from_nanos(nanos.saturating_sub(self.shown_zero()))
+    }
+
     /// Its zero in nanoseconds since the Unix epoch.
     pub(crate) fn epoch_nanos(self) -> u64 {
         self.epoch

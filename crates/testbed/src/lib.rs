@@ -46,6 +46,7 @@ mod traffic;
 mod trial;
 mod trial_state;
 mod tuning;
+mod virtual_calls;
 #[doc(hidden)]
 pub mod workbench;
 

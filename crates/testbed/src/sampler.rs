@@ -1,6 +1,6 @@
 //! Looks at `TCP_INFO` of the sockets at a steady pace.
 
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::mpsc::Receiver;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
@@ -39,6 +39,16 @@ impl Sampled {
         if let Some(socket) = &*self.held() {
             let _ = rustix::net::shutdown(socket, rustix::net::Shutdown::Both);
         }
+    }
+
+    /// Whose it is, where that is a flow with samples of its own.
+    pub(crate) fn flow(&self) -> Option<&str> {
+        self.flow.as_deref()
+    }
+
+    /// Does something with the socket, unless its owner wants it closed.
+    pub(crate) fn with<T>(&self, act: impl FnOnce(BorrowedFd<'_>) -> T) -> Option<T> {
+        self.held().as_ref().map(|socket| act(socket.as_fd()))
     }
 
     fn held(&self) -> MutexGuard<'_, Option<OwnedFd>> {

@@ -13,6 +13,7 @@ use crate::TrialError;
 use crate::flows::Flows;
 use crate::launch::TrialRequest;
 use crate::sampler::Sampled;
+use crate::virtual_calls::VirtualCalls;
 
 /// The trial and how far it is.
 pub(crate) struct TrialState {
@@ -37,6 +38,8 @@ pub(crate) struct TrialState {
     impossible: OnceLock<String>,
     /// Where the recording is made.
     pub(crate) directory: PathBuf,
+    /// In virtual time: what its kernel does in one call.
+    pub(crate) virtual_calls: OnceLock<VirtualCalls>,
 }
 
 impl TrialState {
@@ -56,6 +59,7 @@ impl TrialState {
             open: Mutex::new(Vec::new()),
             impossible: OnceLock::new(),
             directory: directory.clone(),
+            virtual_calls: OnceLock::new(),
         }
     }
 

@@ -229,6 +229,16 @@ impl Application {
         }
     }
 
+    /// Bytes that it will still read whatever comes, each call asking for as many as
+    /// [`Want::Read`] says; none where it does not read on.
+    pub fn reads_on(&self) -> Option<u64> {
+        match &self.operations.get(self.at)?.what {
+            What::Step(Step::Read(Read { until: Until::End, .. })) => Some(u64::MAX),
+            What::Step(Step::Read(Read { until: Until::Amount(_), .. })) => Some(self.doing.left),
+            _ => None,
+        }
+    }
+
     /// When the call began that the world is asked for and has not reported; none where there is
     /// none. Also, how much it has moved: what a time-out of it turns on.
     pub fn call(&self) -> Option<(Instant, u64)> {

@@ -11,6 +11,7 @@ mod cases;
 mod peers;
 mod table;
 mod talk;
+mod virtual_kernels;
 
 #[path = "../../../trace/tests/accuracy/counted.rs"]
 mod counted;
@@ -60,7 +61,9 @@ fn main() -> ExitCode {
             Err(why) => table.skip(case.name, &why),
         }
     }
-    if table.end() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+    let is_right = table.end();
+    let agrees = virtual_kernels::show(|name| options.wants(name));
+    if is_right && agrees { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
 #[derive(Debug, Default)]

@@ -3,6 +3,8 @@
 //! They need an image that `make test` builds (`target/kernels`), no privileges, and no network.
 //! Without it they print `SKIPPED: …` and pass.
 
+mod causes;
+mod each_ack;
 mod endings;
 mod everything;
 mod image;

@@ -99,6 +99,15 @@ pub(super) fn check_congestion(
     Ok(())
 }
 
+/// Refuses what would slow this machine's kernel down.
+pub(super) fn check_sampling(scenario: &Scenario, world: RunWorld) -> Result<(), LabError> {
+    let too_often = |case: &&Case| case.sampling.each_ack && world_of(world, case) == World::Kernel;
+    match scenario.cases.iter().find(too_often) {
+        Some(case) => Err(LabError::SampledAtAcks { case: case.name.clone() }),
+        None => Ok(()),
+    }
+}
+
 /// Why a case is for a kernel only, and cannot run on one in virtual time.
 fn only_real(case: &Case, kernels: &VirtualKernels) -> Option<&'static str> {
     if !case.workload.through.is_tcp() {

@@ -74,7 +74,10 @@ fn cost(plan: &Plan, case: &Case, patience: Duration) -> Cost {
         None if case.path.same_host => amount / LOOPBACK,
         None => seconds,
     };
-    let looks = seconds / case.sampling.tcp_info.as_secs_f64();
+    let looks = match case.sampling.interval() {
+        Some(interval) => seconds / interval.as_secs_f64(),
+        None => packets / 2.0,
+    };
     let data = match plan.snaplen {
         Some(_) => 2.0 * packets * SHORTENED,
         None => 2.0 * amount,

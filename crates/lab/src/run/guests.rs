@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use tcplab_guests::{GuestError, GuestRequest, LONGEST_TURN, Sent};
 use tcplab_kernels::Kernel;
-use tcplab_recording::{GuestOrder, GuestReport};
+use tcplab_recording::{GuestOrder, GuestReport, Sample};
 use tcplab_scenario::Case;
 use tcplab_sim::{FromGuest, Guest, GuestTrialError, ModelHost, TrialRequest, run_guests};
 use tcplab_testbed::{GuestTask, GuestWork, Launcher};
@@ -152,6 +152,10 @@ pub(crate) struct KernelHost<'a> {
     cutter: Cutter,
     /// Cut from a super-packet.
     packets: VecDeque<(Instant, FromGuest)>,
+    /// Which end it is.
+    end: Endpoint,
+    /// The flows of the sockets that its kernel watches, of those that have samples of their own.
+    watched: Vec<Option<String>>,
     stop: &'a AtomicBool,
 }
 
@@ -185,7 +189,9 @@ impl<'a> KernelHost<'a> {
             cuts: true,
             response: tcplab_sim::response_time(case).map_err(GuestTrialError::Path)?,
         };
-        KernelHost::boot(&request, &GuestWork::Trial(Box::new(task)), endpoint, stop)
+        let work = GuestWork::Trial(Box::new(task));
+        let host = KernelHost::boot(&request, &work, endpoint, stop)?;
+        Ok(KernelHost { end, ..host })
     }
 
     /// Starts it, and has it prepare its work.
@@ -198,7 +204,14 @@ impl<'a> KernelHost<'a> {
         let work = serde_json::to_vec(work).expect("plain data has a JSON form");
         let failed = |source| GuestTrialError::Guest { endpoint, source };
         let (guest, answer) = tcplab_guests::Guest::start(request, &work, stop).map_err(failed)?;
-        let mut host = KernelHost { guest, cutter: Cutter::new(), packets: VecDeque::new(), stop };
+        let mut host = KernelHost {
+            guest,
+            cutter: Cutter::new(),
+            packets: VecDeque::new(),
+            end: Endpoint::Client,
+            watched: Vec::new(),
+            stop,
+        };
         match serde_json::from_slice(&answer) {
             Ok(GuestReport::Ready) => Ok(host),
             Ok(GuestReport::Failed { message, remedy }) => {
@@ -246,7 +259,18 @@ impl Guest for KernelHost<'_> {
         }
         match self.guest.poll_sent()? {
             None => Ok(None),
+            Some((at, Sent::State(watch, info))) => {
+                let sample = Sample::of_tcp_info(&info, at, self.end);
+                match usize::try_from(watch).ok().and_then(|watch| self.watched.get(watch)) {
+                    Some(flow) => Ok(Some((at, FromGuest::Sample(flow.clone(), Box::new(sample))))),
+                    None => Err(self.guest.over("its network device: a state of no socket")),
+                }
+            }
             Some((at, Sent::Message(message))) => match serde_json::from_slice(&message) {
+                Ok(GuestReport::Watches(flow)) => {
+                    self.watched.push(flow);
+                    self.poll_sent()
+                }
                 Ok(report) => Ok(Some((at, FromGuest::Report(report)))),
                 Err(_) => Err(self.guest.over("its first program: a report that is none")),
             },

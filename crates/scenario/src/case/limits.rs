@@ -11,16 +11,25 @@ pub struct SamplingSpec {
     /// Interval between samples of `TCP_INFO` of both sockets, at least 1 ms. Default: 10 ms.
     #[serde(default = "default_tcp_info")]
     pub tcp_info: Span,
+    /// Whether to sample whenever an acknowledgement has changed the sender's state instead. Costs
+    /// no virtual time; not on this machine's own kernel, which it would slow down. Default: false.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub each_ack: bool,
 }
 
 impl SamplingSpec {
     /// The shortest interval: more frequent samples would slow down the sockets.
     pub(crate) const SHORTEST: Span = Span::from_millis(1);
+
+    /// Time between samples; none where each acknowledgement has its own.
+    pub fn interval(&self) -> Option<Span> {
+        (!self.each_ack).then_some(self.tcp_info)
+    }
 }
 
 impl Default for SamplingSpec {
     fn default() -> SamplingSpec {
-        SamplingSpec { tcp_info: default_tcp_info() }
+        SamplingSpec { tcp_info: default_tcp_info(), each_ack: false }
     }
 }
 

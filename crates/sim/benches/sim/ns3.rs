@@ -14,7 +14,7 @@ pub(crate) struct Program(PathBuf);
 
 /// Builds it, or says why not.
 pub(crate) fn build() -> Result<Program, String> {
-    let here = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
+    let here = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../sim"));
     let folder = here.join("../../target/bench-sim");
     std::fs::create_dir_all(&folder).map_err(|error| error.to_string())?;
     let program = folder.join("flow");

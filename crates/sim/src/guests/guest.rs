@@ -1,6 +1,6 @@
 //! What the virtual world asks of a host that runs by itself.
 
-use tcplab_recording::{GuestOrder, GuestReport};
+use tcplab_recording::{GuestOrder, GuestReport, Sample};
 use tcplab_units::Instant;
 
 /// What the virtual world asks of a host that runs by itself: a kernel, or a model.
@@ -42,4 +42,6 @@ pub enum FromGuest {
     Packet(Vec<u8>),
     /// A report to the world.
     Report(GuestReport),
+    /// The state of a socket, of a flow, if that has samples of its own.
+    Sample(Option<String>, Box<Sample>),
 }

@@ -212,6 +212,30 @@ background = true
 traffic.arrivals = { every = { exponential = "100 ms" }, size = { pareto = { mean = "20 kB", shape = 1.3 } } }
 "#;
 
+/// The sender's state after each acknowledgement, and no sooner than after the next.
+#[test]
+fn each_acknowledgement_has_a_sample() {
+    let text =
+        path("loss = \"1 %\"") + "[workload]\nupload = \"300 kB\"\n[sampling]\neach_ack = true\n";
+    assert_same(&text);
+    let [models, _] = twice(&text);
+    let samples = models.samples.iter().filter(|it| it.endpoint == Endpoint::Client);
+    let known: Vec<(Instant, u64)> = samples.map(|it| (it.at, it.bytes_acked)).collect();
+    let received = models.packets(Endpoint::Client).iter().filter(|packet| !packet.is_sent);
+    let mut acks = received.map(|it| (it.at, FrameView::of_packet(&it.bytes).tcp().unwrap().ack()));
+    // Of the segment that opens the connection.
+    let (_, first) = acks.next().unwrap();
+    let mut highest = 0;
+    for (at, ack) in acks {
+        let acknowledged = ack.distance_from(first);
+        if acknowledged > highest {
+            highest = acknowledged;
+            assert!(known.contains(&(at, u64::from(acknowledged.cast_unsigned()))), "{at:?}");
+        }
+    }
+    assert!(highest >= 300_000);
+}
+
 /// Of a trial with flows in the background, all until the end of the shorter one, which does not
 /// wait until the rest of the others has crossed the path.
 #[test]

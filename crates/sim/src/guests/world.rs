@@ -241,7 +241,7 @@ impl<G: Guest, A: Awaited> GuestWorld<G, A> {
     fn depart(&mut self, end: usize) -> Outcome<G> {
         let Some((_, what)) = self.sides[end].sent.pop_front() else { return Ok(()) };
         match what {
-            FromGuest::Packet(_) if self.last_words.is_some() => {}
+            FromGuest::Packet(_) | FromGuest::Sample(..) if self.last_words.is_some() => {}
             FromGuest::Packet(packet) => {
                 let id = self.next_id;
                 self.next_id += 1;
@@ -249,6 +249,7 @@ impl<G: Guest, A: Awaited> GuestWorld<G, A> {
                 self.ways[end].link.handle_packet(self.now, Packet::new(id, packet));
             }
             FromGuest::Report(report) => self.heard(Endpoint::BOTH[end], report)?,
+            FromGuest::Sample(flow, sample) => self.recorder.sampled(flow.as_deref(), &sample)?,
         }
         Ok(())
     }
@@ -269,10 +270,6 @@ impl<G: Guest, A: Awaited> GuestWorld<G, A> {
             GuestReport::Failed { message, remedy } => {
                 let endpoint = self.names[end.index()];
                 Err(GuestTrialError::Failed { endpoint, message, remedy })
-            }
-            GuestReport::Sampled { .. } if self.last_words.is_some() => Ok(()),
-            GuestReport::Sampled { flow, sample } => {
-                Ok(self.recorder.sampled(flow.as_deref(), &sample)?)
             }
             report => {
                 self.awaited.heard(self.now, end, report);

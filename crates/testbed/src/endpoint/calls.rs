@@ -16,7 +16,9 @@ use super::watch::SocketWatch;
 use crate::TrialError;
 use crate::clock::Clock;
 use crate::flows::Flows;
+use crate::sys::TimedRead;
 use crate::trial_state::TrialState;
+use crate::virtual_calls::{CALLS, ROOM, VirtualCalls};
 use crate::{errno, sys};
 
 /// An application with its socket.
@@ -186,6 +188,11 @@ impl Caller<'_> {
 
     fn read(&mut self, most: usize) -> Result<Returned, Errno> {
         let Some(socket) = &self.socket else { return Err(Errno::BADF) };
+        if let (Some(calls), Some(left)) =
+            (self.shared.virtual_calls.get(), self.application.reads_on())
+        {
+            return self.read_on(calls, (most, left));
+        }
         if self.buffer.len() < most {
             self.buffer.resize(most, 0);
         }
@@ -197,6 +204,36 @@ impl Caller<'_> {
         } else {
             self.application.received(&self.buffer[..count], now);
             self.shared.add_received(count as u64);
+        }
+        Ok(Returned::Recorded)
+    }
+
+    /// Makes reads of `most` bytes, which take no virtual time between them, in one call.
+    fn read_on(
+        &mut self,
+        calls: &VirtualCalls,
+        (most, left): (usize, u64),
+    ) -> Result<Returned, Errno> {
+        let Some(socket) = &self.socket else { return Err(Errno::BADF) };
+        if self.buffer.len() < most + ROOM {
+            self.buffer = vec![0; most + ROOM];
+        }
+        let mut reads = [TimedRead::default(); CALLS];
+        let came = calls.receive(socket.as_fd(), &mut self.buffer, &mut reads, (most, left))?;
+        let mut at = 0;
+        for read in &reads[..came.done] {
+            let (next, then) = (at + read.length as usize, self.clock.of_shown(read.time_ns));
+            self.application.received(&self.buffer[at..next], then);
+            self.shared.add_received(read.length);
+            // The next call begins, if there is one.
+            self.application.want(then);
+            at = next;
+        }
+        self.go_on()?;
+        match came.last {
+            Ok(0) => self.application.end_of_stream(self.clock.now()),
+            Ok(_) => {}
+            Err(error) => return Err(errno::of(&error)),
         }
         Ok(Returned::Recorded)
     }

@@ -13,6 +13,7 @@ use serde::de::DeserializeOwned;
 
 use crate::TrialError;
 use crate::sys::clock_page;
+use crate::virtual_calls::VirtualCalls;
 
 const PLACE: &str = "/dev/tcplab";
 /// A message is one or more pieces, each of which begins with one of these.
@@ -31,11 +32,12 @@ pub(super) struct Channel {
 
 impl Channel {
     pub(super) fn open() -> Result<Channel, TrialError> {
-        let open = || {
-            let file = OpenOptions::new().read(true).write(true).open(PLACE);
-            file.map_err(TrialError::setup(format!("open {PLACE}"))).map(Mutex::new)
-        };
-        Ok(Channel { out: open()?, incoming: open()? })
+        Ok(Channel { out: Mutex::new(open()?), incoming: Mutex::new(open()?) })
+    }
+
+    /// Calls of the same device.
+    pub(super) fn virtual_calls() -> Result<VirtualCalls, TrialError> {
+        Ok(VirtualCalls::new(open()?))
     }
 
     /// The kernel's clock, in memory.
@@ -93,4 +95,9 @@ impl Channel {
             }
         }
     }
+}
+
+fn open() -> Result<File, TrialError> {
+    let file = OpenOptions::new().read(true).write(true).open(PLACE);
+    file.map_err(TrialError::setup(format!("open {PLACE}")))
 }

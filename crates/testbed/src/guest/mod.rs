@@ -16,7 +16,7 @@ use std::sync::mpsc::{self, Receiver};
 use serde::{Deserialize, Serialize};
 use tcplab_recording::{GuestOrder, GuestOutcome, GuestReport};
 use tcplab_scenario::Case;
-use tcplab_units::Endpoint;
+use tcplab_units::{Endpoint, Span};
 
 use self::channel::Channel;
 pub use self::program::GuestProgram;
@@ -27,7 +27,7 @@ use crate::endpoint::{Outcome, Prepared};
 use crate::flows::FlowEvent;
 use crate::launch::TrialRequest;
 use crate::namespace::Privilege;
-use crate::sampler::{self, Looked};
+use crate::sampler::Sampled;
 use crate::trial_state::TrialState;
 use crate::{TrialError, Tuning, sysctl, threads, trial};
 
@@ -103,13 +103,9 @@ fn take_part(task: &GuestTask, channel: &Arc<Channel>) -> Result<(), TrialError>
     while channel.hear::<GuestOrder>()? != GuestOrder::Start {}
     let clock = Clock::start_virtual(channel.clock()?);
     obey(end, &shared, channel)?;
+    let _ = shared.virtual_calls.set(Channel::virtual_calls()?);
     let (sockets, new_sockets) = mpsc::channel();
-    let reported = Arc::clone(channel);
-    let report = move |(flow, sample): Looked| {
-        let (flow, sample) = (flow.map(|flow| flow.to_string()), Box::new(sample));
-        let _ = reported.say(&GuestReport::Sampled { flow, sample });
-    };
-    sampler::start(clock, false, case.sampling.tcp_info, new_sockets, report)?;
+    watch(new_sockets, (clock, case.sampling.interval()), &shared, channel)?;
     let (go, start) = mpsc::channel();
     go.send(clock).map_err(|_| TrialError::panicked())?;
     let outcome = endpoint.run(&start, sockets)?;
@@ -162,6 +158,30 @@ fn report_flows(
         }
     })?;
     Ok(sender)
+}
+
+/// Has the kernel send the state of each socket that comes, until it is closed.
+fn watch(
+    sockets: Receiver<(Endpoint, Sampled)>,
+    (clock, interval): (Clock, Option<Span>),
+    shared: &Arc<TrialState>,
+    channel: &Arc<Channel>,
+) -> Result<(), TrialError> {
+    let (shared, channel) = (Arc::clone(shared), Arc::clone(channel));
+    threads::start("the thread that has sockets watched", move || {
+        let Some(calls) = shared.virtual_calls.get() else { return };
+        for (id, (_, sampled)) in (0..).zip(sockets) {
+            let flow = sampled.flow().map(str::to_owned);
+            let done = channel.say(&GuestReport::Watches(flow)).and_then(|()| {
+                sampled.with(|socket| calls.watch(socket, id, clock, interval)).unwrap_or(Ok(()))
+            });
+            if let Err(error) = done {
+                let (message, remedy) = (error.to_string(), error.remedy());
+                let _ = channel.say(&GuestReport::Failed { message, remedy });
+            }
+        }
+    })?;
+    Ok(())
 }
 
 /// Does what the world outside says, in a thread of its own.

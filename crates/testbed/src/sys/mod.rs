@@ -5,10 +5,12 @@
 mod clock_page;
 mod ethernet;
 mod packet_ring;
+mod virtual_calls;
 
 pub(crate) use clock_page::clock_page;
 pub(crate) use ethernet::without_offloads;
 pub(crate) use packet_ring::{PacketRing, Ringed};
+pub(crate) use virtual_calls::{Received, TimedRead, receive_on, watch_socket};
 
 use std::ffi::CString;
 use std::io;

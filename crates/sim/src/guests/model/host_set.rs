@@ -32,8 +32,9 @@ pub(super) struct HostSet {
     /// The connections whose sockets are sampled; with the name of the flow, if its samples have a
     /// file of their own.
     sampled: Vec<(usize, Option<String>)>,
-    /// The time between two samples, and when the next is due.
-    sampling: Span,
+    /// The time between two samples, if they are not taken at each acknowledgement, and when the
+    /// next is due.
+    sampling: Option<Span>,
     next_sample: Option<Instant>,
     reassembly: Reassembly,
     /// Hosts that a packet has reached and that were not served since.
@@ -87,7 +88,7 @@ impl HostSet {
             waiting,
             timers: BTreeSet::new(),
             sampled: sampled.collect(),
-            sampling: case.sampling.tcp_info,
+            sampling: case.sampling.interval(),
             next_sample: None,
             reassembly: Reassembly::default(),
             reached: BTreeSet::new(),
@@ -227,6 +228,7 @@ impl HostSet {
             slot.timer = due;
         }
         self.served.insert(index);
+        self.look(now, index, sent);
     }
 
     /// Looks what has become of the hosts that were served, and serves those that wait for a buffer
@@ -270,11 +272,20 @@ impl HostSet {
     fn sample(&mut self, now: Instant, sent: &mut VecDeque<(Instant, FromGuest)>) {
         for (index, flow) in &self.sampled {
             if let Some(sample) = self.slots[*index].host.sample(now) {
-                let report = GuestReport::Sampled { flow: flow.clone(), sample: Box::new(sample) };
-                sent.push_back((now, FromGuest::Report(report)));
+                sent.push_back((now, FromGuest::Sample(flow.clone(), Box::new(sample))));
             }
         }
-        self.next_sample = Some(now + self.sampling);
+        self.next_sample = self.sampling.map(|sampling| now + sampling);
+    }
+
+    /// Samples a host's socket, if its sender has changed and that is looked at.
+    fn look(&mut self, now: Instant, index: usize, sent: &mut VecDeque<(Instant, FromGuest)>) {
+        if self.sampling.is_none()
+            && let Some((_, flow)) = self.sampled.iter().find(|(sampled, _)| *sampled == index)
+            && let Some(sample) = self.slots[index].host.changed_sample(now)
+        {
+            sent.push_back((now, FromGuest::Sample(flow.clone(), Box::new(sample))));
+        }
     }
 
     /// Does what the world says.
@@ -287,7 +298,7 @@ impl HostSet {
         match order {
             GuestOrder::Start => {
                 self.zero = Some(now);
-                self.next_sample = Some(now + self.sampling);
+                self.next_sample = self.sampling.map(|sampling| now + sampling);
             }
             GuestOrder::Ended { nth, was_connected: false } => self.give_up(*nth),
             GuestOrder::Rest => (0..self.slots.len()).for_each(|index| self.give_up(index)),

@@ -33,7 +33,7 @@ fn until(host: &mut ModelHost, limit: Instant) -> Vec<(Instant, FromGuest)> {
 /// The reports in it, without samples, by their names.
 fn reports(sent: &[(Instant, FromGuest)]) -> Vec<(Instant, String)> {
     let named = sent.iter().filter_map(|(at, what)| match what {
-        FromGuest::Packet(_) | FromGuest::Report(GuestReport::Sampled { .. }) => None,
+        FromGuest::Packet(_) | FromGuest::Sample(..) => None,
         FromGuest::Report(GuestReport::Done(_)) => Some((*at, "done".into())),
         FromGuest::Report(report) => Some((*at, format!("{report:?}"))),
     });
@@ -83,7 +83,7 @@ fn packets_that_are_no_segments_of_a_connection_are_dropped() {
     let mut client = begun(Endpoint::Client, "");
     let syn = until(&mut client, at(1)).into_iter().find_map(|(_, what)| match what {
         FromGuest::Packet(packet) => Some(packet),
-        FromGuest::Report(_) => None,
+        FromGuest::Report(_) | FromGuest::Sample(..) => None,
     });
     let syn = syn.unwrap();
     let mut damaged = syn.clone();
