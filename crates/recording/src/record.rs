@@ -130,6 +130,12 @@ pub struct EndpointRecord {
     /// The `net.ipv4.tcp_*` settings of its namespace that were in force.
     #[serde(with = "tcplab_units::text")]
     pub sysctls: BTreeMap<String, String>,
+    /// The attributes of its route to the other end that were asked for, and what they were.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub route: Vec<OptionRecord>,
+    /// The parameters of kernel modules that were asked for, as they were in force.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty", with = "tcplab_units::text")]
+    pub modules: BTreeMap<String, String>,
     /// The buffers that all its connections share, of a model that counts them.
     pub pool: Option<PoolRecord>,
 }
@@ -147,7 +153,8 @@ pub struct PoolRecord {
     pub unsent: u64,
 }
 
-/// A socket option of one socket: asked for, and read back at several times.
+/// A socket option of one socket, or an attribute of a route: asked for, and read back at several
+/// times.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OptionRecord {
     /// As in the scenario, such as `rcvbuf`.

@@ -8,6 +8,7 @@ mod everything;
 mod image;
 mod mixed;
 mod refusals;
+mod routes;
 mod same_bytes;
 mod shell;
 

@@ -88,6 +88,43 @@ socket = { congestion = "cubic", maxseg = 1000 }
     }
 }
 
+#[test]
+fn attributes_of_routes_are_set_and_recorded() {
+    if !namespaces_allowed() {
+        return;
+    }
+    let sides = r#"
+[client.route]
+initcwnd = 3
+rto_min = "50 ms"
+congctl = "reno"
+mtu = "1400 B"
+[server.route]
+quickack = true
+initrwnd = 20
+advmss = "1000 B"
+window = "50 kB"
+ecn = true
+"#;
+    let (home, ended) = run(sides, "");
+    assert_eq!(ended.code, Some(0), "{}{}", ended.stdout, ended.stderr);
+    let trial = home.only(home.only("runs/tiny").join("trials"));
+    let record = Recording::open(&trial).unwrap().record().unwrap();
+    for (endpoint, count) in [(&record.client, 4), (&record.server, 5)] {
+        assert_eq!(endpoint.route.len(), count);
+        for attribute in &endpoint.route {
+            assert_eq!(attribute.requested.as_ref(), Some(&attribute.effective), "{attribute:?}");
+        }
+    }
+    let of_client = |name: &str| {
+        let option = record.client.options.iter().find(|option| option.name == name).unwrap();
+        option.effective.clone()
+    };
+    assert_eq!(of_client("congestion"), "reno");
+    // The server advertises 1000 bytes, of which timestamps take 12.
+    assert_eq!(of_client("maxseg"), "988");
+}
+
 /// With cause and remedy; nothing incomplete stays.
 #[test]
 fn kernel_refusal_is_explained() {

@@ -2,7 +2,7 @@
 
 use tcplab_results::{RunWorld, StackUsed, World};
 use tcplab_scenario::{Case, KERNEL_MODEL, Profile, Scenario, Stack};
-use tcplab_sim::CONGESTION_CONTROLS;
+use tcplab_sim::{CONGESTION_CONTROLS, check_route_and_modules};
 use tcplab_testbed::{Launcher, has_congestion, may_isolate};
 use tcplab_units::Endpoint;
 use tcplab_workload::{IfRefused, SocketOptions};
@@ -80,7 +80,8 @@ pub(super) fn check_congestion(
             let sockets = [&own.socket, &own.accepted].into_iter();
             let sockets = sockets.chain(flows.flat_map(|end| [&end.socket, &end.accepted]));
             let asked = sockets.filter(|socket| socket.if_refused == IfRefused::Fail);
-            for name in asked.filter_map(SocketOptions::congestion) {
+            let names = asked.filter_map(SocketOptions::congestion);
+            for name in names.chain(own.route.congctl.as_deref()) {
                 let case = || it.name.clone();
                 match world_of(world, it) {
                     World::Kernel => has_congestion(name)
@@ -93,6 +94,32 @@ pub(super) fn check_congestion(
                     }
                     World::Simulated => {}
                 }
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Refuses a case whose routes have attributes that a model does not have, or that sets parameters
+/// of kernel modules where there is no kernel of its own.
+pub(super) fn check_routes_and_modules(
+    scenario: &Scenario,
+    kernels: &VirtualKernels,
+    world: RunWorld,
+) -> Result<(), LabError> {
+    for it in &scenario.cases {
+        for end in Endpoint::BOTH {
+            let spec = it.end(end);
+            let (case, endpoint) = (|| it.name.clone(), end.name());
+            match world_of(world, it) {
+                World::Kernel => {
+                    if let Some(name) = spec.module.keys().next() {
+                        return Err(LabError::OfTheMachine { case: case(), name: name.clone() });
+                    }
+                }
+                World::Simulated if kernels.of_end(spec).is_some() => {}
+                World::Simulated => check_route_and_modules(spec)
+                    .map_err(|source| LabError::NotModelled { case: case(), endpoint, source })?,
             }
         }
     }

@@ -9,12 +9,14 @@ mod connections;
 mod endpoint;
 mod flow;
 mod limits;
+mod route;
 mod stack;
 
 pub use connections::PlannedConnection;
 pub use endpoint::EndpointSpec;
 pub use flow::{Flow, FlowEnd, FlowSpec};
 pub use limits::{LimitsSpec, SamplingSpec};
+pub use route::{RouteSpec, RouteValue};
 pub use stack::{KERNEL_MODEL, Stack};
 
 /// One cell of the matrix, checked and complete. A trial's process reads it as JSON.

@@ -161,6 +161,9 @@ impl ScenarioFile {
                 return Err((format!("{name}.accepted"), Problem::Value(problem.into())));
             }
             checked("accepted", &endpoint.accepted, SocketRole::Accepted)?;
+            endpoint.route.check().map_err(|(key, problem)| {
+                (format!("{name}.route.{key}"), Problem::Value(problem))
+            })?;
             if self.workload.datagrams.is_some() {
                 fits_datagrams(name, endpoint)?;
             }
@@ -211,6 +214,19 @@ impl ScenarioFile {
         let asked = sockets.into_iter().find(|(_, options)| !options.is_empty());
         if let (Some((key, _)), false) = (asked, self.workload.through.is_tcp()) {
             return refused(key, "only TCP sockets have these options: leave it out");
+        }
+        for (key, end) in [("client.route", &self.client), ("server.route", &self.server)] {
+            if !end.route.is_empty() {
+                let why = "with `same_host` there is no route to the other end: leave it out, or \
+                           leave `same_host` out";
+                return refused(key, why);
+            }
+        }
+        if self.client.module != self.server.module {
+            let why = "with `same_host` both endpoints have one kernel: write the same parameters \
+                       in `[client]` and `[server]`";
+            let is_at_server = self.client.module.is_empty();
+            return refused(if is_at_server { "server.module" } else { "client.module" }, why);
         }
         if self.client.sysctl != self.server.sysctl {
             let why = "with `same_host` both endpoints share one namespace: write the same \
@@ -273,6 +289,11 @@ fn fits_datagrams(name: &str, endpoint: &EndpointSpec) -> Result<(), (String, Pr
     if !endpoint.accepted.is_empty() {
         let problem = "datagrams have no connections to accept: leave it out";
         return Err((format!("{name}.accepted"), Problem::Value(problem.into())));
+    }
+    if !endpoint.route.is_empty() {
+        let problem = "datagrams have no connection that a route's attributes apply to: leave it \
+                       out";
+        return Err((format!("{name}.route"), Problem::Value(problem.into())));
     }
     for (key, info, _) in endpoint.socket.iter() {
         let problem = if !matches!(info.level, Level::Socket | Level::Ip) {

@@ -25,7 +25,7 @@ use crate::load::{Clients, ServerProcess};
 use crate::options::OptionSheet;
 use crate::sampler::Sampled;
 use crate::trial_state::TrialState;
-use crate::{TrialError, sys, sysctl};
+use crate::{TrialError, module, route, sys, sysctl};
 
 /// What an endpoint leaves.
 pub(crate) struct Outcome {
@@ -125,9 +125,12 @@ impl Prepared<'_> {
             let _ = sys::run_before_others();
         }
         let Ok(clock) = start.recv() else { return Err(TrialError::Stopped) };
+        let spec = shared.endpoint(end);
         let record = EndpointRecord {
             address: addresses[end as usize].to_string(),
             sysctls: sysctl::in_force(),
+            modules: module::in_force(&spec.module),
+            route: route::in_force(&spec.route, addresses[end.other() as usize])?,
             ..EndpointRecord::default()
         };
         let outcome = match work {

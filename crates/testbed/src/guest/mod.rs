@@ -29,7 +29,7 @@ use crate::launch::TrialRequest;
 use crate::namespace::Privilege;
 use crate::sampler::{self, Looked};
 use crate::trial_state::TrialState;
-use crate::{TrialError, Tuning, sysctl, threads, trial};
+use crate::{TrialError, Tuning, module, route, sysctl, threads, trial};
 
 /// Where the recording of a trial on the same host is made, in the guest.
 const RECORDING: &str = "/run/recording";
@@ -127,6 +127,8 @@ fn on_same_host(
     channel: &Channel,
 ) -> Result<(), TrialError> {
     mounts::mount_outside(directory, RECORDING)?;
+    // Both ends have the same, as was checked when the scenario was read.
+    module::apply(&request.case.client.module)?;
     channel.say(&GuestReport::Ready)?;
     while channel.hear::<GuestOrder>()? != GuestOrder::Start {}
     trial::run(request, Privilege::Held)?;
@@ -134,11 +136,14 @@ fn on_same_host(
 }
 
 fn set_up(end: Endpoint, shared: &TrialState) -> Result<(), TrialError> {
-    sysctl::apply(end.name(), &shared.endpoint(end).sysctl)?;
+    let spec = shared.endpoint(end);
+    module::apply(&spec.module)?;
+    sysctl::apply(end.name(), &spec.sysctl)?;
     device::take_loopback_up()?;
     let address = ADDRESSES[end as usize];
     let attachment = Attachment { name: device::NAME.into(), address, mtu: device::MTU };
-    device::attach(&attachment, false)
+    device::attach(&attachment, false)?;
+    route::apply(end, &spec.route, device::NAME, address)
 }
 
 /// What the flows do is reported as it happens, until the sender that is returned is dropped.
