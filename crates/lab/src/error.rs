@@ -64,6 +64,10 @@ pub enum LabError {
     NoModelledCongestion { case: String, name: String },
     #[error("case {case}: the {endpoint}: {source}")]
     NotModelled { case: String, endpoint: &'static str, source: SettingsError },
+    #[error("case {case}: the {endpoint}: {why}")]
+    NoMptcp { case: String, endpoint: &'static str, why: &'static str },
+    #[error("case {case} has a second path, which there is in virtual time only")]
+    SecondPath { case: String },
     #[error("case {case}: `module.'{name}'` is a parameter of this machine's whole kernel")]
     OfTheMachine { case: String, name: String },
     #[error("the path could not be verified: {source}")]
@@ -120,7 +124,10 @@ impl LabError {
                 let near = near.map(|near| format!("did you mean `{near}`? ")).unwrap_or_default();
                 Some(format!("{near}there are {}", CONGESTION_CONTROLS.join(", ")))
             }
-            LabError::NotModelled { .. } | LabError::OfTheMachine { .. } => Some(
+            LabError::NotModelled { .. }
+            | LabError::OfTheMachine { .. }
+            | LabError::NoMptcp { .. }
+            | LabError::SecondPath { .. } => Some(
                 "use a kernel in virtual time: `stack = \"linux-7.2\"` (`tcplab kernel build 7.2`)"
                     .into(),
             ),

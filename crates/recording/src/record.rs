@@ -82,6 +82,9 @@ pub struct TrialRecord {
     pub seed: u64,
     /// The path between the endpoints, complete.
     pub path: PathSpec,
+    /// A second path, for Multipath TCP, complete.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub second_path: Option<PathSpec>,
     /// The zero of all its times: nanoseconds since the Unix epoch.
     #[serde(rename = "zero_unix_ns")]
     pub epoch_nanos: u64,

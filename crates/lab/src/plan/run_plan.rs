@@ -82,7 +82,7 @@ pub fn plan(
     let kernels = VirtualKernels::choose(&overrides.kernel)?.with_named(scenario)?;
     let (world, fallback) = worlds::of_run(scenario, &kernels, world, refused)?;
     worlds::check_congestion(scenario, &kernels, world)?;
-    worlds::check_routes_and_modules(scenario, &kernels, world)?;
+    worlds::check_ends(scenario, &kernels, world)?;
     let trials = overrides.trial.or(overrides.trials).unwrap_or(scenario.trials);
     let first = overrides.trial.unwrap_or(1);
     let count = scenario.cases.len() * (trials - first + 1) as usize;

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
 use serde::Deserialize;
-use tcplab_path::{Direction, ElementPlan, PathSpec};
-use tcplab_workload::{Datagrams, Level, SocketOptions, SocketRole, WorkloadSpec};
+use tcplab_path::{Backend, Direction, ElementPlan, PathSpec};
+use tcplab_workload::{Datagrams, Level, Medium, SocketOptions, SocketRole, WorkloadSpec};
 use toml::Spanned;
 use toml::de::DeTable;
 
@@ -40,6 +40,10 @@ pub(crate) struct ScenarioFile {
     pub(crate) reference: Option<String>,
     /// The network path between client and server.
     path: PathSpec,
+    /// A second path between them, with the keys of `[path]`: `client` and `server` have an address
+    /// more on it, and a connection through `mptcp` opens a second subflow there. In virtual time
+    /// only.
+    second_path: Option<PathSpec>,
     /// The endpoint that opens the connection.
     #[serde(default)]
     client: EndpointSpec,
@@ -56,7 +60,7 @@ pub(crate) struct ScenarioFile {
     /// Their names in the order of the file.
     #[serde(skip)]
     flows_written: Vec<String>,
-    /// What varies: keys of `path`, `client`, `server`, `workload`, `flow`, `sampling` and
+    /// What varies: keys of `path`, `second_path`, `client`, `server`, `workload`, `flow`, `sampling` and
     /// `limits`, in quotes with dots between their parts (`"client.socket.congestion"`), each with
     /// a list of levels. Every combination is a case, unless `[design]` chooses some. To change
     /// several keys together, name the factor, and give each level a name and the keys it sets:
@@ -123,6 +127,12 @@ impl ScenarioFile {
         let at = |(key, problem): (String, Problem)| Fault::at(&key, problem, &file);
         read.path = path_file::complete(read.path, files)
             .map_err(|(key, problem)| at((format!("path.{key}"), problem)))?;
+        if let Some(path) = read.second_path.take() {
+            let complete = path_file::complete(path, files);
+            read.second_path = Some(
+                complete.map_err(|(key, problem)| at((format!("second_path.{key}"), problem)))?,
+            );
+        }
         read.check().map_err(at)?;
         read.flows_written = flows::written(file.get_ref());
         if !read.flow.is_empty() {
@@ -134,9 +144,10 @@ impl ScenarioFile {
     /// Finds values that are well-formed and impossible.
     fn check(&self) -> Result<(), (String, Problem)> {
         path_file::check(&self.path).map_err(|(key, problem)| (format!("path.{key}"), problem))?;
+        self.check_second_path()?;
         if self.path.same_host {
             self.check_same_host()?;
-        } else if !self.workload.through.is_tcp() {
+        } else if !self.workload.through.has_packets() {
             let why = "only TCP works over a path: write `same_host = true` in \
                        `[path]`, and nothing else there";
             return Err(("workload.through".into(), Problem::Value(why.into())));
@@ -191,6 +202,33 @@ impl ScenarioFile {
         self.recording.check().map_err(|fault| of("recording", fault))
     }
 
+    /// Checks the second path, and whether anything takes it.
+    fn check_second_path(&self) -> Result<(), (String, Problem)> {
+        let Some(second) = &self.second_path else { return Ok(()) };
+        let refused = |key: &str, why: &str| Err((key.into(), Problem::Value(why.into())));
+        path_file::check(second)
+            .map_err(|(key, problem)| (format!("second_path.{key}"), problem))?;
+        if second.same_host || self.path.same_host {
+            let why = "with `same_host` there is no path, and no second one: leave one of them out";
+            let key = if second.same_host { "second_path.same_host" } else { "path.same_host" };
+            return refused(key, why);
+        }
+        for (key, path) in [("path.backend", &self.path), ("second_path.backend", second)] {
+            if path.backend == Some(Backend::Netem) {
+                let why = "a second path needs tcplab's own paths: leave `backend` out";
+                return refused(key, why);
+            }
+        }
+        let of_flows = self.flow.values().filter_map(|flow| flow.workload.as_ref());
+        let is_used = of_flows.chain([&self.workload]).any(|it| it.through == Medium::Mptcp);
+        if !is_used {
+            let why = "only Multipath TCP takes a second path: write `through = \"mptcp\"` in \
+                       `[workload]`, or leave `second_path` out";
+            return refused("second_path", why);
+        }
+        Ok(())
+    }
+
     /// Checks settings that two endpoints in one network namespace cannot have.
     fn check_same_host(&self) -> Result<(), (String, Problem)> {
         let refused = |key: &str, why: &str| Err((key.into(), Problem::Value(why.into())));
@@ -212,7 +250,7 @@ impl ScenarioFile {
             ("server.accepted", &self.server.accepted),
         ];
         let asked = sockets.into_iter().find(|(_, options)| !options.is_empty());
-        if let (Some((key, _)), false) = (asked, self.workload.through.is_tcp()) {
+        if let (Some((key, _)), false) = (asked, self.workload.through.has_packets()) {
             return refused(key, "only TCP sockets have these options: leave it out");
         }
         for (key, end) in [("client.route", &self.client), ("server.route", &self.server)] {
@@ -273,6 +311,7 @@ impl ScenarioFile {
             client: self.client.clone(),
             server: self.server.clone(),
             path: self.path.clone(),
+            second_path: self.second_path.clone(),
             workload: self.workload.clone(),
             flows: self.flows(),
             sampling: self.sampling.clone(),

@@ -20,7 +20,7 @@ use tcplab_units::Endpoint;
 
 use self::channel::Channel;
 pub use self::program::GuestProgram;
-use crate::addresses::ADDRESSES;
+use crate::addresses::{ADDRESSES, SECOND_ADDRESSES};
 use crate::clock::Clock;
 use crate::device::{self, Attachment};
 use crate::endpoint::{Outcome, Prepared};
@@ -29,7 +29,7 @@ use crate::launch::TrialRequest;
 use crate::namespace::Privilege;
 use crate::sampler::{self, Looked};
 use crate::trial_state::TrialState;
-use crate::{TrialError, Tuning, module, route, sysctl, threads, trial};
+use crate::{TrialError, Tuning, module, multipath, route, sysctl, threads, trial};
 
 /// Where the recording of a trial on the same host is made, in the guest.
 const RECORDING: &str = "/run/recording";
@@ -96,7 +96,7 @@ fn take_part(task: &GuestTask, channel: &Arc<Channel>) -> Result<(), TrialError>
         return on_same_host(&request, directory, channel);
     }
     let shared = Arc::new(TrialState::new(&request));
-    set_up(end, &shared)?;
+    set_up(end, &shared, case.second_path.is_some())?;
     let events = report_flows(&shared, channel)?;
     let endpoint = Prepared::new(end, ADDRESSES, &shared)?;
     channel.say(&GuestReport::Ready)?;
@@ -135,7 +135,7 @@ fn on_same_host(
     channel.say(&GuestReport::Done(Box::default()))
 }
 
-fn set_up(end: Endpoint, shared: &TrialState) -> Result<(), TrialError> {
+fn set_up(end: Endpoint, shared: &TrialState, has_second: bool) -> Result<(), TrialError> {
     let spec = shared.endpoint(end);
     module::apply(&spec.module)?;
     sysctl::apply(end.name(), &spec.sysctl)?;
@@ -143,7 +143,14 @@ fn set_up(end: Endpoint, shared: &TrialState) -> Result<(), TrialError> {
     let address = ADDRESSES[end as usize];
     let attachment = Attachment { name: device::NAME.into(), address, mtu: device::MTU };
     device::attach(&attachment, false)?;
-    route::apply(end, &spec.route, device::NAME, address)
+    route::apply(end, &spec.route, device::NAME, address)?;
+    if has_second {
+        let address = SECOND_ADDRESSES[end as usize];
+        device::add_address(device::NAME, address)?;
+        route::apply(end, &spec.route, device::NAME, address)?;
+        multipath::use_second_address(end, address)?;
+    }
+    Ok(())
 }
 
 /// What the flows do is reported as it happens, until the sender that is returned is dropped.
