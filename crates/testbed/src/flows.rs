@@ -54,7 +54,10 @@ impl Flows {
     /// not TCP.
     pub(crate) fn of(case: &Case, seed: u64) -> Option<Flows> {
         let workload = &case.workload;
-        if workload.datagrams.is_some() || workload.load.is_some() || !workload.through.has_packets() {
+        if workload.datagrams.is_some()
+            || workload.load.is_some()
+            || !workload.through.has_packets()
+        {
             return None;
         }
         let flows = case.all_flows().into_owned();

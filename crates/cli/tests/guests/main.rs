@@ -11,6 +11,7 @@ mod refusals;
 mod routes;
 mod same_bytes;
 mod shell;
+mod two_paths;
 
 #[path = "../commands/home.rs"]
 #[expect(dead_code, reason = "other tests use all of it")]

@@ -1,10 +1,12 @@
 //! Exit codes and output of experiments.
 
+use std::path::Path;
+
 use tcplab_recording::Recording;
 use tcplab_results::Run;
 
 use crate::experiment::{TINY, tiny};
-use crate::home::{Ended, Home, names};
+use crate::home::{Ended, Home, names, skipped};
 use crate::program::namespaces_allowed;
 
 /// Runs [`TINY`] and `rest` in a new home.
@@ -123,6 +125,25 @@ ecn = true
     assert_eq!(of_client("congestion"), "reno");
     // The server advertises 1000 bytes, of which timestamps take 12.
     assert_eq!(of_client("maxseg"), "988");
+}
+
+/// On one path, as each namespace has one address.
+#[test]
+fn multipath_tcp_runs_on_this_machines_kernel() {
+    if !namespaces_allowed() {
+        return;
+    }
+    let (home, ended) = run("[matrix]\n\"workload.through\" = [\"tcp\", \"mptcp\"]\n", "");
+    if !Path::new("/proc/sys/net/mptcp/enabled").exists() {
+        assert_eq!(ended.code, Some(2), "{}{}", ended.stdout, ended.stderr);
+        assert!(ended.stderr.contains("its kernel has no Multipath TCP"), "{}", ended.stderr);
+        return skipped("this kernel has no Multipath TCP");
+    }
+    assert_eq!(ended.code, Some(0), "{}{}", ended.stdout, ended.stderr);
+    let trials = home.only("runs/tiny").join("trials");
+    let capture = home.bytes(trials.join("mptcp-1").join("client.pcapng"));
+    // MP_CAPABLE of a SYN (RFC 8684 section 3.1): kind 30, 4 bytes, subtype 0, version 1.
+    assert!(capture.windows(3).any(|bytes| bytes == [30, 4, 1]));
 }
 
 /// With cause and remedy; nothing incomplete stays.

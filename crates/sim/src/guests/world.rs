@@ -152,7 +152,9 @@ impl<G: Guest, A: Awaited> GuestWorld<G, A> {
             self.events += 1;
             match next {
                 Next::Order(end) => self.hand_over_order(end),
-                Next::ToldArrival(way, path) | Next::Arrival(way, path) => self.deliver(way, path)?,
+                Next::ToldArrival(way, path) | Next::Arrival(way, path) => {
+                    self.deliver(way, path)?
+                }
                 Next::Departure(end) => self.depart(end)?,
                 Next::Turn(end) => self.turn(end)?,
                 Next::Rest if self.awaited.all_left() => return Ok(true),
