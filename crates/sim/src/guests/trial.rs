@@ -34,7 +34,7 @@ pub(super) fn response_of(paths: &[[LinkPlan; 2]]) -> Span {
 }
 
 /// The links of the path, and those of the second one, if there is one.
-fn paths_of(case: &Case) -> Result<Vec<[LinkPlan; 2]>, PathError> {
+pub(super) fn paths_of(case: &Case) -> Result<Vec<[LinkPlan; 2]>, PathError> {
     Ok(iter::once(case.links()?).chain(case.second_links()?).collect())
 }
 

@@ -210,7 +210,7 @@ impl<G: Guest, A: Awaited> GuestWorld<G, A> {
 
     /// A guest runs, until something that it cannot know yet may reach it.
     fn turn(&mut self, end: usize) -> Outcome<G> {
-        let until = self.horizon(end);
+        let [told_until, until] = self.limits_of_turn(end);
         let endpoint = self.names[end];
         let Side { guest, sent, .. } = &mut self.sides[end];
         // What is sure to arrive meanwhile need not interrupt it.
@@ -218,7 +218,7 @@ impl<G: Guest, A: Awaited> GuestWorld<G, A> {
         for ways in &mut self.paths {
             let Way { link, changes, told, .. } = &mut ways[1 - end];
             let before = ahead.len();
-            let settled = link.settled().skip(*told).take_while(|(at, _)| *at < until);
+            let settled = link.settled().skip(*told).take_while(|(at, _)| *at < told_until);
             ahead.extend(settled.map(|(at, packet)| (at, packet.bytes.clone(), !*changes)));
             *told += ahead.len() - before;
         }
@@ -233,6 +233,25 @@ impl<G: Guest, A: Awaited> GuestWorld<G, A> {
             sent.push_back(next);
         }
         Ok(())
+    }
+
+    /// Until when the guest at an end may be told what arrives, and how far it may then run.
+    ///
+    /// On one path nothing overtakes what is sure to arrive. On two, an answer to what it sends now
+    /// may, by the other.
+    fn limits_of_turn(&self, end: usize) -> [Instant; 2] {
+        let until = self.horizon(end);
+        if self.paths.len() == 1 {
+            return [until; 2];
+        }
+        let may_refuse = self.paths.iter().flatten().any(|way| way.answers);
+        let both = self.least_delay(end) + self.least_delay(1 - end);
+        let answered = self.now + if may_refuse { Span::ZERO } else { both };
+        let untold = self.paths.iter().filter_map(|ways| {
+            let Way { link, told, .. } = &ways[1 - end];
+            link.settled().skip(*told).map(|(at, _)| at).find(|at| *at >= answered)
+        });
+        [until.min(answered), untold.min().map_or(until, |at| at.min(until))]
     }
 
     /// How far the guest at an end may run: nothing that it does not know arrives before.
