@@ -1,4 +1,5 @@
-//! The path manager of Multipath TCP, by generic netlink (Documentation/netlink/specs/mptcp_pm.yaml).
+//! The path manager of Multipath TCP, by generic netlink
+//! (Documentation/netlink/specs/mptcp_pm.yaml).
 
 use std::io;
 use std::net::Ipv4Addr;

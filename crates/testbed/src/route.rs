@@ -72,7 +72,7 @@ pub(crate) fn in_force(spec: &RouteSpec, other: Ipv4Addr) -> Result<Vec<OptionRe
 fn metrics(spec: &RouteSpec) -> Vec<RouteMetric> {
     let size = |size: Bytes| u32::try_from(size.as_u64()).unwrap_or(u32::MAX);
     let millis = |span: Span| u32::try_from(span.as_nanos() / 1_000_000).unwrap_or(u32::MAX);
-    // Only where it is locked does Linux take its own from it (net/ipv4/tcp_timer.c, `tcp_rto_min`).
+    // Linux takes it only where it is locked (`tcp_rto_min`).
     let lock = spec.rto_min.map(|_| RouteMetric::Lock(1 << RTAX_RTO_MIN));
     [
         lock,

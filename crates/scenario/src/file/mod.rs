@@ -60,11 +60,12 @@ pub(crate) struct ScenarioFile {
     /// Their names in the order of the file.
     #[serde(skip)]
     flows_written: Vec<String>,
-    /// What varies: keys of `path`, `second_path`, `client`, `server`, `workload`, `flow`, `sampling` and
-    /// `limits`, in quotes with dots between their parts (`"client.socket.congestion"`), each with
-    /// a list of levels. Every combination is a case, unless `[design]` chooses some. To change
-    /// several keys together, name the factor, and give each level a name and the keys it sets:
-    /// `variant = { old = { "client.stack" = "model:osx-10.7" }, new = { … } }`.
+    /// What varies: keys of `path`, `second_path`, `client`, `server`, `workload`, `flow`,
+    /// `sampling` and `limits`, in quotes with dots between their parts
+    /// (`"client.socket.congestion"`), each with a list of levels. Every combination is a case,
+    /// unless `[design]` chooses some. To change several keys together, name the factor, and give
+    /// each level a name and the keys it sets: `variant = { old = { "client.stack" =
+    /// "model:osx-10.7" }, new = { … } }`.
     #[serde(default)]
     #[schemars(with = "BTreeMap<String, Levels>")]
     #[expect(dead_code, reason = "read earlier with its spans; here for the schema")]

@@ -153,7 +153,7 @@ impl<G: Guest, A: Awaited> GuestWorld<G, A> {
             match next {
                 Next::Order(end) => self.hand_over_order(end),
                 Next::ToldArrival(way, path) | Next::Arrival(way, path) => {
-                    self.deliver(way, path)?
+                    self.deliver(way, path)?;
                 }
                 Next::Departure(end) => self.depart(end)?,
                 Next::Turn(end) => self.turn(end)?,

@@ -184,7 +184,9 @@ proptest! {
             proptest::collection::vec(0u64..1_000_000, 1..60),
         ],
     ) {
-        times.iter_mut().for_each(|times| times.sort_unstable());
+        for times in &mut times {
+            times.sort_unstable();
+        }
         let jitter = if jitter { "jitter = \"2 ms\"\n" } else { "" };
         let first = format!("rate = \"{rate} kbit/s\"\ndelay = \"{} us\"\nqueue = \"{queue} packets\"", delays[0]);
         let second = format!("delay = \"{} us\"\nloss = \"3 %\"\n{jitter}", delays[1]);
