@@ -8,7 +8,7 @@ use tcplab_kernels::CacheError;
 use tcplab_recording::{RUNS_FLAG, RecordingError};
 use tcplab_results::verification::AboveCeiling;
 use tcplab_scenario::{ScenarioError, nearest};
-use tcplab_sim::{CONGESTION_CONTROLS, GuestTrialError, SimError};
+use tcplab_sim::{CONGESTION_CONTROLS, GuestTrialError, SettingsError, SimError};
 use tcplab_testbed::TrialError;
 use tcplab_units::MORE_PROCESSES;
 
@@ -64,6 +64,14 @@ pub enum LabError {
     NoCongestion { case: String, source: TrialError },
     #[error("case {case}: `{name}` is no congestion control of a model")]
     NoModelledCongestion { case: String, name: String },
+    #[error("case {case}: the {endpoint}: {source}")]
+    NotModelled { case: String, endpoint: &'static str, source: SettingsError },
+    #[error("case {case}: the {endpoint}: {why}")]
+    NoMptcp { case: String, endpoint: &'static str, why: &'static str },
+    #[error("case {case} has a second path, which there is in virtual time only")]
+    SecondPath { case: String },
+    #[error("case {case}: `module.'{name}'` is a parameter of this machine's whole kernel")]
+    OfTheMachine { case: String, name: String },
     #[error("the path could not be verified: {source}")]
     Calibration { source: TrialError },
     #[error(transparent)]
@@ -118,6 +126,13 @@ impl LabError {
                 let near = near.map(|near| format!("did you mean `{near}`? ")).unwrap_or_default();
                 Some(format!("{near}there are {}", CONGESTION_CONTROLS.join(", ")))
             }
+            LabError::NotModelled { .. }
+            | LabError::OfTheMachine { .. }
+            | LabError::NoMptcp { .. }
+            | LabError::SecondPath { .. } => Some(
+                "use a kernel in virtual time: `stack = \"linux-7.2\"` (`tcplab kernel build 7.2`)"
+                    .into(),
+            ),
             LabError::AboveCeiling(error) => Some(format!(
                 "{}, or use `--allow-above-ceiling`: the run is then flagged",
                 error.remedy()

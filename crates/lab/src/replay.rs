@@ -50,6 +50,10 @@ pub fn replay(recording: &Recording) -> Result<Replay, LabError> {
         };
         return Err(LabError::Replay { why: why.into() });
     }
+    if record.second_path.is_some() {
+        let why = "its trial has two paths, and a replay has one";
+        return Err(LabError::Replay { why: why.into() });
+    }
     let mut recorded = BTreeMap::new();
     let mut frames = BTreeMap::new();
     for row in recording.truth_rows()? {

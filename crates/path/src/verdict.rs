@@ -47,6 +47,9 @@ pub struct Verdict {
     /// The first bit that the link changed, counted from the packet's first.
     #[serde(default, skip_serializing_if = "Option::is_none", rename = "corrupted_bit")]
     pub corrupted: Option<u32>,
+    /// Whether it took the second of two paths.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub second_path: bool,
 }
 
 /// Ids from here on belong to packets that a link makes itself: copies, answers, cross traffic.
@@ -350,6 +353,7 @@ mod tests {
             origin: None,
             marked: false,
             corrupted: None,
+            second_path: false,
         };
         let line = serde_json::to_string(&verdict).unwrap();
         assert_eq!(

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use tcplab_workload::{AppReport, LoadReport, ServerReport};
 
-use crate::{EndpointRecord, MessageBytes};
+use crate::{EndpointRecord, MessageBytes, Sample};
 
 /// What a guest reports, in order of its time.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -24,6 +24,13 @@ pub enum GuestReport {
     /// Its kernel sends the state of one more socket from now on: of this flow, if that has
     /// samples of its own.
     Watches(Option<String>),
+    /// The state of a socket that its kernel does not watch.
+    Sampled {
+        /// The flow, if its samples have a file of their own.
+        flow: Option<String>,
+        /// The state.
+        sample: Box<Sample>,
+    },
     /// Its application has received so many bytes more.
     Received(u64),
     /// The server has accepted a connection, by its number in the plan.

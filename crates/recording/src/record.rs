@@ -82,6 +82,9 @@ pub struct TrialRecord {
     pub seed: u64,
     /// The path between the endpoints, complete.
     pub path: PathSpec,
+    /// A second path, for Multipath TCP, complete.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub second_path: Option<PathSpec>,
     /// The zero of all its times: nanoseconds since the Unix epoch.
     #[serde(rename = "zero_unix_ns")]
     pub epoch_nanos: u64,
@@ -130,6 +133,12 @@ pub struct EndpointRecord {
     /// The `net.ipv4.tcp_*` settings of its namespace that were in force.
     #[serde(with = "tcplab_units::text")]
     pub sysctls: BTreeMap<String, String>,
+    /// The attributes of its route to the other end that were asked for, and what they were.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub route: Vec<OptionRecord>,
+    /// The parameters of kernel modules that were asked for, as they were in force.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty", with = "tcplab_units::text")]
+    pub modules: BTreeMap<String, String>,
     /// The buffers that all its connections share, of a model that counts them.
     pub pool: Option<PoolRecord>,
 }
@@ -147,7 +156,8 @@ pub struct PoolRecord {
     pub unsent: u64,
 }
 
-/// A socket option of one socket: asked for, and read back at several times.
+/// A socket option of one socket, or an attribute of a route: asked for, and read back at several
+/// times.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OptionRecord {
     /// As in the scenario, such as `rcvbuf`.

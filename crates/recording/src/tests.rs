@@ -31,6 +31,7 @@ fn verdict(id: u64, direction: Direction, entered: u64, left: u64, fate: Fate) -
         origin: None,
         marked: false,
         corrupted: None,
+        second_path: false,
     }
 }
 
@@ -55,6 +56,7 @@ fn record() -> TrialRecord {
         case: "base".into(),
         case_hash: "00".into(),
         path: tcplab_path::PathSpec::default(),
+        second_path: None,
         seed: 1,
         epoch_nanos: EPOCH,
         duration: Span::from_millis(100),

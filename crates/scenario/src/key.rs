@@ -13,7 +13,8 @@ pub(crate) struct Key(pub(crate) Vec<String>);
 
 impl Key {
     /// Reads a dotted key by TOML's rules: parts of letters, digits, `_` and `-`, or quoted ones.
-    /// The name of a sysctl needs no quotes: nothing else can follow `sysctl`.
+    /// The name of a sysctl, or of a module's parameter, needs no quotes: nothing else can follow
+    /// `sysctl` and `module`.
     pub(crate) fn parse(text: &str) -> Option<Key> {
         let mut parts = Vec::new();
         let mut rest = text.trim();
@@ -31,7 +32,7 @@ impl Key {
                 after => rest = after.strip_prefix('.')?.trim_start(),
             }
         }
-        if parts.len() > 3 && parts[1] == "sysctl" {
+        if parts.len() > 3 && ["sysctl", "module"].contains(&parts[1].as_str()) {
             let name = parts.split_off(2).join(".");
             parts.push(name);
         }
@@ -150,6 +151,7 @@ mod tests {
             ("client.sysctl.'net.ipv4.tcp_sack'", Some("client.sysctl.'net.ipv4.tcp_sack'")),
             ("client.sysctl.\"net.ipv4.tcp_sack\"", Some("client.sysctl.'net.ipv4.tcp_sack'")),
             ("client.sysctl.net.ipv4.tcp_sack", Some("client.sysctl.'net.ipv4.tcp_sack'")),
+            ("server.module.tcp_cubic.hystart", Some("server.module.'tcp_cubic.hystart'")),
             ("", None),
             ("path.", None),
             (".path", None),

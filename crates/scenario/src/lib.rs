@@ -19,6 +19,7 @@ mod located;
 mod matrix;
 pub mod metrics;
 mod mistakes;
+mod module;
 mod operand;
 mod path_file;
 mod plots;
@@ -32,7 +33,7 @@ mod sysctl;
 
 pub use case::{
     Case, EndpointSpec, Flow, FlowEnd, FlowSpec, KERNEL_MODEL, LimitsSpec, PlannedConnection,
-    SamplingSpec, Stack,
+    RouteSpec, RouteValue, SamplingSpec, Stack,
 };
 pub use catalogue::catalogue;
 pub use compares::{Compare, Threshold};

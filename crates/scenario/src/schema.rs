@@ -125,6 +125,8 @@ mod tests {
             "path.reverse.stages.1.jitter",
             "client.socket.congestion",
             "server.sysctl",
+            "client.route.rto_min",
+            "server.module",
             "workload.write_size",
             "repeat.trials",
             "sampling.tcp_info",

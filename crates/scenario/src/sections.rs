@@ -5,6 +5,7 @@ pub(crate) const SECTIONS: &[&str] = &[
     "title",
     "reference",
     "path",
+    "second_path",
     "client",
     "server",
     "workload",
@@ -22,4 +23,4 @@ pub(crate) const SECTIONS: &[&str] = &[
 
 /// Those that can differ between cases.
 pub(crate) const VARIED_SECTIONS: &[&str] =
-    &["path", "client", "server", "workload", "flow", "sampling", "limits"];
+    &["path", "second_path", "client", "server", "workload", "flow", "sampling", "limits"];

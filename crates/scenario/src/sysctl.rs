@@ -14,7 +14,7 @@ where
     D: Deserializer<'de>,
 {
     let settings = BTreeMap::<Name, Setting>::deserialize(deserializer)?;
-    Ok(settings.into_iter().map(|(name, setting)| (name.0, setting.0)).collect())
+    Ok(settings.into_iter().map(|(name, setting)| (name.0, setting.into_text())).collect())
 }
 
 /// A name such as `net.ipv4.tcp_sack`. Only `net.` belongs to a network namespace; other sysctls
@@ -51,6 +51,12 @@ impl JsonSchema for Name {
 
 /// The value of a sysctl: a text or a whole number.
 pub(crate) struct Setting(String);
+
+impl Setting {
+    pub(crate) fn into_text(self) -> String {
+        self.0
+    }
+}
 
 impl<'de> Deserialize<'de> for Setting {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Setting, D::Error> {

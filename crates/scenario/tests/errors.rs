@@ -166,6 +166,7 @@ spoils! {
         "nodelay = true" => "rcvbuf = \"4 GB\"",
         TRIALS => "trials = 0",
         REPEAT => "[sampling]\ntcp_info = \"1 µs\"\n[repeat]",
+        UPLOAD => "upload = \"10 MB\"\nthrough = \"mptcp\"\n[sampling]\neach_ack = true",
         REPEAT => "[limits]\ntrial = \"0 s\"\n[repeat]",
     }
     programs {
@@ -207,6 +208,16 @@ spoils! {
         "\"net.ipv4.tcp_rmem\" =" => "net.ipv4.tcp_rmem =",
         "\"net.ipv4.tcp_rmem\" =" => "\"net.../../kernel\" =",
         "\"4096 131072 903680\"" => "\"\"",
+    }
+    routes_and_modules {
+        "\"linux\"" => "\"linux\"\nroute = { initcwnd = 0 }",
+        "\"linux\"" => "\"linux\"\nroute = { initcwdn = 3 }",
+        "\"linux\"" => "\"linux\"\nroute = { rto_min = \"1500 us\" }",
+        "\"linux\"" => "\"linux\"\nroute = { rto_min = \"3 min\" }",
+        "\"linux\"" => "\"linux\"\nroute = { mtu = \"9000 B\" }",
+        "\"linux\"" => "\"linux\"\nroute = { congctl = \"a control of mine\" }",
+        "\"linux\"" => "\"linux\"\nmodule = { hystart = 0 }",
+        "\"linux\"" => "\"linux\"\nmodule = { \"../tcp_cubic.hystart\" = 0 }",
     }
     matrices {
         FACTOR => "\"client.socket.congetsion\" = [",

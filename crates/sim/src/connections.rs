@@ -14,6 +14,7 @@ use crate::host::Host;
 use crate::machine::Machine;
 use crate::options;
 use crate::packets::{ADDRESSES, Address};
+use crate::settings::route_record;
 use crate::upcoming::PlannedPair;
 
 /// The flows of a case and their connections, as planned for one seed.
@@ -238,6 +239,8 @@ pub(crate) fn record(spec: &EndpointSpec, host: &Host, end: Endpoint) -> Endpoin
         options,
         listener: listener.unwrap_or_default(),
         sysctls: spec.sysctl.clone(),
+        route: route_record(&spec.route),
+        modules: BTreeMap::new(),
         pool: host.machine.record(),
     }
 }

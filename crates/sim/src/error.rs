@@ -63,6 +63,18 @@ pub enum SettingsError {
         /// What it takes.
         expected: &'static str,
     },
+    /// The model does not have that attribute of a route.
+    #[error("`route.{key}` is no setting of a model")]
+    Route {
+        /// Its key in the scenario.
+        key: &'static str,
+    },
+    /// A model has no kernel modules.
+    #[error("`module.'{name}'` is a parameter of a kernel module, and a model has none")]
+    Module {
+        /// Module and parameter.
+        name: String,
+    },
     /// The model does not have that socket option.
     #[error("{option} = {value} cannot be set in virtual time: {reason}")]
     Option {

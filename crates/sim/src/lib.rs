@@ -25,6 +25,7 @@ pub use guests::{
     ENDS, FromGuest, Guest, GuestShell, GuestShellEnd, GuestTrialError, ModelHost, Print, links_of,
     response_time, run_guests, run_shell,
 };
+pub use settings::check_route_and_modules;
 /// The congestion controls that models have.
 pub use tcplab_stack::congestion::NAMES as CONGESTION_CONTROLS;
 pub use trial::{Measured, TrialRequest, measure, run_trial};

@@ -14,6 +14,10 @@ use tcplab_wire::{
 pub(crate) const ADDRESSES: [Ipv4Addr; 2] =
     [Ipv4Addr::new(10, 98, 0, 1), Ipv4Addr::new(10, 98, 0, 2)];
 
+/// Those that they have on a second path.
+pub(crate) const SECOND_ADDRESSES: [Ipv4Addr; 2] =
+    [Ipv4Addr::new(10, 98, 1, 1), Ipv4Addr::new(10, 98, 1, 2)];
+
 /// One end of a connection on the network.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Address {

@@ -148,6 +148,7 @@ pub(crate) fn trial_record(
         case_hash: case.hash.clone(),
         seed,
         path: case.path.clone(),
+        second_path: case.second_path.clone(),
         epoch_nanos: EPOCH_NANOS,
         duration: now.since(Instant::ZERO),
         client,

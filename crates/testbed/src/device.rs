@@ -273,6 +273,14 @@ pub(crate) fn attach(attachment: &Attachment, no_arp: bool) -> Result<(), TrialE
         .map_err(TrialError::setup(format!("give {name} the address {address}")))
 }
 
+/// Gives a device that is up one address more, in a /24 of its own.
+pub(crate) fn add_address(name: &str, address: Ipv4Addr) -> Result<(), TrialError> {
+    let index = interface_index(name)?;
+    Netlink::open()
+        .and_then(|mut netlink| netlink.add_address(index, address, 24))
+        .map_err(TrialError::setup(format!("give {name} the address {address}")))
+}
+
 /// Whether the version in the packet's first byte is one of IP.
 fn is_ip(parts: &[IoSlice<'_>]) -> bool {
     let first = parts.iter().find_map(|part| part.first());

@@ -8,7 +8,7 @@ use std::sync::{Arc, OnceLock};
 use tcplab_recording::{ConnectionLog, FlowLog};
 use tcplab_scenario::{Case, EndpointSpec, Flow, PlannedConnection};
 use tcplab_units::{Endpoint, Span};
-use tcplab_workload::{AppReport, Application, PayloadMismatch, verify_flow};
+use tcplab_workload::{AppReport, Application, Medium, PayloadMismatch, verify_flow};
 
 /// Once both applications are done, the path must be empty for this long: the last ACK counts.
 pub(crate) const QUIET: Span = Span::from_millis(50);
@@ -54,7 +54,10 @@ impl Flows {
     /// not TCP.
     pub(crate) fn of(case: &Case, seed: u64) -> Option<Flows> {
         let workload = &case.workload;
-        if workload.datagrams.is_some() || workload.load.is_some() || !workload.through.is_tcp() {
+        if workload.datagrams.is_some()
+            || workload.load.is_some()
+            || !workload.through.has_packets()
+        {
             return None;
         }
         let flows = case.all_flows().into_owned();
@@ -71,9 +74,7 @@ impl Flows {
             servers: AtomicU64::new(0),
             has_failed: AtomicBool::new(false),
             observer: OnceLock::new(),
-            farewell: case
-                .links()
-                .map_or(QUIET, |links| QUIET + (links[0].delay() + links[1].delay()) * 2),
+            farewell: QUIET + case.round_trip() * 2,
             list: flows,
             planned,
         })
@@ -87,6 +88,12 @@ impl Flows {
     /// An endpoint as each flow has it, in the order of the flows.
     pub(crate) fn specs(&self, end: Endpoint) -> impl Iterator<Item = &EndpointSpec> {
         self.ends.iter().map(move |ends| &ends[end as usize])
+    }
+
+    /// What the connections of a flow go through.
+    pub(crate) fn medium(&self, flow: usize) -> Medium {
+        let own = self.planned.iter().find(|it| it.flow == flow);
+        own.map_or(Medium::Tcp, |it| it.workload.through)
     }
 
     /// An endpoint as the flow of a connection has it.

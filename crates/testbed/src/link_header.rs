@@ -156,6 +156,7 @@ mod tests {
             origin,
             marked: false,
             corrupted: None,
+            second_path: false,
         };
         let mut headers = LinkHeaders::new();
         headers.keep(5, Direction::Forward, header);

@@ -5,6 +5,8 @@ use std::io;
 use std::net::{IpAddr, Ipv4Addr};
 use std::os::fd::RawFd;
 
+#[cfg(test)]
+use netlink_packet_core::Emitable;
 use netlink_packet_core::{
     NLM_F_ACK, NLM_F_CREATE, NLM_F_EXCL, NLM_F_REPLACE, NLM_F_REQUEST, NetlinkHeader,
     NetlinkMessage, NetlinkPayload,
@@ -42,15 +44,15 @@ pub(crate) struct LinkSettings {
 }
 
 /// A route to be added.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Route<'c> {
+#[derive(Debug, Clone)]
+pub(crate) struct Route {
     /// A network and the length of its prefix.
     pub(crate) destination: (Ipv4Addr, u8),
     pub(crate) way: Way,
     pub(crate) priority: u32,
-    /// The congestion control of connections that take it, from their first packet on, unless
-    /// their program asks for another.
-    pub(crate) congestion: Option<&'c str>,
+    /// What connections that take it have from their first packet on, unless their program asks for
+    /// something else.
+    pub(crate) metrics: Vec<RouteMetric>,
 }
 
 /// Where a route leads.
@@ -63,6 +65,50 @@ pub(crate) enum Way {
     Link { out: u32, source: Ipv4Addr },
     /// Unreachable: senders get an ICMP error.
     Nowhere,
+}
+
+impl Route {
+    fn message(&self) -> RouteMessage {
+        let (destination, prefix_len) = self.destination;
+        let mut message = RouteMessage::default();
+        message.header.address_family = AddressFamily::Inet;
+        message.header.destination_prefix_length = prefix_len;
+        message.header.table = RouteHeader::RT_TABLE_MAIN;
+        message.header.protocol = RouteProtocol::Static;
+        message.header.scope = RouteScope::Universe;
+        message.header.kind = RouteType::Unicast;
+        let attributes = &mut message.attributes;
+        if prefix_len > 0 {
+            attributes.push(RouteAttribute::Destination(RouteAddress::Inet(destination)));
+        }
+        match self.way {
+            Way::Gateway { out, gateway } => {
+                attributes.push(RouteAttribute::Gateway(RouteAddress::Inet(gateway)));
+                attributes.push(RouteAttribute::Oif(out));
+            }
+            Way::Link { out, source } => {
+                attributes.push(RouteAttribute::PrefSource(RouteAddress::Inet(source)));
+                attributes.push(RouteAttribute::Oif(out));
+                message.header.protocol = RouteProtocol::Kernel;
+                message.header.scope = RouteScope::Link;
+            }
+            Way::Nowhere => message.header.kind = RouteType::Unreachable,
+        }
+        attributes.push(RouteAttribute::Priority(self.priority));
+        if !self.metrics.is_empty() {
+            attributes.push(RouteAttribute::Metrics(self.metrics.clone()));
+        }
+        message
+    }
+
+    /// The message without its header.
+    #[cfg(test)]
+    pub(crate) fn message_bytes(&self) -> Vec<u8> {
+        let message = self.message();
+        let mut bytes = vec![0; message.buffer_len()];
+        message.emit(&mut bytes);
+        bytes
+    }
 }
 
 /// An interface.
@@ -121,38 +167,31 @@ impl Netlink {
     }
 
     /// Adds a route. Of two to the same place the one with the lower `priority` holds.
-    pub(crate) fn add_route(&mut self, route: &Route<'_>) -> io::Result<()> {
-        let (destination, prefix_len) = route.destination;
+    pub(crate) fn add_route(&mut self, route: &Route) -> io::Result<()> {
+        let flags = match route.way {
+            Way::Gateway { .. } | Way::Nowhere => NLM_F_CREATE | NLM_F_EXCL,
+            Way::Link { .. } => NLM_F_CREATE | NLM_F_REPLACE,
+        };
+        self.ask(RouteNetlinkMessage::NewRoute(route.message()), flags)
+    }
+
+    /// The metrics of the route that packets to `destination` take.
+    pub(crate) fn metrics_to(&mut self, destination: Ipv4Addr) -> io::Result<Vec<RouteMetric>> {
         let mut message = RouteMessage::default();
         message.header.address_family = AddressFamily::Inet;
-        message.header.destination_prefix_length = prefix_len;
-        message.header.table = RouteHeader::RT_TABLE_MAIN;
-        message.header.protocol = RouteProtocol::Static;
-        message.header.scope = RouteScope::Universe;
-        message.header.kind = RouteType::Unicast;
-        let attributes = &mut message.attributes;
-        if prefix_len > 0 {
-            attributes.push(RouteAttribute::Destination(RouteAddress::Inet(destination)));
-        }
-        let mut flags = NLM_F_CREATE | NLM_F_EXCL;
-        match route.way {
-            Way::Gateway { out, gateway } => {
-                attributes.push(RouteAttribute::Gateway(RouteAddress::Inet(gateway)));
-                attributes.push(RouteAttribute::Oif(out));
+        message.header.destination_prefix_length = 32;
+        message.attributes = vec![RouteAttribute::Destination(RouteAddress::Inet(destination))];
+        match self.exchange(RouteNetlinkMessage::GetRoute(message), 0)? {
+            NetlinkPayload::InnerMessage(RouteNetlinkMessage::NewRoute(route)) => {
+                let metrics = route.attributes.into_iter().find_map(|attribute| match attribute {
+                    RouteAttribute::Metrics(metrics) => Some(metrics),
+                    _ => None,
+                });
+                Ok(metrics.unwrap_or_default())
             }
-            Way::Link { out, source } => {
-                attributes.push(RouteAttribute::PrefSource(RouteAddress::Inet(source)));
-                attributes.push(RouteAttribute::Oif(out));
-                message.header.protocol = RouteProtocol::Kernel;
-                message.header.scope = RouteScope::Link;
-                flags = NLM_F_CREATE | NLM_F_REPLACE;
-            }
-            Way::Nowhere => message.header.kind = RouteType::Unreachable,
+            NetlinkPayload::Error(error) => Err(error.to_io()),
+            other => Err(io::Error::other(format!("unexpected netlink answer {other:?}"))),
         }
-        attributes.push(RouteAttribute::Priority(route.priority));
-        let congestion = route.congestion.map(|name| vec![RouteMetric::CcAlgo(name.into())]);
-        attributes.extend(congestion.map(RouteAttribute::Metrics));
-        self.ask(RouteNetlinkMessage::NewRoute(message), flags)
     }
 
     /// Makes a veth pair: `name` with the hardware address `mac` here, `peer` in the network

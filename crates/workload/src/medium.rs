@@ -3,8 +3,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What the bytes go through: TCP, or, to compare it with, something else that an operating system
-/// has for two programs on one host.
+/// What the bytes go through: TCP, Multipath TCP, or, to compare it with, something else that an
+/// operating system has for two programs on one host.
 #[derive(
     Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
 )]
@@ -13,6 +13,8 @@ pub enum Medium {
     /// A TCP connection.
     #[default]
     Tcp,
+    /// A Multipath TCP connection (RFC 8684), where both ends are kernels.
+    Mptcp,
     /// A pair of connected UNIX stream sockets (socketpair(2)).
     Unix,
     /// A pipe for each direction (pipe(2)).
@@ -27,14 +29,20 @@ impl Medium {
     pub fn name(self) -> &'static str {
         match self {
             Medium::Tcp => "TCP",
+            Medium::Mptcp => "Multipath TCP",
             Medium::Unix => "a UNIX socket",
             Medium::Pipe => "a pipe",
             Medium::Memory => "memory",
         }
     }
 
-    /// Whether there are packets to be seen.
+    /// Whether it is plain TCP.
     pub fn is_tcp(&self) -> bool {
         *self == Medium::Tcp
+    }
+
+    /// Whether there are packets to be seen.
+    pub fn has_packets(self) -> bool {
+        matches!(self, Medium::Tcp | Medium::Mptcp)
     }
 }

@@ -10,8 +10,10 @@ mod everything;
 mod image;
 mod mixed;
 mod refusals;
+mod routes;
 mod same_bytes;
 mod shell;
+mod two_paths;
 
 #[path = "../commands/home.rs"]
 #[expect(dead_code, reason = "other tests use all of it")]

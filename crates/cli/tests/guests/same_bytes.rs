@@ -25,7 +25,7 @@ start = "50 ms"
 "#;
 
 /// Everything of a trial but when and how long it was analysed.
-fn recordings(home: &Home, runs: &str) -> Vec<(PathBuf, Vec<u8>)> {
+pub(crate) fn recordings(home: &Home, runs: &str) -> Vec<(PathBuf, Vec<u8>)> {
     let run = home.only(home.only(runs));
     let kept = |path: &PathBuf| {
         ["pcapng", "jsonl", "csv"].iter().any(|it| path.extension().is_some_and(|e| e == *it))

@@ -1,10 +1,12 @@
 //! Exit codes and output of experiments.
 
+use std::path::Path;
+
 use tcplab_recording::Recording;
 use tcplab_results::Run;
 
 use crate::experiment::{TINY, tiny};
-use crate::home::{Ended, Home, names};
+use crate::home::{Ended, Home, names, skipped};
 use crate::program::namespaces_allowed;
 
 /// Runs [`TINY`] and `rest` in a new home.
@@ -86,6 +88,62 @@ socket = { congestion = "cubic", maxseg = 1000 }
         assert_eq!(option.requested.as_deref(), Some(control));
         assert_eq!(option.effective, control);
     }
+}
+
+#[test]
+fn attributes_of_routes_are_set_and_recorded() {
+    if !namespaces_allowed() {
+        return;
+    }
+    let sides = r#"
+[client.route]
+initcwnd = 3
+rto_min = "50 ms"
+congctl = "reno"
+mtu = "1400 B"
+[server.route]
+quickack = true
+initrwnd = 20
+advmss = "1000 B"
+window = "50 kB"
+ecn = true
+"#;
+    let (home, ended) = run(sides, "");
+    assert_eq!(ended.code, Some(0), "{}{}", ended.stdout, ended.stderr);
+    let trial = home.only(home.only("runs/tiny").join("trials"));
+    let record = Recording::open(&trial).unwrap().record().unwrap();
+    for (endpoint, count) in [(&record.client, 4), (&record.server, 5)] {
+        assert_eq!(endpoint.route.len(), count);
+        for attribute in &endpoint.route {
+            assert_eq!(attribute.requested.as_ref(), Some(&attribute.effective), "{attribute:?}");
+        }
+    }
+    let of_client = |name: &str| {
+        let option = record.client.options.iter().find(|option| option.name == name).unwrap();
+        option.effective.clone()
+    };
+    assert_eq!(of_client("congestion"), "reno");
+    // The server advertises 1000 bytes, of which timestamps take 12.
+    assert_eq!(of_client("maxseg"), "988");
+}
+
+/// On one path, as each namespace has one address.
+#[test]
+fn multipath_tcp_runs_on_this_machines_kernel() {
+    if !namespaces_allowed() {
+        return;
+    }
+    let (home, ended) = run("[matrix]\n\"workload.through\" = [\"tcp\", \"mptcp\"]\n", "");
+    if !Path::new("/proc/sys/net/mptcp/enabled").exists() {
+        assert_eq!(ended.code, Some(2), "{}{}", ended.stdout, ended.stderr);
+        assert!(ended.stderr.contains("its kernel has no Multipath TCP"), "{}", ended.stderr);
+        return skipped("this kernel has no Multipath TCP");
+    }
+    assert_eq!(ended.code, Some(0), "{}{}", ended.stdout, ended.stderr);
+    let trials = home.only("runs/tiny").join("trials");
+    let capture = home.bytes(trials.join("mptcp-1").join("client.pcapng"));
+    // MP_CAPABLE of a SYN (RFC 8684 section 3.1): kind 30, 4 bytes, subtype 0, version 1.
+    assert!(capture.windows(3).any(|bytes| bytes == [30, 4, 1]));
 }
 
 /// With cause and remedy; nothing incomplete stays.

@@ -3,6 +3,7 @@
 mod sharing;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::iter;
 
 use tcplab_path::{Direction, Fate, PathSpec};
 use tcplab_recording::{
@@ -93,7 +94,8 @@ impl FlowSources<'_> {
             .collect();
         let path = Path { dropped, ideals };
         let captured = self.traces.map(|trace| {
-            trace.connections.iter().map(|it| (ports(it), it)).collect::<BTreeMap<_, _>>()
+            let first = trace.connections.iter().filter(|it| !self.is_later_subflow(it));
+            first.map(|it| (ports(it), it)).collect::<BTreeMap<_, _>>()
         });
         let mut rows = Vec::new();
         let mut subjects = Vec::new();
@@ -111,7 +113,8 @@ impl FlowSources<'_> {
                 let at = |end: Endpoint| captured[end as usize].get(&connection.ports).copied();
                 let samples = if nth == 0 { &samples[..] } else { &[] };
                 connections.push(self.connection(connection, &at, samples, &path));
-                arrivals.push(arrived(connection, &at));
+                let subflows = if nth == 0 { self.later_subflows(connection) } else { Vec::new() };
+                arrivals.push(arrived(connection, &at, subflows));
             }
             rows.push(self.row(log, connections, &arrivals));
             if !log.background {
@@ -121,6 +124,22 @@ impl FlowSources<'_> {
         }
         let together = named(self.together(&subjects, &all)).collect();
         Ok(FlowResults { rows, together })
+    }
+
+    /// Whether a connection is a subflow on the second path.
+    fn is_later_subflow(&self, connection: &Connection) -> bool {
+        let first = self.record.second_path.as_ref().map(|_| &self.record.client.address);
+        first.is_some_and(|address| connection.client.ip().to_string() != *address)
+    }
+
+    /// The subflows on the second path of the connections to the server's port of this one, as they
+    /// passed their receiver. They do not say whose they are.
+    fn later_subflows(&self, log: &ConnectionLog) -> Vec<Arrivals> {
+        let app = AppLog::of(log.client.clone(), log.server.clone());
+        let end = sending_end(&app);
+        let all = self.traces[end.other() as usize].connections.iter();
+        let own = all.filter(|it| self.is_later_subflow(it) && it.server.port() == log.ports[1]);
+        own.map(|it| Arrivals::of(&flow_of(it, end).segments)).collect()
     }
 
     fn row(
@@ -206,8 +225,12 @@ impl FlowSources<'_> {
             let bytes: u64 = forwarded.iter().map(|it| it.size.as_u64()).sum();
             let from = forwarded.iter().map(|it| it.entered).min()?;
             let to = forwarded.iter().map(|it| it.left).max()?;
-            let rate = self.path.link(way).ok()?.rate()?;
-            let possible = rate.bytes_in(to.since(from)).as_u64();
+            let paths = iter::once(self.path).chain(&self.record.second_path);
+            let each = paths.map(|path| {
+                let rate = path.link(way).ok()?.rate()?;
+                Some(rate.bytes_in(to.since(from)).as_u64())
+            });
+            let possible = each.sum::<Option<u64>>()?;
             (possible > 0).then(|| (bytes, 100.0 * bytes as f64 / possible as f64))
         };
         let ways = Direction::BOTH.into_iter().filter_map(of);
@@ -215,16 +238,22 @@ impl FlowSources<'_> {
     }
 }
 
-/// The payload of a connection as it passed its receiver.
+/// The payload of a connection, and of its later subflows, as it passed its receiver.
 fn arrived<'c>(
     log: &ConnectionLog,
     captured: &dyn Fn(Endpoint) -> Option<&'c Connection>,
+    subflows: Vec<Arrivals>,
 ) -> Arrivals {
     let app = AppLog::of(log.client.clone(), log.server.clone());
     let end = sending_end(&app);
-    captured(end.other()).map_or_else(Arrivals::default, |connection| {
-        Arrivals::of(&flow_of(connection, end).segments)
-    })
+    let first = captured(end.other())
+        .map(|connection| Arrivals::of(&flow_of(connection, end).segments))
+        .unwrap_or_default();
+    if subflows.is_empty() {
+        first
+    } else {
+        Arrivals::together(subflows.into_iter().chain([first]))
+    }
 }
 
 #[cfg(test)]

@@ -46,6 +46,16 @@ impl Ideal {
         })
     }
 
+    /// What both give together, of two paths; the round trip is the first one's.
+    #[must_use]
+    pub(crate) fn beside(self, second: Option<Ideal>) -> Ideal {
+        let Some(second) = second else { return self };
+        let both = self.rate.zip(second.rate);
+        let sum = |(a, b): (Rate, Rate)| a.bits_per_second().saturating_add(b.bits_per_second());
+        let rate = both.map(|both| Rate::from_bits_per_second(sum(both)));
+        Ideal { mtu: self.mtu.min(second.mtu), rate, ..self }
+    }
+
     /// The payload of a full segment without options.
     pub fn segment(&self) -> Bytes {
         self.mtu.saturating_sub(HEADERS)
@@ -121,6 +131,17 @@ mod tests {
         let time = ideal.time(Bytes::new(10_000_000)).unwrap().as_secs_f64();
         assert!((time - 80e6 / 48_666_666.0).abs() < 1e-9, "{time}");
         assert_eq!(ideal.bdp().unwrap(), Bytes::new(625_128));
+    }
+
+    #[test]
+    fn two_paths_carry_the_sum() {
+        let first = ideal(r#"{ "rate": "10 Mbit/s", "delay": "10 ms" }"#, 1);
+        let second = ideal(r#"{ "rate": "5 Mbit/s", "delay": "40 ms", "mtu": "1400 B" }"#, 1);
+        let both = first.beside(Some(second));
+        assert_eq!(both.rate.unwrap().bits_per_second(), 15_000_000);
+        assert_eq!((both.base_rtt, both.mtu), (first.base_rtt, Bytes::new(1400)));
+        let unlimited = ideal(r#"{ "delay": "5 ms" }"#, 1);
+        assert_eq!(first.beside(Some(unlimited)).rate, None);
     }
 
     #[test]

@@ -7,18 +7,19 @@ use tcplab_workload::SocketRole;
 
 /// Those of a trial that are worth telling, socket by socket.
 pub(crate) fn remarkable(record: &TrialRecord) -> Vec<OptionRow> {
-    let sockets = [
-        (SocketRole::Client, &record.client.options),
-        (SocketRole::Listener, &record.server.listener),
-        (SocketRole::Accepted, &record.server.options),
+    let all = [
+        (SocketRole::Client.name(), &record.client.options),
+        ("client's route", &record.client.route),
+        (SocketRole::Listener.name(), &record.server.listener),
+        (SocketRole::Accepted.name(), &record.server.options),
+        ("server's route", &record.server.route),
     ];
-    sockets
-        .into_iter()
-        .flat_map(|(role, options)| {
+    all.into_iter()
+        .flat_map(|(socket, options)| {
             options
                 .iter()
                 .filter(|option| option.is_remarkable())
-                .map(move |option| OptionRow { socket: role.name().into(), record: option.clone() })
+                .map(move |option| OptionRow { socket: socket.into(), record: option.clone() })
         })
         .collect()
 }

@@ -7,21 +7,31 @@ use tcplab_scenario::Case;
 /// A sentence per direction; for each path too, where cases differ in it, named by what the cases
 /// that have it have in common.
 pub(crate) fn describe(cases: &[Case]) -> Vec<String> {
-    let mut paths: Vec<(&PathSpec, Vec<&Case>)> = Vec::new();
+    let mut paths: Vec<(Paths<'_>, Vec<&Case>)> = Vec::new();
     for case in cases {
-        match paths.iter_mut().find(|(path, _)| **path == case.path) {
+        let own = (&case.path, case.second_path.as_ref());
+        match paths.iter_mut().find(|(known, _)| *known == own) {
             Some((_, of)) => of.push(case),
-            None => paths.push((&case.path, vec![case])),
+            None => paths.push((own, vec![case])),
         }
     }
-    if let [(path, _)] = paths[..] {
-        return of_path(path);
+    if let [(own, _)] = paths[..] {
+        return of_paths(own);
     }
-    let lines = |(path, of): &(&PathSpec, Vec<&Case>)| -> Vec<String> {
+    let lines = |(own, of): &(Paths<'_>, Vec<&Case>)| -> Vec<String> {
         let name = name(of, cases);
-        of_path(path).into_iter().map(|line| format!("{name}, {line}")).collect()
+        of_paths(*own).into_iter().map(|line| format!("{name}, {line}")).collect()
     };
     paths.iter().flat_map(lines).collect()
+}
+
+/// A path, and a second one.
+type Paths<'a> = (&'a PathSpec, Option<&'a PathSpec>);
+
+fn of_paths((path, second): Paths<'_>) -> Vec<String> {
+    let second = second.into_iter().flat_map(of_path);
+    let second = second.map(|line| format!("second path, {line}"));
+    of_path(path).into_iter().chain(second).collect()
 }
 
 /// The levels that some cases share and that the others do not all have, or else their names.
@@ -77,8 +87,22 @@ mod tests {
         ] {
             let scenario = Scenario::parse(&source(matrix), "t").unwrap();
             let lines = describe(&scenario.cases);
-            let heads: Vec<&str> = lines.iter().filter_map(|line| line.split(':').next()).collect();
-            assert_eq!(heads, names);
+            assert_eq!(heads(&lines), names);
         }
+    }
+
+    fn heads(lines: &[String]) -> Vec<&str> {
+        lines.iter().filter_map(|line| line.split(':').next()).collect()
+    }
+
+    #[test]
+    fn second_path_is_described_behind_the_first() {
+        let source = "title = \"t\"\n[path]\n[workload]\nupload = \"1 B\"\nthrough = \"mptcp\"\n\
+                      [matrix.paths]\none = {}\ntwo = { \"second_path.delay\" = \"1 ms\" }\n";
+        let scenario = Scenario::parse(source, "t").unwrap();
+        let of_one = ["one, forward", "one, reverse"];
+        let of_two = ["two, forward", "two, reverse", "two, second path, forward"];
+        let lines = describe(&scenario.cases);
+        assert_eq!(heads(&lines)[..5], [&of_one[..], &of_two[..]].concat());
     }
 }

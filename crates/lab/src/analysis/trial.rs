@@ -34,7 +34,7 @@ pub(crate) fn examine(
     let (path, through) = (&case.path, case.workload.through);
     let Contents { recording, record, app, samples, flaws } = contents;
     let flaws = flaws.clone();
-    if !through.is_tcp() {
+    if !through.has_packets() {
         let metrics = named(of_applications(app)).collect();
         let medium = Some(through.name().into());
         return Ok(Trial { metrics, medium, flaws, ..Trial::empty(Vec::new()) });
@@ -92,7 +92,9 @@ fn ideal(
     record: &TrialRecord,
     round_trip: Option<Span>,
 ) -> Option<Ideal> {
-    let ideal = Ideal::of(path, direction, Instant::ZERO + record.duration, record.seed)?;
+    let until = Instant::ZERO + record.duration;
+    let of = |path: &PathSpec| Ideal::of(path, direction, until, record.seed);
+    let ideal = of(path)?.beside(record.second_path.as_ref().and_then(of));
     Some(Ideal { base_rtt: round_trip.unwrap_or(ideal.base_rtt), ..ideal })
 }
 

@@ -83,6 +83,7 @@ pub fn plan(
     let (world, fallback) = worlds::of_run(scenario, &kernels, world, refused)?;
     worlds::check_congestion(scenario, &kernels, world)?;
     worlds::check_sampling(scenario, world)?;
+    worlds::check_ends(scenario, &kernels, world)?;
     let trials = overrides.trial.or(overrides.trials).unwrap_or(scenario.trials);
     let first = overrides.trial.unwrap_or(1);
     let count = scenario.cases.len() * (trials - first + 1) as usize;

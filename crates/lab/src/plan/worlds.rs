@@ -2,8 +2,8 @@
 
 use tcplab_results::{RunWorld, StackUsed, World};
 use tcplab_scenario::{Case, KERNEL_MODEL, Profile, Scenario, Stack};
-use tcplab_sim::CONGESTION_CONTROLS;
-use tcplab_testbed::{Launcher, has_congestion, may_isolate};
+use tcplab_sim::{CONGESTION_CONTROLS, check_route_and_modules};
+use tcplab_testbed::{Launcher, NO_MPTCP, has_congestion, has_mptcp, may_isolate};
 use tcplab_units::Endpoint;
 use tcplab_workload::{IfRefused, SocketOptions};
 
@@ -80,7 +80,8 @@ pub(super) fn check_congestion(
             let sockets = [&own.socket, &own.accepted].into_iter();
             let sockets = sockets.chain(flows.flat_map(|end| [&end.socket, &end.accepted]));
             let asked = sockets.filter(|socket| socket.if_refused == IfRefused::Fail);
-            for name in asked.filter_map(SocketOptions::congestion) {
+            let names = asked.filter_map(SocketOptions::congestion);
+            for name in names.chain(own.route.congctl.as_deref()) {
                 let case = || it.name.clone();
                 match world_of(world, it) {
                     World::Kernel => has_congestion(name)
@@ -108,9 +109,44 @@ pub(super) fn check_sampling(scenario: &Scenario, world: RunWorld) -> Result<(),
     }
 }
 
+/// Refuses a case whose ends are asked for what their stacks do not have: attributes of routes,
+/// parameters of kernel modules, Multipath TCP, a second path.
+pub(super) fn check_ends(
+    scenario: &Scenario,
+    kernels: &VirtualKernels,
+    world: RunWorld,
+) -> Result<(), LabError> {
+    for it in &scenario.cases {
+        let case = it.name.clone();
+        let world = world_of(world, it);
+        if world == World::Kernel && it.second_path.is_some() {
+            return Err(LabError::SecondPath { case });
+        }
+        for end in Endpoint::BOTH {
+            let (spec, endpoint) = (it.end(end), end.name());
+            let is_kernel = world == World::Kernel || kernels.of_end(spec).is_some();
+            let has_multipath = is_kernel && (world == World::Simulated || has_mptcp());
+            if it.is_multipath() && !has_multipath {
+                let why = if is_kernel { NO_MPTCP } else { "a model has no Multipath TCP" };
+                return Err(LabError::NoMptcp { case, endpoint, why });
+            }
+            if !is_kernel {
+                check_route_and_modules(spec).map_err(|source| LabError::NotModelled {
+                    case: case.clone(),
+                    endpoint,
+                    source,
+                })?;
+            } else if let (World::Kernel, Some(name)) = (world, spec.module.keys().next()) {
+                return Err(LabError::OfTheMachine { case, name: name.clone() });
+            }
+        }
+    }
+    Ok(())
+}
+
 /// Why a case is for a kernel only, and cannot run on one in virtual time.
 fn only_real(case: &Case, kernels: &VirtualKernels) -> Option<&'static str> {
-    if !case.workload.through.is_tcp() {
+    if !case.workload.through.has_packets() {
         return Some("measures what the processor takes to move data, which takes no virtual time");
     }
     let is_load = case.workload.load.is_some();

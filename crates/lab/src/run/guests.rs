@@ -271,6 +271,9 @@ impl Guest for KernelHost<'_> {
                     self.watched.push(flow);
                     self.poll_sent()
                 }
+                Ok(GuestReport::Sampled { flow, sample }) => {
+                    Ok(Some((at, FromGuest::Sample(flow, sample))))
+                }
                 Ok(report) => Ok(Some((at, FromGuest::Report(report)))),
                 Err(_) => Err(self.guest.over("its first program: a report that is none")),
             },

@@ -62,6 +62,7 @@ impl Transit {
             origin,
             marked,
             corrupted,
+            second_path: false,
         };
         Departure { packet, verdict }
     }

@@ -119,6 +119,7 @@ impl Link {
             origin: None,
             marked: false,
             corrupted: None,
+            second_path: false,
         }
     }
 

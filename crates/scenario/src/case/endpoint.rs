@@ -6,9 +6,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tcplab_workload::SocketOptions;
 
+use super::route::RouteSpec;
 use super::stack::{KERNEL_MODEL, Stack};
 use crate::profile::{ModelSettingError, ModelSettings};
-use crate::sysctl;
+use crate::{module, sysctl};
 
 /// One endpoint of the connection.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -35,6 +36,21 @@ pub struct EndpointSpec {
     )]
     #[schemars(with = "BTreeMap<sysctl::Name, sysctl::Setting>")]
     pub sysctl: BTreeMap<String, String>,
+    /// Attributes of its route to the other end, as `ip route` has them: `{ initcwnd = 20, rto_min
+    /// = "100 ms" }`. A stack model takes those that it has a setting for: `initcwnd`, `rto_min`,
+    /// `quickack`, `congctl`, `window` and `ecn`.
+    #[serde(default, skip_serializing_if = "RouteSpec::is_empty")]
+    pub route: RouteSpec,
+    /// Parameters of kernel modules, as below `/sys/module`: `{ "tcp_cubic.hystart" = 0 }`, names
+    /// in quotes. They belong to the whole machine, so that only a kernel in virtual time
+    /// (`linux-VERSION`) takes them.
+    #[serde(
+        default,
+        deserialize_with = "module::read",
+        skip_serializing_if = "BTreeMap::is_empty"
+    )]
+    #[schemars(with = "BTreeMap<module::Name, sysctl::Setting>")]
+    pub module: BTreeMap<String, String>,
     /// Settings of the stack model that differ from its profile, by section and key: `{ sending = {
     /// segments = 20 }, host = { tick = "4 ms" } }`. `linux` takes only `host`, which applies in
     /// virtual time: the real kernel runs on this machine.

@@ -2,19 +2,21 @@
 
 use serde::{Deserialize, Serialize};
 use tcplab_path::{Direction, LinkPlan, PathError, PathSpec};
-use tcplab_units::Endpoint;
-use tcplab_workload::WorkloadSpec;
+use tcplab_units::{Endpoint, Span};
+use tcplab_workload::{Medium, WorkloadSpec};
 
 mod connections;
 mod endpoint;
 mod flow;
 mod limits;
+mod route;
 mod stack;
 
 pub use connections::PlannedConnection;
 pub use endpoint::EndpointSpec;
 pub use flow::{Flow, FlowEnd, FlowSpec};
 pub use limits::{LimitsSpec, SamplingSpec};
+pub use route::{RouteSpec, RouteValue};
 pub use stack::{KERNEL_MODEL, Stack};
 
 /// One cell of the matrix, checked and complete. A trial's process reads it as JSON.
@@ -30,6 +32,9 @@ pub struct Case {
     pub server: EndpointSpec,
     /// The path between them.
     pub path: PathSpec,
+    /// A second path, for Multipath TCP.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub second_path: Option<PathSpec>,
     /// What the applications do; of several flows, those without a workload of their own.
     pub workload: WorkloadSpec,
     /// The flows in the order of the file, where there are several; else there is one connection.
@@ -51,6 +56,29 @@ impl Case {
     /// None for a case of a parsed scenario.
     pub fn links(&self) -> Result<[LinkPlan; 2], PathError> {
         Ok([self.path.link(Direction::Forward)?, self.path.link(Direction::Reverse)?])
+    }
+
+    /// Those of the second path, if there is one.
+    ///
+    /// # Errors
+    /// None for a case of a parsed scenario.
+    pub fn second_links(&self) -> Result<Option<[LinkPlan; 2]>, PathError> {
+        let Some(path) = &self.second_path else { return Ok(None) };
+        Ok(Some([path.link(Direction::Forward)?, path.link(Direction::Reverse)?]))
+    }
+
+    /// How long both directions delay a packet together; on the slower of two paths.
+    pub fn round_trip(&self) -> Span {
+        let of = |links: [LinkPlan; 2]| links[0].delay() + links[1].delay();
+        let first = self.links().map_or(Span::ZERO, of);
+        let second = self.second_links().ok().flatten().map_or(Span::ZERO, of);
+        first.max(second)
+    }
+
+    /// Whether a connection is one of Multipath TCP.
+    pub fn is_multipath(&self) -> bool {
+        let of_flows = self.flows.iter().filter_map(|flow| flow.spec.workload.as_ref());
+        of_flows.chain([&self.workload]).any(|it| it.through == Medium::Mptcp)
     }
 
     /// Whether the stack of an endpoint exists in virtual time alone, so that the case runs there.

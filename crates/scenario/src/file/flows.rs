@@ -161,7 +161,7 @@ fn fits_flows(key: &str, workload: &WorkloadSpec) -> Result<(), (String, Problem
         ("load", workload.load.is_some()),
         ("connect", workload.connect.is_some()),
         ("connections", workload.connections.is_some()),
-        ("through", !workload.through.is_tcp()),
+        ("through", !workload.through.has_packets()),
     ];
     match unfit.into_iter().find(|(_, given)| *given) {
         None => Ok(()),

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
 use serde::Deserialize;
-use tcplab_path::{Direction, ElementPlan, PathSpec};
-use tcplab_workload::{Datagrams, Level, SocketOptions, SocketRole, WorkloadSpec};
+use tcplab_path::{Backend, Direction, ElementPlan, PathSpec};
+use tcplab_workload::{Datagrams, Level, Medium, SocketOptions, SocketRole, WorkloadSpec};
 use toml::Spanned;
 use toml::de::DeTable;
 
@@ -40,6 +40,10 @@ pub(crate) struct ScenarioFile {
     pub(crate) reference: Option<String>,
     /// The network path between client and server.
     path: PathSpec,
+    /// A second path between them, with the keys of `[path]`: `client` and `server` have an address
+    /// more on it, and a connection through `mptcp` opens a second subflow there. In virtual time
+    /// only.
+    second_path: Option<PathSpec>,
     /// The endpoint that opens the connection.
     #[serde(default)]
     client: EndpointSpec,
@@ -56,11 +60,12 @@ pub(crate) struct ScenarioFile {
     /// Their names in the order of the file.
     #[serde(skip)]
     flows_written: Vec<String>,
-    /// What varies: keys of `path`, `client`, `server`, `workload`, `flow`, `sampling` and
-    /// `limits`, in quotes with dots between their parts (`"client.socket.congestion"`), each with
-    /// a list of levels. Every combination is a case, unless `[design]` chooses some. To change
-    /// several keys together, name the factor, and give each level a name and the keys it sets:
-    /// `variant = { old = { "client.stack" = "model:osx-10.7" }, new = { … } }`.
+    /// What varies: keys of `path`, `second_path`, `client`, `server`, `workload`, `flow`,
+    /// `sampling` and `limits`, in quotes with dots between their parts
+    /// (`"client.socket.congestion"`), each with a list of levels. Every combination is a case,
+    /// unless `[design]` chooses some. To change several keys together, name the factor, and give
+    /// each level a name and the keys it sets: `variant = { old = { "client.stack" =
+    /// "model:osx-10.7" }, new = { … } }`.
     #[serde(default)]
     #[schemars(with = "BTreeMap<String, Levels>")]
     #[expect(dead_code, reason = "read earlier with its spans; here for the schema")]
@@ -123,10 +128,19 @@ impl ScenarioFile {
         let at = |(key, problem): (String, Problem)| Fault::at(&key, problem, &file);
         read.path = path_file::complete(read.path, files)
             .map_err(|(key, problem)| at((format!("path.{key}"), problem)))?;
+        if let Some(path) = read.second_path.take() {
+            let complete = path_file::complete(path, files);
+            read.second_path = Some(
+                complete.map_err(|(key, problem)| at((format!("second_path.{key}"), problem)))?,
+            );
+        }
         read.check().map_err(at)?;
         read.flows_written = flows::written(file.get_ref());
         if !read.flow.is_empty() {
             flows::check(&read.case(cell)).map_err(at)?;
+        }
+        if read.sampling.each_ack {
+            check_each_ack(&read.case(cell)).map_err(at)?;
         }
         Ok(read)
     }
@@ -134,9 +148,10 @@ impl ScenarioFile {
     /// Finds values that are well-formed and impossible.
     fn check(&self) -> Result<(), (String, Problem)> {
         path_file::check(&self.path).map_err(|(key, problem)| (format!("path.{key}"), problem))?;
+        self.check_second_path()?;
         if self.path.same_host {
             self.check_same_host()?;
-        } else if !self.workload.through.is_tcp() {
+        } else if !self.workload.through.has_packets() {
             let why = "only TCP works over a path: write `same_host = true` in \
                        `[path]`, and nothing else there";
             return Err(("workload.through".into(), Problem::Value(why.into())));
@@ -161,6 +176,9 @@ impl ScenarioFile {
                 return Err((format!("{name}.accepted"), Problem::Value(problem.into())));
             }
             checked("accepted", &endpoint.accepted, SocketRole::Accepted)?;
+            endpoint.route.check().map_err(|(key, problem)| {
+                (format!("{name}.route.{key}"), Problem::Value(problem))
+            })?;
             if self.workload.datagrams.is_some() {
                 fits_datagrams(name, endpoint)?;
             }
@@ -188,6 +206,33 @@ impl ScenarioFile {
         self.recording.check().map_err(|fault| of("recording", fault))
     }
 
+    /// Checks the second path, and whether anything takes it.
+    fn check_second_path(&self) -> Result<(), (String, Problem)> {
+        let Some(second) = &self.second_path else { return Ok(()) };
+        let refused = |key: &str, why: &str| Err((key.into(), Problem::Value(why.into())));
+        path_file::check(second)
+            .map_err(|(key, problem)| (format!("second_path.{key}"), problem))?;
+        if second.same_host || self.path.same_host {
+            let why = "with `same_host` there is no path, and no second one: leave one of them out";
+            let key = if second.same_host { "second_path.same_host" } else { "path.same_host" };
+            return refused(key, why);
+        }
+        for (key, path) in [("path.backend", &self.path), ("second_path.backend", second)] {
+            if path.backend == Some(Backend::Netem) {
+                let why = "a second path needs tcplab's own paths: leave `backend` out";
+                return refused(key, why);
+            }
+        }
+        let of_flows = self.flow.values().filter_map(|flow| flow.workload.as_ref());
+        let is_used = of_flows.chain([&self.workload]).any(|it| it.through == Medium::Mptcp);
+        if !is_used {
+            let why = "only Multipath TCP takes a second path: write `through = \"mptcp\"` in \
+                       `[workload]`, or leave `second_path` out";
+            return refused("second_path", why);
+        }
+        Ok(())
+    }
+
     /// Checks settings that two endpoints in one network namespace cannot have.
     fn check_same_host(&self) -> Result<(), (String, Problem)> {
         let refused = |key: &str, why: &str| Err((key.into(), Problem::Value(why.into())));
@@ -209,8 +254,21 @@ impl ScenarioFile {
             ("server.accepted", &self.server.accepted),
         ];
         let asked = sockets.into_iter().find(|(_, options)| !options.is_empty());
-        if let (Some((key, _)), false) = (asked, self.workload.through.is_tcp()) {
+        if let (Some((key, _)), false) = (asked, self.workload.through.has_packets()) {
             return refused(key, "only TCP sockets have these options: leave it out");
+        }
+        for (key, end) in [("client.route", &self.client), ("server.route", &self.server)] {
+            if !end.route.is_empty() {
+                let why = "with `same_host` there is no route to the other end: leave it out, or \
+                           leave `same_host` out";
+                return refused(key, why);
+            }
+        }
+        if self.client.module != self.server.module {
+            let why = "with `same_host` both endpoints have one kernel: write the same parameters \
+                       in `[client]` and `[server]`";
+            let is_at_server = self.client.module.is_empty();
+            return refused(if is_at_server { "server.module" } else { "client.module" }, why);
         }
         if self.client.sysctl != self.server.sysctl {
             let why = "with `same_host` both endpoints share one namespace: write the same \
@@ -257,6 +315,7 @@ impl ScenarioFile {
             client: self.client.clone(),
             server: self.server.clone(),
             path: self.path.clone(),
+            second_path: self.second_path.clone(),
             workload: self.workload.clone(),
             flows: self.flows(),
             sampling: self.sampling.clone(),
@@ -274,6 +333,11 @@ fn fits_datagrams(name: &str, endpoint: &EndpointSpec) -> Result<(), (String, Pr
         let problem = "datagrams have no connections to accept: leave it out";
         return Err((format!("{name}.accepted"), Problem::Value(problem.into())));
     }
+    if !endpoint.route.is_empty() {
+        let problem = "datagrams have no connection that a route's attributes apply to: leave it \
+                       out";
+        return Err((format!("{name}.route"), Problem::Value(problem.into())));
+    }
     for (key, info, _) in endpoint.socket.iter() {
         let problem = if !matches!(info.level, Level::Socket | Level::Ip) {
             format!("{} is a TCP option: datagram sockets do not have it", info.name)
@@ -285,4 +349,18 @@ fn fits_datagrams(name: &str, endpoint: &EndpointSpec) -> Result<(), (String, Pr
         return Err((format!("{name}.socket.{key}"), Problem::Value(problem)));
     }
     Ok(())
+}
+
+/// Checks that the states of senders can be had.
+fn check_each_ack(case: &Case) -> Result<(), (String, Problem)> {
+    let why = if case.path.same_host {
+        "with `same_host` there is no path that acknowledgements take: leave it out, and give \
+         `tcp_info` an interval"
+    } else if case.is_multipath() {
+        "a connection of Multipath TCP has a sender on each path: leave it out, and give \
+         `tcp_info` an interval"
+    } else {
+        return Ok(());
+    };
+    Err(("sampling.each_ack".into(), Problem::Value(why.into())))
 }

@@ -2,7 +2,7 @@ use tcplab_units::Span;
 use tcplab_workload::OptionValue;
 
 use super::*;
-use crate::{Expectation, catalogue};
+use crate::{Expectation, RouteValue, catalogue};
 
 const SMALL: &str = r#"
 title = "A small one"
@@ -98,6 +98,37 @@ sysctl = { "net.ipv4.tcp_sack" = 0, "net.ipv4.tcp_wmem" = " 4096\t16384   419430
     let settings = &scenario.cases[0].client.sysctl;
     assert_eq!(settings["net.ipv4.tcp_sack"], "0");
     assert_eq!(settings["net.ipv4.tcp_wmem"], "4096 16384 4194304");
+}
+
+#[test]
+fn routes_and_modules_are_read() {
+    let scenario = small(
+        "[client.route]\ninitcwnd = 20\nrto_min = \"100 ms\"\nquickack = true\ncongctl = \"reno\"\n\
+         [server]\nmodule = { \"tcp_cubic.hystart\" = 0 }\n\
+         [matrix]\n\"server.route.mtu\" = [\"1400 B\", \"1000 B\"]\n\
+         \"server.module.tcp_bbr.extra\" = [1]\n",
+    );
+    let Case { client, server, .. } = &scenario.cases[1];
+    let text = |(key, _, value): (&str, &str, RouteValue<'_>)| format!("{key} {value}");
+    let route: Vec<String> = client.route.attributes().map(text).collect();
+    assert_eq!(route, ["initcwnd 20", "rto_min 100 ms", "quickack on", "congctl reno"]);
+    assert_eq!(server.route.mtu, Some(Bytes::new(1_000)));
+    let parameters: Vec<_> = server.module.iter().map(|(name, value)| [name, value]).collect();
+    assert_eq!(parameters, [["tcp_bbr.extra", "1"], ["tcp_cubic.hystart", "0"]]);
+}
+
+#[test]
+fn route_without_a_path_or_a_connection_is_refused() {
+    for (path, workload, why) in [
+        ("same_host = true", "upload = \"1 MB\"", "there is no route to the other end"),
+        ("delay = \"1 ms\"", "datagrams = { count = 5 }", "datagrams have no connection"),
+    ] {
+        let text = format!(
+            "title = \"t\"\n[path]\n{path}\n[workload]\n{workload}\n[client.route]\ninitcwnd = 3\n"
+        );
+        let error = Scenario::parse(&text, "t").unwrap_err().to_string();
+        assert!(error.contains(why), "{error}");
+    }
 }
 
 #[test]

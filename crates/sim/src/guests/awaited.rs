@@ -67,7 +67,7 @@ impl Applications {
         let connections: Vec<bool> =
             planned.iter().map(|it| !flows[it.flow].spec.background).collect();
         let goes_on = connections.iter().any(|awaited| !awaited);
-        let both_ways = case.links().map_or(Span::ZERO, |it| (it[0].delay() + it[1].delay()) * 2);
+        let both_ways = case.round_trip() * 2;
         Applications {
             clients: connections.iter().filter(|awaited| **awaited).count(),
             servers: 0,

@@ -49,7 +49,7 @@ pub struct GuestShellEnd {
 /// When the path cannot be built.
 pub fn links_of(path: &PathSpec) -> Result<([LinkPlan; 2], Span), PathError> {
     let links = [path.link(Direction::Forward)?, path.link(Direction::Reverse)?];
-    let response = response_of(&links);
+    let response = response_of(std::slice::from_ref(&links));
     Ok((links, response))
 }
 
@@ -72,7 +72,7 @@ pub fn run_shell<G: Guest>(
     let recorder = Recorder::new(capture.map(create).transpose()?);
     let mut print = |end, stream, bytes: &[u8]| print(end, stream, bytes);
     let programs = Programs::new(&mut print);
-    let mut world = GuestWorld::new(guests, ENDS, &plans, seed, programs, recorder);
+    let mut world = GuestWorld::new(guests, ENDS, &[plans], seed, programs, recorder);
     let finished = world.run(stop)?;
     let Left { awaited, at, recorder } = world.end()?;
     if let Some(error) = awaited.unread {
@@ -110,6 +110,7 @@ fn record(
         case_hash: String::new(),
         seed: request.seed,
         path: request.path.clone(),
+        second_path: None,
         epoch_nanos: EPOCH_NANOS,
         duration: at.since(Instant::ZERO),
         client,

@@ -2,6 +2,7 @@
 
 mod hosts;
 mod recorded;
+mod two_links;
 
 use recorded::{Packet, Recorded, run_as_guests, run_models, twice};
 use tcplab_recording::AppLog;

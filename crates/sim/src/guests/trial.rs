@@ -1,5 +1,7 @@
 //! One trial on kernels in virtual time, from its case to its recording.
 
+use std::iter;
+
 use tcplab_path::{LinkPlan, PathError};
 use tcplab_recording::{AppLog, GuestOutcome, RecordingWriter, WorldRecord};
 use tcplab_scenario::Case;
@@ -19,13 +21,21 @@ use crate::trial::{EPOCH_NANOS, TrialRequest, trial_record};
 /// # Errors
 /// When the path cannot be built.
 pub fn response_time(case: &Case) -> Result<Span, PathError> {
-    Ok(response_of(&case.links()?))
+    Ok(response_of(&paths_of(case)?))
 }
 
-pub(super) fn response_of(links: &[LinkPlan; 2]) -> Span {
+pub(super) fn response_of(paths: &[[LinkPlan; 2]]) -> Span {
     // A router answers what is too large at once.
-    let may_refuse = links.iter().any(LinkPlan::may_answer);
-    if may_refuse { Span::ZERO } else { links[0].least_delay() + links[1].least_delay() }
+    let may_refuse = paths.iter().flatten().any(LinkPlan::may_answer);
+    // The answer may come on another path.
+    let least = |way: usize| paths.iter().map(|links| links[way].least_delay()).min();
+    let both = [0, 1].map(|way| least(way).unwrap_or(Span::ZERO));
+    if may_refuse { Span::ZERO } else { both[0] + both[1] }
+}
+
+/// The links of the path, and those of the second one, if there is one.
+pub(super) fn paths_of(case: &Case) -> Result<Vec<[LinkPlan; 2]>, PathError> {
+    Ok(iter::once(case.links()?).chain(case.second_links()?).collect())
 }
 
 /// Runs one trial to its end, with the client and the server in `guests`, which are ready; `stop`
@@ -43,7 +53,7 @@ pub fn run_guests<G: Guest>(
     let TrialRequest { case, seed, directory, snaplen } = *request;
     let descriptions = ADDRESSES.map(|address| address.to_string());
     let writer = RecordingWriter::create(directory, EPOCH_NANOS, &descriptions, snaplen)?;
-    let plans = case.links().map_err(GuestTrialError::Path)?;
+    let plans = paths_of(case).map_err(GuestTrialError::Path)?;
     let applications = Applications::of(case, seed);
     let names = Endpoint::BOTH.map(Endpoint::name);
     let recorder = Recorder::new(Some(writer));

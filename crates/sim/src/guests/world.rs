@@ -2,21 +2,24 @@
 
 use std::collections::VecDeque;
 
-use tcplab_path::{Direction, Fate, Link, LinkPlan, Packet};
+use tcplab_path::{Direction, Fate, Link, LinkPlan, Packet, Verdict};
 use tcplab_recording::{GuestOrder, GuestReport};
-use tcplab_units::{Endpoint, Instant, Span};
+use tcplab_units::{Endpoint, Instant, Rng, Span};
 
 use super::awaited::{Awaited, QUIET};
 use super::error::GuestTrialError;
 use super::guest::{FromGuest, Guest};
 use super::recorder::Recorder;
+use crate::packets::SECOND_ADDRESSES;
 
 /// How long after its time is over the applications of a trial have for what may fail.
 const LAST_WORDS: Span = Span::from_secs(1);
 /// It is asked whether it is stopped once per this many events.
 const LOOK: u64 = 1024;
+/// In the numbers of packets that links of the second path make themselves.
+const MADE_ON_SECOND_PATH: u64 = 1 << 62;
 
-/// One direction of the path.
+/// One direction of a path.
 struct Way {
     link: Link,
     /// Whether what arrives may differ from what was sent.
@@ -47,8 +50,8 @@ pub(super) struct GuestWorld<G, A> {
     names: [&'static str; 2],
     /// Client and server.
     sides: [Side<G>; 2],
-    /// Forward and reverse.
-    ways: [Way; 2],
+    /// Of each path: forward and reverse.
+    paths: Vec<[Way; 2]>,
     awaited: A,
     recorder: Recorder,
     next_id: u64,
@@ -65,13 +68,14 @@ pub(super) struct GuestWorld<G, A> {
 
 /// What the world does next. Of what is due together the first comes first: what a guest was told
 /// ahead arrives before it leaves what it sent at once because of that, and all that it has sent is
-/// on the path before an answer to a part of it arrives.
+/// on the path before an answer to a part of it arrives. An arrival is that of a direction and a
+/// path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Next {
-    ToldArrival(usize),
+    ToldArrival(usize, usize),
     Order(usize),
     Departure(usize),
-    Arrival(usize),
+    Arrival(usize, usize),
     Turn(usize),
     Rest,
     Limit,
@@ -92,13 +96,13 @@ impl<G: Guest, A: Awaited> GuestWorld<G, A> {
     pub(super) fn new(
         guests: [G; 2],
         names: [&'static str; 2],
-        plans: &[LinkPlan; 2],
+        plans: &[[LinkPlan; 2]],
         seed: u64,
         awaited: A,
         recorder: Recorder,
     ) -> GuestWorld<G, A> {
-        let way = |direction: Direction| {
-            let plan = &plans[direction as usize];
+        let way = |nth: usize, plan: &LinkPlan, direction: Direction| {
+            let seed = if nth == 0 { seed } else { seed_of_second_path(seed) };
             Way {
                 link: Link::new(plan, seed, direction),
                 changes: plan.reads_packets(),
@@ -116,7 +120,13 @@ impl<G: Guest, A: Awaited> GuestWorld<G, A> {
                 sent: VecDeque::new(),
                 orders: VecDeque::new(),
             }),
-            ways: [way(Direction::Forward), way(Direction::Reverse)],
+            paths: plans
+                .iter()
+                .enumerate()
+                .map(|(nth, plans)| {
+                    Direction::BOTH.map(|direction| way(nth, &plans[direction as usize], direction))
+                })
+                .collect(),
             awaited,
             recorder,
             next_id: 1,
@@ -142,7 +152,9 @@ impl<G: Guest, A: Awaited> GuestWorld<G, A> {
             self.events += 1;
             match next {
                 Next::Order(end) => self.hand_over_order(end),
-                Next::ToldArrival(way) | Next::Arrival(way) => self.deliver(way)?,
+                Next::ToldArrival(way, path) | Next::Arrival(way, path) => {
+                    self.deliver(way, path)?;
+                }
                 Next::Departure(end) => self.depart(end)?,
                 Next::Turn(end) => self.turn(end)?,
                 Next::Rest if self.awaited.all_left() => return Ok(true),
@@ -179,10 +191,13 @@ impl<G: Guest, A: Awaited> GuestWorld<G, A> {
     fn next(&self) -> Option<(Instant, Next)> {
         let orders =
             (0..2).map(|end| (self.sides[end].orders.front().map(|(at, _)| *at), Next::Order(end)));
-        let arrivals = (0..2).map(|way| {
-            let Way { link, told, .. } = &self.ways[way];
-            let what = if *told > 0 { Next::ToldArrival(way) } else { Next::Arrival(way) };
-            (link.next_departure(), what)
+        let arrivals = self.paths.iter().enumerate().flat_map(|(path, ways)| {
+            ways.iter().enumerate().map(move |(way, Way { link, told, .. })| {
+                let is_told = *told > 0;
+                let what =
+                    if is_told { Next::ToldArrival(way, path) } else { Next::Arrival(way, path) };
+                (link.next_departure(), what)
+            })
         });
         let departures = (0..2)
             .map(|end| (self.sides[end].sent.front().map(|(at, _)| *at), Next::Departure(end)));
@@ -195,15 +210,23 @@ impl<G: Guest, A: Awaited> GuestWorld<G, A> {
 
     /// A guest runs, until something that it cannot know yet may reach it.
     fn turn(&mut self, end: usize) -> Outcome<G> {
-        let until = self.horizon(end);
+        let [told_until, until] = self.limits_of_turn(end);
         let endpoint = self.names[end];
         let Side { guest, sent, .. } = &mut self.sides[end];
-        let Way { link, changes, told, .. } = &mut self.ways[1 - end];
         // What is sure to arrive meanwhile need not interrupt it.
-        let ahead = link.settled().skip(*told).take_while(|(at, _)| *at < until);
-        *told += ahead
-            .map(|(at, packet)| guest.handle_packet(at, packet.bytes.clone(), !*changes))
-            .count();
+        let mut ahead = Vec::new();
+        for ways in &mut self.paths {
+            let Way { link, changes, told, .. } = &mut ways[1 - end];
+            let before = ahead.len();
+            let settled = link.settled().skip(*told).take_while(|(at, _)| *at < told_until);
+            ahead.extend(settled.map(|(at, packet)| (at, packet.bytes.clone(), !*changes)));
+            *told += ahead.len() - before;
+        }
+        // What arrives at the same time keeps the order of the paths.
+        ahead.sort_by_key(|(at, ..)| *at);
+        for (at, packet, checked) in ahead {
+            guest.handle_packet(at, packet, checked);
+        }
         let failed = |source| GuestTrialError::Guest { endpoint, source };
         guest.run(self.now, until).map_err(failed)?;
         while let Some(next) = guest.poll_sent().map_err(failed)? {
@@ -212,29 +235,57 @@ impl<G: Guest, A: Awaited> GuestWorld<G, A> {
         Ok(())
     }
 
+    /// Until when the guest at an end may be told what arrives, and how far it may then run.
+    ///
+    /// On one path nothing overtakes what is sure to arrive. On two, an answer to what it sends now
+    /// may, by the other.
+    fn limits_of_turn(&self, end: usize) -> [Instant; 2] {
+        let until = self.horizon(end);
+        if self.paths.len() == 1 {
+            return [until; 2];
+        }
+        let may_refuse = self.paths.iter().flatten().any(|way| way.answers);
+        let both = self.least_delay(end) + self.least_delay(1 - end);
+        let answered = self.now + if may_refuse { Span::ZERO } else { both };
+        let untold = self.paths.iter().filter_map(|ways| {
+            let Way { link, told, .. } = &ways[1 - end];
+            link.settled().skip(*told).map(|(at, _)| at).find(|at| *at >= answered)
+        });
+        [until.min(answered), untold.min().map_or(until, |at| at.min(until))]
+    }
+
     /// How far the guest at an end may run: nothing that it does not know arrives before.
     fn horizon(&self, end: usize) -> Instant {
-        let (out, back, other) = (&self.ways[end], &self.ways[1 - end], &self.sides[1 - end]);
+        let other = &self.sides[1 - end];
+        let least_back = self.least_delay(1 - end);
         // What is sure to arrive is told before.
-        let arrival = back.link.unsettled_at().map(|at| at + back.last_delay);
-        // What it sent itself may be answered.
-        let answered = out
-            .link
-            .next_departure()
-            .map(|at| if out.answers { at } else { at + back.least_delay });
+        let arrivals = self.paths.iter().map(|ways| &ways[1 - end]);
+        let arrivals = arrivals.filter_map(|it| Some(it.link.unsettled_at()? + it.last_delay));
+        // What it sent itself may be answered, on any path.
+        let departures = self.paths.iter().map(|ways| &ways[end]);
+        let answered = departures.filter_map(|out| {
+            let at = out.link.next_departure()?;
+            Some(if out.answers { at } else { at + least_back })
+        });
         let sent = other.sent.front().map(|(at, _)| *at);
         let told = |side: &Side<G>| side.orders.front().map(|(at, _)| *at);
         let others = Instant::earlier(sent, other.guest.poll_at());
         let others = Instant::earlier(others, told(other));
         // Of the other's link something may come back to it at once; so may a report to this end.
-        let others = others.map(|at| at + back.least_delay);
+        let others = others.map(|at| at + least_back);
         let limit = self.awaited.limit().filter(|_| self.last_words.is_none());
         let clock = Instant::earlier(self.rest, limit);
-        [arrival, answered, others, told(&self.sides[end]), clock]
+        [arrivals.min(), answered.min(), others, told(&self.sides[end]), clock]
             .into_iter()
             .flatten()
             .min()
             .unwrap_or(self.now + LAST_WORDS)
+    }
+
+    /// How long a packet of this direction is on any path at least.
+    fn least_delay(&self, way: usize) -> Span {
+        let all = self.paths.iter().map(|ways| ways[way].least_delay);
+        all.min().unwrap_or(Span::ZERO)
     }
 
     /// Something that a guest has sent leaves it.
@@ -246,7 +297,9 @@ impl<G: Guest, A: Awaited> GuestWorld<G, A> {
                 let id = self.next_id;
                 self.next_id += 1;
                 self.recorder.left(Endpoint::BOTH[end], self.now, id, &packet)?;
-                self.ways[end].link.handle_packet(self.now, Packet::new(id, packet));
+                let path = usize::from(self.paths.len() > 1 && takes_second_path(&packet));
+                let link = &mut self.paths[path][end].link;
+                link.handle_packet(self.now, Packet::new(id, packet));
             }
             FromGuest::Report(report) => self.heard(Endpoint::BOTH[end], report)?,
             FromGuest::Sample(flow, sample) => self.recorder.sampled(flow.as_deref(), &sample)?,
@@ -280,7 +333,7 @@ impl<G: Guest, A: Awaited> GuestWorld<G, A> {
 
     /// Tells an end something, as soon as it can hear it: it may have run until then already.
     fn tell(&mut self, end: Endpoint, order: &GuestOrder) {
-        let delay = self.ways[1 - end.index()].least_delay;
+        let delay = self.least_delay(1 - end.index());
         self.sides[end.index()].orders.push_back((self.now + delay, *order));
     }
 
@@ -292,10 +345,10 @@ impl<G: Guest, A: Awaited> GuestWorld<G, A> {
     }
 
     /// Hands over what has come out of a link.
-    fn deliver(&mut self, way: usize) -> Outcome<G> {
-        let Way { link, changes, told, .. } = &mut self.ways[way];
+    fn deliver(&mut self, way: usize, path: usize) -> Outcome<G> {
+        let Way { link, changes, told, .. } = &mut self.paths[path][way];
         while let Some(departure) = link.poll(self.now) {
-            let verdict = departure.verdict;
+            let verdict = on_path(path, departure.verdict);
             // A router's answer goes back to the sender.
             let end = 1 - verdict.direction.sender().index();
             if verdict.fate == Fate::Delivered {
@@ -328,9 +381,11 @@ impl<G: Guest, A: Awaited> GuestWorld<G, A> {
     }
 
     fn drain(&mut self, at: Instant) -> Outcome<G> {
-        for way in &mut self.ways {
-            for departure in way.link.drain(at) {
-                self.recorder.verdict(&departure.verdict)?;
+        for (path, ways) in self.paths.iter_mut().enumerate() {
+            for way in ways {
+                for departure in way.link.drain(at) {
+                    self.recorder.verdict(&on_path(path, departure.verdict))?;
+                }
             }
         }
         Ok(())
@@ -341,7 +396,8 @@ impl<G: Guest, A: Awaited> GuestWorld<G, A> {
         if self.last_words.is_some() {
             return;
         }
-        let is_empty = self.ways.iter().all(|way| way.link.in_flight().next().is_none());
+        let mut ways = self.paths.iter().flatten();
+        let is_empty = ways.all(|way| way.link.in_flight().next().is_none());
         let farewell = self.awaited.farewell(is_empty);
         let alone = (is_empty && self.awaited.server_is_alone()).then_some(QUIET);
         self.rest = match farewell.or(alone) {
@@ -349,4 +405,29 @@ impl<G: Guest, A: Awaited> GuestWorld<G, A> {
             Some(span) => self.rest.or(Some(self.now + span)),
         };
     }
+}
+
+/// The seed of the randomness on the second path: what happens there is independent of the first.
+fn seed_of_second_path(seed: u64) -> u64 {
+    Rng::new(seed, "second path").next_u64()
+}
+
+/// The verdict of a link of the path with this number. Links number what they make themselves
+/// alike.
+fn on_path(path: usize, verdict: Verdict) -> Verdict {
+    if path == 0 {
+        return verdict;
+    }
+    let id = if verdict.is_made() { verdict.id | MADE_ON_SECOND_PATH } else { verdict.id };
+    Verdict { id, second_path: true, ..verdict }
+}
+
+/// Whether a packet has an address of the second path.
+fn takes_second_path(packet: &[u8]) -> bool {
+    let Some(header) = packet.first_chunk::<20>().filter(|header| header[0] >> 4 == 4) else {
+        return false;
+    };
+    let address = |at: usize| -> [u8; 4] { header[at..at + 4].try_into().unwrap_or_default() };
+    // RFC 791 section 3.1.
+    [12, 16].into_iter().any(|at| SECOND_ADDRESSES.contains(&address(at).into()))
 }

@@ -6,7 +6,6 @@ use std::sync::mpsc::Sender;
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 
-use rustix::net::SocketType;
 use tcplab_scenario::PlannedConnection;
 use tcplab_units::{Endpoint, Instant};
 use tcplab_workload::{AppReport, Application};
@@ -137,7 +136,7 @@ impl EndConnections<'_> {
                 drop(first);
                 let (socket, options) = match opened {
                     Some(opened) => opened,
-                    None => socket::open(&spec.socket, end, SocketType::STREAM)?,
+                    None => socket::open_stream(&spec.socket, end, planned.workload.through)?,
                 };
                 let own = SocketAddrV4::new(self.addresses[0], planned.ports[0]);
                 rustix::net::bind(&socket, &own)

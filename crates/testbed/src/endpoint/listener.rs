@@ -7,7 +7,7 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
-use rustix::net::{SocketFlags, SocketType};
+use rustix::net::SocketFlags;
 use tcplab_scenario::PlannedConnection;
 use tcplab_units::Endpoint;
 use tcplab_workload::Absent;
@@ -47,7 +47,7 @@ impl Listener {
         let failed = |call| move |errno| socket::failed(Endpoint::Server, call, errno);
         let open = |(index, spec): (usize, &tcplab_scenario::EndpointSpec)| {
             let (socket, mut options) =
-                socket::open(&spec.socket, Endpoint::Server, SocketType::STREAM)?;
+                socket::open_stream(&spec.socket, Endpoint::Server, flows.medium(index))?;
             if absent != Some(Absent::Closed) {
                 if absent == Some(Absent::Silent) {
                     sys::swallow_everything(socket.as_fd())

@@ -6,7 +6,6 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Mutex;
 use std::sync::mpsc::{Receiver, Sender};
 
-use rustix::net::SocketType;
 use tcplab_recording::EndpointRecord;
 use tcplab_scenario::PlannedConnection;
 use tcplab_units::{Bytes, Endpoint, Instant};
@@ -25,7 +24,7 @@ use crate::load::{Clients, ServerProcess};
 use crate::options::OptionSheet;
 use crate::sampler::Sampled;
 use crate::trial_state::TrialState;
-use crate::{TrialError, sys, sysctl};
+use crate::{TrialError, module, route, sys, sysctl};
 
 /// What an endpoint leaves.
 pub(crate) struct Outcome {
@@ -100,7 +99,7 @@ impl Prepared<'_> {
                 (Endpoint::Client, None) => Work::Connections(flows, Vec::new(), None),
                 (Endpoint::Client, Some(first)) => {
                     let asked = &flows.spec(first, end).socket;
-                    let socket = socket::open(asked, end, SocketType::STREAM)?;
+                    let socket = socket::open_stream(asked, end, first.workload.through)?;
                     Work::Connections(flows, Vec::new(), Some(socket))
                 }
                 (Endpoint::Server, _) => {
@@ -125,9 +124,12 @@ impl Prepared<'_> {
             let _ = sys::run_before_others();
         }
         let Ok(clock) = start.recv() else { return Err(TrialError::Stopped) };
+        let spec = shared.endpoint(end);
         let record = EndpointRecord {
             address: addresses[end as usize].to_string(),
             sysctls: sysctl::in_force(),
+            modules: module::in_force(&spec.module),
+            route: route::in_force(&spec.route, addresses[end.other() as usize])?,
             ..EndpointRecord::default()
         };
         let outcome = match work {
@@ -179,7 +181,7 @@ fn datagram_socket(
     server: SocketAddrV4,
     shared: &TrialState,
 ) -> Result<(OwnedFd, OptionSheet), TrialError> {
-    let (socket, mut options) = socket::open(&shared.endpoint(end).socket, end, SocketType::DGRAM)?;
+    let (socket, mut options) = socket::open_datagram(&shared.endpoint(end).socket, end)?;
     let absent = shared.workload.absent();
     if end == Endpoint::Server && absent != Some(Absent::Closed) {
         if absent == Some(Absent::Silent) {

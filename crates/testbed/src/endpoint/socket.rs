@@ -3,12 +3,12 @@
 use std::os::fd::{AsFd, OwnedFd};
 
 use rustix::io::Errno;
-use rustix::net::{AddressFamily, SocketFlags, SocketType};
+use rustix::net::{AddressFamily, Protocol, SocketFlags, SocketType, ipproto, socket_with};
 use tcplab_units::Endpoint;
-use tcplab_workload::{SocketOptions, SocketRole};
+use tcplab_workload::{Medium, SocketOptions, SocketRole};
 
-use crate::TrialError;
 use crate::options::OptionSheet;
+use crate::{TrialError, multipath};
 
 /// How many connections may wait to be accepted, unless the scenario says or more begin by
 /// themselves.
@@ -17,14 +17,38 @@ pub(super) const BACKLOG: u32 = 16;
 /// A socket, with its options.
 pub(super) type OpenSocket = (OwnedFd, OptionSheet);
 
-/// Opens an endpoint's socket and sets its options.
-pub(super) fn open(
+/// Opens an endpoint's socket of a stream through `medium` and sets its options.
+pub(super) fn open_stream(
+    asked: &SocketOptions,
+    end: Endpoint,
+    medium: Medium,
+) -> Result<OpenSocket, TrialError> {
+    let protocol = (medium == Medium::Mptcp).then_some(ipproto::MPTCP);
+    open(asked, end, SocketType::STREAM, protocol)
+}
+
+/// Opens an endpoint's socket of datagrams and sets its options.
+pub(super) fn open_datagram(
+    asked: &SocketOptions,
+    end: Endpoint,
+) -> Result<OpenSocket, TrialError> {
+    open(asked, end, SocketType::DGRAM, None)
+}
+
+fn open(
     asked: &SocketOptions,
     end: Endpoint,
     kind: SocketType,
+    protocol: Option<Protocol>,
 ) -> Result<OpenSocket, TrialError> {
-    let socket = rustix::net::socket_with(AddressFamily::INET, kind, SocketFlags::CLOEXEC, None)
-        .map_err(|e| TrialError::setup("open a socket")(e.into()))?;
+    let socket = socket_with(AddressFamily::INET, kind, SocketFlags::CLOEXEC, protocol);
+    let socket = socket.map_err(|errno| match protocol {
+        // Off, or not built in (net/mptcp/protocol.c).
+        Some(_) if matches!(errno, Errno::PROTONOSUPPORT | Errno::NOPROTOOPT) => {
+            TrialError::reported(multipath::NO_MPTCP, None)
+        }
+        _ => TrialError::setup("open a socket")(errno.into()),
+    })?;
     let role = match end {
         Endpoint::Client => SocketRole::Client,
         Endpoint::Server => SocketRole::Listener,

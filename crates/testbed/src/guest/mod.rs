@@ -20,16 +20,16 @@ use tcplab_units::{Endpoint, Span};
 
 use self::channel::Channel;
 pub use self::program::GuestProgram;
-use crate::addresses::ADDRESSES;
+use crate::addresses::{ADDRESSES, SECOND_ADDRESSES};
 use crate::clock::Clock;
 use crate::device::{self, Attachment};
 use crate::endpoint::{Outcome, Prepared};
 use crate::flows::FlowEvent;
 use crate::launch::TrialRequest;
 use crate::namespace::Privilege;
-use crate::sampler::Sampled;
+use crate::sampler::{self, Looked, Sampled};
 use crate::trial_state::TrialState;
-use crate::{TrialError, Tuning, sysctl, threads, trial};
+use crate::{TrialError, Tuning, module, multipath, route, sysctl, threads, trial};
 
 /// Where the recording of a trial on the same host is made, in the guest.
 const RECORDING: &str = "/run/recording";
@@ -96,7 +96,7 @@ fn take_part(task: &GuestTask, channel: &Arc<Channel>) -> Result<(), TrialError>
         return on_same_host(&request, directory, channel);
     }
     let shared = Arc::new(TrialState::new(&request));
-    set_up(end, &shared)?;
+    set_up(end, &shared, case.second_path.is_some())?;
     let events = report_flows(&shared, channel)?;
     let endpoint = Prepared::new(end, ADDRESSES, &shared)?;
     channel.say(&GuestReport::Ready)?;
@@ -105,7 +105,11 @@ fn take_part(task: &GuestTask, channel: &Arc<Channel>) -> Result<(), TrialError>
     obey(end, &shared, channel)?;
     let _ = shared.virtual_calls.set(Channel::virtual_calls()?);
     let (sockets, new_sockets) = mpsc::channel();
-    watch(new_sockets, (clock, case.sampling.interval()), &shared, channel)?;
+    if case.is_multipath() {
+        sample(new_sockets, (clock, case.sampling.tcp_info), channel)?;
+    } else {
+        watch(new_sockets, (clock, case.sampling.interval()), &shared, channel)?;
+    }
     let (go, start) = mpsc::channel();
     go.send(clock).map_err(|_| TrialError::panicked())?;
     let outcome = endpoint.run(&start, sockets)?;
@@ -123,18 +127,30 @@ fn on_same_host(
     channel: &Channel,
 ) -> Result<(), TrialError> {
     mounts::mount_outside(directory, RECORDING)?;
+    // Both ends have the same, as was checked when the scenario was read.
+    module::apply(&request.case.client.module)?;
     channel.say(&GuestReport::Ready)?;
     while channel.hear::<GuestOrder>()? != GuestOrder::Start {}
     trial::run(request, Privilege::Held)?;
     channel.say(&GuestReport::Done(Box::default()))
 }
 
-fn set_up(end: Endpoint, shared: &TrialState) -> Result<(), TrialError> {
-    sysctl::apply(end.name(), &shared.endpoint(end).sysctl)?;
+fn set_up(end: Endpoint, shared: &TrialState, has_second: bool) -> Result<(), TrialError> {
+    let spec = shared.endpoint(end);
+    module::apply(&spec.module)?;
+    sysctl::apply(end.name(), &spec.sysctl)?;
     device::take_loopback_up()?;
     let address = ADDRESSES[end as usize];
     let attachment = Attachment { name: device::NAME.into(), address, mtu: device::MTU };
-    device::attach(&attachment, false)
+    device::attach(&attachment, false)?;
+    route::apply(end, &spec.route, device::NAME, address)?;
+    if has_second {
+        let address = SECOND_ADDRESSES[end as usize];
+        device::add_address(device::NAME, address)?;
+        route::apply(end, &spec.route, device::NAME, address)?;
+        multipath::use_second_address(end, address)?;
+    }
+    Ok(())
 }
 
 /// What the flows do is reported as it happens, until the sender that is returned is dropped.
@@ -180,6 +196,21 @@ fn watch(
                 let _ = channel.say(&GuestReport::Failed { message, remedy });
             }
         }
+    })?;
+    Ok(())
+}
+
+/// Looks at the sockets itself: those of Multipath TCP answer for their first subflow, which the
+/// kernel's own watch does not know.
+fn sample(
+    sockets: Receiver<(Endpoint, Sampled)>,
+    (clock, interval): (Clock, Span),
+    channel: &Arc<Channel>,
+) -> Result<(), TrialError> {
+    let channel = Arc::clone(channel);
+    sampler::start(clock, false, interval, sockets, move |(flow, sample): Looked| {
+        let (flow, sample) = (flow.map(|flow| flow.to_string()), Box::new(sample));
+        let _ = channel.say(&GuestReport::Sampled { flow, sample });
     })?;
     Ok(())
 }

@@ -8,6 +8,7 @@ use std::process::Command;
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::thread::JoinHandle;
 
+use netlink_packet_route::route::RouteMetric;
 use rustix::process::Pid;
 
 use super::sockets::Sockets;
@@ -218,12 +219,14 @@ fn route(
     let out = device::interface_index(name)?;
     let [near, far] = block.ends();
     let everywhere = (Ipv4Addr::UNSPECIFIED, 0);
+    let metrics: Vec<RouteMetric> =
+        congestion.map(|name| RouteMetric::CcAlgo(name.into())).into_iter().collect();
     let through = |destination, gateway| {
         let way = Way::Gateway { out, gateway };
-        Route { destination, way, priority: 0, congestion }
+        Route { destination, way, priority: 0, metrics: metrics.clone() }
     };
     let nowhere =
-        |destination| Route { destination, way: Way::Nowhere, priority: LAST, congestion: None };
+        |destination| Route { destination, way: Way::Nowhere, priority: LAST, metrics: Vec::new() };
     // With its address, an end has got a route to its own network.
     let source = if routes == Routes::Near { near } else { far };
     let own = Route { way: Way::Link { out, source }, ..through(block.network(), source) };
@@ -242,10 +245,10 @@ fn route(
     Ok(())
 }
 
-fn refusal(route: &Route<'_>, error: io::Error) -> TrialError {
-    match route.congestion {
+fn refusal(route: &Route, error: io::Error) -> TrialError {
+    match &route.metrics[..] {
         // What it says of a name that it does not know (`ip_metrics_convert`).
-        Some(name) if error.raw_os_error() == Some(libc::EINVAL) => {
+        [RouteMetric::CcAlgo(name)] if error.raw_os_error() == Some(libc::EINVAL) => {
             sysctl::no_congestion_control(name)
         }
         _ => {

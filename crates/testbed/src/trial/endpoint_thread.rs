@@ -9,11 +9,11 @@ use tcplab_units::Endpoint;
 
 use crate::addresses::ADDRESSES;
 use crate::clock::Clock;
-use crate::device::{Device, DeviceEnd, DeviceKind};
+use crate::device::{self, Device, DeviceEnd, DeviceKind};
 use crate::endpoint::{Outcome, Prepared};
 use crate::sampler::Sampled;
 use crate::trial_state::TrialState;
-use crate::{TrialError, namespace, sysctl, threads};
+use crate::{TrialError, namespace, route, sysctl, threads};
 
 /// An endpoint whose thread is set up and waits for the start.
 pub(super) struct EndpointThread<D> {
@@ -49,7 +49,9 @@ pub(super) fn prepare_with<X: Send + 'static, D>(
     let set_up = move |shared: &TrialState| {
         namespace::isolate_thread()?;
         sysctl::apply(end.name(), &shared.endpoint(end).sysctl)?;
-        let device = Device::create(kind, ADDRESSES[end as usize], bridge.as_fd())?;
+        let address = ADDRESSES[end as usize];
+        let device = Device::create(kind, address, bridge.as_fd())?;
+        route::apply(end, &shared.endpoint(end).route, device::NAME, address)?;
         let _ = device_sender.send((device, inside()?));
         Device::await_carrier(kind)
     };

@@ -23,7 +23,7 @@ pub(crate) fn run(request: &TrialRequest, privilege: Privilege) -> Result<(), Tr
     let request = &load::captured_in_short(request);
     let case = &request.case;
     match case.path.backend.unwrap_or_default() {
-        _ if !case.workload.through.is_tcp() => through::run(request, privilege),
+        _ if !case.workload.through.has_packets() => through::run(request, privilege),
         _ if case.path.same_host => same_host::run(request, privilege),
         Backend::Tcplab => bridged::run(request, privilege),
         Backend::Netem => netem::run(request, privilege),

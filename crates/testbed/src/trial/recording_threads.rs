@@ -122,6 +122,7 @@ pub(crate) fn record(clock: Clock, seed: u64, path: PathSpec, world: WorldRecord
         case_hash: String::new(),
         seed,
         path,
+        second_path: None,
         epoch_nanos: clock.epoch_nanos(),
         duration: clock.now().since(Instant::ZERO),
         client: EndpointRecord::default(),

@@ -134,7 +134,7 @@ impl Joined {
                 let (near, far) = UnixStream::pair()?;
                 Some([of_socket(near)?, of_socket(far)?])
             }
-            Medium::Memory | Medium::Tcp => None,
+            Medium::Memory | Medium::Tcp | Medium::Mptcp => None,
         })
     }
 

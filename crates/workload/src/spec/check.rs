@@ -36,11 +36,15 @@ impl WorkloadSpec {
                 ("pause", self.pause.is_some()),
                 ("urgent_at", self.urgent_at.is_some()),
                 ("close", !self.close.is_orderly()),
-                ("through", !self.through.is_tcp()),
+                ("through", !self.through.has_packets()),
             ];
             if let Some((key, _)) = of_bulk.into_iter().find(|(_, given)| *given) {
                 return Err(WorkloadError::OfBulk(key));
             }
+        }
+        let sends_otherwise = self.datagrams.is_some() || self.load.is_some();
+        if sends_otherwise && self.through == Medium::Mptcp {
+            return Err(WorkloadError::NotThrough(given[0], self.through.name()));
         }
         if let Some(load) = &self.load {
             if self.connections.is_some() {
@@ -81,6 +85,9 @@ impl WorkloadSpec {
     /// Refuses what only TCP has.
     fn check_medium(&self) -> Result<(), WorkloadError> {
         let is_memory = self.through == Medium::Memory;
+        if self.through == Medium::Mptcp && self.urgent_at.is_some() {
+            return Err(WorkloadError::NotThrough("urgent_at", self.through.name()));
+        }
         let of_tcp = [
             ("urgent_at", self.urgent_at.is_some()),
             ("close", !self.close.is_orderly()),
@@ -90,7 +97,7 @@ impl WorkloadSpec {
             ("think", is_memory && self.think.is_some()),
             ("pause", is_memory && self.pause.is_some()),
         ];
-        let of_tcp = of_tcp.into_iter().filter(|_| !self.through.is_tcp());
+        let of_tcp = of_tcp.into_iter().filter(|_| !self.through.has_packets());
         match of_tcp.into_iter().find(|(_, given)| *given) {
             Some((key, _)) => Err(WorkloadError::NotThrough(key, self.through.name())),
             None if is_memory && self.bulk() > WorkloadSpec::COPIED_MAX => {

@@ -43,8 +43,9 @@ pub struct WorkloadSpec {
     /// How the sender of an upload or a download closes. Default: `orderly`.
     #[serde(default, skip_serializing_if = "CloseMode::is_orderly")]
     pub close: CloseMode,
-    /// What an upload or a download goes through: `tcp`, or, with both ends on the same host,
-    /// `unix`, `pipe` or `memory`. Default: `tcp`.
+    /// What connections go through: `tcp`, or `mptcp`, where both ends are kernels. An upload or a
+    /// download with both ends on the same host may also go through `unix`, `pipe` or `memory`.
+    /// Default: `tcp`.
     #[serde(default, skip_serializing_if = "Medium::is_tcp")]
     pub through: Medium,
     /// Requests of the client and responses of the server.

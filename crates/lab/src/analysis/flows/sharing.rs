@@ -33,6 +33,23 @@ impl Arrivals {
         Arrivals(arrivals)
     }
 
+    /// Those of several streams.
+    pub(super) fn together(all: impl Iterator<Item = Arrivals>) -> Arrivals {
+        let mut pieces = Vec::new();
+        for Arrivals(one) in all {
+            let before = [0].into_iter().chain(one.iter().map(|(_, total)| *total));
+            pieces
+                .extend(one.iter().zip(before).map(|((at, total), before)| (*at, total - before)));
+        }
+        pieces.sort_by_key(|(at, _)| *at);
+        let mut total = 0;
+        for (_, bytes) in &mut pieces {
+            total += *bytes;
+            *bytes = total;
+        }
+        Arrivals(pieces)
+    }
+
     /// When the first and the last came.
     pub(super) fn span(&self) -> Option<(Instant, Instant)> {
         Some((self.0.first()?.0, self.0.last()?.0))

@@ -53,6 +53,17 @@ fn fairness_counts_common_time_only() {
 }
 
 #[test]
+fn streams_together_are_the_sum_of_them() {
+    let parts = [flow(&[(0, 100, 10)]), Arrivals::default(), flow(&[(50, 200, 3)])];
+    let both = Arrivals::together(parts.iter().cloned());
+    for millis in [0, 40, 50, 95, 300] {
+        let each: u64 = parts.iter().map(|one| one.until(at(millis))).sum();
+        assert_eq!(both.until(at(millis)), each, "{millis}");
+    }
+    assert_eq!(both.total(), 100 + 45);
+}
+
+#[test]
 fn flows_without_overlap_have_no_fairness() {
     assert_eq!(fairness(&[flow(&[(0, 1_000, 10)])]), None);
     let apart = [flow(&[(0, 1_000, 10)]), flow(&[(2_000, 3_000, 10)])];
