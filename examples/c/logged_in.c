@@ -23,7 +23,7 @@ static int is_name(const char *text, size_t len)
         return 0;
     for (size_t at = 0; at < len; at++)
         if (!isascii((unsigned char)text[at]) ||
-            (!isalnum((unsigned char)text[at]) && !strchr("._-", text[at])))
+            (!isalnum((unsigned char)text[at]) && !memchr("._-", text[at], 3)))
             return 0;
     return 1;
 }

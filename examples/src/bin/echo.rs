@@ -58,7 +58,14 @@ fn client(server: &str) -> io::Result<()> {
     let stream = TcpStream::connect(server)?;
     let mut back = stream.try_clone()?;
     // Reads while it writes: else both ends could wait for the other to read.
-    let printer = thread::spawn(move || io::copy(&mut back, &mut io::stdout()));
+    let printer = thread::spawn(move || {
+        let printed = io::copy(&mut back, &mut io::stdout());
+        if printed.is_err() {
+            // Or the other thread would write for ever, into a connection that nobody reads.
+            back.shutdown(Shutdown::Both)?;
+        }
+        printed
+    });
     io::copy(&mut io::stdin(), &mut &stream)?;
     stream.shutdown(Shutdown::Write)?;
     printer.join().expect("it does not panic")?;
