@@ -165,6 +165,27 @@ static inline int serve_at(const char *text, int type)
     return fd;
 }
 
+/* Connects, whatever signals come. A connect that was interrupted goes on by itself, and may not be
+ * called again: when the socket can be written to, SO_ERROR says how it ended. */
+static inline int connect_whole(int fd, const struct addrinfo *to)
+{
+    struct pollfd row = {.fd = fd, .events = POLLOUT};
+    int error = 0;
+    socklen_t len = sizeof error;
+
+    if (connect(fd, to->ai_addr, to->ai_addrlen) == 0)
+        return 0;
+    if (errno != EINTR)
+        return -1;
+    while (poll(&row, 1, -1) < 0)
+        if (errno != EINTR)
+            return -1;
+    if (getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &len) < 0)
+        return -1;
+    errno = error;
+    return error == 0 ? 0 : -1;
+}
+
 /* A socket that is connected to ADDRESS:PORT; -1 if no address answers. Nothing is bound before:
  * `connect` chooses address and port. A datagram socket sends nothing by that: from now on it
  * has one peer, and receives from that one only. std: `TcpStream::connect`. */
@@ -177,7 +198,7 @@ static inline int connect_to(const char *text, int type)
         fd = socket(one->ai_family, one->ai_socktype | SOCK_CLOEXEC, one->ai_protocol);
         if (fd < 0)
             continue;
-        if (connect(fd, one->ai_addr, one->ai_addrlen) == 0)
+        if (connect_whole(fd, one) == 0)
             break;
         int error = errno;
         close(fd);

@@ -7,7 +7,7 @@
  *
  * What std hides: nothing of utmp; Rust reads the bytes at the offsets that `libc` gives.
  *
- * logged_in server [ADDRESS:PORT] [--utmp FILE] [--sessions DIR]
+ * logged_in server [ADDRESS:PORT] [--utmp FILE] [--systemd DIR]
  * logged_in client USER ADDRESS:PORT */
 #include "course.h"
 
@@ -48,19 +48,24 @@ static int in_utmp(const char *path, const char *user)
 }
 
 /* Each session is a file of lines such as USER=name and CLASS=user (greeters have another class).
- * systemd's own functions, sd_session_get_username(3), read these files. */
-static int in_sessions(const char *path, const char *user)
+ * systemd's own functions, sd_session_get_username(3), read these files. Containers may have the
+ * folder and no systemd: it runs where there is `system` (sd_booted(3)). */
+static int in_sessions(const char *systemd, const char *user)
 {
-    char line[512], file_name[768], wanted[64];
+    char line[512], path[512], file_name[800], wanted[64];
     int answer = NO;
     struct dirent *entry;
-    DIR *folder = opendir(path);
 
+    snprintf(path, sizeof path, "%.400s/system", systemd);
+    if (access(path, F_OK) < 0)
+        return UNKNOWN;
+    snprintf(path, sizeof path, "%.400s/sessions", systemd);
+    DIR *folder = opendir(path);
     if (!folder)
         return UNKNOWN;
     snprintf(wanted, sizeof wanted, "USER=%.32s\n", user);
     while (answer == NO && (entry = readdir(folder))) {
-        snprintf(file_name, sizeof file_name, "%.400s/%s", path, entry->d_name);
+        snprintf(file_name, sizeof file_name, "%s/%s", path, entry->d_name);
         FILE *file = entry->d_name[0] == '.' ? NULL : fopen(file_name, "r");
         int is_user = 0, is_session = 0;
         while (file && fgets(line, sizeof line, file)) {
@@ -78,7 +83,7 @@ static int in_sessions(const char *path, const char *user)
 static void server(char **argv, const char *where)
 {
     const char *utmp = text_option(argv, "--utmp", "/var/run/utmp");
-    const char *sessions = text_option(argv, "--sessions", "/run/systemd/sessions");
+    const char *systemd = text_option(argv, "--systemd", "/run/systemd");
     int fd = serve_at(where, SOCK_DGRAM);
 
     for (;;) {
@@ -95,10 +100,11 @@ static void server(char **argv, const char *where)
         if (is_name(user, (size_t)got)) {
             known = in_utmp(utmp, user);
             if (known == UNKNOWN)
-                known = in_sessions(sessions, user);
+                known = in_sessions(systemd, user);
             if (known == UNKNOWN)
                 snprintf(answer, sizeof answer,
-                         "nobody knows: this system has neither %.64s nor %.64s", utmp, sessions);
+                         "nobody knows: there is no %.80s, and no systemd runs (%.80s/system)",
+                         utmp, systemd);
             else
                 snprintf(answer, sizeof answer, "%s is %slogged in", user, known == YES ? "" : "not ");
         } else {

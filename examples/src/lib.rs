@@ -23,6 +23,12 @@ pub fn argument(place: usize, what: &str) -> io::Result<String> {
     std::env::args().nth(place + 1).ok_or_else(missing)
 }
 
+/// Where a server is to listen: the argument at a place, or a port of the kernel's choosing.
+pub fn address(place: usize) -> String {
+    let given = argument(place, "where").ok().filter(|given| !given.starts_with('-'));
+    given.unwrap_or_else(|| "127.0.0.1:0".into())
+}
+
 /// Runs one half of an example: the server, at the address given or one that the kernel chooses, or
 /// the client of the server named.
 ///
@@ -33,7 +39,7 @@ pub fn client_or_server(
     server: impl FnOnce(&str) -> io::Result<()>,
 ) -> io::Result<()> {
     match argument(0, "`server` or `client`")?.as_str() {
-        "server" => server(&argument(1, "where").unwrap_or_else(|_| "127.0.0.1:0".into())),
+        "server" => server(&address(1)),
         _ => client(&argument(1, "the server's address and port")?),
     }
 }

@@ -13,14 +13,14 @@ use std::io::{self, Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
 use std::thread;
 
-use tcplab_examples::argument;
+use tcplab_examples::{address, argument};
 
 fn main() -> io::Result<()> {
     let role = argument(0, "`server`, `threads` or `client`")?;
     if role == "client" {
         return client(&argument(1, "the server's address and port")?);
     }
-    let address = argument(1, "where").unwrap_or_else(|_| "127.0.0.1:0".into());
+    let address = address(1);
     // std sets SO_REUSEADDR, so that a server can be started again while connections of its
     // predecessor are in TIME-WAIT.
     let listener = TcpListener::bind(address)?;

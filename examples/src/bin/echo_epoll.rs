@@ -15,10 +15,10 @@ use std::os::fd::{AsFd, AsRawFd};
 use rustix::buffer::spare_capacity;
 use rustix::event::epoll::{self, CreateFlags, EventData, EventFlags};
 use rustix::io::retry_on_intr;
-use tcplab_examples::{CLIENTS, Connection, argument};
+use tcplab_examples::{CLIENTS, Connection, address};
 
 fn main() -> io::Result<()> {
-    let address = argument(0, "where").unwrap_or_else(|_| "127.0.0.1:0".into());
+    let address = address(0);
     let listener = TcpListener::bind(address)?;
     listener.set_nonblocking(true)?;
     println!("listening on {}", listener.local_addr()?);

@@ -5,7 +5,7 @@
 //! is no longer written (Debian 13, musl), the sessions of systemd-logind. Where there is neither,
 //! as in most containers, the answer says so.
 //!
-//! `logged_in server [ADDRESS:PORT] [--utmp FILE] [--sessions DIR]`
+//! `logged_in server [ADDRESS:PORT] [--utmp FILE] [--systemd DIR]`
 //! `logged_in client USER ADDRESS:PORT`
 #![expect(clippy::print_stdout, reason = "a program at the terminal speaks by printing")]
 
@@ -17,7 +17,7 @@ use std::time::Duration;
 use std::{fs, io};
 
 use libc::{USER_PROCESS, utmpx};
-use tcplab_examples::{argument, datagrams_to, option};
+use tcplab_examples::{address, argument, datagrams_to, option};
 
 /// A record of utmp(5): its length, and where the kind of the entry and the name are. They differ
 /// from machine to machine.
@@ -29,10 +29,9 @@ fn main() -> io::Result<()> {
     if argument(0, "`server` or `client`")? == "client" {
         return client(&argument(1, "a user")?, &argument(2, "the server's address and port")?);
     }
-    let address = argument(1, "where").ok().filter(|address| !address.starts_with('-'));
-    let address = address.unwrap_or_else(|| "127.0.0.1:0".into());
+    let address = address(1);
     let utmp: String = option("--utmp")?.unwrap_or_else(|| "/var/run/utmp".into());
-    let sessions: String = option("--sessions")?.unwrap_or_else(|| "/run/systemd/sessions".into());
+    let systemd: String = option("--systemd")?.unwrap_or_else(|| "/run/systemd".into());
     let socket = UdpSocket::bind(address)?;
     println!("listening on {}", socket.local_addr()?);
     // No name is longer; of what is, the rest is lost, as datagrams are read whole or not at all.
@@ -41,12 +40,12 @@ fn main() -> io::Result<()> {
         let (len, from) = socket.recv_from(&mut room)?;
         let answer = match std::str::from_utf8(&room[..len]) {
             Ok(user) if is_name(user) => {
-                match in_utmp(&utmp, user).or_else(|_| in_sessions(sessions.as_ref(), user)) {
+                match in_utmp(&utmp, user).or_else(|_| in_sessions(systemd.as_ref(), user)) {
                     Ok(true) => format!("{user} is logged in"),
                     Ok(false) => format!("{user} is not logged in"),
-                    Err(_) => {
-                        format!("nobody knows: this system has neither {utmp} nor {sessions}")
-                    }
+                    Err(_) => format!(
+                        "nobody knows: there is no {utmp}, and no systemd runs ({systemd}/system)"
+                    ),
                 }
             }
             _ => "that is no user's name".to_owned(),
@@ -71,10 +70,12 @@ fn in_utmp(utmp: &str, user: &str) -> io::Result<bool> {
 }
 
 /// Each session is a file of lines such as USER=name and CLASS=user (greeters have another class).
-/// systemd's own functions, sd_session_get_username(3), read these files.
-fn in_sessions(folder: &Path, user: &str) -> io::Result<bool> {
+/// systemd's own functions, sd_session_get_username(3), read these files. Containers may have the
+/// folder and no systemd: it runs where there is `system` (sd_booted(3)).
+fn in_sessions(systemd: &Path, user: &str) -> io::Result<bool> {
+    fs::metadata(systemd.join("system"))?;
     let wanted = format!("USER={user}");
-    for entry in fs::read_dir(folder)? {
+    for entry in fs::read_dir(systemd.join("sessions"))? {
         // A session may end meanwhile.
         let session = fs::read_to_string(entry?.path()).unwrap_or_default();
         let has = |wanted: &str| session.lines().any(|line| line == wanted);

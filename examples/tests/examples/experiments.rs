@@ -7,7 +7,8 @@ use crate::process::run;
 fn found(language: Language, program: &str) -> String {
     let said = run(&language.program(program), &[]);
     let lines = said.lines().map(|line| line.split(" (os error").next().unwrap_or(line));
-    lines.collect::<Vec<_>>().join("\n")
+    // As musl has it.
+    lines.collect::<Vec<_>>().join("\n").replace("Address in use", "Address already in use")
 }
 
 #[test]

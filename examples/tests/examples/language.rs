@@ -39,10 +39,15 @@ pub(crate) static HAS_COMPILER: LazyLock<bool> = LazyLock::new(|| {
     let answer = Command::new(compiler()).arg("--version").stdout(Stdio::null()).status();
     let has = answer.is_ok_and(|status| status.success());
     if !has {
-        eprintln!("skipped: {} does not run, so no program in C was tested", compiler());
+        skipped(&format!("{} does not run, so no program in C was tested", compiler()));
     }
     has
 });
+
+#[expect(clippy::print_stderr, reason = "a test that cannot run here says so")]
+pub(crate) fn skipped(reason: &str) {
+    eprintln!("skipped: {reason}");
+}
 
 /// `CC=clang` tests with another one.
 fn compiler() -> String {

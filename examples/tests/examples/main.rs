@@ -1,5 +1,5 @@
-//! Each example is started, talked to, and ended, in Rust and in C, and each client with the servers
-//! in both languages. Ports are the system's choice; everything stays on this host.
+//! Each example is started, talked to, and ended, in Rust and in C, and each client with the
+//! servers in both languages. Ports are the system's choice; everything stays on this host.
 
 mod experiments;
 mod language;
@@ -12,7 +12,7 @@ use std::mem::offset_of;
 use std::net::{SocketAddr, UdpSocket};
 use std::path::Path;
 
-use language::{HAS_COMPILER, Language, compile, sources};
+use language::{HAS_COMPILER, Language, compile, skipped, sources};
 use process::{LONG, Server, run};
 
 /// The names of the programs in a folder.
@@ -108,7 +108,7 @@ fn time_exchange_without_answer() {
 #[test]
 fn datagrams_over_ipv6() {
     if UdpSocket::bind("[::1]:0").is_err() {
-        eprintln!("skipped: this host has no IPv6");
+        skipped("this host has no IPv6");
         return;
     }
     for (server, client) in Language::pairs() {
@@ -143,10 +143,10 @@ fn logged_in() {
         let name = format!("logged-in-{server:?}-{client:?}-{}", std::process::id());
         let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
         let (file, sessions) = (folder.join("utmp"), folder.join("sessions"));
-        std::fs::create_dir_all(&folder).unwrap();
+        std::fs::create_dir_all(&sessions).unwrap();
         std::fs::write(&file, utmp()).unwrap();
-        let (utmp, systemd) = (file.to_str().unwrap(), sessions.to_str().unwrap());
-        let arguments = ["server", "127.0.0.1:0", "--utmp", utmp, "--sessions", systemd];
+        let (utmp, systemd) = (file.to_str().unwrap(), folder.to_str().unwrap());
+        let arguments = ["server", "127.0.0.1:0", "--utmp", utmp, "--systemd", systemd];
         let server = Server::start(&server.program("logged_in"), &arguments);
         let client = client.program("logged_in");
         let ask = |user: &str| run(&client, &["client", user, &server.address()]);
@@ -158,8 +158,9 @@ fn logged_in() {
         // Without utmp, systemd is asked; a greeter is nobody who is logged in.
         std::fs::remove_file(&file).unwrap();
         let said = ask("ann");
-        assert!(said.starts_with("nobody knows: this system has neither /"), "{said}");
-        std::fs::create_dir(&sessions).unwrap();
+        assert!(said.starts_with("nobody knows: there is no /"), "{said}");
+        assert!(said.contains(", and no systemd runs (/"), "{said}");
+        std::fs::create_dir(folder.join("system")).unwrap();
         for (name, class) in [("eve", "user"), ("gdm", "greeter")] {
             let lines = format!("# This is private data.\nUID=1\nUSER={name}\nCLASS={class}\n");
             std::fs::write(sessions.join(name), lines).unwrap();

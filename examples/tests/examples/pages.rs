@@ -20,9 +20,9 @@ fn servers_of_pages_under_load() {
             assert!(page.starts_with("HTTP/1.0 200 OK\r\nContent-Length: 3000\r\n\r\n"), "{page}");
             assert_eq!(page.split_once("\r\n\r\n").unwrap().1.len(), 3_000);
             // Nonsense and silence cost one client, not the server.
-            for nonsense in [&[0xff; 100][..], &[b'\r'; 20_000]] {
+            for nonsense in [vec![0xff; 100], vec![b'\r'; 20_000]] {
                 let mut rude = TcpStream::connect(server.address).unwrap();
-                let _ = rude.write_all(nonsense);
+                let _ = rude.write_all(&nonsense);
             }
             let arguments = [&server.address(), "--requests", "50", "--clients", "6"];
             let said = run(&tester.program("load_tester"), &arguments);

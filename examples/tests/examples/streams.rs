@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 use std::thread;
 use std::time::Duration;
 
-use crate::language::Language;
+use crate::language::{Language, skipped};
 use crate::process::{Server, output, run};
 
 /// The designs of the echo server: the program and its role. All but the first serve many at once.
@@ -63,7 +63,7 @@ fn echo() {
 #[test]
 fn echo_over_ipv6() {
     if TcpListener::bind("[::1]:0").is_err() {
-        eprintln!("skipped: this host has no IPv6");
+        skipped("this host has no IPv6");
         return;
     }
     for (server, client) in Language::pairs() {
