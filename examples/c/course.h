@@ -22,7 +22,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Ends the program with the reason of the last error. In Rust, `?` hands it on, and `main` prints. */
+/* Ends the program with the reason of the last error. In Rust, `?` hands it on to `main`. */
 static inline void fail(const char *what)
 {
     perror(what);
@@ -151,8 +151,8 @@ static inline int serve_at(const char *text, int type)
         if ((type != SOCK_STREAM ||
              setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes) == 0) &&
             bind(fd, one->ai_addr, one->ai_addrlen) == 0 &&
-            (type != SOCK_STREAM || listen(fd, 128) == 0)) /* 128 may wait for `accept`, as in std */
-            break;
+            (type != SOCK_STREAM || listen(fd, 128) == 0))
+            break; /* 128 may wait for `accept`, as in std */
         int error = errno;
         close(fd);
         errno = error;
@@ -209,7 +209,7 @@ static inline int connect_to(const char *text, int type)
     return fd;
 }
 
-/* The next connection, and who it is from. std: `accept`. */
+/* The next connection, and who it is from. std: `accept`, which hands on ECONNABORTED. */
 static inline int accept_from(int listener, struct sockaddr_storage *from)
 {
     for (;;) {

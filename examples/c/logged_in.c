@@ -106,7 +106,8 @@ static void server(char **argv, const char *where)
                          "nobody knows: there is no %.80s, and no systemd runs (%.80s/system)",
                          utmp, systemd);
             else
-                snprintf(answer, sizeof answer, "%s is %slogged in", user, known == YES ? "" : "not ");
+                snprintf(answer, sizeof answer, "%s is %slogged in", user,
+                         known == YES ? "" : "not ");
         } else {
             snprintf(answer, sizeof answer, "that is no user's name");
         }

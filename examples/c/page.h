@@ -5,11 +5,13 @@
 
 #include "course.h"
 
+enum { PAGE = 3000 };
+
 /* Answers one request of HTTP/1.0, whatever it asks for. Returns NULL, or why it could not: the
  * client's own affair, and no reason for a server to end. */
 static inline const char *serve_page(int fd)
 {
-    char room[1024], answer[3200];
+    char room[1024], answer[PAGE + 200];
     int line_is_empty = 1;
     size_t most = 8192; /* who never stops talking is not listened to for ever */
 
@@ -33,9 +35,10 @@ static inline const char *serve_page(int fd)
     }
 answer:;
     /* One write: not a small one whose successor waits for an acknowledgement (Nagle). */
-    int head = snprintf(answer, sizeof answer, "HTTP/1.0 200 OK\r\nContent-Length: %d\r\n\r\n", 3000);
-    memset(answer + head, '.', 3000);
-    return write_all(fd, answer, (size_t)head + 3000) < 0 ? strerror(errno) : NULL;
+    int head = snprintf(answer, sizeof answer,
+                        "HTTP/1.0 200 OK\r\nContent-Length: %d\r\n\r\n", PAGE);
+    memset(answer + head, '.', PAGE);
+    return write_all(fd, answer, (size_t)head + PAGE) < 0 ? strerror(errno) : NULL;
 }
 
 #endif
