@@ -1,11 +1,17 @@
 //! What several of the examples need and none is about.
 
+mod alarm;
+mod connection;
 mod fork;
+mod lookup;
 
+pub use alarm::alarm_each;
+pub use connection::{CLIENTS, Connection};
 pub use fork::fork;
+pub use lookup::{host_name, service_port};
 
 use std::io::{self, BufRead, BufReader, Read, Write};
-use std::net::TcpStream;
+use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, TcpStream, ToSocketAddrs, UdpSocket};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// The argument at a place, the program's name not counted.
@@ -15,6 +21,12 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 pub fn argument(place: usize, what: &str) -> io::Result<String> {
     let missing = || io::Error::new(io::ErrorKind::InvalidInput, format!("say {what}"));
     std::env::args().nth(place + 1).ok_or_else(missing)
+}
+
+/// Where a server is to listen: the argument at a place, or a port of the kernel's choosing.
+pub fn address(place: usize) -> String {
+    let given = argument(place, "where").ok().filter(|given| !given.starts_with('-'));
+    given.unwrap_or_else(|| "127.0.0.1:0".into())
 }
 
 /// Runs one half of an example: the server, at the address given or one that the kernel chooses, or
@@ -27,9 +39,30 @@ pub fn client_or_server(
     server: impl FnOnce(&str) -> io::Result<()>,
 ) -> io::Result<()> {
     match argument(0, "`server` or `client`")?.as_str() {
-        "server" => server(&argument(1, "where").unwrap_or_else(|_| "127.0.0.1:0".into())),
+        "server" => server(&address(1)),
         _ => client(&argument(1, "the server's address and port")?),
     }
+}
+
+/// A datagram socket that has a server as its peer: from now on, only datagrams from there are
+/// received. It is bound to an address of the server's family, the port is the kernel's choice.
+///
+/// # Errors
+/// When the server has no address, or none that this host can send to.
+pub fn datagrams_to(server: &str) -> io::Result<UdpSocket> {
+    let mut error = io::Error::from(io::ErrorKind::NotFound);
+    for address in server.to_socket_addrs()? {
+        let own: SocketAddr = match address {
+            SocketAddr::V4(_) => (Ipv4Addr::UNSPECIFIED, 0).into(),
+            SocketAddr::V6(_) => (Ipv6Addr::UNSPECIFIED, 0).into(),
+        };
+        let socket = UdpSocket::bind(own);
+        match socket.and_then(|socket| socket.connect(address).map(|()| socket)) {
+            Ok(socket) => return Ok(socket),
+            Err(this) => error = this,
+        }
+    }
+    Err(error)
 }
 
 /// What stands behind an option such as `--count`; none without it.

@@ -10,7 +10,7 @@
 use std::io::{self, Read, Write};
 use std::net::{TcpListener, TcpStream};
 
-use tcplab_examples::{argument, time_of_day};
+use tcplab_examples::{address, argument, time_of_day};
 
 fn main() -> io::Result<()> {
     if argument(0, "`server` or `client`")? == "client" {
@@ -22,7 +22,7 @@ fn main() -> io::Result<()> {
         println!("it is {}", time.trim_end());
         return Ok(());
     }
-    let address = argument(1, "where").unwrap_or_else(|_| "127.0.0.1:0".into());
+    let address = address(1);
     let listener = TcpListener::bind(address)?;
     println!("listening on {}", listener.local_addr()?);
     loop {

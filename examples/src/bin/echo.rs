@@ -13,14 +13,14 @@ use std::io::{self, Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
 use std::thread;
 
-use tcplab_examples::argument;
+use tcplab_examples::{address, argument};
 
 fn main() -> io::Result<()> {
     let role = argument(0, "`server`, `threads` or `client`")?;
     if role == "client" {
         return client(&argument(1, "the server's address and port")?);
     }
-    let address = argument(1, "where").unwrap_or_else(|_| "127.0.0.1:0".into());
+    let address = address(1);
     // std sets SO_REUSEADDR, so that a server can be started again while connections of its
     // predecessor are in TIME-WAIT.
     let listener = TcpListener::bind(address)?;
@@ -58,7 +58,14 @@ fn client(server: &str) -> io::Result<()> {
     let stream = TcpStream::connect(server)?;
     let mut back = stream.try_clone()?;
     // Reads while it writes: else both ends could wait for the other to read.
-    let printer = thread::spawn(move || io::copy(&mut back, &mut io::stdout()));
+    let printer = thread::spawn(move || {
+        let printed = io::copy(&mut back, &mut io::stdout());
+        if printed.is_err() {
+            // Or the other thread would write for ever, into a connection that nobody reads.
+            back.shutdown(Shutdown::Both)?;
+        }
+        printed
+    });
     io::copy(&mut io::stdin(), &mut &stream)?;
     stream.shutdown(Shutdown::Write)?;
     printer.join().expect("it does not panic")?;

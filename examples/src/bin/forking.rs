@@ -12,10 +12,10 @@ use std::io;
 use std::net::TcpListener;
 
 use rustix::process::{WaitOptions, wait};
-use tcplab_examples::{argument, fork, serve_page};
+use tcplab_examples::{address, fork, serve_page};
 
 fn main() -> io::Result<()> {
-    let address = argument(0, "where").unwrap_or_else(|_| "127.0.0.1:0".into());
+    let address = address(0);
     let listener = TcpListener::bind(address)?;
     println!("listening on {}", listener.local_addr()?);
     loop {

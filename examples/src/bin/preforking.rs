@@ -14,10 +14,10 @@ use std::net::TcpListener;
 use rustix::process::{
     Signal, WaitOptions, getpid, getppid, set_parent_process_death_signal, wait,
 };
-use tcplab_examples::{argument, fork, option, serve_page};
+use tcplab_examples::{address, fork, option, serve_page};
 
 fn main() -> io::Result<()> {
-    let address = argument(0, "where").unwrap_or_else(|_| "127.0.0.1:0".into());
+    let address = address(0);
     let children: usize = option("--children")?.unwrap_or(4);
     let listener = TcpListener::bind(address)?;
     println!("listening on {}", listener.local_addr()?);

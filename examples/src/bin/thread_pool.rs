@@ -14,10 +14,10 @@ use std::sync::mpsc::{Receiver, sync_channel};
 use std::sync::{Arc, Mutex};
 use std::thread;
 
-use tcplab_examples::{argument, option, serve_page};
+use tcplab_examples::{address, option, serve_page};
 
 fn main() -> io::Result<()> {
-    let address = argument(0, "where").unwrap_or_else(|_| "127.0.0.1:0".into());
+    let address = address(0);
     let threads: usize = option("--threads")?.unwrap_or(8);
     let listener = TcpListener::bind(address)?;
     println!("listening on {}", listener.local_addr()?);

@@ -13,7 +13,7 @@ use std::net::UdpSocket;
 use std::thread;
 use std::time::Duration;
 
-use tcplab_examples::{client_or_server, option, time_of_day};
+use tcplab_examples::{client_or_server, datagrams_to, option, time_of_day};
 
 fn main() -> io::Result<()> {
     client_or_server(client, server)
@@ -39,9 +39,7 @@ fn client(server: &str) -> io::Result<()> {
     // As in the course: without a timeout, it waits for ever for an answer that was lost.
     let timeout = option("--timeout")?.map(Duration::from_millis);
     let tries: u32 = option("--tries")?.unwrap_or(3);
-    let socket = UdpSocket::bind("0.0.0.0:0")?;
-    // From now on, only datagrams from this server are received.
-    socket.connect(server)?;
+    let socket = datagrams_to(server)?;
     socket.set_read_timeout(timeout)?;
     for number in 1..=count {
         match ask(&socket, number, if timeout.is_some() { tries } else { 1 })? {

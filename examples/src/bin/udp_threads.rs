@@ -15,7 +15,7 @@ use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
-use tcplab_examples::{client_or_server, option};
+use tcplab_examples::{client_or_server, datagrams_to, option};
 
 fn main() -> io::Result<()> {
     client_or_server(client, server)
@@ -46,8 +46,7 @@ fn server(address: &str) -> io::Result<()> {
 
 fn client(server: &str) -> io::Result<()> {
     let timeout = Duration::from_millis(option("--timeout")?.unwrap_or(1_000));
-    let socket = UdpSocket::bind("0.0.0.0:0")?;
-    socket.connect(server)?;
+    let socket = datagrams_to(server)?;
     socket.set_read_timeout(Some(timeout))?;
     let mut works: Vec<String> = std::env::args().skip(3).collect();
     if works.first().is_some_and(|first| first == "--timeout") {
@@ -63,7 +62,7 @@ fn client(server: &str) -> io::Result<()> {
                 println!("{answer}{}", if late { " (late)" } else { "" });
             }
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
-                println!("{number}: no answer within {timeout:?}");
+                println!("{number}: no answer within {} ms", timeout.as_millis());
             }
             Err(error) => return Err(error),
         }
