@@ -89,6 +89,24 @@ forked    = { "workload.load" = { design = "fork", requests = 20, concurrency = 
     }
 }
 
+/// The last answer meets a closed socket, and what refuses it is sure to arrive twice: the server
+/// may be told ahead, and yet run no farther than to the order that may follow when nothing moves.
+#[test]
+fn a_server_of_datagrams_does_not_run_past_its_end() {
+    let Some(run) = run(r#"
+[path]
+rate    = "10 Mbit/s"
+delay   = "10 ms"
+forward = { duplicate = "100 %" }
+[workload]
+datagrams = { count = 20, request = "64 B", timeout = "200 ms", retries = 3 }
+"#)
+    else {
+        return;
+    };
+    trials(&run);
+}
+
 #[test]
 fn options_and_sysctls_are_in_force() {
     let Some(run) = run(r#"

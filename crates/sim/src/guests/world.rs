@@ -274,12 +274,14 @@ impl<G: Guest, A: Awaited> GuestWorld<G, A> {
         // Of the other's link something may come back to it at once; so may a report to this end.
         let others = others.map(|at| at + least_back);
         let limit = self.awaited.limit().filter(|_| self.last_words.is_none());
-        let clock = Instant::earlier(self.rest, limit);
+        // Once nothing moves, a rest may come.
+        let rest = self.rest.unwrap_or(self.now + QUIET);
+        let clock = Instant::earlier(Some(rest), limit);
         [arrivals.min(), answered.min(), others, told(&self.sides[end]), clock]
             .into_iter()
             .flatten()
             .min()
-            .unwrap_or(self.now + LAST_WORDS)
+            .unwrap_or(rest)
     }
 
     /// How long a packet of this direction is on any path at least.
