@@ -1,26 +1,20 @@
 //! Parameters of kernel modules.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
 use serde::de::{Deserializer, Error};
 use serde::{Deserialize, Serialize};
 
-use crate::sysctl::Setting;
-
-/// Reads a table of parameters; values become text as the kernel prints them.
-pub(crate) fn read<'de, D>(deserializer: D) -> Result<BTreeMap<String, String>, D::Error>
-where
-    D: Deserializer<'de>,
-{
-    let settings = BTreeMap::<Name, Setting>::deserialize(deserializer)?;
-    Ok(settings.into_iter().map(|(name, setting)| (name.0, setting.into_text())).collect())
-}
-
 /// A name such as `tcp_cubic.hystart`: module and parameter.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub(crate) struct Name(String);
+
+impl From<Name> for String {
+    fn from(name: Name) -> String {
+        name.0
+    }
+}
 
 impl<'de> Deserialize<'de> for Name {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Name, D::Error> {

@@ -8,19 +8,26 @@ use schemars::JsonSchema;
 use serde::de::{Deserializer, Error, Visitor};
 use serde::{Deserialize, Serialize};
 
-/// Reads a table of sysctls; values become text as the kernel prints them.
-pub(crate) fn read<'de, D>(deserializer: D) -> Result<BTreeMap<String, String>, D::Error>
+/// Reads a table of settings with names of this kind; values become text as the kernel prints them.
+pub(crate) fn read<'de, N, D>(deserializer: D) -> Result<BTreeMap<String, String>, D::Error>
 where
+    N: Deserialize<'de> + Ord + Into<String>,
     D: Deserializer<'de>,
 {
-    let settings = BTreeMap::<Name, Setting>::deserialize(deserializer)?;
-    Ok(settings.into_iter().map(|(name, setting)| (name.0, setting.into_text())).collect())
+    let settings = BTreeMap::<N, Setting>::deserialize(deserializer)?;
+    Ok(settings.into_iter().map(|(name, Setting(text))| (name.into(), text)).collect())
 }
 
 /// A name such as `net.ipv4.tcp_sack`. Only `net.` belongs to a network namespace; other sysctls
 /// would change the whole machine.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub(crate) struct Name(String);
+
+impl From<Name> for String {
+    fn from(name: Name) -> String {
+        name.0
+    }
+}
 
 impl<'de> Deserialize<'de> for Name {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Name, D::Error> {
@@ -49,14 +56,8 @@ impl JsonSchema for Name {
     }
 }
 
-/// The value of a sysctl: a text or a whole number.
+/// The value of a setting: a text or a whole number.
 pub(crate) struct Setting(String);
-
-impl Setting {
-    pub(crate) fn into_text(self) -> String {
-        self.0
-    }
-}
 
 impl<'de> Deserialize<'de> for Setting {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Setting, D::Error> {
@@ -64,12 +65,12 @@ impl<'de> Deserialize<'de> for Setting {
         impl Visitor<'_> for TextOrNumber {
             type Value = Setting;
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a string or a whole number, as the kernel prints the sysctl")
+                f.write_str("a string or a whole number, as the kernel prints it")
             }
             fn visit_str<E: Error>(self, text: &str) -> Result<Setting, E> {
                 if text.trim().is_empty() || text.chars().any(|c| c.is_control() && c != '\t') {
                     return Err(E::custom(
-                        "a sysctl needs one line of text, as the kernel prints it, not empty",
+                        "this needs one line of text, as the kernel prints it, not empty",
                     ));
                 }
                 // The kernel accepts tabs and spaces between numbers.

@@ -40,7 +40,7 @@ impl VirtualCalls {
             .map_err(|error| errno::of(&error))
     }
 
-    /// From now on the kernel sends the state of `socket`, marked `id`, until that is closed: every
+    /// From now on the kernel sends the state of `socket`, marked `id`, until that is CLOSED: every
     /// `interval` of the trial, or when an acknowledgement has changed it.
     pub(crate) fn watch(
         &self,

@@ -18,7 +18,7 @@ use std::time::Instant;
 use serde_json::Value;
 use watch::{Cost, watch};
 
-/// Memory of a guest that is not its own: what the buffers of sockets may take.
+/// Payload of a full segment, bytes.
 const DATA_BYTES: u64 = 1448;
 
 /// What ns-3 took.

@@ -31,7 +31,7 @@ pub struct EndpointSpec {
     /// 131072 6291456" }`.
     #[serde(
         default,
-        deserialize_with = "sysctl::read",
+        deserialize_with = "sysctl::read::<sysctl::Name, _>",
         skip_serializing_if = "BTreeMap::is_empty"
     )]
     #[schemars(with = "BTreeMap<sysctl::Name, sysctl::Setting>")]
@@ -46,7 +46,7 @@ pub struct EndpointSpec {
     /// (`linux-VERSION`) takes them.
     #[serde(
         default,
-        deserialize_with = "module::read",
+        deserialize_with = "sysctl::read::<module::Name, _>",
         skip_serializing_if = "BTreeMap::is_empty"
     )]
     #[schemars(with = "BTreeMap<module::Name, sysctl::Setting>")]

@@ -176,7 +176,7 @@ fn report_flows(
     Ok(sender)
 }
 
-/// Has the kernel send the state of each socket that comes, until it is closed.
+/// Has the kernel send the state of each socket that comes, until it is CLOSED.
 fn watch(
     sockets: Receiver<(Endpoint, Sampled)>,
     (clock, interval): (Clock, Option<Span>),

@@ -82,7 +82,7 @@ pub(crate) fn receive_on(
     Ok(Received { done: request.done as usize, last })
 }
 
-/// From now on the kernel sends the `TCP_INFO` of `socket`, marked `id`, until that is closed:
+/// From now on the kernel sends the `TCP_INFO` of `socket`, marked `id`, until that is CLOSED:
 /// first at `first_ns` of its clock, then every `interval_ns`; where that is 0, when an
 /// acknowledgement has changed it.
 pub(crate) fn watch_socket(
