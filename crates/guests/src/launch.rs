@@ -17,6 +17,9 @@ use rustix::fs::{Mode, OFlags, open};
 use crate::error::GuestError;
 use crate::place::memory_place;
 
+/// How much memory a guest has, MiB. What nothing uses costs nothing.
+const MEMORY_MIB: u64 = 256;
+
 /// A guest to start.
 #[derive(Debug, Clone, Copy)]
 pub struct GuestRequest<'a> {
@@ -29,8 +32,6 @@ pub struct GuestRequest<'a> {
     pub init: &'a Path,
     /// and its arguments, without blanks.
     pub arguments: &'a [&'a str],
-    /// How much memory it has, MiB.
-    pub memory_mib: u32,
     /// Whether its programs may change the files of this machine, with the rights of this user.
     pub writable: bool,
     /// How long it may compute in real time without waiting for anything, while its clock stands;
@@ -82,7 +83,7 @@ impl Process {
         // User-mode Linux finds the top of its address space by a variable that is not PATH
         // (`get_top_address`); without one, its processes lie on their own stacks.
         command.env("HOME", "/");
-        let memory = memory_place(u64::from(request.memory_mib) << 20);
+        let memory = memory_place(MEMORY_MIB << 20);
         command.env("TMPDIR", memory.map_err(|wrong| GuestError::NoPlace { wrong })?);
         // A key on the terminal is for tcplab, which then ends it.
         command.stdin(Stdio::null()).stdout(Stdio::piped()).process_group(0);
@@ -163,7 +164,7 @@ fn command_line(request: &GuestRequest<'_>) -> Vec<String> {
         "rootflags=/".into(),
         if request.writable { "rw" } else { "ro" }.into(),
         format!("init=/proc/self/fd/{INIT_FD}"),
-        format!("mem={}M", request.memory_mib),
+        format!("mem={}M", MEMORY_MIB),
         "con=null".into(),
         "con0=null,fd:1".into(),
         "quiet".into(),
@@ -171,6 +172,8 @@ fn command_line(request: &GuestRequest<'_>) -> Vec<String> {
         "panic=-1".into(),
         // It would leave a directory of its own in the home.
         "uml_dir=/dev/null/".into(),
+        // As on a machine with 4 GB: the SYN queue, orphans and TIME-WAIT are limited by it.
+        "thash_entries=32768".into(),
         format!("rng_seed={:016x}", request.seed),
         format!("time-travel=ext:0:/proc/self/fd/{CLOCK_FD}"),
         format!("time-travel-start={BOOT_UNIX_NANOS}"),

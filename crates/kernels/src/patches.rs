@@ -31,7 +31,7 @@ enum Need {
 pub(crate) const LINK: &str = "link";
 
 /// All changes, in order.
-pub(crate) const PATCHES: [Patch; 5] = [
+pub(crate) const PATCHES: [Patch; 6] = [
     Patch {
         name: "register-area",
         texts: &[include_str!("../patches/register-area.patch")],
@@ -54,6 +54,11 @@ pub(crate) const PATCHES: [Patch; 5] = [
         name: "vdso-getcpu",
         texts: &[include_str!("../patches/vdso-getcpu.patch")],
         need: Need::Lacks("arch/x86/um/vdso/um_vdso.c", "__vdso_getcpu"),
+    },
+    Patch {
+        name: "socket-buffers",
+        texts: &[include_str!("../patches/socket-buffers.patch")],
+        need: Need::Has("net/ipv4/tcp.c", "limit = nr_free_buffer_pages() << (PAGE_SHIFT - 7);"),
     },
     Patch {
         name: LINK,

@@ -17,8 +17,6 @@ use tcplab_units::{Endpoint, Span};
 
 use crate::run::{GuestFailure, KernelHost, arguments_of, seed_of};
 
-/// How much memory each kernel has, MiB. What nothing uses costs nothing.
-const MEMORY_MIB: u32 = 256;
 /// The addresses of the ends.
 const ADDRESSES: [&str; 2] = ["10.98.0.1", "10.98.0.2"];
 
@@ -171,7 +169,6 @@ fn boot<'a>(
         has_seccomp: kernel.manifest.seccomp,
         init: &request.launcher.program,
         arguments: &arguments_of(&request.launcher),
-        memory_mib: MEMORY_MIB,
         writable: true,
         longest_turn: request.longest_turn.unwrap_or(LONGEST_TURN),
         seed: seed_of(request.seed, end),

@@ -16,9 +16,6 @@ use tcplab_wire::offload::Cutter;
 use crate::error::LabError;
 use crate::plan::{KernelUsed, Plan};
 
-/// How much memory a guest has, MiB, beside the buffers of its sockets.
-const MEMORY_MIB: u32 = 128;
-
 /// How far a guest that nothing reaches runs at once.
 const ALONE: Span = Span::from_millis(100);
 
@@ -182,7 +179,6 @@ impl<'a> KernelHost<'a> {
             has_seccomp: kernel.manifest.seccomp,
             init: &launcher.program,
             arguments: &arguments_of(launcher),
-            memory_mib: MEMORY_MIB,
             writable: false,
             longest_turn: LONGEST_TURN,
             seed: seed_of(seed, end),
