@@ -181,6 +181,8 @@ pub enum Cause {
         #[serde(rename = "limit_bytes", with = "tcplab_units::number")]
         limit: Bytes,
     },
+    /// A NAT did not know its connection, or no longer.
+    Forgotten,
     /// A black hole swallowed it.
     Blackhole,
     /// The retry limit of a wireless link was reached.
@@ -226,6 +228,7 @@ impl Cause {
             Cause::Policed => "policed",
             Cause::Rule { .. } => "rule",
             Cause::TooBig { .. } => "too-big",
+            Cause::Forgotten => "forgotten",
             Cause::Blackhole => "blackhole",
             Cause::RetriesExhausted { .. } => "retries-exhausted",
         }
@@ -260,6 +263,9 @@ impl fmt::Display for Cause {
             }
             Cause::TooBig { limit } => {
                 write!(f, "dropped: larger than the {} B that the link takes", limit.as_u64())
+            }
+            Cause::Forgotten => {
+                f.write_str("dropped by a NAT that does not know its connection, or no longer")
             }
             Cause::Blackhole => f.write_str("dropped by a black hole"),
             Cause::RetriesExhausted { attempts } => {

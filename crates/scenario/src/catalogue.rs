@@ -20,6 +20,7 @@ const CATALOGUE: &[(&str, &str)] = embedded![
     "socket-options/buffers",
     "socket-options/keepalive",
     "socket-options/linger",
+    "socket-options/nat",
     "socket-options/nodelay",
     "socket-options/receive-timeout",
     "socket-options/urgent",

@@ -7,6 +7,8 @@ use tcplab_units::{Instant, Span};
 pub(crate) struct CallState {
     /// SO_RCVTIMEO and SO_SNDTIMEO; none: no timeout.
     pub(crate) timeouts: [Option<Span>; 2],
+    /// SO_RCVTIMEO of the listening socket, for `accept`.
+    pub(crate) accept_timeout: Option<Span>,
     /// When the application continues even if nothing happens.
     pub(crate) wake: Option<Instant>,
     /// When `connect` or `accept` returned a connection.

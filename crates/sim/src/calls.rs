@@ -4,7 +4,7 @@ use tcplab_stack::{
     Connection, ConnectionError, Data, ReadError, Send, SocketOption, State, WriteError,
 };
 use tcplab_units::Instant;
-use tcplab_workload::{Half, Toggle, Want};
+use tcplab_workload::{Absent, Half, Toggle, Want};
 
 use crate::host::Host;
 
@@ -128,7 +128,17 @@ impl Host {
 
     fn accept(&mut self, now: Instant) -> Done {
         match self.connection.as_ref().map(|it| (it.error(), it.state())) {
-            None | Some((None, State::SynSent | State::SynReceived)) => Done::Waits(None),
+            None | Some((None, State::SynSent | State::SynReceived)) => {
+                let until = self.calls.accept_timeout.filter(|_| self.application.may_fail());
+                let (began, _) = self.application.call().unwrap_or((now, 0));
+                match until.map(|it| began + it) {
+                    Some(until) if until <= now => {
+                        self.application.failed("EAGAIN", now);
+                        Done::Returned
+                    }
+                    until => Done::Waits(until),
+                }
+            }
             // The connection failed before it was established.
             Some((Some(error), _)) => self.fail(now, error),
             Some((None, _)) => {
@@ -226,7 +236,11 @@ impl Host {
     }
 
     fn close(&mut self, now: Instant) -> Done {
-        let Some(connection) = &mut self.connection else { return self.did(now) };
+        let Some(connection) = &mut self.connection else {
+            // Of a server that has stopped waiting: its listening socket.
+            self.absent.get_or_insert(Absent::Closed);
+            return self.did(now);
+        };
         let until = match self.calls.closing {
             None => {
                 let linger = connection.options().linger.unwrap_or_default();

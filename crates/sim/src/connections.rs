@@ -220,6 +220,7 @@ fn host(
     let mut host = Host::new(endpoint, address, config, congestion, application, planned.seed);
     host.accepted = accepted;
     host.calls.timeouts = options::timeouts(spec);
+    host.calls.accept_timeout = spec.socket.receive_timeout();
     Ok(host)
 }
 

@@ -179,6 +179,23 @@ pub struct TcpRepr {
 }
 
 impl TcpRepr {
+    /// The RST that answers a segment of no connection, given that segment's numbers; its ports are
+    /// the caller's affair. A RST is not answered (RFC 9293 section 3.10.7.1).
+    pub fn reset_for(
+        seq: SeqNumber,
+        ack: SeqNumber,
+        flags: TcpFlags,
+        sequence_len: u32,
+    ) -> Option<TcpRepr> {
+        let answer = if flags.contains(TcpFlags::ACK) {
+            TcpRepr { seq: ack, flags: TcpFlags::RST, ..TcpRepr::default() }
+        } else {
+            let flags = TcpFlags::RST | TcpFlags::ACK;
+            TcpRepr { ack: seq.advanced_by(sequence_len), flags, ..TcpRepr::default() }
+        };
+        (!flags.contains(TcpFlags::RST)).then_some(answer)
+    }
+
     /// Length of the header with its options in bytes, 20 to 60.
     pub fn header_len(&self) -> usize {
         if self.layout == OptionLayout::FreeBsd {

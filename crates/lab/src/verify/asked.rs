@@ -59,6 +59,8 @@ impl Asked {
         for element in &link.elements {
             match element {
                 ElementPlan::Mtu(plan) => asked.largest = asked.largest.min(plan.size),
+                // It lets everything but TCP pass, and probes are datagrams.
+                ElementPlan::Nat(_) => {}
                 ElementPlan::Policer(plan) => {
                     asked.no_rate = Some("a policer stands at the entrance");
                     asked.policed = Some(asked.policed.map_or(plan.rate, |r| r.min(plan.rate)));

@@ -9,6 +9,7 @@ mod interruption;
 mod loss;
 mod mark;
 mod mtu;
+mod nat;
 mod policer;
 mod reordering;
 
@@ -33,6 +34,8 @@ pub(crate) use mark::Mark;
 pub use mark::MarkPlan;
 pub(crate) use mtu::MtuLimit;
 pub use mtu::{MtuPlan, MtuSpec};
+pub(crate) use nat::Nat;
+pub use nat::{NatPlan, NatSpec};
 pub(crate) use policer::Policer;
 pub use policer::PolicerSpec;
 pub(crate) use reordering::Reordering;

@@ -7,7 +7,7 @@ use crate::bottleneck::{BottleneckPlan, ServerPlan, bottleneck};
 use crate::elements::{
     BlackholePlan, Corruption, CorruptionPlan, CrossFlow, CrossTraffic, Delay, DelayPlan, DropPlan,
     DropRules, Duplication, DuplicationPlan, Interruption, InterruptionPlan, Loss, LossPlan, Mark,
-    MarkPlan, MtuLimit, MtuPlan, Policer, PolicerSpec, Reordering, ReorderingPlan,
+    MarkPlan, MtuLimit, MtuPlan, Nat, NatPlan, Policer, PolicerSpec, Reordering, ReorderingPlan,
 };
 
 /// The elements of one direction of a path, in the order a packet meets them.
@@ -15,7 +15,7 @@ use crate::elements::{
 /// [`PathSpec::link`](crate::PathSpec::link) makes one from the keys of a scenario, in this order:
 ///
 /// 1. the **entrance**: the limit to the size of packets, which the first router
-///    knows, and the policer;
+///    knows, the NAT, and the policer;
 /// 2. **cross traffic**, which joins here, and the **bottleneck** (queue and rate), because packets
 ///    are impaired on the line, not in front of it. So an interruption hits what the bottleneck
 ///    sends during it, and neither what waits in the queue nor all that the sender bursts into it.
@@ -43,6 +43,8 @@ pub struct LinkPlan {
 pub enum ElementPlan {
     /// Drops, and may answer, packets that are too large.
     Mtu(MtuPlan),
+    /// Drops, and may answer, packets of connections that it does not know.
+    Nat(NatPlan),
     /// Drops packets above the configured rate.
     Policer(PolicerSpec),
     /// Adds packets of others.
@@ -100,7 +102,11 @@ impl LinkPlan {
     /// Whether something on the link may send the sender an answer of its own, such as an ICMP
     /// error.
     pub fn may_answer(&self) -> bool {
-        self.elements.iter().any(|element| matches!(element, ElementPlan::Mtu(_)))
+        self.elements.iter().any(|element| match element {
+            ElementPlan::Mtu(plan) => plan.answer,
+            ElementPlan::Nat(plan) => plan.answer,
+            _ => false,
+        })
     }
 
     /// The rate of its slowest bottleneck, which is what a long transfer gets at most; none without
@@ -146,6 +152,7 @@ impl ElementPlan {
     pub const fn kind(&self) -> &'static str {
         match self {
             ElementPlan::Mtu(_) => "mtu",
+            ElementPlan::Nat(_) => "nat",
             ElementPlan::Policer(_) => "policer",
             ElementPlan::CrossTraffic(_) => "cross",
             ElementPlan::Bottleneck(_) => "bottleneck",
@@ -165,6 +172,7 @@ impl ElementPlan {
     pub(crate) fn describe(&self) -> String {
         match self {
             ElementPlan::Mtu(plan) => plan.describe(),
+            ElementPlan::Nat(plan) => plan.describe(),
             ElementPlan::Policer(plan) => plan.describe(),
             ElementPlan::CrossTraffic(plan) => plan.describe(),
             ElementPlan::Bottleneck(plan) => plan.describe(),
@@ -186,6 +194,7 @@ impl ElementPlan {
     pub(super) fn at_work(&self, streams: Streams) -> Box<dyn Behaviour> {
         match self {
             ElementPlan::Mtu(plan) => Box::new(MtuLimit::new(*plan)),
+            ElementPlan::Nat(plan) => Box::new(Nat::new(*plan)),
             ElementPlan::Policer(plan) => Box::new(Policer::new(plan)),
             ElementPlan::CrossTraffic(plan) => Box::new(CrossTraffic::new(plan, streams)),
             ElementPlan::Bottleneck(plan) => bottleneck(plan, streams),
@@ -233,6 +242,7 @@ impl LinkPlan {
     pub fn reads_packets(&self) -> bool {
         self.elements.iter().any(|element| match element {
             ElementPlan::Mtu(_)
+            | ElementPlan::Nat(_)
             | ElementPlan::Drop(_)
             | ElementPlan::Mark(_)
             | ElementPlan::Corruption(_)

@@ -331,6 +331,7 @@ fn note(element: &ElementPlan) -> Option<String> {
         | ElementPlan::Blackhole(_)
         | ElementPlan::Delay(_) => None,
         ElementPlan::Mtu(_)
+        | ElementPlan::Nat(_)
         | ElementPlan::Policer(_)
         | ElementPlan::CrossTraffic(_)
         | ElementPlan::Loss(_)

@@ -7,7 +7,7 @@ use tcplab_units::{Bytes, Probability, Span};
 use crate::bottleneck::{RateSpec, WifiSpec};
 use crate::elements::{
     BlackholeSpec, CorruptSpec, CrossSpec, DelaySpec, DropSpec, DuplicateSpec, InterruptionsSpec,
-    JitterSpec, LossSpec, MtuSpec, PolicerSpec, ReorderSpec,
+    JitterSpec, LossSpec, MtuSpec, NatSpec, PolicerSpec, ReorderSpec,
 };
 use crate::fault::{Fault, PathError, Table};
 use crate::text_or_table::is_default;
@@ -235,6 +235,9 @@ path_keys! {
     mark: Probability,
     /// The MTU in bytes of IP: `"1400 B"`, or a table. Default: no limit.
     mtu: MtuSpec,
+    /// A NAT or firewall that forgets idle TCP connections: the time it waits (`"5 min"`), or a
+    /// table. Default: none.
+    nat: NatSpec,
     /// A policer at the entrance, which drops excess packets. Default: none.
     police: PolicerSpec,
     /// The depth of a token bucket that fills at `rate`, at least 1514 B; a larger packet is

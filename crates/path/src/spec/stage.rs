@@ -6,7 +6,7 @@ use super::keys::{Given, Keys};
 use crate::bottleneck::{BottleneckPlan, RateSpec, ServerPlan, WifiSpec, check_burst};
 use crate::elements::{
     CorruptSpec, DelayPlan, DelaySpec, DropSpec, DuplicateSpec, JitterSpec, LossSpec, MarkPlan,
-    MtuSpec, PolicerSpec, ReorderSpec,
+    MtuSpec, NatSpec, PolicerSpec, ReorderSpec,
 };
 use crate::fault::{Fault, PathError};
 use crate::{DEFAULT_QUEUE, Direction, ElementPlan};
@@ -25,6 +25,7 @@ impl Stage<'_> {
     pub(super) fn plan(&self, elements: &mut Vec<ElementPlan>) -> Result<(), PathError> {
         let keys = self.keys;
         elements.extend(planned(keys.mtu, MtuSpec::plan)?.map(ElementPlan::Mtu));
+        elements.extend(planned(keys.nat, NatSpec::plan)?.map(ElementPlan::Nat));
         elements.extend(planned(keys.police, PolicerSpec::plan)?.map(ElementPlan::Policer));
         elements.extend(self.cross_traffic()?);
         elements.extend(self.bottleneck()?.map(ElementPlan::Bottleneck));

@@ -85,6 +85,7 @@ impl Job<'_> {
                 ElementPlan::Reordering(plan) => self.reordering(plan, &mut line),
                 ElementPlan::Delay(plan) => self.delay(plan, &mut line),
                 ElementPlan::Mtu(_)
+                | ElementPlan::Nat(_)
                 | ElementPlan::Policer(_)
                 | ElementPlan::CrossTraffic(_)
                 | ElementPlan::Interruption(_)
@@ -99,6 +100,7 @@ impl Job<'_> {
     fn impossible(&mut self, element: &ElementPlan) {
         let (key, what) = match element {
             ElementPlan::Mtu(_) => ("mtu", "no qdisc drops packets by size or answers with ICMP"),
+            ElementPlan::Nat(_) => ("nat", "no qdisc knows connections"),
             ElementPlan::Policer(_) => (
                 "police",
                 "tc polices packets before they are segmented, in ticks of 64 ns: not the policer of \

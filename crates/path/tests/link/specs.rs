@@ -168,6 +168,8 @@ fn interruptions_and_sizes_in_words() {
         r#"{ "blackhole": "3 s" }"#,
         r#"{ "mtu": "1400 B" }"#,
         r#"{ "mtu": { "size": "1280 B", "answer": false } }"#,
+        r#"{ "nat": "5 min" }"#,
+        r#"{ "nat": { "idle": "30 s", "answer": true } }"#,
     ]));
 }
 
@@ -338,6 +340,8 @@ fn interruptions_that_cannot_be() {
             { "every": "1 s", "lasting": "2 s" }] }"#,
         r#"{ "blackhole": { "from": "3 s", "until": "3 s" } }"#,
         r#"{ "blackhole": { "until": "3 s" } }"#,
+        r#"{ "nat": "0 s" }"#,
+        r#"{ "nat": { "answer": true } }"#,
         r#"{ "forward": { "blackhole": { "from": "3 s", "direction": "reverse" } } }"#,
     ]));
 }
@@ -439,6 +443,8 @@ fn paths_are_written_as_they_were_read() {
         r#"{"drop":[{"kind":"pure-ack","probability":"30 %"},{"bytes":"1..2","nth":[1,"5..8"]}]}"#,
         r#"{"mtu":"1.4 kB"}"#,
         r#"{"mtu":{"size":"1.4 kB","answer":false}}"#,
+        r#"{"nat":"5 min"}"#,
+        r#"{"nat":{"idle":"30 s","answer":true}}"#,
     ] {
         let path: PathSpec = serde_json::from_str(json).unwrap();
         assert_eq!(serde_json::to_string(&path).unwrap(), json);

@@ -9,7 +9,7 @@ use tcplab_path::{
     Arrivals as Spacing, BlackholePlan, BottleneckPlan, CorruptionPlan, CrossFlow, DelayPlan,
     DelaySpec, Departure, Direction, DropPlan, DuplicationPlan, ElementPlan, GilbertElliott,
     HeldBack, InterruptionPlan, InterruptionTimes, JitterLaw, JitterPlan, Link, LinkPlan,
-    LossBurst, LossPlan, MtuPlan, Packet, PacketPart, PathSpec, PolicerSpec, QueueLimit, QueuePlan,
+    LossBurst, LossPlan, MtuPlan, NatPlan, Packet, PacketPart, PathSpec, PolicerSpec, QueueLimit, QueuePlan,
     ReorderingPlan, RulePlan, Schedule, ServerPlan, Step, TokenBucketPlan, TracePlan, Verdict,
     WifiPlan, WifiStandard,
 };
@@ -38,6 +38,7 @@ pub(crate) fn plans() -> impl Strategy<Value = LinkPlan> {
         blackholes(),
         drops(),
         mtus(),
+        nats(),
         varying_bottlenecks(),
         token_buckets(),
         traces(),
@@ -276,6 +277,11 @@ fn drops() -> impl Strategy<Value = ElementPlan> {
 fn mtus() -> impl Strategy<Value = ElementPlan> {
     (68..1600_u64, any::<bool>())
         .prop_map(|(size, answer)| ElementPlan::Mtu(MtuPlan { size: Bytes::new(size), answer }))
+}
+
+fn nats() -> impl Strategy<Value = ElementPlan> {
+    (1..50_000_000_u64, any::<bool>())
+        .prop_map(|(idle, answer)| ElementPlan::Nat(NatPlan { idle: Span::from_nanos(idle), answer }))
 }
 
 pub(crate) fn delays() -> impl Strategy<Value = ElementPlan> {

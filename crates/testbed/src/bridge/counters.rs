@@ -36,7 +36,7 @@ pub(crate) struct DirectionCounters {
 }
 
 /// The names of all causes ([`Cause::name`]), the common ones first.
-const CAUSES: [&str; 9] = [
+const CAUSES: [&str; 10] = [
     "queue-full",
     "loss",
     "interruption",
@@ -44,6 +44,7 @@ const CAUSES: [&str; 9] = [
     "policed",
     "rule",
     "too-big",
+    "forgotten",
     "blackhole",
     "retries-exhausted",
 ];
@@ -113,6 +114,7 @@ mod tests {
             Cause::Policed,
             Cause::Rule { number: 1, nth: 1 },
             Cause::TooBig { limit: bytes },
+            Cause::Forgotten,
             Cause::Blackhole,
             Cause::RetriesExhausted { attempts: 7 },
         ];

@@ -7,7 +7,7 @@ use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
 use rustix::net::{RecvFlags, SendFlags, sockopt};
 use tcplab_scenario::PlannedConnection;
-use tcplab_units::Instant;
+use tcplab_units::{Endpoint, Instant};
 use tcplab_workload::{Application, Half, Toggle, Want};
 
 use super::listener::Listener;
@@ -81,7 +81,12 @@ impl Caller<'_> {
                         self.watch.connected(socket.as_fd(), listener)?;
                         continue;
                     }
-                    Err(errno) => ("accept", Err(errno)),
+                    Err(errno) => {
+                        if let (Errno::AGAIN, Some(listener)) = (errno, self.listener) {
+                            listener.leave().map_err(TrialError::setup("stop listening"))?;
+                        }
+                        ("accept", Err(errno))
+                    }
                 },
                 Want::Write { .. } => ("write", self.write(now)),
                 Want::Read(most) => ("read", self.read(most)),
@@ -161,8 +166,14 @@ impl Caller<'_> {
     fn accept(&mut self) -> Result<Option<OwnedFd>, Errno> {
         let Some(listener) = self.listener else { return Ok(None) };
         let (nth, planned) = self.connection;
+        let timeout = self.flows.spec(planned, Endpoint::Server).socket.receive_timeout();
+        let timeout = timeout.filter(|_| self.application.may_fail());
+        let deadline = timeout.map(|timeout| self.clock.now() + timeout);
         listener.accept(planned.ports[0], || {
             self.go_on()?;
+            if deadline.is_some_and(|deadline| self.clock.now() >= deadline) {
+                return Err(Errno::AGAIN);
+            }
             Ok(self.flows.has_no_client(nth) || self.shared.is_at_rest())
         })
     }

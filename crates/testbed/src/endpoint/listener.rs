@@ -1,13 +1,15 @@
 //! The sockets that the server listens on.
 
 use std::collections::BTreeMap;
+use std::io;
 use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
-use rustix::net::SocketFlags;
+use rustix::net::{Shutdown, SocketFlags};
 use tcplab_scenario::PlannedConnection;
 use tcplab_units::Endpoint;
 use tcplab_workload::Absent;
@@ -25,6 +27,8 @@ pub(super) struct Listener {
     pub(super) options: OptionSheet,
     accepted: Mutex<Accepted>,
     changed: Condvar,
+    /// The connections that have been neither accepted nor given up.
+    awaited: AtomicUsize,
 }
 
 /// What was accepted and not fetched.
@@ -66,7 +70,9 @@ impl Listener {
                 options.connected(socket.as_fd())?;
             }
             let (accepted, changed) = (Mutex::default(), Condvar::new());
-            Ok(Listener { socket, options, accepted, changed })
+            let of_it = |it: &&PlannedConnection| it.flow == index;
+            let awaited = AtomicUsize::new(flows.planned().iter().filter(of_it).count());
+            Ok(Listener { socket, options, accepted, changed, awaited })
         };
         flows.specs(Endpoint::Server).enumerate().map(open).collect()
     }
@@ -81,6 +87,7 @@ impl Listener {
         let mut accepted = self.accepted();
         loop {
             if let Some(socket) = accepted.sockets.remove(&port) {
+                self.awaited.fetch_sub(1, Ordering::SeqCst);
                 return Ok(Some(socket));
             }
             if accepted.is_polled {
@@ -99,6 +106,15 @@ impl Listener {
                 return Ok(None);
             }
         }
+    }
+
+    /// One of the servers has stopped waiting. Where no other waits, the socket no longer listens,
+    /// as if it were closed: clients that come later are refused.
+    pub(super) fn leave(&self) -> io::Result<()> {
+        if self.awaited.fetch_sub(1, Ordering::SeqCst) == 1 {
+            rustix::net::shutdown(&self.socket, Shutdown::Read)?;
+        }
+        Ok(())
     }
 
     /// The next connection, with its client's port; none if none came for 20 ms.

@@ -100,6 +100,14 @@ impl SocketOptions {
         self.value("backlog")?.number(Kind::Number("", 0, 0))?.try_into().ok()
     }
 
+    /// SO_RCVTIMEO: how long a read waits, or `accept` on a listening socket; none: for ever.
+    pub fn receive_timeout(&self) -> Option<Span> {
+        match self.value("rcvtimeo") {
+            Some(OptionValue::Span(span)) => Some(*span).filter(|span| !span.is_zero()),
+            _ => None,
+        }
+    }
+
     /// Refuses what no kernel takes, and what makes no sense on that socket.
     ///
     /// # Errors
