@@ -5,6 +5,7 @@
     reason = "a tool at the terminal speaks by printing"
 )]
 
+mod documents;
 mod licences;
 mod tidy;
 
@@ -21,6 +22,8 @@ Usage: cargo xtask <task>
 Tasks:
   tidy      check the rules no compiler knows: lengths, dead files, banned calls, layering, layout
   licences  check what we are built from: licences, sources, versions
+  documents [SCENARIO …]
+            measure the pages of docs/documents again: what is missing, old, or named here
   help      print this
 ";
 
@@ -36,6 +39,7 @@ fn run(arguments: &[&str]) -> anyhow::Result<ExitCode> {
     match arguments {
         [] | ["help" | "-h" | "--help"] => print!("{HELP}"),
         ["tidy"] => return run_tidy(),
+        ["documents", named @ ..] => documents::make(&repository()?, named)?,
         ["licences"] => return run_licences(),
         other => anyhow::bail!("no task is called `{}`\n\n{HELP}", other.join(" ")),
     }
@@ -43,16 +47,22 @@ fn run(arguments: &[&str]) -> anyhow::Result<ExitCode> {
 }
 
 fn run_tidy() -> anyhow::Result<ExitCode> {
-    let report = tidy::check(&repository()?)?;
+    let repository = repository()?;
+    let report = tidy::check(&repository)?;
+    let pages = documents::check(&repository)?;
+    for (file, what) in &pages {
+        println!("{}: {what}", file.display());
+    }
     for violation in &report.violations {
         println!("{violation}");
     }
-    match report.violations.len() {
+    let violations = report.violations.len() + pages.len();
+    match violations {
         0 => println!("tidy: {} files, nothing to remark", report.files),
         1 => println!("tidy: 1 violation in {} files", report.files),
         count => println!("tidy: {count} violations in {} files", report.files),
     }
-    Ok(if report.violations.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    Ok(if violations == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
 fn run_licences() -> anyhow::Result<ExitCode> {

@@ -23,6 +23,7 @@ const CATALOGUE: &[(&str, &str)] = embedded![
     "socket-options/nat",
     "socket-options/nodelay",
     "socket-options/receive-timeout",
+    "socket-options/small-buffers",
     "socket-options/urgent",
     "socket-options/wireless",
     "sockets-course/baselines",

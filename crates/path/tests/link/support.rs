@@ -9,9 +9,9 @@ use tcplab_path::{
     Arrivals as Spacing, BlackholePlan, BottleneckPlan, CorruptionPlan, CrossFlow, DelayPlan,
     DelaySpec, Departure, Direction, DropPlan, DuplicationPlan, ElementPlan, GilbertElliott,
     HeldBack, InterruptionPlan, InterruptionTimes, JitterLaw, JitterPlan, Link, LinkPlan,
-    LossBurst, LossPlan, MtuPlan, NatPlan, Packet, PacketPart, PathSpec, PolicerSpec, QueueLimit, QueuePlan,
-    ReorderingPlan, RulePlan, Schedule, ServerPlan, Step, TokenBucketPlan, TracePlan, Verdict,
-    WifiPlan, WifiStandard,
+    LossBurst, LossPlan, MtuPlan, NatPlan, Packet, PacketPart, PathSpec, PolicerSpec, QueueLimit,
+    QueuePlan, ReorderingPlan, RulePlan, Schedule, ServerPlan, Step, TokenBucketPlan, TracePlan,
+    Verdict, WifiPlan, WifiStandard,
 };
 use tcplab_units::{Bytes, Instant, Probability, Rate, Span};
 use tcplab_wire::{Ecn, IpRepr, Ipv4Repr, TcpRepr};
@@ -280,8 +280,9 @@ fn mtus() -> impl Strategy<Value = ElementPlan> {
 }
 
 fn nats() -> impl Strategy<Value = ElementPlan> {
-    (1..50_000_000_u64, any::<bool>())
-        .prop_map(|(idle, answer)| ElementPlan::Nat(NatPlan { idle: Span::from_nanos(idle), answer }))
+    (1..50_000_000_u64, any::<bool>()).prop_map(|(idle, answer)| {
+        ElementPlan::Nat(NatPlan { idle: Span::from_nanos(idle), answer })
+    })
 }
 
 pub(crate) fn delays() -> impl Strategy<Value = ElementPlan> {

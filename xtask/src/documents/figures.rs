@@ -1,0 +1,125 @@
+//! What runs give: the claims of each scenario, and what was found.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::Context as _;
+use serde::{Deserialize, Serialize};
+
+/// The figures of all scenarios, by name.
+#[derive(Debug, Default, Deserialize, Serialize)]
+#[serde(transparent)]
+pub(super) struct Figures(BTreeMap<String, Measured>);
+
+/// What a run of a scenario gave.
+#[derive(Debug, Deserialize, Serialize)]
+pub(super) struct Measured {
+    /// `models`, `kernel`, or a kernel in virtual time.
+    world: String,
+    /// What the scenario was, without comments.
+    definition: String,
+    /// By claim.
+    claims: BTreeMap<String, Finding>,
+}
+
+/// A claim's outcome.
+#[derive(Debug, Deserialize, Serialize)]
+pub(super) struct Finding {
+    pub(super) found: String,
+    pub(super) held: bool,
+}
+
+/// A run's `run.json`, as far as it matters.
+#[derive(Deserialize)]
+struct Run {
+    claims: Vec<Claim>,
+}
+
+#[derive(Deserialize)]
+struct Claim {
+    claim: String,
+    found: String,
+    held: bool,
+    is_judged: bool,
+}
+
+/// A digest of a scenario's text, without comments and empty lines.
+pub(super) fn definition(repository: &Path, scenario: &str) -> anyhow::Result<String> {
+    let file = file(repository, scenario);
+    let text = fs::read_to_string(&file)
+        .with_context(|| format!("there is no scenario {}", file.display()))?;
+    let mut hasher = blake3::Hasher::new();
+    for line in text.lines().map(str::trim).filter(|it| !it.is_empty() && !it.starts_with('#')) {
+        hasher.update(line.as_bytes()).update(b"\n");
+    }
+    Ok(hasher.finalize().to_hex()[..16].to_owned())
+}
+
+fn file(repository: &Path, scenario: &str) -> PathBuf {
+    repository.join("scenarios").join(format!("{scenario}.toml"))
+}
+
+impl Figures {
+    /// None where there is no file yet.
+    pub(super) fn read(file: &Path) -> anyhow::Result<Figures> {
+        let Ok(text) = fs::read_to_string(file) else { return Ok(Figures::default()) };
+        serde_json::from_str(&text).with_context(|| format!("cannot read {}", file.display()))
+    }
+
+    pub(super) fn write(&self, file: &Path) -> anyhow::Result<()> {
+        let text = serde_json::to_string_pretty(self)? + "\n";
+        fs::write(file, text).with_context(|| format!("cannot write {}", file.display()))
+    }
+
+    pub(super) fn keep_only(&mut self, keeps: impl Fn(&str) -> bool) {
+        self.0.retain(|scenario, _| keeps(scenario));
+    }
+
+    /// Whether they are those of this scenario in this world.
+    pub(super) fn is_of(&self, scenario: &str, world: &str, definition: &str) -> bool {
+        let known = self.0.get(scenario);
+        known.is_some_and(|it| it.world == world && it.definition == definition)
+    }
+
+    pub(super) fn finding(&self, scenario: &str, claim: &str) -> Option<&Finding> {
+        self.0.get(scenario)?.claims.get(claim)
+    }
+
+    /// Runs a scenario with the release build of tcplab.
+    pub(super) fn measure(
+        &mut self,
+        repository: &Path,
+        scenario: &str,
+        world: &str,
+        definition: String,
+    ) -> anyhow::Result<()> {
+        let tcplab = repository.join("target/release/tcplab");
+        let runs = repository.join("target/documents");
+        let mut command = Command::new(&tcplab);
+        command.arg("run").arg(file(repository, scenario)).arg("--runs").arg(&runs);
+        match world {
+            "kernel" => command.args(["--world", "kernel"]),
+            "models" => command.args(["--world", "sim", "--kernel", "model"]),
+            kernel => command.args(["--world", "sim", "--kernel", kernel]),
+        };
+        // A claim that does not hold is a figure, too.
+        command.output().with_context(|| format!("cannot run {}", tcplab.display()))?;
+        let name = scenario.rsplit('/').next().unwrap_or(scenario);
+        let run = newest(&runs.join(name))
+            .with_context(|| format!("{scenario} left no run: try it by hand"))?;
+        let text = fs::read_to_string(run.join("run.json")).context("its run is incomplete")?;
+        let run: Run = serde_json::from_str(&text)?;
+        let judged = run.claims.into_iter().filter(|claim| claim.is_judged);
+        let claims =
+            judged.map(|it| (it.claim, Finding { found: it.found, held: it.held })).collect();
+        let measured = Measured { world: world.to_owned(), definition, claims };
+        self.0.insert(scenario.to_owned(), measured);
+        fs::remove_dir_all(&runs).context("cannot remove its run")
+    }
+}
+
+fn newest(folder: &Path) -> Option<PathBuf> {
+    fs::read_dir(folder).ok()?.filter_map(|entry| Some(entry.ok()?.path())).max()
+}
