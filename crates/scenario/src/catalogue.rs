@@ -17,6 +17,8 @@ const CATALOGUE: &[(&str, &str)] = embedded![
     "haiku-tcp/receives",
     "haiku-tcp/sends",
     "interruption",
+    "interruption-figures/figure-10",
+    "interruption-figures/figure-7",
     "socket-options/buffers",
     "socket-options/keepalive",
     "socket-options/linger",
