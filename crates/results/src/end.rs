@@ -17,6 +17,9 @@ pub struct EndRow {
     pub response_times_ms: Vec<f64>,
     /// How often each of its requests was sent, where they are datagrams.
     pub request_tries: Vec<usize>,
+    /// The states of its TCP in order (RFC 9293), as the capture beside it shows them.
+    #[serde(default)]
+    pub states: Vec<String>,
     /// Other metrics of this end; some have several values.
     pub metrics: Vec<Metric>,
 }

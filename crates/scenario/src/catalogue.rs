@@ -35,6 +35,7 @@ const CATALOGUE: &[(&str, &str)] = embedded![
     "sockets-course/digital-unix",
     "sockets-course/one-kilobyte",
     "sockets-course/one-kilobyte-linux",
+    "sockets-course/states",
     "throughput-vs-response/bulk-beside-dialogue",
     "throughput-vs-response/hanging-clients",
     "throughput-vs-response/linux-buffers",

@@ -332,6 +332,9 @@ fn of_end(end: &EndRow, info: &MetricInfo, selection: &Selection) -> Vec<Value> 
         let tries = end.request_tries.iter().map(|tries| Value::Number(*tries as f64));
         return selection.of(end.end, tries);
     }
+    if *info == *metrics::STATE {
+        return selection.of(end.end, end.states.iter().cloned().map(Value::Text));
+    }
     if info.scope == Scope::Call {
         let calls = end.calls.iter().filter(|row| selection.has_call(&row.call, &row.asked));
         return selection.of(end.end, calls.filter_map(|row| of_call(info, row)));

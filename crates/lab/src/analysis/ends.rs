@@ -55,9 +55,19 @@ fn of_end(end: Endpoint, report: &AppReport, record: &EndpointRecord, trace: &Tr
             .filter_map(answered)
             .map(Span::as_millis_f64)
             .collect(),
+        states: trace.connections.first().map_or_else(Vec::new, |it| states(end, it)),
         request_tries: requests.iter().map(|request| request.tries.len()).collect(),
         metrics: values,
     }
+}
+
+/// The states that an end went through, by their names in RFC 9293.
+fn states(end: Endpoint, connection: &Connection) -> Vec<String> {
+    let steps = match end {
+        Endpoint::Client => &connection.life.client,
+        Endpoint::Server => &connection.life.server,
+    };
+    steps.iter().map(|step| step.state.name().to_owned()).collect()
 }
 
 /// What the capture beside an end shows of it.

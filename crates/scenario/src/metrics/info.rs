@@ -172,6 +172,21 @@ pub enum MetricKind {
 pub(super) const EPISODE_TYPES: &[&str] =
     &["without time lag", "with time lag", "intermittent", "unknown"];
 
+/// The states of TCP by their names in RFC 9293, section 3.3.2.
+pub(super) const TCP_STATES: &[&str] = &[
+    "LISTEN",
+    "SYN-SENT",
+    "SYN-RECEIVED",
+    "ESTABLISHED",
+    "FIN-WAIT-1",
+    "FIN-WAIT-2",
+    "CLOSE-WAIT",
+    "CLOSING",
+    "LAST-ACK",
+    "TIME-WAIT",
+    "CLOSED",
+];
+
 /// How a connection can end, as seen in a capture.
 pub const CONNECTION_ENDS: &[&str] = &[
     "closed",

@@ -1,7 +1,9 @@
 //! The metrics, in the order of tables.
 
 use super::info::MetricKind::{Text, Truth};
-use super::info::{Better, CONNECTION_ENDS, EPISODE_TYPES, MetricInfo, MetricKind, Scope, Source};
+use super::info::{
+    Better, CONNECTION_ENDS, EPISODE_TYPES, MetricInfo, MetricKind, Scope, Source, TCP_STATES,
+};
 
 /// A constant for each metric, so none is used that is not in the list, and the list.
 ///
@@ -206,6 +208,9 @@ metrics! {
         values Text(CONNECTION_ENDS);
     CONNECTION_CLOSED_BY = "connection.closed_by", "", Trial, Capture, Neither,
         quantity CLOSED_BY, values Text(&["client", "server"]);
+    STATE = "state", "", Endpoint, OwnCapture, Neither, "states",
+        "The states of its TCP, one after the other (RFC 9293 section 3.3.2)",
+        values Text(TCP_STATES);
     CALL_RESULT = "call.result", "", Call, Applications, Neither,
         quantity RESULT, values Text(tcplab_workload::RESULTS);
     CALL_DURATION = "call.duration", "s", Call, Applications, Neither, quantity LONGEST_SECONDS;

@@ -371,6 +371,7 @@ fn client_calls() -> EndRow {
         calls: serde_json::from_value(calls).expect("a log"),
         response_times_ms: vec![],
         request_tries: vec![],
+        states: vec![],
         metrics: vec![],
     }
 }
