@@ -88,6 +88,11 @@ tests: toolchain
 doctests: toolchain
 	cargo test --locked --workspace --doc --quiet
 
+.PHONY: documents
+documents: toolchain ## measure the pages of the founding documents again (docs/documents)
+	cargo build --locked --release --package tcplab
+	cargo xtask documents
+
 .PHONY: soak-shell
 soak-shell: toolchain system-packages ## carry 200 MB through a rough path with iperf3, nc and curl
 	TCPLAB_SHELL_BYTES=200000000 cargo test --locked --package tcplab --test kernel -- \

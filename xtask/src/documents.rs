@@ -1,7 +1,7 @@
 //! The pages of `docs/documents`: each row of a founding document beside what tcplab measured.
 //!
-//! A page is made from two files: the rows, which people write (`NNN.toml`), and the figures, which
-//! runs give (`figures.json`). `cargo xtask tidy` checks that the pages are what these make and that
+//! A page is made from rows, which people write (`NNN.toml`), and figures, which runs give
+//! (`figures.json`). `cargo xtask tidy` checks that the pages are what these make and that
 //! no scenario has changed since its figures were measured; `cargo xtask documents` measures again.
 
 mod figures;

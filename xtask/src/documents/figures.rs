@@ -27,6 +27,8 @@ pub(super) struct Measured {
 /// A claim's outcome.
 #[derive(Debug, Deserialize, Serialize)]
 pub(super) struct Finding {
+    /// The name of what was measured.
+    pub(super) metric: String,
     pub(super) found: String,
     pub(super) held: bool,
 }
@@ -40,6 +42,7 @@ struct Run {
 #[derive(Deserialize)]
 struct Claim {
     claim: String,
+    check: String,
     found: String,
     held: bool,
     is_judged: bool,
@@ -87,7 +90,7 @@ impl Figures {
         self.0.get(scenario)?.claims.get(claim)
     }
 
-    /// Runs a scenario with the release build of tcplab.
+    /// Runs a scenario with `$TCPLAB`, else with the release build.
     pub(super) fn measure(
         &mut self,
         repository: &Path,
@@ -95,7 +98,8 @@ impl Figures {
         world: &str,
         definition: String,
     ) -> anyhow::Result<()> {
-        let tcplab = repository.join("target/release/tcplab");
+        let built = || repository.join("target/release/tcplab");
+        let tcplab = std::env::var_os("TCPLAB").map_or_else(built, PathBuf::from);
         let runs = repository.join("target/documents");
         let mut command = Command::new(&tcplab);
         command.arg("run").arg(file(repository, scenario)).arg("--runs").arg(&runs);
@@ -112,12 +116,22 @@ impl Figures {
         let text = fs::read_to_string(run.join("run.json")).context("its run is incomplete")?;
         let run: Run = serde_json::from_str(&text)?;
         let judged = run.claims.into_iter().filter(|claim| claim.is_judged);
-        let claims =
-            judged.map(|it| (it.claim, Finding { found: it.found, held: it.held })).collect();
+        let finding = |it: Claim| {
+            let metric = metric(&it.check).to_owned();
+            (it.claim, Finding { metric, found: it.found, held: it.held })
+        };
+        let claims = judged.map(finding).collect();
         let measured = Measured { world: world.to_owned(), definition, claims };
         self.0.insert(scenario.to_owned(), measured);
         fs::remove_dir_all(&runs).context("cannot remove its run")
     }
+}
+
+/// The metric of a claim, by the text of its check: `median of goodput at least …`.
+fn metric(check: &str) -> &str {
+    let of_several = ["median of ", "mean of ", "max of ", "min of "];
+    let rest = of_several.iter().find_map(|it| check.strip_prefix(it)).unwrap_or(check);
+    rest.split([' ', ',']).next().unwrap_or_default()
 }
 
 fn newest(folder: &Path) -> Option<PathBuf> {

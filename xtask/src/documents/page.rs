@@ -13,7 +13,9 @@ pub(super) fn page(document: &Document, figures: &Figures) -> anyhow::Result<Str
     let count = |verdict| document.rows().filter(|row| row.verdict == verdict).count();
     let mut page = format!(
         "# {}\n\n{}\n\n{} rows: {} as in the document (✓), {} differ (≠), {} cannot be had (–). \
-         Made by `make documents`; `cargo xtask tidy` checks it.\n",
+         \
+         Commands run in virtual time on models (`--world sim --kernel model`) where nothing else is \
+         said. Made by `make documents`; `cargo xtask tidy` checks it.\n",
         document.title,
         document.about.trim(),
         document.rows().count(),
@@ -66,7 +68,7 @@ fn here(row: &Row, figures: &Figures) -> anyhow::Result<String> {
                 "the same, but \"{claim}\" does not hold in {scenario}: {}",
                 finding.found
             );
-            parts.push(finding.found.clone());
+            parts.push(format!("`{}` {}", finding.metric, short(&finding.found)));
         }
     }
     if !row.here.is_empty() {
@@ -75,17 +77,78 @@ fn here(row: &Row, figures: &Figures) -> anyhow::Result<String> {
     Ok(parts.join("; "))
 }
 
+/// What was found, equal values together: `case: 1 s; other: 1 s; third: 2 s` is
+/// `1 s (case, other); 2 s (third)`, and where all are equal the value alone.
+fn short(found: &str) -> String {
+    let mut groups: Vec<(&str, Vec<&str>)> = Vec::new();
+    for part in found.split("; ") {
+        let Some((case, value)) = part.split_once(": ") else { return grouped(found) };
+        match groups.iter_mut().find(|(known, _)| *known == value) {
+            Some((_, cases)) => cases.push(case),
+            None => groups.push((value, vec![case])),
+        }
+    }
+    if let [(value, _)] = groups[..] {
+        return grouped(value);
+    }
+    let words = groups.into_iter().map(|(value, cases)| match &cases[..] {
+        [_, _, _, _, ..] => format!("{} ({} cases)", grouped(value), cases.len()),
+        few => format!("{} ({})", grouped(value), few.join(", ")),
+    });
+    words.collect::<Vec<_>>().join("; ")
+}
+
+/// With commas in whole numbers of five digits or more.
+fn grouped(text: &str) -> String {
+    let mut out = String::new();
+    let mut rest = text;
+    while let Some(start) = rest.find(|c: char| c.is_ascii_digit()) {
+        let end =
+            rest[start..].find(|c: char| !c.is_ascii_digit()).map_or(rest.len(), |n| start + n);
+        let digits = &rest[start..end];
+        out.push_str(&rest[..start]);
+        let is_whole = !out.ends_with('.') && digits.len() >= 5;
+        for (index, digit) in digits.chars().enumerate() {
+            if is_whole && index > 0 && (digits.len() - index) % 3 == 0 {
+                out.push(',');
+            }
+            out.push(digit);
+        }
+        rest = &rest[end..];
+    }
+    out + rest
+}
+
 fn command(document: &Document, row: &Row) -> String {
     match (&row.run, &row.command) {
         (_, Some(command)) => format!("`{command}`"),
         (Some(scenario), None) => match document.world(scenario) {
             "kernel" => format!("`tcplab run {scenario}`, this kernel"),
-            "models" => format!("`tcplab run {scenario} --world sim --kernel model`"),
-            kernel => format!("`tcplab run {scenario} --world sim --kernel {kernel}`"),
+            "models" => format!("`tcplab run {scenario}`"),
+            kernel => format!("`tcplab run {scenario} --kernel {kernel}`"),
         },
         (None, None) => {
             let test = row.test.as_deref().unwrap_or_default();
             test.rsplit("::").next().map_or(String::new(), |test| format!("test `{test}`"))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn equal_values_are_told_once() {
+        for (found, shown) in [
+            ("2a: 0 s", "0 s"),
+            ("a: 1; b: 1; c: 1", "1"),
+            ("a: 1 s; b: 2 s; c: 1 s", "1 s (a, c); 2 s (b)"),
+            ("a: 1; b: 1; c: 1; d: 1; e: 10000000 bytes", "1 (4 cases); 10,000,000 bytes (e)"),
+            ("all 12: 1152 bytes", "1152 bytes"),
+            ("a: 0.123456 s", "0.123456 s"),
+        ] {
+            assert_eq!(short(found), shown);
         }
     }
 }
