@@ -11,6 +11,7 @@ use tcplab_units::rounded::{self, bytes, decimal, grouped};
 use tcplab_units::{Endpoint, Instant, Span};
 
 use super::shown::{ShownConnection, anchor};
+use crate::html::packets::PacketsView;
 use crate::summary::recovery::kind_class;
 use crate::trial::graphs::{rate_chart, scaled};
 use crate::trial::interruption::seconds;
@@ -33,6 +34,7 @@ pub(crate) struct ConnectionView {
     pub(crate) ends: String,
     pub(crate) facts: Vec<(&'static str, String)>,
     pub(crate) directions: Vec<DirectionView>,
+    pub(crate) packets: Option<PacketsView>,
 }
 
 /// One direction that carried data.
@@ -74,6 +76,7 @@ impl ConnectionView {
                 .into_iter()
                 .map(|(flow, forward)| DirectionView::new(&id, connection, flow, forward))
                 .collect(),
+            packets: PacketsView::of(shown.packets),
             id,
         }
     }
@@ -87,10 +90,7 @@ impl DirectionView {
     fn new(id: &str, connection: &Connection, flow: &Flow, forward: bool) -> DirectionView {
         let (sender, receiver) = if forward { ("client", "server") } else { ("server", "client") };
         let view = View { from: connection.first, until: end_of(connection), bands: &[] };
-        let mut costliest: Vec<(usize, &Episode)> = flow.episodes.iter().enumerate().collect();
-        costliest.sort_by_key(|(_, e)| std::cmp::Reverse((e.duration(connection.last), e.silence)));
-        costliest.truncate(MOST_EPISODES);
-        costliest.sort_by_key(|(index, _)| *index);
+        let costliest = shown_episodes(flow, connection.last);
         let episode = |(index, episode): (usize, &Episode)| {
             episode_view(index, episode, flow, (sender, receiver), connection.last)
         };
@@ -111,6 +111,15 @@ impl DirectionView {
             episodes,
         }
     }
+}
+
+/// The longest episodes of a direction with their numbers, in order of time.
+pub(super) fn shown_episodes(flow: &Flow, last: Instant) -> Vec<(usize, &Episode)> {
+    let mut costliest: Vec<(usize, &Episode)> = flow.episodes.iter().enumerate().collect();
+    costliest.sort_by_key(|(_, e)| std::cmp::Reverse((e.duration(last), e.silence)));
+    costliest.truncate(MOST_EPISODES);
+    costliest.sort_by_key(|(index, _)| *index);
+    costliest
 }
 
 /// The right edge of the graphs, never equal to the left one.

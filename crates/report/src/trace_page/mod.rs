@@ -2,6 +2,7 @@
 
 mod connection;
 mod found;
+mod packets;
 mod shown;
 mod sums;
 
@@ -16,6 +17,7 @@ use crate::html::error::ReportError;
 use crate::html::rendered::rendered;
 use connection::ConnectionView;
 use found::FoundView;
+pub use packets::page_frames;
 pub use shown::ShownConnection;
 use shown::anchor;
 pub use sums::{CaptureSums, Rank};

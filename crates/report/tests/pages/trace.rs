@@ -18,6 +18,7 @@ fn page(trace: &Trace, shown: &[usize]) -> String {
             index,
             connection: &trace.connections[index],
             findings,
+            packets: &[],
         })
         .collect();
     let mut page = Vec::new();
@@ -114,8 +115,12 @@ fn foreign_text_is_escaped() {
         frames: vec![],
         at: Instant::ZERO,
     };
-    let shown =
-        [ShownConnection { index: 0, connection: &trace.connections[0], findings: &[finding] }];
+    let shown = [ShownConnection {
+        index: 0,
+        connection: &trace.connections[0],
+        findings: &[finding],
+        packets: &[],
+    }];
     let mut page = Vec::new();
     write_trace(
         &TracePage {
