@@ -156,3 +156,52 @@ fn cut(text: &str, most: usize) -> String {
     }
     text.chars().take(most - 1).chain(['…']).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use tcplab_trace::Frame;
+    use tcplab_units::Instant;
+    use tcplab_wire::LinkType;
+
+    use super::*;
+
+    /// "TCP Socket Options in Android", test 2c: the RST, with the padding of a frame.
+    const RESET: [u8; 60] = [
+        0x00, 0x1a, 0x73, 0xf6, 0xf3, 0x6e, 0x6c, 0xb7, 0xf4, 0x71, 0x14, 0x15, 0x08, 0x00, 0x45,
+        0x00, 0x00, 0x28, 0x00, 0x00, 0x40, 0x00, 0x40, 0x06, 0xb8, 0xb0, 0xc0, 0xa8, 0x00, 0x6a,
+        0xc0, 0xa8, 0x00, 0x65, 0xde, 0xe7, 0x22, 0x6b, 0x7f, 0x0e, 0x59, 0x42, 0x00, 0x00, 0x00,
+        0x00, 0x50, 0x04, 0x00, 0x00, 0x54, 0x1d, 0x00, 0x00, 0, 0, 0, 0, 0, 0,
+    ];
+
+    fn packet(bytes: &[u8]) -> PacketBytes {
+        let frame = Frame::whole(0, LinkType::Ethernet, bytes);
+        PacketBytes::new((9, Instant::from_nanos(2_500_000)), &frame, &[])
+    }
+
+    /// Without the style sheet, an element in each line.
+    fn lines(svg: &str) -> String {
+        let (before, rest) = svg.split_once("<style>").unwrap();
+        let (_, after) = rest.split_once("</style>").unwrap();
+        format!("{before}{after}").replace("><", ">\n<")
+    }
+
+    #[test]
+    fn reset_as_bytes() {
+        insta::assert_snapshot!(lines(&packets_svg(&[packet(&RESET)])));
+    }
+
+    #[test]
+    fn long_packets_are_drawn_in_part_and_several_below_one_another() {
+        let mut long = RESET.to_vec();
+        long.resize(1_514, b'<');
+        let svg = packets_svg(&[packet(&long), packet(&RESET)]);
+        assert!(svg.contains(">… 1,258 more bytes</text>"), "{svg}");
+        assert_eq!(svg.matches(r#"<text class="title""#).count(), 2);
+        assert!(svg.contains(r#">&lt;</text>"#) && svg.len() < 80_000, "{}", svg.len());
+    }
+
+    #[test]
+    fn packet_of_no_bytes_is_drawn() {
+        assert!(packets_svg(&[packet(&[])]).contains(">not captured</text>"));
+    }
+}

@@ -34,7 +34,7 @@ mod tests;
 pub use acc_ecn::AccEcnOption;
 pub use anomaly::{Anomaly, Layer};
 pub use cookie::Cookie;
-pub use fields::{Field, FieldLayer, Numbering, fields};
+pub use fields::{Field, FieldLayer, Numbering, fields, hex_digits};
 pub use flags::TcpFlags;
 pub use frame::FrameView;
 pub use icmp::{PortUnreachableRepr, QuotedSegment, TooBigRepr, port_unreachable, too_big};

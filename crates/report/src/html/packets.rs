@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use tcplab_trace::PacketBytes;
 use tcplab_units::visible_line;
-use tcplab_wire::FieldLayer;
+use tcplab_wire::{FieldLayer, hex_digits};
 
 use super::pack::pack;
 
@@ -47,7 +47,7 @@ fn add(packet: &PacketBytes, text: &mut String) {
     let packet = packet.clone().with_payload_of(PAYLOAD);
     let [from, to] =
         packet.ends.map_or_else(Default::default, |ends| ends.map(|it| it.to_string()));
-    let bytes: String = packet.captured.iter().map(|byte| format!("{byte:02x}")).collect();
+    let bytes = hex_digits(&packet.captured);
     let time = format!("{:.6}", packet.at.as_secs_f64());
     let (frame, sent) = (packet.frame.to_string(), packet.original_len.to_string());
     let whole = whole.to_string();

@@ -7,10 +7,12 @@ use tcplab_units::rounded::grouped;
 use tcplab_wire::{Field, FieldLayer};
 
 use super::numbers::seconds;
-use crate::grid::{Look, Style, cut};
+use crate::grid::{Look, Style, wrapped};
 
 /// So many bytes are shown unless all are asked for: any packet of Ethernet.
 const MOST: usize = 2_048;
+/// The longest text that widens its column.
+const LONGEST: usize = 24;
 
 /// The packet as the dumps of Wireshark show it (offset, 16 bytes, their letters), then a line for
 /// each field: its bytes, name, value and meaning. Colours tell the layers apart. Without `all`,
@@ -83,23 +85,30 @@ fn letters_of(bytes: &[u8], from: usize) -> String {
 }
 
 fn fields(packet: &PacketBytes, look: Look, text: &mut String) {
-    let width = |text: fn(&Field) -> &str, most: usize| {
-        let widths = packet.fields.iter().map(|field| text(field).chars().count());
-        widths.filter(|width| *width <= most).max().unwrap_or(0)
+    let width = |fields: &[Field], text: fn(&Field) -> &str| {
+        // A long text breaks out of its column.
+        let widths = fields.iter().map(|field| text(field).chars().count());
+        widths.filter(|width| *width <= LONGEST).max().unwrap_or(0)
     };
-    // The same columns in each section; only a long value breaks out.
-    let (names, values) = (width(|it| it.name, 30), width(|it| &it.value, 20));
+    let names = width(&packet.fields, |field| field.name);
     for layer in packet.fields.chunk_by(|one, next| one.layer == next.layer) {
         let title = layer[0].layer.title();
         let _ = writeln!(text, "{}", look.paint(title, style(layer[0].layer)));
+        let values = width(layer, |field| &field.value);
         for field in layer {
             let Field { name, value, meaning, .. } = field;
             let place = look.paint(&format!("{:9}", place(field)), Style::Dim);
             let before = format!("{name:names$}  {value:values$}");
-            let room = look.width.saturating_sub(before.chars().count() + 15).max(20);
-            let meaning = look.paint(&cut(meaning, room), meaning_style(field));
-            let line = format!("  {place}  {before}  {meaning}");
-            let _ = writeln!(text, "{}", line.trim_end());
+            let indent = before.chars().count() + 15;
+            let meaning = wrapped(meaning, look.width.saturating_sub(indent).max(24));
+            for (number, part) in meaning.iter().enumerate() {
+                let part = look.paint(part, meaning_style(field));
+                let line = match number {
+                    0 => format!("  {place}  {before}  {part}"),
+                    _ => format!("{:indent$}{part}", ""),
+                };
+                let _ = writeln!(text, "{}", line.trim_end());
+            }
         }
     }
 }

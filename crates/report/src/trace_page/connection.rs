@@ -16,11 +16,10 @@ use crate::summary::recovery::kind_class;
 use crate::trial::graphs::{rate_chart, scaled};
 use crate::trial::interruption::seconds;
 use crate::trial::limits::LimitsView;
+use crate::trial::packets::shown_episodes;
 use crate::trial::stalls::Stalls;
 use crate::trial::view::Stop;
 
-/// The longest episodes have a ladder.
-const MOST_EPISODES: usize = 12;
 /// Throughput is counted over a part of the time, at least this long.
 const PARTS: u64 = 200;
 const SHORTEST_PART: Span = Span::from_millis(1);
@@ -111,15 +110,6 @@ impl DirectionView {
             episodes,
         }
     }
-}
-
-/// The longest episodes of a direction with their numbers, in order of time.
-pub(super) fn shown_episodes(flow: &Flow, last: Instant) -> Vec<(usize, &Episode)> {
-    let mut costliest: Vec<(usize, &Episode)> = flow.episodes.iter().enumerate().collect();
-    costliest.sort_by_key(|(_, e)| std::cmp::Reverse((e.duration(last), e.silence)));
-    costliest.truncate(MOST_EPISODES);
-    costliest.sort_by_key(|(index, _)| *index);
-    costliest
 }
 
 /// The right edge of the graphs, never equal to the left one.

@@ -2,7 +2,6 @@
 
 mod connection;
 mod found;
-mod packets;
 mod shown;
 mod sums;
 
@@ -15,9 +14,9 @@ use tcplab_units::rounded::{self, bytes, counted, grouped};
 use crate::html::assets::{SCRIPTS, STYLES, THEME};
 use crate::html::error::ReportError;
 use crate::html::rendered::rendered;
+pub use crate::trial::packets::page_frames;
 use connection::ConnectionView;
 use found::FoundView;
-pub use packets::page_frames;
 pub use shown::ShownConnection;
 use shown::anchor;
 pub use sums::{CaptureSums, Rank};

@@ -4,7 +4,9 @@ use std::net::SocketAddr;
 
 use serde::{Serialize, Serializer};
 use tcplab_units::Instant;
-use tcplab_wire::{Field, FieldLayer, FrameView, Numbering, SeqNumber, TcpFlags, fields};
+use tcplab_wire::{
+    Field, FieldLayer, FrameView, Numbering, SeqNumber, TcpFlags, fields, hex_digits,
+};
 
 use super::numbering::ConnectionNumbers;
 use crate::Frame;
@@ -149,7 +151,7 @@ impl Serialize for PacketBytes {
             destination: self.ends.map(|[_, destination]| destination),
             original_length_bytes: self.original_len,
             captured_length_bytes: self.captured.len(),
-            bytes: self.captured.iter().map(|byte| format!("{byte:02x}")).collect(),
+            bytes: hex_digits(&self.captured),
             fields: self.fields.iter().map(item).collect(),
             comment: self.comment.as_deref(),
         };

@@ -1,6 +1,6 @@
 //! A field of a packet, and what its numbers are relative to.
 
-use std::fmt;
+use std::fmt::{self, Write};
 
 use crate::SeqNumber;
 
@@ -110,6 +110,15 @@ pub struct Numbering {
     pub window_shift: Option<u8>,
 }
 
+/// Two hexadecimal digits for each byte, without separators.
+pub fn hex_digits(bytes: &[u8]) -> String {
+    let mut digits = String::with_capacity(2 * bytes.len());
+    for byte in bytes {
+        let _ = write!(digits, "{byte:02x}");
+    }
+    digits
+}
+
 /// A value and its meaning.
 pub(super) struct Said {
     pub(super) value: String,
@@ -117,6 +126,7 @@ pub(super) struct Said {
 }
 
 impl Said {
+    #[expect(clippy::needless_pass_by_value, reason = "most are numbers")]
     pub(super) fn value(value: impl ToString) -> Said {
         Said { value: value.to_string(), meaning: String::new() }
     }
@@ -129,7 +139,7 @@ impl Said {
     /// Bytes without separators, at most so many that a line shows them.
     pub(super) fn bytes(bytes: &[u8]) -> Said {
         const MOST: usize = 40;
-        let mut value: String = bytes.iter().take(MOST).map(|byte| format!("{byte:02x}")).collect();
+        let mut value = hex_digits(&bytes[..bytes.len().min(MOST)]);
         if bytes.len() > MOST {
             value.push('…');
         }

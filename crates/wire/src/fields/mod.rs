@@ -16,7 +16,7 @@ use crate::link::{Carried, Headers};
 use crate::{Anomaly, LinkType, TcpPacket, tunnel};
 use cursor::Cursor;
 use field::Said;
-pub use field::{Field, FieldLayer, Numbering};
+pub use field::{Field, FieldLayer, Numbering, hex_digits};
 
 /// The most tunnels inside one another.
 const TUNNELS: usize = 8;
@@ -110,7 +110,9 @@ fn transport(cursor: &mut Cursor<'_>, ip: &IpPacket<'_>, end: usize, numbering: 
     match known {
         Some(()) => payload(cursor, end, cut),
         None => {
-            cursor.block("incomplete", usize::MAX, |b| Said::bytes(b).meaning("header truncated"))
+            cursor.block("not understood", usize::MAX, |bytes| {
+                Said::bytes(bytes).meaning("header truncated")
+            });
         }
     }
 }

@@ -19,10 +19,13 @@ pub(super) fn tcp_options(cursor: &mut Cursor<'_>, numbering: &Numbering, comple
                 let length = rest.get(1).map_or(rest.len(), |&length| usize::from(length));
                 let is_whole = rest.len() > 1 && (2..=rest.len()).contains(&length);
                 if !is_whole {
-                    let why =
-                        if complete || length < 2 { "impossible length" } else { "truncated" };
-                    let why = format!("{}: {why}", option_name(kind));
-                    cursor.block("malformed option", usize::MAX, |b| Said::bytes(b).meaning(why));
+                    let (name, why) = if complete || length < 2 {
+                        ("malformed option", ": impossible length")
+                    } else {
+                        ("truncated option", "")
+                    };
+                    let meaning = format!("{}{why}", option_name(kind));
+                    cursor.block(name, usize::MAX, |bytes| Said::bytes(bytes).meaning(meaning));
                     return;
                 }
                 option(cursor, numbering, &rest[..length]);

@@ -1,12 +1,13 @@
-//! The packets of a connection that its page opens as bytes.
+//! The packets of a connection that a page opens as bytes.
 
 use std::collections::BTreeSet;
 
 use tcplab_findings::Finding;
-use tcplab_trace::{Connection, Flow, LadderLine, ladder};
+use tcplab_trace::{Connection, Episode, Flow, LadderLine, ladder};
+use tcplab_units::Instant;
 
-use super::connection::shown_episodes;
-
+/// The longest episodes have a ladder.
+const MOST_EPISODES: usize = 12;
 /// The most packets of a connection.
 const MOST: usize = 200;
 /// Packets at the beginning and at the end of a connection.
@@ -47,4 +48,13 @@ fn ends(flow: &Flow, count: usize, last: bool) -> Vec<u64> {
     } else {
         segments.take(count).chain(acks.take(count)).collect()
     }
+}
+
+/// The longest episodes of a direction with their numbers, in order of time.
+pub(crate) fn shown_episodes(flow: &Flow, last: Instant) -> Vec<(usize, &Episode)> {
+    let mut costliest: Vec<(usize, &Episode)> = flow.episodes.iter().enumerate().collect();
+    costliest.sort_by_key(|(_, e)| std::cmp::Reverse((e.duration(last), e.silence)));
+    costliest.truncate(MOST_EPISODES);
+    costliest.sort_by_key(|(index, _)| *index);
+    costliest
 }
