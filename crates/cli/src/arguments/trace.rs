@@ -285,5 +285,5 @@ short snap length or a fault of the packet leaves out are named as such. With --
 the bytes and the fields with their offsets.
 
 All files are written in one pass where possible; --filter and --connection apply to them too.
---annotate copies every packet. --annotate, --html and --hex read the capture twice, so save standard input
-or a live capture first. docs/tables.md explains the columns of --csv and --parquet.";
+--annotate copies every packet. --annotate, --html and --hex read the capture twice, so save
+standard input or a live capture first. docs/tables.md explains the columns of --csv and --parquet.";

@@ -479,8 +479,8 @@ fn reader_that_has_enough_ends_it_quietly() {
 fn packets_as_bytes_are_those_of_the_capture() {
     let home = home();
     let text = answer(&home, "a.pcap.zst --hex 1");
-    assert!(text.starts_with("Frame 1, 0.000000 s: 60 bytes, 10.98.0.1:"), "{text}");
-    assert!(text.contains("\n0000 45 00 00 3c "), "{text}");
+    assert!(text.starts_with("Frame 1, 0.000000 s: 52 bytes, 10.98.0.1:"), "{text}");
+    assert!(text.contains("\n0000 45 00 00 34 "), "{text}");
     assert_eq!(text, answer(&home, "a.pcap --hex 1 -c 0"));
     let packets = json(&home, "a.pcap --hex #40,13 --json");
     let frames: Vec<u64> = packets["packets"]

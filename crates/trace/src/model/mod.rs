@@ -127,8 +127,8 @@ impl Connection {
 /// One direction of a connection: the data segments and the acknowledgements coming back.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Flow {
-    /// The sequence number at [`Offset`] 0: that of the SYN, or the one before the first number that
-    /// was captured.
+    /// The sequence number at [`Offset`] 0: that of the SYN, or the one before the first number
+    /// that was captured.
     pub initial_sequence: Option<SeqNumber>,
     /// The capture point relative to this direction's sender.
     pub capture_point: CapturePoint,

@@ -22,7 +22,8 @@ pub struct PacketBytes {
     pub connection: Option<usize>,
     /// Who sent it to whom, if it carries TCP.
     pub ends: Option<[SocketAddr; 2]>,
-    /// Flags, numbers and length of its TCP segment: `[P.] seq 1 ack 1 len 1448`; else its protocol.
+    /// Flags, numbers and length of its TCP segment, such as `[P.] seq 1 ack 1 len 1448`; else its
+    /// protocol.
     pub summary: String,
     /// Its length on the wire.
     pub original_len: u32,
