@@ -99,7 +99,7 @@ fn listener_close_resets_waiting_connections() {
     hear(&mut listener, 1, &segment(TcpFlags::ACK, 51, 101));
     listener.close(NOW);
     let (peer, reset) = listener.poll_transmit().unwrap();
-    assert_eq!((peer, reset.cause), (1, SendCause::ResetAnswer));
+    assert_eq!((peer, reset.cause), (1, SendCause::Reset));
     assert!(listener.poll_transmit().is_none() && listener.poll_at().is_none());
 }
 
