@@ -209,7 +209,7 @@ fn packets(connection: &Connection, findings: &[tcplab_findings::Finding]) -> Ve
     let frames = page_frames(connection, findings);
     assert!((20..=200).contains(&frames.len()), "{frames:?}");
     let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../corpus/groundtruth");
-    let mut reader = tcplab_capture::open(&corpus.join("blackout.snd.pcap.zst")).unwrap();
+    let mut reader = tcplab_capture::open(corpus.join("blackout.snd.pcap.zst")).unwrap();
     let mut packets = Vec::new();
     for number in 1..=*frames.last().unwrap() {
         let record = reader.next_record().unwrap().unwrap();
