@@ -197,7 +197,7 @@ mod tests {
         let svg = packets_svg(&[packet(&long), packet(&RESET)]);
         assert!(svg.contains(">… 1,258 more bytes</text>"), "{svg}");
         assert_eq!(svg.matches(r#"<text class="title""#).count(), 2);
-        assert!(svg.contains(r#">&lt;</text>"#) && svg.len() < 80_000, "{}", svg.len());
+        assert!(svg.contains(r">&lt;</text>") && svg.len() < 80_000, "{}", svg.len());
     }
 
     #[test]

@@ -82,7 +82,7 @@ mod tests {
             ecn: tcplab_wire::Ecn::NotEct,
         };
         let tcp = TcpRepr { flags: TcpFlags::ACK, ..TcpRepr::default() };
-        let bytes = tcp.to_packet(&IpRepr::from(ip), &[0x41; 60_000]);
+        let bytes = tcp.to_packet(&IpRepr::from(ip), &vec![0x41; 60_000]);
         let frame = Frame::whole(0, LinkType::RawIp, &bytes);
         let packet = PacketBytes::new((1, Instant::ZERO), &frame, &[]);
         let mut text = String::new();
