@@ -1,6 +1,7 @@
 //! `tcplab report`, and the report at the end of `tcplab run`.
 
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 use std::fs::File;
 use std::io;
 use std::path::PathBuf;
@@ -12,6 +13,8 @@ use tcplab_lab::{LabError, RunDirectory, RunOutcome, finish};
 use tcplab_report::compare::tally;
 use tcplab_report::{Recordings, claims_junit};
 use tcplab_results::{ClaimCounts, Run, Trial, TrialData};
+use tcplab_trace::{ConnectionNumbers, PacketBytes};
+use tcplab_units::Endpoint;
 
 use crate::arguments::{ReportArguments, Shown};
 use crate::exit::{ERROR, FAILED};
@@ -88,6 +91,16 @@ impl Recordings for OfRun<'_> {
 
     fn whole<'t>(&mut self, trial: &'t Trial) -> Result<Cow<'t, Trial>, LabError> {
         self.0.whole(trial)
+    }
+
+    fn frames(
+        &mut self,
+        trial: &Trial,
+        end: Endpoint,
+        frames: &BTreeSet<u64>,
+        connections: &[ConnectionNumbers],
+    ) -> Result<Vec<PacketBytes>, LabError> {
+        tcplab_lab::load_frames(self.0, trial, end, frames, connections)
     }
 }
 

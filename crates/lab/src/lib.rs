@@ -18,7 +18,7 @@ mod shell;
 mod store;
 pub mod verify;
 
-pub use analysis::{Ideal, load_recording, load_trial};
+pub use analysis::{Ideal, load_frames, load_recording, load_trial};
 pub use bench::Bench;
 pub use compare::read_run;
 pub use error::LabError;

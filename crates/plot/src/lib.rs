@@ -1,6 +1,6 @@
 //! Graphs as SVG text: time-sequence, window, rate, ladder, state diagram, strips, panes of these,
-//! trends over a number that was varied, one metric against another, and what a path will do; of
-//! many trials heat maps, distributions and every trial as a dot.
+//! packets as bytes, trends over a number that was varied, one metric against another, and what a
+//! path will do; of many trials heat maps, distributions and every trial as a dot.
 //!
 //! Everything drawn is complete without scripts. Colours are CSS variables of [`STYLE`], so a
 //! page decides about dark mode and print; layers are `<path>`s with a class each, so a page can
@@ -19,6 +19,7 @@ mod heat;
 mod ladder;
 mod letters;
 mod overlay;
+mod packet_bytes;
 mod pane;
 mod pareto;
 mod path_data;
@@ -46,6 +47,7 @@ pub use forest::{ForestRow, forest};
 pub use heat::{Heat, heat};
 pub use ladder::{LadderScene, ladder, ladder_svg};
 pub use overlay::{OverlaidFlow, overlay};
+pub use packet_bytes::packets_svg;
 pub use pane::{Pane, pane};
 pub use pareto::{Estimate, Pareto, ParetoAxis, ParetoPoint, front, pareto};
 pub use path_picture::{PathPicture, path_picture, path_svg};

@@ -45,6 +45,8 @@ documents! {
         "An analysed capture: `tcplab trace --json`";
     TRACE_LINES_DOCUMENT = "tcplab.trace-lines" 2,
         "An analysed capture, a JSON object for each line: `tcplab trace --jsonl`";
+    PACKETS_DOCUMENT = "tcplab.packets" 1,
+        "Packets as bytes, field by field: `tcplab trace --hex FRAME --json`";
     JOINED_DOCUMENT = "tcplab.joined-captures" 1,
         "Two captures of the same connections: `tcplab trace --client A --server B --json`";
     RUN_DOCUMENT = "tcplab.run" 1,

@@ -25,6 +25,7 @@ function prepare(part) {
     });
   }
   for (const key of all(".graphs .legend span.key[data-layer]")) switchFor(key);
+  for (const fold of all("details.packets:not(.ready)")) linkFrames(fold);
   for (const figure of all("figure")) addMenu(figure);
   for (const button of all(".copy")) if (button.hidden) copyWith(button);
 }

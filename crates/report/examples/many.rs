@@ -30,7 +30,12 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 
 fn segments(count: usize, out: &str) -> Result<(), Box<dyn std::error::Error>> {
     let trace = synthetic::large(count);
-    let shown = ShownConnection { index: 0, connection: &trace.connections[0], findings: &[] };
+    let shown = ShownConnection {
+        index: 0,
+        connection: &trace.connections[0],
+        findings: &[],
+        packets: &[],
+    };
     let began = Clock::now();
     let page = TracePage {
         name: "many segments",

@@ -31,6 +31,8 @@ pub(crate) enum Style {
     Odd,
     /// Bad.
     Bad,
+    /// A colour that tells kinds apart: its SGR code.
+    Colour(u8),
 }
 
 impl Look {
@@ -43,6 +45,7 @@ impl Look {
             Style::Dim => 2,
             Style::Odd => 33,
             Style::Bad => 31,
+            Style::Colour(code) => code,
         };
         if self.colours && !text.trim().is_empty() {
             format!("\x1b[{code}m{text}\x1b[0m")

@@ -25,4 +25,4 @@ pub use fidelity::{fidelity_page, fidelity_table};
 pub use html::error::ReportError;
 pub use page::{ONE_FILE, Recordings, render, write, write_folder};
 pub use terminal::{claims, text_table};
-pub use trace_page::{CaptureSums, Rank, ShownConnection, TracePage, write_trace};
+pub use trace_page::{CaptureSums, Rank, ShownConnection, TracePage, page_frames, write_trace};

@@ -195,7 +195,7 @@ impl Host {
         if self.machine.pool().is_some_and(|pool| !pool.lets_out()) {
             return;
         }
-        self.cut.extend(reset_for(segment).map(|reset| (reset, SendCause::Reset)));
+        self.cut.extend(reset_for(segment).map(|reset| (reset, SendCause::ResetAnswer)));
     }
 
     /// Handles an ICMP error for a segment that was too large. Returns the path MTU that all
@@ -244,15 +244,23 @@ impl Host {
         if self.cut.is_empty() {
             let transmit = self.connection.as_mut()?.poll_transmit(now)?;
             if transmit.segments() == 1 {
-                return Some((transmit.segment, transmit.cause, self.next_marking()));
+                let marking = self.next_marking(transmit.cause);
+                return Some((transmit.segment, transmit.cause, marking));
             }
             self.cut.extend(transmit.cut().map(|segment| (segment, transmit.cause)));
         }
         let (segment, cause) = self.cut.pop_front()?;
-        Some((segment, cause, self.next_marking()))
+        Some((segment, cause, self.next_marking(cause)))
     }
 
-    fn next_marking(&mut self) -> Marking {
+    /// The IP fields of the next packet. What a socket sends counts up, its own RST too
+    /// (`tcp_send_active_reset`, `ip_select_ident_segs`). A RST that answers is not sent by that
+    /// socket but by one without a peer (`tcp_v4_send_reset`, `ip_send_unicast_reply`), which must
+    /// not be fragmented (`tcp_sk_init`): `ip_select_ident_segs` gives it 0.
+    fn next_marking(&mut self, cause: SendCause) -> Marking {
+        if cause == SendCause::ResetAnswer {
+            return Marking { id: 0, dont_fragment: true };
+        }
         self.ip_id = self.ip_id.wrapping_add(1);
         let dont_fragment = match &self.connection {
             Some(connection) => connection.dont_fragment(),

@@ -37,8 +37,10 @@ pub enum SendCause {
     WindowUpdate,
     /// Answers a possible attack (RFC 5961).
     ChallengeAck,
-    /// Resets the connection.
+    /// Resets the connection of its own accord (`tcp_send_active_reset`).
     Reset,
+    /// Resets in answer to a segment that no connection takes (`tcp_v4_send_reset`).
+    ResetAnswer,
 }
 
 impl SendCause {
@@ -62,7 +64,7 @@ impl SendCause {
             SendCause::DuplicateAck => "duplicate-ack",
             SendCause::WindowUpdate => "window-update",
             SendCause::ChallengeAck => "challenge-ack",
-            SendCause::Reset => "reset",
+            SendCause::Reset | SendCause::ResetAnswer => "reset",
         }
     }
 }

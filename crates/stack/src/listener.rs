@@ -104,7 +104,7 @@ impl<Peer: Ord + Clone> Listener<Peer> {
         // RFC 9293 section 3.10.7.2.
         if flags.contains(TcpFlags::ACK) {
             if let Some(reset) = reset_for(segment) {
-                let reset = Transmit::single(reset, SendCause::Reset);
+                let reset = Transmit::single(reset, SendCause::ResetAnswer);
                 self.outbox.push_back((peer.clone(), reset));
             }
             return;

@@ -21,7 +21,10 @@ mod states;
 pub use analyzer::{Analyzer, Collector, analyze};
 pub use filter::{Filter, FilterError};
 pub use model::*;
-pub use output::{Explanations, Fate, LadderLine, ladder, ladder_between, listing};
+pub use output::{
+    ConnectionNumbers, DUMP_ROW, Explanations, Fate, LadderLine, PacketBytes, dump_letter, ladder,
+    ladder_between, listing,
+};
 pub use sink::{Both, Only, Sink};
 pub use states::{
     Basis, DIAGRAM, Edge, Event, SeenFrom, StateWalk, StateWalks, TimeWait, Transition, WhyTimeWait,

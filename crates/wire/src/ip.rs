@@ -323,14 +323,14 @@ fn look_v6(bytes: &[u8], wire_len: u32) -> Result<IpPacket<'_>, Anomaly> {
     Ok(found)
 }
 
-const FRAGMENT: u8 = 44;
+pub(crate) const FRAGMENT: u8 = 44;
 const AUTHENTICATION: u8 = 51;
 /// Extension headers that are passed over: hop-by-hop, routing, fragment, authentication,
 /// destination options, mobility, HIP, shim6.
-const EXTENSIONS: [u8; 8] = [0, 43, FRAGMENT, AUTHENTICATION, 60, 135, 139, 140];
+pub(crate) const EXTENSIONS: [u8; 8] = [0, 43, FRAGMENT, AUTHENTICATION, 60, 135, 139, 140];
 
 /// Bytes of an extension header whose length field says `told`.
-fn extension_len(kind: u8, told: u8) -> usize {
+pub(crate) fn extension_len(kind: u8, told: u8) -> usize {
     match kind {
         FRAGMENT => 8,
         // RFC 4302 section 2.2 counts this one in 4-byte words, less two.

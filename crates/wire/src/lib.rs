@@ -5,6 +5,8 @@
 //! ([`IpRepr`], [`TcpRepr`], [`UdpRepr`], [`TooBigRepr`]) build only legal packets, with lengths
 //! and checksums.
 //!
+//! [`fields`] lists every field of a frame with its place and value, for people who look at bytes.
+//!
 //! [`offload`] turns what a kernel hands over when it leaves work to the network card
 //! (super-packets, half-made checksums) into the packets a wire would carry.
 
@@ -12,6 +14,7 @@ mod acc_ecn;
 mod anomaly;
 pub mod checksum;
 mod cookie;
+mod fields;
 mod flags;
 mod frame;
 mod icmp;
@@ -31,6 +34,7 @@ mod tests;
 pub use acc_ecn::AccEcnOption;
 pub use anomaly::{Anomaly, Layer};
 pub use cookie::Cookie;
+pub use fields::{Field, FieldLayer, Numbering, fields, hex_digits};
 pub use flags::TcpFlags;
 pub use frame::FrameView;
 pub use icmp::{PortUnreachableRepr, QuotedSegment, TooBigRepr, port_unreachable, too_big};

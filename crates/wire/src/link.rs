@@ -174,7 +174,7 @@ pub(crate) enum Carried {
 /// The smallest `EtherType`; below, the field is a length (IEEE 802.3 section 3.2.6).
 const LEAST_TYPE: u16 = 0x600;
 /// IEEE 802.1Q, 802.1ad, and the number that vendors used for stacked tags before 802.1ad.
-const TAGS: [u16; 3] = [0x8100, 0x88a8, 0x9100];
+pub(crate) const TAGS: [u16; 3] = [0x8100, 0x88a8, 0x9100];
 /// IEEE 802.1ah: the service tag, then the Ethernet header of the customer.
 const BACKBONE: u16 = 0x88e7;
 /// IEEE 802.1BR: six bytes, and a type.

@@ -117,7 +117,7 @@ impl<'a> Iterator for TcpOptions<'a> {
 }
 
 /// The option of this kind; `None` if `body` has not the length it must have.
-fn read(kind: u8, body: &[u8]) -> Option<TcpOption<'_>> {
+pub(crate) fn read(kind: u8, body: &[u8]) -> Option<TcpOption<'_>> {
     let long = |len: usize| (body.len() == len).then_some(());
     Some(match kind {
         kind::MSS => {

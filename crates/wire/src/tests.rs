@@ -1,6 +1,7 @@
 //! Views against representations, against packets of a real kernel, and against random bytes.
 
 mod android;
+mod fields;
 mod frames;
 mod never_panics;
 mod round_trip;

@@ -62,9 +62,9 @@ results: units stats path workload recording scenario trace
 lab: units quantities kernels guests stats wire capture path workload recording scenario sim testbed trace \
 findings table results
     the laboratory runs experiments, others show them
-plot: units quantities path trace
+plot: units quantities path wire trace
     a plot draws one trace, or the outlook of one path: what was, or what will be
-report: units quantities stats path recording scenario trace findings results plot
+report: units quantities stats wire path recording scenario trace findings results plot
     a report shows what a run has left and runs nothing itself
 cli: units quantities servers load kernels wire capture path workload recording scenario stack packetdrill \
 testbed trace findings table results lab plot report

@@ -47,10 +47,10 @@ pub(crate) struct TraceArguments {
 impl TraceArguments {
     /// Whether nothing is asked for that has no meaning for two captures.
     pub(crate) fn is_plain(&self) -> bool {
-        let ViewArguments { connection, listing, ladder, jsonl, .. } = self.view;
-        let Outputs { ladder_svg, html, annotate, csv, parquet, xpl, .. } = &self.outputs;
-        let files = [ladder_svg, html, annotate, csv, parquet, xpl];
-        let is_of_packets = listing || ladder || jsonl || connection.is_some();
+        let ViewArguments { connection, listing, ladder, ref hex, jsonl, .. } = self.view;
+        let Outputs { ladder_svg, hex_svg, html, annotate, csv, parquet, xpl, .. } = &self.outputs;
+        let files = [ladder_svg, hex_svg, html, annotate, csv, parquet, xpl];
+        let is_of_packets = listing || ladder || !hex.is_empty() || jsonl || connection.is_some();
         !is_of_packets
             && self.filter.is_none()
             && self.memory.is_none()
@@ -80,7 +80,7 @@ pub(crate) struct BothArguments {
 }
 
 /// What has no meaning for two captures.
-const JOINED_ALONE: [&str; 16] = [
+const JOINED_ALONE: [&str; 18] = [
     "files",
     "memory",
     "interface",
@@ -88,10 +88,12 @@ const JOINED_ALONE: [&str; 16] = [
     "connection",
     "listing",
     "ladder",
+    "hex",
     "from",
     "to",
     "jsonl",
     "ladder_svg",
+    "hex_svg",
     "html",
     "annotate",
     "csv",
@@ -106,7 +108,7 @@ pub(crate) struct ViewArguments {
     /// Show this many connections
     #[arg(long, value_name = "N", default_value_t = 20, conflicts_with = "all")]
     pub(crate) top: usize,
-    /// Show all connections
+    /// Show all connections, or all bytes of a packet
     #[arg(long)]
     pub(crate) all: bool,
     /// Show this connection in depth, by its number in the table (from 0, as Wireshark's
@@ -119,6 +121,11 @@ pub(crate) struct ViewArguments {
     /// Draw its packets as a ladder diagram; runs of similar packets are folded
     #[arg(long, conflicts_with_all = ["json", "jsonl"])]
     pub(crate) ladder: bool,
+    /// Print packets as bytes, and each field of their headers with its place, value and meaning:
+    /// by frame number as listings show it, several with commas
+    #[arg(long, value_name = "FRAME", value_delimiter = ',', value_parser = frame)]
+    #[arg(conflicts_with_all = ["listing", "ladder", "ladder_svg", "jsonl", "interface"])]
+    pub(crate) hex: Vec<u64>,
     /// Start listing or ladder at this time since the first packet (`1.5s`) or frame (`1200`)
     #[arg(long, value_name = "PLACE", requires = BY_PACKET)]
     pub(crate) from: Option<Place>,
@@ -143,6 +150,14 @@ fn connection(text: &str) -> Result<usize, String> {
     text.parse().map_err(|_| {
         "not a number of the table that `tcplab trace FILE` prints; `--filter 'host ADDRESS and port \
          N'` chooses by address"
+            .into()
+    })
+}
+
+fn frame(text: &str) -> Result<u64, String> {
+    let number = text.trim().trim_start_matches('#').parse().ok().filter(|frame| *frame > 0);
+    number.ok_or_else(|| {
+        "not a frame number, which counts from 1: `tcplab trace FILE -c N --listing` shows them"
             .into()
     })
 }
@@ -175,6 +190,9 @@ pub(crate) struct Outputs {
     /// Write the ladder diagram as SVG
     #[arg(long, value_name = "FILE")]
     pub(crate) ladder_svg: Option<PathBuf>,
+    /// Write the packets of --hex as SVG, a colour for each header
+    #[arg(long, value_name = "FILE", requires = "hex")]
+    pub(crate) hex_svg: Option<PathBuf>,
     /// Write an HTML page: all connections, and graphs and ladders of the slowest (--top, at most
     /// 10, or --connection)
     #[arg(long, value_name = "FILE")]
@@ -235,6 +253,7 @@ Examples:
   tcplab trace web.pcap.zst --connection 3             show one in depth
   tcplab trace web.pcap.zst -c 3 --listing --from 1.2s --to 1.5s
   tcplab trace web.pcap.zst -c 3 --ladder --from 5012 --to 5100 --ladder-svg loss.svg
+  tcplab trace web.pcap.zst --hex 5012,5013            packets as bytes, field by field
   tcplab trace a.pcapng b.pcapng.gz --filter 'net 10.0.0.0/8 and not port 22'
   tcplab trace -i eth0 --duration 30s -w seen.pcapng   capture first
   ssh host tcpdump -s 128 -w - tcp | tcplab trace -
@@ -260,6 +279,11 @@ The analysis explains what is visible at the capture point; the best one is next
 bytes of each packet are enough (`tcpdump -s 128`). Lines that begin with `!` report faults of the
 capture (cut off, packets dropped).
 
+--hex shows at most 2,048 bytes of a packet unless --all; sequence numbers also relative to the
+connection's first, windows scaled by its handshake, and whether checksums are right. Fields that a
+short snap length or a fault of the packet leaves out are named as such. With --json, a program gets
+the bytes and the fields with their offsets.
+
 All files are written in one pass where possible; --filter and --connection apply to them too.
---annotate copies every packet. --annotate and --html read the capture twice, so save standard input
-or a live capture first. docs/tables.md explains the columns of --csv and --parquet.";
+--annotate copies every packet. --annotate, --html and --hex read the capture twice, so save
+standard input or a live capture first. docs/tables.md explains the columns of --csv and --parquet.";

@@ -1,15 +1,16 @@
 //! The source of packets, and one pass over them.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::io;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Error, Result, anyhow, bail};
-use tcplab_capture::{Interface, Merged, ReadError, Reader, Source, Statistics, UnixTime};
+use tcplab_capture::{Interface, Merged, ReadError, Reader, Record, Source, Statistics, UnixTime};
 use tcplab_recording::{Recording, capture_file};
 use tcplab_report::trace::CaptureHead;
 use tcplab_trace::{Analyzer, Filter, Frame, Note, Sink, Trace};
-use tcplab_units::{Bytes, Endpoint, Span};
+use tcplab_units::{Bytes, Endpoint, Instant, Span};
 use tcplab_wire::LinkType;
 
 use super::frames::name_of_link;
@@ -111,6 +112,29 @@ impl<'a> Input<'a> {
         self.read_files(files, filter, self.analyzer(sink)).map(Some)
     }
 
+    /// Reads the `wanted` frames of an input that can be [read again](Self::lasting): number and
+    /// time since the first, and the frame. Numbers are those of a pass.
+    pub(super) fn read_frames(
+        &self,
+        wanted: &BTreeSet<u64>,
+        mut read: impl FnMut((u64, Instant), &Frame<'_>),
+    ) -> Result<()> {
+        let files = self.lasting().unwrap_or_default();
+        let readers = files.iter().map(|file| open(file)).collect::<Result<Vec<_>>>()?;
+        let mut merged = Merged::new(readers);
+        let (mut clock, last) = (FrameClock::default(), wanted.last().copied().unwrap_or(0));
+        for number in 1..=last {
+            let Some((record, interface)) = merged.next_record() else { break };
+            let (time_ns, at) = clock.time(record.time);
+            if wanted.contains(&number) {
+                let comment = all_comments(&record);
+                let frame = frame_of(&record, interface, time_ns, comment.as_deref());
+                read((number, Instant::ZERO + at), &frame);
+            }
+        }
+        Ok(())
+    }
+
     fn analyzer<S: Sink>(&self, sink: S) -> Analyzer<S> {
         let analyzer = Analyzer::with_sink(sink).with_filter(self.filter.cloned());
         match self.memory {
@@ -194,6 +218,42 @@ impl<'a> Input<'a> {
     }
 }
 
+/// The times of frames one after the other.
+#[derive(Debug, Default)]
+struct FrameClock {
+    start: Option<u64>,
+    last: u64,
+}
+
+impl FrameClock {
+    /// Nanoseconds since 1970 and the time since the first frame. A record without a time gets that
+    /// of the previous one.
+    fn time(&mut self, time: Option<UnixTime>) -> (u64, Span) {
+        self.last = time.map_or(self.last, UnixTime::as_nanos);
+        let start = *self.start.get_or_insert(self.last);
+        (self.last, Span::from_nanos(self.last.saturating_sub(start)))
+    }
+}
+
+fn all_comments<'a>(record: &'a Record<'_>) -> Option<Cow<'a, str>> {
+    record.comments().reduce(|all, one| format!("{all}; {one}").into())
+}
+
+fn frame_of<'a>(
+    record: &Record<'a>,
+    interface: &Interface,
+    time_ns: u64,
+    comment: Option<&'a str>,
+) -> Frame<'a> {
+    Frame {
+        time_ns,
+        link: LinkType::from_number(interface.link_type),
+        captured: record.captured,
+        original_len: record.original_len,
+        comment,
+    }
+}
+
 /// Reads several captures as one, filtered.
 fn read_merged<S: Sink>(
     files: &[PathBuf],
@@ -201,20 +261,11 @@ fn read_merged<S: Sink>(
     mut merged: Merged<Source>,
     analyzer: &mut Analyzer<S>,
 ) -> Vec<String> {
-    let (mut start, mut last) = (None, 0);
+    let mut clock = FrameClock::default();
     while let Some((record, interface)) = merged.next_record() {
-        // A record without a time gets that of the previous one.
-        let time_ns = record.time.map_or(last, UnixTime::as_nanos);
-        last = time_ns;
-        let at = Span::from_nanos(time_ns.saturating_sub(*start.get_or_insert(time_ns)));
-        let comment = record.comments().reduce(|all, one| format!("{all}; {one}").into());
-        let frame = Frame {
-            time_ns,
-            link: LinkType::from_number(interface.link_type),
-            captured: record.captured,
-            original_len: record.original_len,
-            comment: comment.as_deref(),
-        };
+        let (time_ns, at) = clock.time(record.time);
+        let comment = all_comments(&record);
+        let frame = frame_of(&record, interface, time_ns, comment.as_deref());
         if filter.is_none_or(|filter| filter.admits_frame(&frame, at)) {
             analyzer.packet(&frame);
         } else {

@@ -4,6 +4,7 @@ mod deep;
 mod files;
 mod folder;
 mod frames;
+mod hex;
 mod input;
 mod joined;
 mod json;
@@ -63,7 +64,9 @@ pub(crate) fn trace(arguments: &TraceArguments) -> Result<ExitCode> {
     let view = &arguments.view;
     let outputs = &arguments.outputs;
     let files = Files::begin(&input, view, outputs)?;
-    if let Some(place) = &view.json.place {
+    if !view.hex.is_empty() {
+        hex::show(&input, files, view, outputs)?;
+    } else if let Some(place) = &view.json.place {
         json::whole(files, view.connection, place)?;
     } else if view.jsonl {
         json::lines(files, view.connection)?;

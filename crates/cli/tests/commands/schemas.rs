@@ -55,6 +55,7 @@ const SCRIPT: &str = "0 socket(..., SOCK_STREAM, IPPROTO_TCP) = 3\n";
 /// Commands with JSON output, and the document that each prints.
 const COMMANDS: &[(&str, Document)] = &[
     ("trace a.pcap.zst --json", q::TRACE_DOCUMENT),
+    ("trace a.pcap.zst --hex 1,40 --json", q::PACKETS_DOCUMENT),
     ("trace --client a.pcap.zst --server b.pcap.zst --json", q::JOINED_DOCUMENT),
     ("compare a.pcap.zst b.pcap.zst --json", q::CAPTURE_COMPARISON_DOCUMENT),
     ("states a.pcap.zst --connection 1 --json", q::STATES_DOCUMENT),

@@ -474,3 +474,48 @@ fn reader_that_has_enough_ends_it_quietly() {
         assert_eq!((unread.code, &*unread.stderr), (Some(0), ""), "{line}");
     }
 }
+
+#[test]
+fn packets_as_bytes_are_those_of_the_capture() {
+    let home = home();
+    let text = answer(&home, "a.pcap.zst --hex 1");
+    assert!(text.starts_with("Frame 1, 0.000000 s: 52 bytes, 10.98.0.1:"), "{text}");
+    assert!(text.contains("\n0000 45 00 00 34 "), "{text}");
+    assert_eq!(text, answer(&home, "a.pcap --hex 1 -c 0"));
+    let packets = json(&home, "a.pcap --hex #40,13 --json");
+    let frames: Vec<u64> = packets["packets"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|it| it["frame"].as_u64().unwrap())
+        .collect();
+    assert_eq!(frames, [40, 13]);
+    let mut reader = tcplab_capture::open(home.path("a.pcap")).unwrap();
+    let mut thirteenth = String::new();
+    for _ in 0..13 {
+        let record = reader.next_record().unwrap().unwrap();
+        thirteenth = tcplab_wire::hex_digits(record.captured);
+    }
+    assert_eq!(packets["packets"][1]["bytes"].as_str().unwrap(), thirteenth);
+    // A filter keeps the numbers of frames.
+    assert_eq!(text, answer(&home, "a.pcap --hex 1 --filter 'port 5201'"));
+}
+
+#[test]
+fn frames_that_cannot_be_shown_say_why() {
+    let home = home();
+    for (line, why) in [
+        ("a.pcap --hex 1000000", "no frame 1000000: the capture has "),
+        ("a.pcap --hex 0", "not a frame number, which counts from 1"),
+        ("a.pcap --hex 1 -c 9", "no connection 9: there are 2, numbered from 0"),
+        ("a.pcap --hex 1 -c 1", "frame 1 belongs to connection 0: pass -c 0, or no -c"),
+        ("a.pcap --hex 1 --listing", "cannot be used with"),
+        ("- --hex 1", "--hex reads the capture twice"),
+        ("a.pcap --hex-svg x.svg", "--hex"),
+        ("a.pcap --hex 1 --hex-svg a.pcap", "would overwrite the capture"),
+    ] {
+        let Ended { code, stderr, .. } = home.run(&format!("trace {line}"));
+        assert_eq!(code, Some(2), "{line}: {stderr}");
+        assert!(stderr.contains(why), "{line}: {stderr}");
+    }
+}

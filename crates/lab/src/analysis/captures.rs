@@ -1,10 +1,14 @@
 //! The captures of a recording, analysed.
 
+use std::collections::BTreeSet;
+
+use tcplab_capture::UnixTime;
 use tcplab_path::PathSpec;
 use tcplab_recording::{AppLog, Recording, TrialRecord};
 use tcplab_results::{Correspondence, Trial, TrialData};
-use tcplab_trace::{Connection, Trace};
-use tcplab_units::{Bytes, Endpoint};
+use tcplab_trace::{Connection, ConnectionNumbers, Frame, PacketBytes, Trace};
+use tcplab_units::{Bytes, Endpoint, Instant};
+use tcplab_wire::LinkType;
 
 use super::contents::Contents;
 use super::datagrams;
@@ -24,6 +28,40 @@ pub fn load_trial(run: &RunDirectory, trial: &Trial) -> Result<TrialData, LabErr
     let recording = Recording::open(&run.path().join(&trial.directory))?;
     let path = run.case_of(trial).map(|case| &case.path);
     load(&recording, path, trial.load.is_some())
+}
+
+/// The packets in these frames of what was captured at one end of a trial, with their fields.
+///
+/// # Errors
+/// When the capture cannot be read.
+pub fn load_frames(
+    run: &RunDirectory,
+    trial: &Trial,
+    end: Endpoint,
+    frames: &BTreeSet<u64>,
+    connections: &[ConnectionNumbers],
+) -> Result<Vec<PacketBytes>, LabError> {
+    let recording = Recording::open(&run.path().join(&trial.directory))?;
+    let zero = recording.record()?.epoch_nanos;
+    let (path, file) = recording.capture(end)?;
+    let unreadable = |source| LabError::Capture { path: path.clone(), source };
+    let mut reader = tcplab_capture::Reader::new(file).map_err(unreadable)?;
+    let mut packets = Vec::new();
+    for number in 1..=frames.last().copied().unwrap_or(0) {
+        // What of a capture cannot be read, its analysis has noted.
+        let Ok(Some(record)) = reader.next_record() else { break };
+        if frames.contains(&number) {
+            let time_ns = record.time.map_or(zero, UnixTime::as_nanos);
+            let (captured, original_len) = (record.captured.to_vec(), record.original_len);
+            let interface = record.interface as usize;
+            let link = reader.interfaces().get(interface).map_or(u16::MAX, |it| it.link_type);
+            let link = LinkType::from_number(link);
+            let frame = Frame { original_len, ..Frame::whole(time_ns, link, &captured) };
+            let at = Instant::from_nanos(time_ns.saturating_sub(zero));
+            packets.push(PacketBytes::new((number, at), &frame, connections));
+        }
+    }
+    Ok(packets)
 }
 
 /// The packets and samples of a recording, wherever it lies; without interruptions.

@@ -20,7 +20,7 @@ mod store_trial;
 mod trial;
 
 pub(crate) use captures::trace;
-pub use captures::{load_recording, load_trial};
+pub use captures::{load_frames, load_recording, load_trial};
 pub(crate) use contents::Contents;
 pub use ideal::Ideal;
 pub(crate) use metrics::{ESTABLISHED, Sources};

@@ -220,7 +220,7 @@ impl Model {
             }
         }
         if let Some(reset) = reset_for(segment) {
-            self.out.push_back(addressed(&reset, SendCause::Reset, local_port, remote_port));
+            self.out.push_back(addressed(&reset, SendCause::ResetAnswer, local_port, remote_port));
         }
     }
 }

@@ -1,18 +1,20 @@
 //! The style sheets and scripts of all pages.
 
-pub(crate) const STYLES: [&str; 5] = [
+pub(crate) const STYLES: [&str; 6] = [
     tcplab_plot::STYLE,
     include_str!("../../assets/page.css"),
     include_str!("../../assets/tables.css"),
     include_str!("../../assets/graphs.css"),
     include_str!("../../assets/verdicts.css"),
+    include_str!("../../assets/packets.css"),
 ];
 /// Runs before the first paint.
 pub(crate) const THEME: &str = include_str!("../../assets/theme.js");
-pub(crate) const SCRIPTS: [&str; 5] = [
+pub(crate) const SCRIPTS: [&str; 6] = [
     include_str!("../../assets/levels.js"),
     include_str!("../../assets/graph.js"),
     include_str!("../../assets/group.js"),
     include_str!("../../assets/export.js"),
+    include_str!("../../assets/packets.js"),
     include_str!("../../assets/page.js"),
 ];

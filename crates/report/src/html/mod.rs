@@ -6,4 +6,5 @@ pub(crate) mod error;
 pub(crate) mod figure;
 pub(crate) mod levels;
 pub(crate) mod pack;
+pub(crate) mod packets;
 pub(crate) mod rendered;

@@ -10,7 +10,7 @@ use super::head::{foot, head};
 use super::links::{Links, Rerun};
 use super::marks::Marks;
 use super::matrix::matrix;
-use super::recordings::{Recordings, loaded};
+use super::recordings::{Recordings, loaded, packets};
 use crate::html::anchor::anchor;
 use crate::html::error::ReportError;
 use crate::html::pack::pack;
@@ -52,7 +52,8 @@ pub fn write(
         let shown = case.trials.iter().filter(|trial| trial.has_packets);
         for (i, trial) in shown.enumerate() {
             let data = loaded(&mut recordings, case, trial)?;
-            let view = TrialView::new(&case.name, index, trial, &data, i == 0);
+            let mut view = TrialView::new(&case.name, index, trial, &data, i == 0);
+            view.packets = packets(&mut recordings, case, trial, &data)?;
             let rerun = Rerun::of(run, case, trial, Links::Within);
             let body = TrialBody { view: &view, rerun };
             let body = rendered(&body)?;

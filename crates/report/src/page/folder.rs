@@ -14,7 +14,7 @@ use super::gathered::{Gathered, ShownTrial};
 use super::head::{foot, head};
 use super::links::{Links, PageAssets, Rerun, SCRIPT_FILE, STYLE_FILE, case_page_name, page_name};
 use super::marks::Marks;
-use super::recordings::{Recordings, loaded, whole};
+use super::recordings::{Recordings, loaded, packets, whole};
 use crate::html::anchor::anchor;
 use crate::html::assets::{SCRIPTS, STYLES};
 use crate::html::error::ReportError;
@@ -65,6 +65,7 @@ pub fn write_folder(
             let data = loaded(&mut recordings, case, trial)?;
             let mut view = TrialView::new(&case.name, index, trial, &data, nth == 0);
             view.open = true;
+            view.packets = packets(&mut recordings, case, trial, &data)?;
             let shown = ShownTrial {
                 view: &view,
                 links: Links::Index,

@@ -1,10 +1,16 @@
 //! The source of data that the run itself does not hold.
 
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 use std::error::Error;
 use tcplab_results::{Case, Trial, TrialData};
+use tcplab_trace::{ConnectionNumbers, PacketBytes};
+use tcplab_units::Endpoint;
 
 use crate::html::error::ReportError;
+use crate::html::packets::PacketsView;
+use crate::trial::packets::page_frames;
+use crate::trial::transfer::Transfer;
 
 /// Loads what the run itself does not hold. A function that loads packets is enough where the run
 /// holds the rest.
@@ -24,6 +30,21 @@ pub trait Recordings {
     /// When that cannot be read.
     fn whole<'t>(&mut self, trial: &'t Trial) -> Result<Cow<'t, Trial>, Self::Error> {
         Ok(Cow::Borrowed(trial))
+    }
+
+    /// The packets in these frames of what was captured at one end; `connections` are those that
+    /// they may belong to. By default none: then no packet can be opened.
+    ///
+    /// # Errors
+    /// When they cannot be read.
+    fn frames(
+        &mut self,
+        _trial: &Trial,
+        _end: Endpoint,
+        _frames: &BTreeSet<u64>,
+        _connections: &[ConnectionNumbers],
+    ) -> Result<Vec<PacketBytes>, Self::Error> {
+        Ok(Vec::new())
     }
 }
 
@@ -53,6 +74,23 @@ pub(crate) fn whole<'t>(
     trial: &'t Trial,
 ) -> Result<Cow<'t, Trial>, ReportError> {
     recordings.whole(trial).map_err(|source| unreadable(case, trial, source))
+}
+
+/// The packets of a trial that its page opens as bytes.
+pub(crate) fn packets(
+    recordings: &mut impl Recordings,
+    case: &Case,
+    trial: &Trial,
+    data: &TrialData,
+) -> Result<Option<PacketsView>, ReportError> {
+    let Some(transfer) = Transfer::of(data).filter(|_| trial.load.is_none()) else {
+        return Ok(None);
+    };
+    let (end, connection) = transfer.captured;
+    let (frames, numbers) = (page_frames(connection, &[]), ConnectionNumbers::new(0, connection));
+    let read = recordings.frames(trial, end, &frames, &[numbers]);
+    let packets = read.map_err(|source| unreadable(case, trial, source))?;
+    Ok(PacketsView::of(packets.iter().filter(|packet| packet.connection.is_some())))
 }
 
 fn unreadable(

@@ -8,6 +8,7 @@ mod joined;
 mod ladder;
 mod limits;
 mod numbers;
+mod packet_bytes;
 mod row;
 mod summary;
 
@@ -17,6 +18,7 @@ pub use detail::connection_text;
 pub use head::{CaptureHead, notes_text};
 pub use joined::joined_text;
 pub use ladder::{LadderView, ladder_text};
+pub use packet_bytes::packet_text;
 pub use row::{Row, Standing, Summary};
 pub use summary::summary_text;
 

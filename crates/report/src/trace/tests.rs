@@ -11,6 +11,7 @@ use tcplab_units::{Bytes, Instant, Span};
 
 use super::*;
 
+mod packets;
 mod shares;
 
 const NARROW: Look = Look { width: 80, colours: false };

@@ -11,15 +11,15 @@ use tcplab_units::rounded::{self, bytes, decimal, grouped};
 use tcplab_units::{Endpoint, Instant, Span};
 
 use super::shown::{ShownConnection, anchor};
+use crate::html::packets::PacketsView;
 use crate::summary::recovery::kind_class;
 use crate::trial::graphs::{rate_chart, scaled};
 use crate::trial::interruption::seconds;
 use crate::trial::limits::LimitsView;
+use crate::trial::packets::shown_episodes;
 use crate::trial::stalls::Stalls;
 use crate::trial::view::Stop;
 
-/// The longest episodes have a ladder.
-const MOST_EPISODES: usize = 12;
 /// Throughput is counted over a part of the time, at least this long.
 const PARTS: u64 = 200;
 const SHORTEST_PART: Span = Span::from_millis(1);
@@ -33,6 +33,7 @@ pub(crate) struct ConnectionView {
     pub(crate) ends: String,
     pub(crate) facts: Vec<(&'static str, String)>,
     pub(crate) directions: Vec<DirectionView>,
+    pub(crate) packets: Option<PacketsView>,
 }
 
 /// One direction that carried data.
@@ -74,6 +75,7 @@ impl ConnectionView {
                 .into_iter()
                 .map(|(flow, forward)| DirectionView::new(&id, connection, flow, forward))
                 .collect(),
+            packets: PacketsView::of(shown.packets),
             id,
         }
     }
@@ -87,10 +89,7 @@ impl DirectionView {
     fn new(id: &str, connection: &Connection, flow: &Flow, forward: bool) -> DirectionView {
         let (sender, receiver) = if forward { ("client", "server") } else { ("server", "client") };
         let view = View { from: connection.first, until: end_of(connection), bands: &[] };
-        let mut costliest: Vec<(usize, &Episode)> = flow.episodes.iter().enumerate().collect();
-        costliest.sort_by_key(|(_, e)| std::cmp::Reverse((e.duration(connection.last), e.silence)));
-        costliest.truncate(MOST_EPISODES);
-        costliest.sort_by_key(|(index, _)| *index);
+        let costliest = shown_episodes(flow, connection.last);
         let episode = |(index, episode): (usize, &Episode)| {
             episode_view(index, episode, flow, (sender, receiver), connection.last)
         };

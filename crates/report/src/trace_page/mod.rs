@@ -14,6 +14,7 @@ use tcplab_units::rounded::{self, bytes, counted, grouped};
 use crate::html::assets::{SCRIPTS, STYLES, THEME};
 use crate::html::error::ReportError;
 use crate::html::rendered::rendered;
+pub use crate::trial::packets::page_frames;
 use connection::ConnectionView;
 use found::FoundView;
 pub use shown::ShownConnection;

@@ -9,6 +9,7 @@ pub(crate) mod graphs;
 pub(crate) mod interruption;
 pub(crate) mod limits;
 pub(crate) mod load;
+pub(crate) mod packets;
 pub(crate) mod stalls;
 pub(crate) mod transfer;
 pub(crate) mod view;

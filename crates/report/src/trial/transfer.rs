@@ -8,6 +8,8 @@ use tcplab_units::{Endpoint, Instant};
 pub(crate) struct Transfer<'a> {
     pub(crate) sender: Endpoint,
     pub(crate) at_sender: &'a Flow,
+    /// The connection of that flow, and where it was captured.
+    pub(crate) captured: (Endpoint, &'a Connection),
     pub(crate) at_receiver: Option<&'a Flow>,
     /// The connection's last packet.
     pub(crate) until: Instant,
@@ -29,9 +31,14 @@ impl<'a> Transfer<'a> {
             Endpoint::Client => (at_client, at_server),
             Endpoint::Server => (at_server, at_client),
         };
+        let captured = match near {
+            Some(connection) => (sender, connection),
+            None => (sender.other(), far?),
+        };
         Some(Transfer {
             sender,
-            at_sender: flow(near.or(far)?),
+            at_sender: flow(captured.1),
+            captured,
             at_receiver: near.and(far).map(flow),
             until,
         })

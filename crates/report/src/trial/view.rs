@@ -19,6 +19,7 @@ use super::stalls::Stalls;
 use super::transfer::Transfer;
 use super::warnings::warnings_of;
 use crate::html::anchor::anchor;
+use crate::html::packets::PacketsView;
 use crate::states;
 use crate::summary::metrics::{is_truth, is_yes, rank};
 use crate::title::title;
@@ -48,6 +49,8 @@ pub(crate) struct TrialView<'a> {
     /// Without the episodes.
     pub(crate) findings: Vec<&'a FindingRow>,
     pub(crate) episodes: Vec<EpisodeView<'a>>,
+    /// Read when the rest of the view is made.
+    pub(crate) packets: Option<PacketsView>,
     pub(crate) calls: Vec<CallView>,
     pub(crate) calls_left_out: usize,
     /// A load's captures show the first connection only.
@@ -119,6 +122,7 @@ impl<'a> TrialView<'a> {
             states,
             findings: findings(trial),
             episodes: trial.episodes.iter().map(episode).collect(),
+            packets: None,
             calls,
             calls_left_out,
             load: LoadView::of(trial),

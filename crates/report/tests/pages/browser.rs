@@ -167,7 +167,7 @@ fn very_many_packets_are_drawn_at_each_zoom() {
     let connection = &trace.connections[0];
     let again = connection.forward.segments.iter();
     let again = again.filter(|segment| segment.kind != tcplab_trace::SegmentKind::New).count();
-    let shown = [ShownConnection { index: 0, connection, findings: &[] }];
+    let shown = [ShownConnection { index: 0, connection, findings: &[], packets: &[] }];
     let mut page = Vec::new();
     let what = TracePage {
         name: "many",

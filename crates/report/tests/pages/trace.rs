@@ -1,10 +1,12 @@
 //! The page of a trace, from captures of the corpus: complete, and alive in a real browser.
 
 use std::collections::BTreeSet;
+use std::path::Path;
 use tcplab_findings::examine;
-use tcplab_report::{CaptureSums, ShownConnection, TracePage, write_trace};
-use tcplab_trace::{Connection, Limit, Note, Trace};
+use tcplab_report::{CaptureSums, ShownConnection, TracePage, page_frames, write_trace};
+use tcplab_trace::{Connection, ConnectionNumbers, Frame, Limit, Note, PacketBytes, Trace};
 use tcplab_units::Instant;
+use tcplab_wire::LinkType;
 
 use crate::browser::seen_in;
 use crate::synthetic::captured;
@@ -18,6 +20,7 @@ fn page(trace: &Trace, shown: &[usize]) -> String {
             index,
             connection: &trace.connections[index],
             findings,
+            packets: &[],
         })
         .collect();
     let mut page = Vec::new();
@@ -114,8 +117,12 @@ fn foreign_text_is_escaped() {
         frames: vec![],
         at: Instant::ZERO,
     };
-    let shown =
-        [ShownConnection { index: 0, connection: &trace.connections[0], findings: &[finding] }];
+    let shown = [ShownConnection {
+        index: 0,
+        connection: &trace.connections[0],
+        findings: &[finding],
+        packets: &[],
+    }];
     let mut page = Vec::new();
     write_trace(
         &TracePage {
@@ -170,4 +177,67 @@ fn trace_page_works_in_browser() {
     if let Some(seen) = seen_in(&page, USE) {
         assert_eq!(seen, r#"{"tools":true,"zoomed":true,"back":true,"shown":true,"wrong":[]}"#);
     }
+}
+
+const OPEN_PACKETS: &str = "<script>
+addEventListener('load', async () => {
+  const seen = {};
+  const fold = document.querySelector('details.packets');
+  fold.open = true;
+  const view = await openPackets(fold);
+  seen.packets = view.buttons.size;
+  view.buttons.get('13').click();
+  seen.head = fold.querySelector('h5').textContent;
+  const row = [...fold.querySelectorAll('.fields tr')].find((it) => it.cells[0].textContent === 'source port');
+  row.click();
+  const marked = () => [...fold.querySelectorAll('.dump b.on')].map((it) => it.textContent).join(' ');
+  seen.field = marked();
+  fold.querySelectorAll('.dump b')[8].click();
+  seen.byte = [...fold.querySelectorAll('.fields tr.on')].map((it) => it.cells[0].textContent).join();
+  document.querySelector('.ladder .frame.opens').dispatchEvent(new MouseEvent('click', { bubbles: true }));
+  await openPackets(fold);
+  await new Promise((done) => setTimeout(done, 50));
+  seen.ladder = fold.querySelector('h5').textContent.startsWith(`Frame ${document.querySelector('.ladder .frame.opens').textContent},`);
+  seen.wrong = wrong;
+  document.title = 'SEEN' + JSON.stringify(seen);
+});
+</script>";
+
+/// The packets of a connection that its page opens.
+fn packets(connection: &Connection, findings: &[tcplab_findings::Finding]) -> Vec<PacketBytes> {
+    let numbers = [ConnectionNumbers::new(1, connection)];
+    let frames = page_frames(connection, findings);
+    assert!((20..=200).contains(&frames.len()), "{frames:?}");
+    let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../corpus/groundtruth");
+    let mut reader = tcplab_capture::open(corpus.join("blackout.snd.pcap.zst")).unwrap();
+    let mut packets = Vec::new();
+    for number in 1..=*frames.last().unwrap() {
+        let record = reader.next_record().unwrap().unwrap();
+        if frames.contains(&number) {
+            let frame = Frame {
+                original_len: record.original_len,
+                ..Frame::whole(0, LinkType::RawIp, record.captured)
+            };
+            packets.push(PacketBytes::new((number, Instant::ZERO), &frame, &numbers));
+        }
+    }
+    packets
+}
+
+#[test]
+fn packets_open_as_bytes_in_browser() {
+    let trace = captured("blackout.snd");
+    let connection = &trace.connections[1];
+    let findings = examine(connection);
+    let packets = packets(connection, &findings);
+    let shown = [ShownConnection { index: 1, connection, findings: &findings, packets: &packets }];
+    let sums = CaptureSums::of(&trace.connections);
+    let mut page = Vec::new();
+    let what = TracePage { name: "blackout.pcap", trace: &trace, sums: &sums, shown: &shown };
+    write_trace(&what, &mut page).unwrap();
+    let page = String::from_utf8(page).unwrap();
+    assert_eq!(unbalanced(&page), Vec::<String>::new());
+    let Some(seen) = seen_in(&page, OPEN_PACKETS) else { return };
+    let expected = r#"{"packets":N,"head":"Frame 13, 0.000000 s: 60 bytes, 10.98.0.2:5201 → 10.98.0.1:44552","field":"14 51","byte":"TTL","ladder":true,"wrong":[]}"#;
+    assert_eq!(seen, expected.replace('N', &packets.len().to_string()));
 }

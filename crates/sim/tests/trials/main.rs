@@ -8,6 +8,7 @@ mod flows;
 mod forwarded;
 mod limits;
 mod path_mtu;
+mod resets;
 mod states;
 mod truth_twice;
 

@@ -193,7 +193,7 @@ impl Connection {
     pub(super) fn send_reset_for(&mut self, segment: &Segment) {
         if let Some(reset) = reset_for(segment) {
             self.counters.segments_out += 1;
-            self.output.queue.push_back(Transmit::single(reset, SendCause::Reset));
+            self.output.queue.push_back(Transmit::single(reset, SendCause::ResetAnswer));
         }
     }
 }

@@ -31,6 +31,7 @@ pub use timing::RoundTrips;
 
 use serde::Serialize;
 use tcplab_units::{Bytes, Endpoint, Instant, Offset, Span};
+use tcplab_wire::SeqNumber;
 
 /// An analysed capture.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -126,6 +127,9 @@ impl Connection {
 /// One direction of a connection: the data segments and the acknowledgements coming back.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Flow {
+    /// The sequence number at [`Offset`] 0: that of the SYN, or the one before the first number
+    /// that was captured.
+    pub initial_sequence: Option<SeqNumber>,
     /// The capture point relative to this direction's sender.
     pub capture_point: CapturePoint,
     /// The confidence in it.

@@ -4,7 +4,11 @@ mod explanations;
 mod ladder;
 mod listing;
 mod notation;
+mod numbering;
+mod packet_bytes;
 
 pub use explanations::Explanations;
 pub use ladder::{Fate, LadderLine, ladder, ladder_between};
 pub use listing::listing;
+pub use numbering::ConnectionNumbers;
+pub use packet_bytes::{DUMP_ROW, PacketBytes, dump_letter};

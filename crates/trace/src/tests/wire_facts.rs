@@ -57,9 +57,16 @@ fn offsets_continue_across_wrap() {
          0.1242 < ack 14481
          0.130 > 14481:15929
          0.140 < ack 15929";
-    let plain = analyze(&drill(text, 1_000)).connections.remove(0);
+    let analyzed = |isn| {
+        let mut connection = analyze(&drill(text, isn)).connections.remove(0);
+        let initial = connection.forward.initial_sequence.take();
+        assert_eq!(initial, Some(SeqNumber::new(isn)));
+        connection.reverse.initial_sequence = None;
+        connection
+    };
+    let plain = analyzed(1_000);
     for isn in [u32::MAX, u32::MAX - 1, u32::MAX - 2_000, u32::MAX - 5_000, 1 << 31] {
-        assert_eq!(analyze(&drill(text, isn)).connections[0], plain, "{isn}");
+        assert_eq!(analyzed(isn), plain, "{isn}");
     }
     assert_eq!(plain.forward.episodes[0].lost.len(), 2);
 }

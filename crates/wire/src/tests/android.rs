@@ -4,7 +4,7 @@
 //! The dumps are Ethernet frames captured on the server, so that what the server sent still lacks
 //! its checksum. `docs/socket-options.md` sets the text's conclusions beside what is so.
 
-mod dumps;
+pub(super) mod dumps;
 
 use dumps::*;
 

@@ -58,6 +58,7 @@ fn ask_everything(link: u16, bytes: &[u8], original: u32) {
         format!("{:?}", FrameView::look(LinkType::from_number(link), bytes, original))
     );
     let _ = view.anomaly().map(|a| a.to_string());
+    every_byte_is_in_a_field(link, bytes, original);
     if let Some(ip) = view.ip() {
         let _ = (ip.src(), ip.dst(), ip.id(), ip.ttl(), ip.ecn(), ip.dscp(), ip.dont_fragment());
         let _ = (ip.header_checksum_is_right(), ip.is_whole(), ip.protocol(), ip.fragment());
@@ -84,4 +85,17 @@ fn ask_everything(link: u16, bytes: &[u8], original: u32) {
             );
         }
     }
+}
+
+/// Fields lie within what was captured, and together they are all of it.
+fn every_byte_is_in_a_field(link: u16, bytes: &[u8], original: u32) {
+    let numbering =
+        Numbering { seq: Some(SeqNumber::new(original)), ack: None, window_shift: Some(200) };
+    let mut covered = 0;
+    for field in fields(LinkType::from_number(link), bytes, original, &numbering) {
+        assert!(field.offset <= covered, "{field:?} leaves a gap behind {covered}");
+        covered = covered.max(field.offset + field.length);
+        assert!(field.value.len() <= 200, "{field:?}");
+    }
+    assert_eq!(covered, bytes.len());
 }

@@ -1,14 +1,16 @@
 //! `--html`: the page of a capture.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use anyhow::{Result, bail};
+use tcplab_findings::Finding;
 use tcplab_report::trace::Chosen;
-use tcplab_report::{CaptureSums, Rank, ShownConnection, TracePage};
-use tcplab_trace::{Connection, Trace};
+use tcplab_report::{CaptureSums, Rank, ShownConnection, TracePage, page_frames};
+use tcplab_trace::{Connection, ConnectionNumbers, PacketBytes, Trace};
 
+use super::super::hex;
 use super::super::input::Input;
 use crate::arguments::ViewArguments;
 use crate::output::{Output, commit, counted};
@@ -78,12 +80,14 @@ impl Page {
             Some((*place, connection, findings))
         };
         let shown: Vec<_> = shown.iter().filter_map(find).collect();
+        let packets = packets(input, &shown)?;
         let shown: Vec<ShownConnection<'_>> = shown
             .iter()
             .map(|(index, connection, findings)| ShownConnection {
                 index: *index,
                 connection,
                 findings,
+                packets: packets.get(index).map_or(&[], Vec::as_slice),
             })
             .collect();
         let mut output = self.output;
@@ -98,6 +102,26 @@ impl Page {
         let all = counted(sums.connections() as u64, "connection");
         commit(output, &format!("{all}, {} with graphs", shown.len()))
     }
+}
+
+/// The packets that the page opens as bytes, by connection; none if they cannot be read again.
+fn packets(
+    input: &Input<'_>,
+    shown: &[(usize, Cow<'_, Connection>, Vec<Finding>)],
+) -> Result<BTreeMap<usize, Vec<PacketBytes>>> {
+    let mut frames = BTreeSet::new();
+    let mut numbers = Vec::new();
+    for (index, connection, findings) in shown {
+        frames.extend(page_frames(connection, findings));
+        numbers.push(ConnectionNumbers::new(*index, connection));
+    }
+    let mut found: BTreeMap<usize, Vec<PacketBytes>> = BTreeMap::new();
+    for packet in hex::packets(input, &frames, &numbers)? {
+        if let Some(index) = packet.connection {
+            found.entry(index).or_default().push(packet);
+        }
+    }
+    Ok(found)
 }
 
 /// How many connections of these packets a page shows.

@@ -15,6 +15,7 @@ pub(super) fn check(input: &Input<'_>, view: &ViewArguments, outputs: &Outputs) 
     let named = [
         ("--json", &json),
         ("--ladder-svg", &outputs.ladder_svg),
+        ("--hex-svg", &outputs.hex_svg),
         ("--html", &outputs.html),
         ("--annotate", &outputs.annotate),
         ("--csv", &outputs.csv),
@@ -49,6 +50,9 @@ pub(super) fn check(input: &Input<'_>, view: &ViewArguments, outputs: &Outputs) 
     let is_kept = view.json.place.is_some() || (view.connection.is_some() && !view.jsonl);
     if outputs.html.is_some() && !is_kept {
         needs_files(input, "--html")?;
+    }
+    if !view.hex.is_empty() {
+        needs_files(input, "--hex")?;
     }
     if outputs.annotate.is_some() {
         let files = needs_files(input, "--annotate")?;

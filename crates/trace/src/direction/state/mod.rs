@@ -383,6 +383,7 @@ impl DirectionState {
 
     /// Writes the sums and causes at the end; `path_rtt`: of the whole path.
     pub(crate) fn finish_into(&mut self, flow: &mut Flow, path_rtt: Option<Span>) {
+        flow.initial_sequence = self.initial();
         flow.totals = self.totals;
         self.causes.finish(flow);
         self.classifier.gaps.finish(&mut flow.causes);

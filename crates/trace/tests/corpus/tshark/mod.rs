@@ -7,6 +7,7 @@ mod differences;
 mod fields;
 mod names;
 mod oracle;
+mod packet_bytes;
 mod reasons;
 
 use std::path::{Path, PathBuf};
