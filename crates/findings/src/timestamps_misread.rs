@@ -8,8 +8,8 @@
 //! path that loses nothing, and the packets themselves look right.
 //!
 //! **Evidence.** Segments at the left edge that the receiver answered without taking them, at least
-//! six. Nine in ten are older than its echo (TS.Recent) only with the bytes of both reversed, and no
-//! retransmission was taken that is.
+//! six. Nine in ten are older than its echo (TS.Recent) only with the bytes of both reversed, and
+//! no retransmission was taken that is.
 //!
 //! **False positives.** Segments that were lost after pauses that are all of 128 to 255 ticks, on a
 //! connection without SACK.

@@ -11,9 +11,8 @@ pub enum TimestampOrder {
     /// Network byte order, as the RFC has it.
     #[default]
     Network,
-    /// The peer's clock is read without conversion (Haiku before aaa7cebc24: `segment.timestamp_value
-    /// = option->timestamp.value`), and echoed so: the packets are right, but PAWS compares values
-    /// whose bytes are reversed.
+    /// The peer's clock is read without conversion (Haiku before aaa7cebc24, `process_options`),
+    /// and echoed so: the packets are right, but PAWS compares values whose bytes are reversed.
     ReadUnconverted,
     /// The own clock is written without conversion, and its echo read so: the peer's PAWS compares
     /// values whose bytes are reversed.

@@ -19,7 +19,8 @@ const KERNEL: u64 = 10;
 const BOOT: u64 = 50_000_000;
 
 /// One trial on this machine's kernel, where each takes its time. In virtual time as many as the
-/// scenario has, so that its claims and its paired comparisons are decided, or as the budget allows.
+/// scenario has, so that its claims and its paired comparisons are decided, or as the budget
+/// allows.
 pub(super) fn trials(scenario: &Scenario, kernels: &VirtualKernels, world: RunWorld) -> u32 {
     if world != RunWorld::Simulated {
         return 1;
