@@ -188,13 +188,13 @@ fn resumed(arguments: &RunArguments, directory: Option<&PathBuf>) -> Result<RunD
 /// A new run.
 fn planned(arguments: &RunArguments) -> Result<(Scenario, Plan)> {
     let scenario = scenarios::find(arguments.scenario.as_deref().unwrap_or_default())?;
-    let trials = if arguments.quick { Some(1) } else { arguments.trials };
+    let (trials, quick) = (arguments.trials, arguments.quick);
     let launcher = launcher()?;
     let refused = || tcplab_lab::kernel_refused(&launcher);
     let (seed, trial, cases) = (arguments.seed, arguments.trial, arguments.case.clone());
     let recording = arguments.recording.clone();
     let kernel = arguments.kernel.clone();
-    let overrides = Overrides { trials, seed, cases, trial, recording, kernel };
+    let overrides = Overrides { trials, quick, seed, cases, trial, recording, kernel };
     let plan = tcplab_lab::plan(&scenario, arguments.world.chosen(), refused, overrides)?;
     Ok((scenario, plan))
 }

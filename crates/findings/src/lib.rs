@@ -46,6 +46,8 @@ pub mod syn_retransmitted;
 pub mod tail_loss;
 pub mod timeout_backoff;
 pub mod timeouts;
+pub mod timestamps_misread;
+pub mod timestamps_reversed;
 pub mod window_limited;
 pub mod window_scaling;
 pub mod window_shrunk;
@@ -92,6 +94,8 @@ pub const RULES: &[Rule] = &[
     spurious_retransmissions::RULE,
     no_sack::RULE,
     no_timestamps::RULE,
+    timestamps_reversed::RULE,
+    timestamps_misread::RULE,
     nagle_delay::RULE,
     small_segments::RULE,
     silly_window::RULE,

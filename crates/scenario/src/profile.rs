@@ -47,6 +47,7 @@ struct File {
 /// The files of `stacks/`, by name.
 pub(crate) const FILES: &[(&str, &str)] = embedded![
     "stacks":
+    "digital-unix",
     "freebsd-15",
     "haiku-2017-after",
     "haiku-2017-before",
@@ -225,8 +226,8 @@ mod tests {
     #[test]
     fn unknown_profile_is_refused_with_known_ones() {
         let error = Profile::named("windows-95").unwrap_err().to_string();
-        assert!(
-            error.contains("`windows-95`: did you mean `windows-7`? use one of freebsd-15, haiku")
-        );
+        assert!(error.contains(
+            "`windows-95`: did you mean `windows-7`? use one of digital-unix, freebsd-15, haiku"
+        ));
     }
 }

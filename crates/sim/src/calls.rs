@@ -154,9 +154,10 @@ impl Host {
 
     fn write(&mut self, now: Instant) -> Done {
         let Some(connection) = &mut self.connection else { return Done::Waits(None) };
-        let Want::Write { bytes, more, urgent } = self.application.want(now) else {
+        let Want::Write { bytes, more, urgent, waits } = self.application.want(now) else {
             return Done::Waits(None);
         };
+        let offered = bytes.len();
         let taken = if connection.awaits_space() {
             Err(WriteError::WouldBlock)
         } else if let Some(zeros) = &self.zeros {
@@ -170,7 +171,13 @@ impl Host {
         };
         let (began, moved) = self.application.call().unwrap_or((now, 0));
         match taken {
-            Ok(count) => self.application.wrote(count, now),
+            Ok(count) => {
+                self.application.wrote(count, now);
+                if !waits && count < offered {
+                    self.application.returned(now);
+                }
+            }
+            Err(WriteError::WouldBlock) if !waits => self.application.failed("EAGAIN", now),
             Err(WriteError::WouldBlock) => match self.calls.timeouts[1].map(|it| began + it) {
                 Some(until) if until <= now && moved == 0 => self.application.failed("EAGAIN", now),
                 Some(until) if until <= now => self.application.returned(now),

@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use tcplab_units::{Bytes, Span};
 
-use crate::{FreeBsd, SocketOption};
+use crate::{FreeBsd, SocketOption, TimestampOrder};
 
 /// A stack's constants and rules. One for each endpoint, not changed while it lives.
 #[derive(Debug, Clone, PartialEq, Default, Deserialize, JsonSchema)]
@@ -54,6 +54,11 @@ pub struct Handshake {
     pub dsack: bool,
     /// Whether timestamps are offered and accepted (`tcp_timestamps`).
     pub timestamps: bool,
+    /// The byte order of their values.
+    pub timestamp_order: TimestampOrder,
+    /// Whether segments with an older timestamp than the last are dropped (PAWS, RFC 7323 section
+    /// 5).
+    pub paws: bool,
     /// The least window scale offered; `None`: no scaling (`tcp_window_scaling`).
     pub window_scale: Option<u8>,
     /// Whether a client asks for ECN and a server grants it (`tcp_ecn`).
@@ -428,6 +433,8 @@ impl Default for Handshake {
             sack: true,
             dsack: true,
             timestamps: true,
+            timestamp_order: TimestampOrder::Network,
+            paws: true,
             window_scale: Some(0),
             ecn: Ecn::Granted,
             ecn_option: 2,

@@ -23,6 +23,7 @@ mod sender;
 mod socket_option;
 mod state;
 mod sysctl;
+mod timestamp_order;
 
 pub use buffer_pool::{BufferPool, Buffers};
 pub use cause::SendCause;
@@ -40,3 +41,4 @@ pub use segment::{Data, Segment};
 pub use socket_option::SocketOption;
 pub use state::State;
 pub use sysctl::{SYSCTLS, SysctlError, set_sysctl};
+pub use timestamp_order::TimestampOrder;

@@ -31,6 +31,9 @@ pub enum Want<'a> {
         more: bool,
         /// MSG_OOB: the last of them is urgent.
         urgent: bool,
+        /// Whether the call waits for room; otherwise (MSG_DONTWAIT) report `returned` when it took
+        /// less, and `failed` with EAGAIN when it took nothing.
+        waits: bool,
     },
     /// Read at most this many bytes; report with `received` or `end_of_stream`.
     Read(usize),
@@ -103,7 +106,7 @@ struct Doing {
     begun: bool,
     /// The rest of an amount.
     left: u64,
-    /// When it is over, where it is a sleep.
+    /// When it is over, where it is a sleep; when a write that does not wait tries again.
     until: Option<Instant>,
     /// When the call began that has not returned, and how much it has moved.
     call: Option<Instant>,
@@ -194,7 +197,7 @@ impl Application {
     pub fn want(&mut self, now: Instant) -> Want<'_> {
         let Some(at) = self.settle(now) else { return Want::Nothing };
         let What::Step(step) = &self.operations[at].what else { return Want::Nothing };
-        if let (Step::Sleep(_), Some(until)) = (step, self.doing.until) {
+        if let (Step::Sleep(_) | Step::Write(_), Some(until)) = (step, self.doing.until) {
             return Want::Sleep(until);
         }
         self.doing.call.get_or_insert(now);
@@ -204,10 +207,11 @@ impl Application {
                 Want::Connect
             }
             Step::Accept => Want::Accept,
-            Step::Write(Write { more, urgent, .. }) => Want::Write {
+            Step::Write(Write { more, urgent, retry, .. }) => Want::Write {
                 bytes: &self.output.piece[self.output.taken..],
                 more: *more,
                 urgent: *urgent && self.doing.left == 0,
+                waits: retry.is_none(),
             },
             Step::Read(Read { until, piece }) => {
                 let most = match until {
@@ -265,6 +269,7 @@ impl Application {
                     match step {
                         Step::Write(Write { amount, piece, .. }) => {
                             doing.begin(*amount);
+                            doing.until = doing.until.filter(|until| *until > now);
                             let size = doing.left.min(piece.as_u64());
                             if !self.output.is_taken() {
                                 return Some(at);
@@ -349,6 +354,20 @@ impl Application {
     /// A write returned although the socket has not taken all that it was given.
     pub fn returned(&mut self, now: Instant) {
         self.record_result(OK.into(), now);
+        self.try_later(now);
+    }
+
+    /// Whether the call at hand is a write that does not wait and has something left to write,
+    /// which it does later.
+    fn try_later(&mut self, now: Instant) -> bool {
+        let What::Step(Step::Write(Write { retry: Some(span), .. })) =
+            &self.operations[self.at].what
+        else {
+            return false;
+        };
+        let later = !self.output.is_taken();
+        self.doing.until = later.then_some(now + *span);
+        later
     }
 
     /// A read gave `bytes`, at least one.
@@ -400,6 +419,9 @@ impl Application {
             What::Again { .. } => (false, false),
         };
         self.record_result(errno, now);
+        if waits && self.try_later(now) {
+            return;
+        }
         self.output.give_up();
         if connects {
             // There is nothing to do anything with.

@@ -68,6 +68,9 @@ pub struct Write {
     pub more: bool,
     /// MSG_OOB: the last byte is urgent.
     pub urgent: bool,
+    /// MSG_DONTWAIT: a call takes what the buffer has room for and returns. What it did not take is
+    /// offered again so much later; `None`: each call waits for room.
+    pub retry: Option<Span>,
 }
 
 /// What to read.
@@ -137,10 +140,12 @@ impl Half {
 /// Every form of a step: how it is written, a pattern of it, and what it does.
 const FORMS: &[(&str, &str, &str)] = &[
     (
-        "write AMOUNT [in SIZE] [more] [urgent]",
+        "write AMOUNT [in SIZE] [more] [urgent] [retry SPAN]",
         r"^write .+",
         "Writes AMOUNT, `in` calls of SIZE each, or in one call. `more`: MSG_MORE, more will \
-         follow. `urgent`: MSG_OOB with the last of the calls, whose last byte is urgent.",
+         follow. `urgent`: MSG_OOB with the last of the calls, whose last byte is urgent. `retry`: \
+         MSG_DONTWAIT, a call takes what the buffer has room for; the rest is offered again after \
+         SPAN. Without it each call waits until all is taken.",
     ),
     (
         "read AMOUNT [in SIZE]",
@@ -222,6 +227,8 @@ pub enum StepError {
     Quantity { text: String, source: UnitError },
     #[error("`{0}` moves no data: give at least 1 B")]
     Nothing(String),
+    #[error("`{0}` retries without a pause: give a time, such as `retry 10 ms`")]
+    NoTime(String),
     #[error("`{0}` passes more than 16 MiB to one call: add a piece size, such as `in 64 KiB`")]
     Large(String),
 }
@@ -270,6 +277,14 @@ impl<'t> Words<'t> {
         match self.quantity()? {
             Bytes::ZERO => Err(StepError::Nothing(self.text.into())),
             size => Ok(size),
+        }
+    }
+
+    /// A time above zero: trying again at once would never end.
+    fn span(&mut self) -> Result<Span, StepError> {
+        match self.quantity()? {
+            Span::ZERO => Err(StepError::NoTime(self.text.into())),
+            span => Ok(span),
         }
     }
 
@@ -350,7 +365,8 @@ fn write(words: &mut Words<'_>) -> Result<Write, StepError> {
         return Err(StepError::Large(words.text.into()));
     }
     let (more, urgent) = (words.takes("more"), words.takes("urgent"));
-    Ok(Write { amount, piece: piece.min(amount), more, urgent })
+    let retry = if words.takes("retry") { Some(words.span()?) } else { None };
+    Ok(Write { amount, piece: piece.min(amount), more, urgent, retry })
 }
 
 fn read(words: &mut Words<'_>) -> Result<Step, StepError> {
@@ -388,14 +404,15 @@ impl fmt::Display for Step {
         match self {
             Step::Connect => f.write_str("connect"),
             Step::Accept => f.write_str("accept"),
-            Step::Write(Write { amount, piece, more, urgent }) => {
+            Step::Write(Write { amount, piece, more, urgent, retry }) => {
                 write!(f, "write {amount}")?;
                 if piece < amount {
                     write!(f, " in {piece}")?;
                 }
                 let (more, urgent) =
                     (if *more { " more" } else { "" }, if *urgent { " urgent" } else { "" });
-                write!(f, "{more}{urgent}")
+                write!(f, "{more}{urgent}")?;
+                retry.map_or(Ok(()), |span| write!(f, " retry {span}"))
             }
             Step::Read(Read { until, piece }) => {
                 match until {

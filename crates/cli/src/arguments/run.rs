@@ -12,7 +12,7 @@ use super::{Io, JsonArguments, RUNS, World};
 
 const AFTER: &str = "\
 Examples:
-  tcplab run interruption --quick              run one trial of each case
+  tcplab run interruption --quick              run as few trials as tell something
   tcplab run my.toml --dry-run                 show cases, order, seeds, duration and disk space
   tcplab run my.toml --world sim --jobs 4      run in virtual time, four trials at once
   tcplab run my.toml --world sim --kernel 6.12 run the stack `linux` on Linux 6.12, built before
@@ -47,7 +47,10 @@ pub(crate) struct RunArguments {
     #[arg(long, value_name = "NAME", value_parser = kernel, default_value = "newest")]
     #[arg(hide_default_value = true, conflicts_with = "resume")]
     pub(crate) kernel: KernelChoice,
-    /// Run one trial of each case
+    /// Run one trial of each case; in virtual time as many as decide
+    ///
+    /// Trials in virtual time are cheap: a run of models has the scenario's number, unless all of
+    /// them together transfer more than 4 GB; kernels in virtual time count ten times as much.
     #[arg(long, conflicts_with = "trials")]
     pub(crate) quick: bool,
     /// Override the number of trials of each case

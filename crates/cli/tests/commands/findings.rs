@@ -60,3 +60,26 @@ fn findings_agree_in_json_and_json_lines() {
         assert!(count > 1, "{rule}: {count}");
     }
 }
+
+/// The model knows which end has the fault; a capture at either end shows it.
+#[test]
+fn byte_order_of_timestamps_is_found_in_captures_of_the_scenario() {
+    let home = Home::new();
+    let cases = ["misread", "written", "repaired"].map(|it| format!("delay-200_{it}"));
+    let chosen: Vec<String> = cases.iter().map(|case| format!("--case {case}")).collect();
+    let line = "run haiku-tcp/timestamps --world sim --kernel model --trials 1 --runs runs";
+    home.answer(&format!("{line} {}", chosen.join(" ")));
+    let run = home.only(home.only("runs"));
+    for (case, expected) in
+        cases.iter().zip([Some("timestamps-misread"), Some("timestamps-reversed"), None])
+    {
+        for end in ["client", "server"] {
+            let capture = run.join(format!("trials/{case}-1/{end}.pcapng"));
+            let trace = home.json(&format!("trace {} --json", capture.display()));
+            let findings = trace["connections"][0]["findings"].as_array().unwrap().iter();
+            let rules = findings.filter_map(|finding| finding["rule"].as_str());
+            let named: Vec<&str> = rules.filter(|rule| rule.starts_with("timestamps-")).collect();
+            assert_eq!(named, Vec::from_iter(expected), "{case}, {end}");
+        }
+    }
+}

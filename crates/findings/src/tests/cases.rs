@@ -382,6 +382,34 @@ pub(super) const CASES: &[Case] = &[
         silent: &[|c| lose(&mut c.forward, 12)],
     },
     Case {
+        name: "timestamps-reversed",
+        fires: |c| {
+            let steps = &mut c.forward.timestamp_faults.sender;
+            (steps.reversed, steps.back) = (occurred(99, 8), 47);
+        },
+        silent: &[
+            |c| c.forward.timestamp_faults.sender.reversed = occurred(7, 8),
+            |c| c.forward.timestamp_faults.sender.plain = 12,
+        ],
+    },
+    Case {
+        name: "timestamps-reversed, of a receiver",
+        fires: |c| c.forward.timestamp_faults.receiver.reversed = occurred(8, 8),
+        silent: &[|c| c.forward.timestamp_faults.receiver.plain = 1],
+    },
+    Case {
+        name: "timestamps-misread",
+        fires: |c| {
+            c.forward.timestamp_faults.refused = occurred(7, 20);
+            c.forward.timestamp_faults.refused_for = ms(42_300);
+        },
+        silent: &[
+            |c| c.forward.timestamp_faults.refused = occurred(5, 20),
+            |c| c.forward.timestamp_faults.refused_otherwise = 1,
+            |c| c.forward.timestamp_faults.taken_otherwise = 1,
+        ],
+    },
+    Case {
         name: "nagle-delay",
         fires: |c| {
             c.forward.marks.nagle_waits = occurred(25, 300);

@@ -80,3 +80,55 @@ fn steady_writes_only_application_limited_found() {
     // The application sends a segment every 10 ms.
     assert_eq!(rules, ["application-limited"]);
 }
+
+/// Steps of the server's echo of 1000 that are 128 to 255, modulo 256, until one of 16.
+const MISREAD: &str = "0.000 > S nosack clock 1000
+    0.200 < S nosack clock 5 echo 1000
+    0.2001 > ack 1 clock 1200 echo 5
+    0.204 > 1:1449 clock 1204 echo 5
+    0.408 < ack 1 clock 7 echo 1000
+    0.504 > 1:1449 clock 1404 echo 5
+    0.708 < ack 1 clock 8 echo 1000
+    0.804 > 1:1449 clock 1704 echo 5
+    1.008 < ack 1 clock 9 echo 1000
+    1.300 > 1:1449 clock 2200 echo 5
+    1.504 < ack 1 clock 10 echo 1000
+    2.300 > 1:1449 clock 3200 echo 5
+    2.504 < ack 1 clock 11 echo 1000
+    4.340 > 1:1449 clock 5240 echo 5
+    4.544 < ack 1 clock 12 echo 1000
+    8.430 > 1:1449 clock 9330 echo 5
+    8.634 < ack 1 clock 13 echo 1000
+    16.500 > 1:1449 clock 17400 echo 5
+    16.704 < ack 1449 clock 14 echo 17400";
+
+#[test]
+fn timestamps_misread_found() {
+    // Lost, not refused: the last is older with reversed bytes, and taken.
+    let lost = MISREAD.replace("clock 17400", "clock 17560").replace("echo 17400", "echo 17560");
+    insta::assert_snapshot!(statement("timestamps-misread", MISREAD, &lost));
+    // Lost: newer in either order.
+    let newer = MISREAD.replace("echo 1000\n", "echo 1150\n");
+    assert_eq!(found("timestamps-misread", &drill::connection(&newer)), []);
+    // With SACK: the receiver has later data, so the segment is what is missing.
+    let sack = MISREAD.replace("nosack ", "").replace("< ack 1 ", "< ack 1 sack 1449-2897 ");
+    assert_eq!(found("timestamps-misread", &drill::connection(&sack)), []);
+}
+
+#[test]
+fn timestamps_reversed_found() {
+    let text = |order: fn(u32) -> u32| {
+        let mut text = String::from("open 0.010\n");
+        for turn in 0..12_u32 {
+            // 150 ms apart: as written every second step or so goes back.
+            let at = 0.1 + 0.15 * f64::from(turn);
+            let (start, end) = (1 + 1_448 * turn, 1 + 1_448 * (turn + 1));
+            let clock = order(70_000 + 150 * turn);
+            text += &format!("{at:.3} > {start}:{end} clock {clock}\n");
+            text += &format!("{:.3} < ack {end} echo {clock}\n", at + 0.01);
+        }
+        text
+    };
+    let right = text(|clock| clock);
+    insta::assert_snapshot!(statement("timestamps-reversed", &text(u32::swap_bytes), &right));
+}

@@ -2,6 +2,7 @@
 
 mod environment;
 mod kernels;
+mod quick;
 mod run_plan;
 mod worlds;
 

@@ -7,6 +7,7 @@ use tcplab_results::{RunWorld, World};
 use tcplab_scenario::{Case, Keep, RecordingSpec, Scenario, Until};
 
 use super::kernels::{KernelChoice, KernelUsed, VirtualKernels};
+use super::quick;
 use super::worlds::{self, Refusal};
 use crate::error::LabError;
 
@@ -53,6 +54,9 @@ pub struct Plan {
 pub struct Overrides {
     /// A fixed number of trials per case, whatever the interval.
     pub trials: Option<u32>,
+    /// As few trials as tell something: one on the kernel; in virtual time as many as the scenario
+    /// has, or fewer where that is much work.
+    pub quick: bool,
     /// The seed of all randomness.
     pub seed: Option<u64>,
     /// The cases of these names alone; all, where there are none.
@@ -84,7 +88,9 @@ pub fn plan(
     worlds::check_congestion(scenario, &kernels, world)?;
     worlds::check_sampling(scenario, world)?;
     worlds::check_ends(scenario, &kernels, world)?;
-    let trials = overrides.trial.or(overrides.trials).unwrap_or(scenario.trials);
+    let quick = overrides.quick.then(|| quick::trials(scenario, &kernels, world));
+    let fixed = overrides.trial.or(overrides.trials).or(quick);
+    let trials = fixed.unwrap_or(scenario.trials);
     let first = overrides.trial.unwrap_or(1);
     let count = scenario.cases.len() * (trials - first + 1) as usize;
     let recording = scenario.recording.or(&overrides.recording);
@@ -98,11 +104,7 @@ pub fn plan(
         trials,
         first,
         only: overrides.cases,
-        until: if overrides.trials.or(overrides.trial).is_some() {
-            None
-        } else {
-            scenario.until.clone()
-        },
+        until: if fixed.is_some() { None } else { scenario.until.clone() },
         warm_up: if world.has(World::Kernel) { scenario.warm_up } else { 0 },
         retries: scenario.retries,
         snaplen: recording.snaplen.map(|length| length.as_u64() as u32),

@@ -128,7 +128,11 @@ impl Connection {
             numbers,
             terms: Terms::offered(config, options, &opening),
             handshake: Handshake::new(config, active),
-            timestamps: Timestamps::new(config.host.timestamp_tick, opening.timestamp_offset),
+            timestamps: Timestamps::new(
+                config.host.timestamp_tick,
+                opening.timestamp_offset,
+                &config.handshake,
+            ),
             accurate: AccurateEcn::new(&config.handshake),
             writer: Writer::new(opening.congestion.windows_of_send_buffer()),
             sender: Sender::new(config, opening.congestion),

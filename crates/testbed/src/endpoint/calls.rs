@@ -180,12 +180,13 @@ impl Caller<'_> {
 
     fn write(&mut self, now: Instant) -> Result<Returned, Errno> {
         let Some(socket) = &self.socket else { return Err(Errno::BADF) };
-        let Want::Write { bytes, more, urgent } = self.application.want(now) else {
+        let Want::Write { bytes, more, urgent, waits } = self.application.want(now) else {
             return Ok(Returned::Again);
         };
         let mut flags = SendFlags::NOSIGNAL;
         flags.set(SendFlags::MORE, more);
         flags.set(SendFlags::OOB, urgent);
+        flags.set(SendFlags::DONTWAIT, !waits);
         let offered = bytes.len();
         let count = rustix::net::send(socket, bytes, flags)?;
         let now = self.read_clock();

@@ -230,8 +230,17 @@ fn copied(shared: &Arc<TrialState>) -> [Result<EndpointThread<()>, TrialError>; 
     [client, server]
 }
 
+/// A copy is made again and again for so long, and so often at least: one of a megabyte takes less
+/// time than the scheduler may take away from it.
+const COPYING: Span = Span::from_millis(250);
+const COPIES: usize = 15;
+/// The calls of a copy go over so much memory in turn, whatever the amount: what does not fit into
+/// a cache would be slower, and larger pieces with it.
+const WINDOW: usize = 512 << 10;
+
 /// Copies the payload piece by piece into another place, both of which have been touched before,
-/// and then looks at what is there.
+/// and then looks at what is there. Of many copies, made over and over in a part of both places,
+/// the one with the median time counts.
 fn copy(workload: &WorkloadSpec, seed: u64, clock: Clock) -> [AppReport; 2] {
     let amount = workload.amount().as_u64() as usize;
     let piece = (workload.write_size.as_u64() as usize).max(1);
@@ -239,13 +248,22 @@ fn copy(workload: &WorkloadSpec, seed: u64, clock: Clock) -> [AppReport; 2] {
     Payload::new(seed).fill(&mut source);
     // Written, so that no page of it is first met while it is measured.
     let mut target = vec![0xff; amount];
-    let started = clock.now();
-    let mut calls = 0;
-    for (to, from) in target.chunks_mut(piece).zip(source.chunks(piece)) {
-        transfer(to, from);
-        calls += 1;
+    let window = amount.min(WINDOW.max(piece));
+    let mut copies = Vec::new();
+    let begun = clock.now();
+    while copies.len() < COPIES || clock.now().since(begun) < COPYING {
+        let started = clock.now();
+        let mut left = amount;
+        while left > 0 {
+            let part = left.min(window);
+            copy_pieces(&mut target[..part], &source[..part], piece);
+            left -= part;
+        }
+        copies.push((started, clock.now()));
     }
-    let ended = clock.now();
+    let calls = copy_pieces(&mut target, &source, piece);
+    copies.sort_by_key(|(started, ended)| ended.since(*started));
+    let (started, ended) = copies[copies.len() / 2];
     let report = |role, bytes: &[u8]| {
         let mut digest = Digest::new();
         digest.update(bytes);
@@ -267,6 +285,16 @@ fn copy(workload: &WorkloadSpec, seed: u64, clock: Clock) -> [AppReport; 2] {
         Role::Receiver => report(role, &target),
     };
     [of(client), of(server)]
+}
+
+/// Copies in calls of `piece` bytes each; how many there were.
+fn copy_pieces(target: &mut [u8], source: &[u8], piece: usize) -> u64 {
+    let mut calls = 0;
+    for (to, from) in target.chunks_mut(piece).zip(source.chunks(piece)) {
+        transfer(to, from);
+        calls += 1;
+    }
+    calls
 }
 
 /// One transfer: a call that the compiler can neither leave out nor join with the next.

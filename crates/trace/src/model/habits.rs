@@ -96,3 +96,33 @@ pub struct MssChange {
     /// And after.
     pub to: Bytes,
 }
+
+/// What shows that an end writes timestamps, or reads them, with their bytes reversed (RFC 7323
+/// section 3.2 has network byte order).
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct TimestampFaults {
+    /// The clock of the data's sender.
+    pub sender: ClockSteps,
+    /// The clock of their receiver, by ACKs of something new.
+    pub receiver: ClockSteps,
+    /// Segments that the receiver answered and did not take, whose timestamp is older than its echo
+    /// only with the bytes of both reversed.
+    pub refused: Occurrences,
+    /// The time until each of them was sent again.
+    pub refused_for: Span,
+    /// Segments that it answered and that were sent again, where that is not so.
+    pub refused_otherwise: u64,
+    /// Retransmissions of such segments that it took, although they are older so.
+    pub taken_otherwise: u64,
+}
+
+/// Steps of an end's clock, from one of its packets to the next.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct ClockSteps {
+    /// Steps that are small as written.
+    pub plain: u64,
+    /// Steps that are small only with the bytes of both values reversed.
+    pub reversed: Occurrences,
+    /// Of these, those that go back as written, for which PAWS drops a packet.
+    pub back: u64,
+}

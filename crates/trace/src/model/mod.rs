@@ -19,7 +19,7 @@ mod truth;
 
 pub use causes::{Backoff, Backoffs, Causes, IgnoredAcks, LossRule, SpuriousRetransmissions};
 pub use frame::{FlowId, Frame};
-pub use habits::{AckBehaviour, MssChange, SenderMarks, WindowUse};
+pub use habits::{AckBehaviour, ClockSteps, MssChange, SenderMarks, TimestampFaults, WindowUse};
 pub use known::Roles;
 pub use life::{
     Close, CloseKind, ConnectionState, EcnAgreement, FastOpen, Handshake, HandshakeKind, Life,
@@ -164,6 +164,8 @@ pub struct Flow {
     pub transfer: Transfer,
     /// Data over time.
     pub series: Series,
+    /// What shows timestamps in the wrong byte order.
+    pub timestamp_faults: TimestampFaults,
 }
 
 /// A range of the stream, `start` included, `end` excluded.

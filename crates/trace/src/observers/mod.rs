@@ -13,6 +13,7 @@ mod stalls;
 #[cfg(test)]
 mod tests;
 mod throughput;
+mod timestamp_faults;
 mod transfer;
 mod windows;
 
@@ -30,6 +31,7 @@ use marks::Marks;
 use round_trips::RoundTripTimes;
 use stalls::Stalls;
 use throughput::Throughput;
+use timestamp_faults::TimestampOrders;
 use transfer::TransferSums;
 use windows::Windows;
 
@@ -44,11 +46,13 @@ pub(crate) struct Observers {
     stalls: Stalls,
     transfer: TransferSums,
     series: Throughput,
+    timestamps: TimestampOrders,
     pub(crate) events: Vec<Event>,
 }
 folded! {
     Observers {
-        full_size, round_trips, windows, acking, marks, limits, stalls, transfer, series, events
+        full_size, round_trips, windows, acking, marks, limits, stalls, transfer, series,
+        timestamps, events
     }
 }
 
@@ -84,6 +88,7 @@ impl Observers {
         self.stalls.on_send(sent, &mut self.events);
         self.transfer.on_send(sent);
         self.series.on_send(sent);
+        self.timestamps.on_send(sent);
     }
     #[inline(never)]
     pub(crate) fn on_ack(&mut self, heard: &AckEvent<'_>) {
@@ -102,6 +107,7 @@ impl Observers {
         self.stalls.on_ack(heard, &mut self.events);
         self.transfer.on_ack(heard);
         self.series.on_ack(heard);
+        self.timestamps.on_ack(heard);
     }
     /// Whether a repeated ACK of a direction without data, with this window, has no effect.
     #[inline]
@@ -127,5 +133,6 @@ impl Observers {
         self.stalls.finish(flow, &mut self.events);
         self.transfer.finish(flow, self.limits.capacity(), path_rtt);
         self.series.finish(flow);
+        self.timestamps.finish(flow);
     }
 }

@@ -252,14 +252,50 @@ fn unwritten_bytes_lead_the_next_write() {
     end.did(now);
     let mut whole = [0; 20];
     Payload::new(7).fill(&mut whole);
-    assert_eq!(end.want(now), Want::Write { bytes: &whole[..10], more: false, urgent: false });
+    assert_eq!(
+        end.want(now),
+        Want::Write { bytes: &whole[..10], more: false, urgent: false, waits: true }
+    );
     end.wrote(4, now);
     assert_eq!(end.call(), Some((now, 4)));
     end.failed("EAGAIN", now);
-    assert_eq!(end.want(now), Want::Write { bytes: &whole[4..14], more: false, urgent: false });
+    assert_eq!(
+        end.want(now),
+        Want::Write { bytes: &whole[4..14], more: false, urgent: false, waits: true }
+    );
     end.wrote(10, now);
     assert_eq!(end.report().bytes, Bytes::new(14));
     assert_eq!(end.report().digest, Digest::of_payload(7, 14));
+}
+
+#[test]
+fn short_write_offers_the_rest_after_its_pause() {
+    let mut end = client(r#"["write 10 B in 8 B retry 10 ms", "close"]"#);
+    let at = |millis| Instant::ZERO + Span::from_millis(millis);
+    end.want(at(0));
+    end.did(at(0));
+    let mut whole = [0; 10];
+    Payload::new(7).fill(&mut whole);
+    let offers = |bytes| Want::Write { bytes, more: false, urgent: false, waits: false };
+    assert_eq!(end.want(at(0)), offers(&whole[..8]));
+    // It takes five of them, then none, then the other three.
+    end.wrote(5, at(0));
+    end.returned(at(0));
+    assert_eq!(end.want(at(0)), Want::Sleep(at(10)));
+    assert_eq!(end.want(at(9)), Want::Sleep(at(10)));
+    assert_eq!(end.want(at(10)), offers(&whole[5..8]));
+    end.failed("EAGAIN", at(10));
+    assert_eq!(end.want(at(10)), Want::Sleep(at(20)));
+    assert_eq!(end.want(at(20)), offers(&whole[5..8]));
+    end.wrote(3, at(20));
+    // A call that took all is followed by the next at once.
+    assert_eq!(end.want(at(20)), offers(&whole[8..]));
+    end.wrote(2, at(20));
+    assert_eq!(end.want(at(20)), Want::Close);
+    let log = end.report().log;
+    let writes: Vec<_> = log.iter().filter(|row| row.call == "write").collect();
+    assert_eq!(writes.iter().map(|row| &*row.result).collect::<Vec<_>>(), ["ok", "EAGAIN", "ok"]);
+    assert_eq!(end.report().digest, Digest::of_payload(7, 10));
 }
 
 #[test]

@@ -23,10 +23,11 @@ pub(super) fn name(step: &Step) -> &'static str {
 /// What a call of a step asks for.
 pub(super) fn asked(step: &Step) -> String {
     match step {
-        Step::Write(Write { piece, more, urgent, .. }) => {
+        Step::Write(Write { piece, more, urgent, retry, .. }) => {
             let more = if *more { " MSG_MORE" } else { "" };
             let urgent = if *urgent { " MSG_OOB" } else { "" };
-            format!("{piece}{more}{urgent}")
+            let waits = if retry.is_some() { " MSG_DONTWAIT" } else { "" };
+            format!("{piece}{more}{urgent}{waits}")
         }
         Step::Read(Read { until: Until::Amount(amount), piece }) => {
             (*piece).min(*amount).to_string()

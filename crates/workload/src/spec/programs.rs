@@ -90,8 +90,13 @@ fn sending(spec: &WorkloadSpec) -> Vec<Step> {
         None => pieces(amount, piece, spec.think),
         Some(at) => {
             let byte = Bytes::new(1);
-            let urgent =
-                Step::Write(Write { amount: byte, piece: byte, more: false, urgent: true });
+            let urgent = Step::Write(Write {
+                amount: byte,
+                piece: byte,
+                more: false,
+                urgent: true,
+                retry: None,
+            });
             let mut steps = pieces(at, piece, spec.think);
             steps.push(urgent);
             let rest = amount.as_u64().saturating_sub(at.as_u64() + 1);
@@ -196,7 +201,7 @@ fn repeat(times: u64, steps: Vec<Step>) -> Step {
 }
 
 fn write(amount: Bytes, piece: Bytes) -> Step {
-    Step::Write(Write { amount, piece: piece.min(amount), more: false, urgent: false })
+    Step::Write(Write { amount, piece: piece.min(amount), more: false, urgent: false, retry: None })
 }
 
 fn read(amount: Bytes) -> Step {

@@ -10,6 +10,8 @@ fn step_survives_serialisation() {
         ("write 5 B more", None),
         ("write 1 B urgent", None),
         ("write 10 B in 5 B more urgent", None),
+        ("write 10 kB in 1 kB retry 10 ms", None),
+        ("write 5 B retry 1s", Some("write 5 B retry 1 s")),
         ("read 100 B", None),
         ("read 1 MB in 4 KiB", Some("read 1 MB in 4.096 kB")),
         ("read to end", None),
@@ -46,15 +48,19 @@ fn unknown_step_gives_error() {
     for (text, expected) in [
         ("wait 3 s", "`wait 3 s` is not a step of a program; the steps are `write AMOUNT"),
         ("", "`` is not a step of a program"),
-        ("write", "`write`: expected `write AMOUNT [in SIZE] [more] [urgent]`, found the end"),
+        (
+            "write",
+            "`write`: expected `write AMOUNT [in SIZE] [more] [urgent] [retry SPAN]`, found the end",
+        ),
         ("write 100", "`write 100`: `100` has no unit: give an amount of data such as `100 MB`"),
         ("write 3 s", "`write 3 s`: `s` is not a unit of an amount of data"),
         ("write 0 B", "`write 0 B` moves no data"),
         ("write 17 MiB", "`write 17 MiB` passes more than 16 MiB to one call"),
         (
             "write 1 B now",
-            "`write 1 B now`: expected `write AMOUNT [in SIZE] [more] [urgent]`, found `now`",
+            "`write 1 B now`: expected `write AMOUNT [in SIZE] [more] [urgent] [retry SPAN]`, found `now`",
         ),
+        ("write 1 B retry 0 ms", "`write 1 B retry 0 ms` retries without a pause"),
         ("read to 5 B", "`read to 5 B`: expected `read to end [in SIZE]`, found `5`"),
         ("sleep 5 B", "`sleep 5 B`: `B` is not a unit of a time span"),
         (

@@ -194,7 +194,7 @@ impl OnOff {
         let (whole, rest) = (amount / PIECE.as_u64(), amount % PIECE.as_u64());
         let write = |size: u64| {
             let amount = Bytes::new(size);
-            Step::Write(Write { amount, piece: amount, more: false, urgent: false })
+            Step::Write(Write { amount, piece: amount, more: false, urgent: false, retry: None })
         };
         let lasts = |size: u64| {
             let nanos = u128::from(size) * 8 * 1_000_000_000;
