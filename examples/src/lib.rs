@@ -4,11 +4,13 @@ mod alarm;
 mod connection;
 mod fork;
 mod lookup;
+mod tcp_info;
 
 pub use alarm::alarm_each;
 pub use connection::{CLIENTS, Connection};
 pub use fork::fork;
 pub use lookup::{host_name, service_port};
+pub use tcp_info::{TcpInfo, defer_accept, tcp_info};
 
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, TcpStream, ToSocketAddrs, UdpSocket};

@@ -5,7 +5,10 @@ use crate::process::run;
 
 /// What a program prints, without what Rust adds to the text of an error.
 fn found(language: Language, program: &str) -> String {
-    let said = run(&language.program(program), &[]);
+    same_text(&run(&language.program(program), &[]))
+}
+
+pub(crate) fn same_text(said: &str) -> String {
     let lines = said.lines().map(|line| line.split(" (os error").next().unwrap_or(line));
     // As musl has it.
     lines.collect::<Vec<_>>().join("\n").replace("Address in use", "Address already in use")

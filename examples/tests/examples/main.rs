@@ -2,6 +2,7 @@
 //! servers in both languages. Ports are the system's choice; everything stays on this host.
 
 mod experiments;
+mod handshakes;
 mod language;
 mod pages;
 mod process;
