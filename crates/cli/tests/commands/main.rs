@@ -13,6 +13,7 @@ mod kernels;
 mod limited;
 mod memory;
 mod mistakes;
+mod other_tools;
 mod outputs;
 mod processes;
 mod quiet;
