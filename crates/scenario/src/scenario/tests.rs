@@ -236,6 +236,7 @@ fn interruption_experiment_matches_paper() {
         counts,
         [
             (3, single),
+            (1, single),
             (11, single),
             (19, single),
             (10, pooled),
@@ -247,6 +248,7 @@ fn interruption_experiment_matches_paper() {
             (4, single),
             (20, pooled),
             (4, single),
+            (2, single),
         ]
     );
 }
