@@ -36,11 +36,11 @@ pub(super) struct Finding {
 /// A run's `run.json`, as far as it matters.
 #[derive(Deserialize)]
 struct Run {
-    claims: Vec<Claim>,
+    claims: Vec<Outcome>,
 }
 
 #[derive(Deserialize)]
-struct Claim {
+struct Outcome {
     claim: String,
     check: String,
     found: String,
@@ -115,8 +115,8 @@ impl Figures {
             .with_context(|| format!("{scenario} left no run: try it by hand"))?;
         let text = fs::read_to_string(run.join("run.json")).context("its run is incomplete")?;
         let run: Run = serde_json::from_str(&text)?;
-        let judged = run.claims.into_iter().filter(|claim| claim.is_judged);
-        let finding = |it: Claim| {
+        let judged = run.claims.into_iter().filter(|it| it.is_judged);
+        let finding = |it: Outcome| {
             let metric = metric(&it.check).to_owned();
             (it.claim, Finding { metric, found: it.found, held: it.held })
         };

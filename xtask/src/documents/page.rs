@@ -109,7 +109,7 @@ fn grouped(text: &str) -> String {
         out.push_str(&rest[..start]);
         let is_whole = !out.ends_with('.') && digits.len() >= 5;
         for (index, digit) in digits.chars().enumerate() {
-            if is_whole && index > 0 && (digits.len() - index) % 3 == 0 {
+            if is_whole && index > 0 && (digits.len() - index).is_multiple_of(3) {
                 out.push(',');
             }
             out.push(digit);

@@ -1,5 +1,5 @@
-//! The tools of the Haiku report, tcptrace and xplot, on the files of a run; and the metrics that it
-//! takes from RFC 6349, worked out from the same files.
+//! The tools of the Haiku report, tcptrace and xplot, on the files of a run; and the metrics that
+//! it takes from RFC 6349, worked out from the same files.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -68,7 +68,7 @@ fn tcptrace_reads_a_run_and_counts_the_same() {
     };
     let sent = sums(&home, &capture);
     for (theirs, key) in [
-        ("total packets:          ", "packets"),
+        ("actual data pkts:", "data_segments"),
         ("actual data bytes:", "data_bytes"),
         ("rexmt data pkts:", "retransmissions"),
         ("rexmt data bytes:", "retransmitted_bytes"),
@@ -110,7 +110,7 @@ fn metrics_of_rfc_6349_are_worked_out_from_a_trial() {
     let command = format!("run haiku-tcp/loss --case {CASE} --trial 1 --world sim --kernel model");
     let ended = home.run(&format!("{command} --runs runs"));
     assert!(matches!(ended.code, Some(0 | 1)), "{}", ended.stderr);
-    let trial = trial(&home, "loss", &format!("{CASE}-1"));
+    let trial = trial(&home, "haiku-tcp-loss", &format!("{CASE}-1"));
     let capture = trial.join("client.pcapng").display().to_string();
     let sent = sums(&home, &capture);
     let number = |key: &str| sent[key].as_f64().unwrap();
@@ -134,8 +134,8 @@ The Haiku report compares transfers by two percentages of RFC 6349 (sections 4.2
 
 ```console
 $ tcplab {command}
-$ tcplab trace runs/loss/*/trials/{CASE}-1/client.pcapng --json
-$ tcptrace -n -l -r runs/loss/*/trials/{CASE}-1/client.pcapng
+$ tcplab trace runs/haiku-tcp-loss/*/trials/{CASE}-1/client.pcapng --json
+$ tcptrace -n -l -r runs/haiku-tcp-loss/*/trials/{CASE}-1/client.pcapng
 ```
 
 | | | `trace --json` | tcptrace |

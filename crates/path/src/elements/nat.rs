@@ -83,24 +83,17 @@ impl Nat {
     fn knows(&mut self, now: Instant, tcp: &TcpPacket<'_>) -> bool {
         let ends = (tcp.src(), tcp.src_port(), tcp.dst(), tcp.dst_port());
         let opens = tcp.flags().contains(TcpFlags::SYN);
-        match self.last.get_mut(&ends) {
-            Some(last) => {
-                let knows = opens || *last + self.plan.idle >= now;
-                if knows {
-                    *last = now;
-                } else {
-                    self.last.remove(&ends);
-                }
-                knows
-            }
-            None => {
-                let opens = opens && self.has_room(now);
-                if opens {
-                    self.last.insert(ends, now);
-                }
-                opens
-            }
+        let known = self.last.get(&ends).map(|last| *last + self.plan.idle >= now);
+        let passes = match known {
+            Some(is_fresh) => opens || is_fresh,
+            None => opens && self.has_room(now),
+        };
+        if passes {
+            self.last.insert(ends, now);
+        } else {
+            self.last.remove(&ends);
         }
+        passes
     }
 
     fn has_room(&mut self, now: Instant) -> bool {
