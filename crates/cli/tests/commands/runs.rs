@@ -542,7 +542,7 @@ metric   = "episode.type"
 includes = ["with time lag"]
 "#;
     let home = Home::with("small.toml", scenario);
-    let ended = home.run("run small.toml --world sim --quick --quiet --junit claims.xml");
+    let ended = home.run("run small.toml --world sim --trials 1 --quiet --junit claims.xml");
     assert_eq!(ended.code, Some(1), "{}{}", ended.stdout, ended.stderr);
     insta::assert_snapshot!(home.text("claims.xml"));
     // The report of the run gives the same, printed.

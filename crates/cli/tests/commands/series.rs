@@ -86,7 +86,7 @@ fn series_with_unreadable_file_runs_nothing() {
     let home = home(&[("good", &experiment(0)), ("wrong", "title = 1\n")]);
     home.refuses(&[
         ("run series --world sim", "series/wrong.toml"),
-        ("run haiku-tcp --resume", "haiku-tcp has 4 experiments"),
+        ("run haiku-tcp --resume", "haiku-tcp has 7 experiments"),
     ]);
     assert!(!home.exists("runs"));
 }
@@ -95,7 +95,7 @@ fn series_with_unreadable_file_runs_nothing() {
 fn catalogue_folder_is_listed_with_its_command() {
     let listed = Home::new().answer("scenarios");
     assert!(listed.starts_with("  interruption "), "{listed}");
-    assert!(listed.contains("\nhaiku-tcp/  4 experiments: tcplab run haiku-tcp\n"), "{listed}");
+    assert!(listed.contains("\nhaiku-tcp/  7 experiments: tcplab run haiku-tcp\n"), "{listed}");
     let document = "source: [gsoc_2017] tcp optimization report 5";
     assert_eq!(listed.matches(document).count(), 1, "once for the folder: {listed}");
 }
