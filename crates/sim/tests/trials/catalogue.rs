@@ -60,7 +60,7 @@ fn same_seed_gives_same_packets_in_every_scenario() {
                 }
             }
             let [first, again] = [(); 2].map(|()| captures(&case, seed));
-            assert!(first[0].len() > 500, "{name}, {}: nothing was captured", case.name);
+            assert!(first[0].len() > 300, "{name}, {}: nothing was captured", case.name);
             assert!(first == again, "{name}, {}: two trials of one seed differ", case.name);
         }
     }

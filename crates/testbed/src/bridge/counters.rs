@@ -125,6 +125,6 @@ mod tests {
         let expected: Vec<(&str, u64)> =
             causes.map(|cause| (cause.name(), 1 + u64::from(cause == Cause::Loss))).to_vec();
         assert_eq!(way.dropped_for().collect::<Vec<_>>(), expected);
-        assert_eq!(way.dropped.value(), 10);
+        assert_eq!(way.dropped.value(), 11);
     }
 }
