@@ -58,7 +58,7 @@ fn parse(list: &str) -> Hashes {
 fn hashes(name: &str) -> Result<Hashes, Error> {
     let place = tempfile::tempdir_in(concat!(env!("CARGO_MANIFEST_DIR"), "/../../target"))?;
     Command::new(env!("CARGO_BIN_EXE_tcplab"))
-        .args(["run", name, "--world", "sim", "--quick", "--runs"])
+        .args(["run", name, "--world", "sim", "--trials", "1", "--runs"])
         .arg(place.path())
         .stdin(Stdio::null())
         .stdout(Stdio::null())
