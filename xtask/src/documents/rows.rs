@@ -56,7 +56,7 @@ pub(super) struct Row {
     /// The test that checks it, as `FILE::FUNCTION`.
     pub(super) test: Option<String>,
     pub(super) verdict: Verdict,
-    /// Why it differs or cannot be; a measurement or a source supports it.
+    /// Why it differs, by a measurement or a source, or was not measured.
     #[serde(default)]
     pub(super) why: String,
 }
@@ -68,8 +68,8 @@ pub(super) enum Verdict {
     Same,
     /// Something else comes out.
     Differs,
-    /// It cannot be had.
-    Impossible,
+    /// Not measured.
+    Unmeasured,
 }
 
 impl Verdict {
@@ -77,7 +77,7 @@ impl Verdict {
         match self {
             Verdict::Same => "✓",
             Verdict::Differs => "≠",
-            Verdict::Impossible => "–",
+            Verdict::Unmeasured => "–",
         }
     }
 }
@@ -123,7 +123,7 @@ impl Row {
             }
         }
         let shows = self.run.is_some() || self.test.is_some();
-        (!shows && self.verdict != Verdict::Impossible)
+        (!shows && self.verdict != Verdict::Unmeasured)
             .then(|| "give a scenario with claims (`run`), or a test (`test`)".into())
     }
 }

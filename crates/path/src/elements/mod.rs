@@ -1,5 +1,6 @@
 //! The elements of a link that are neither queue nor bottleneck, a file each.
 
+mod answerer;
 mod corruption;
 mod cross_traffic;
 mod delay;

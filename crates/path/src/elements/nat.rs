@@ -6,8 +6,9 @@ use std::net::IpAddr;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tcplab_units::{Instant, Span};
-use tcplab_wire::{Ecn, FrameView, IpRepr, Ipv4Repr, Ipv6Repr, TcpFlags, TcpPacket, TcpRepr};
+use tcplab_wire::{FrameView, TcpFlags, TcpPacket, TcpRepr};
 
+use super::answerer::answerer;
 use crate::Cause;
 use crate::behaviour::{Behaviour, Outbox, Transit};
 use crate::fault::Fault;
@@ -124,18 +125,11 @@ impl Behaviour for Nat {
     }
 }
 
-/// A RST in the name of the receiver. Its identification is 0, as that of Linux's RSTs
-/// (`tcp_v4_send_reset`).
+/// A RST in the name of the receiver.
 fn reset_for(tcp: &TcpPacket<'_>) -> Option<Vec<u8>> {
     let reset = TcpRepr::reset_for(tcp.seq(), tcp.ack(), tcp.flags(), tcp.sequence_len())?;
-    let (ttl, ecn) = (64, Ecn::NotEct);
-    let ip: IpRepr = match (tcp.dst(), tcp.src()) {
-        (IpAddr::V4(src), IpAddr::V4(dst)) => Ipv4Repr { src, dst, id: 0, ttl, ecn }.into(),
-        (IpAddr::V6(src), IpAddr::V6(dst)) => Ipv6Repr { src, dst, hop_limit: ttl, ecn }.into(),
-        (src, dst) => unreachable!("{src} and {dst} stand in one header"),
-    };
     let reset = TcpRepr { src_port: tcp.dst_port(), dst_port: tcp.src_port(), ..reset };
-    Some(reset.to_packet(&ip, &[]))
+    Some(reset.to_packet(&answerer(&tcp.ip()), &[]))
 }
 
 #[cfg(test)]

@@ -7,8 +7,9 @@ use std::net::{IpAddr, Ipv4Addr};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tcplab_units::{Bytes, Instant};
-use tcplab_wire::{Ecn, FrameView, IpPacket, IpRepr, Ipv4Repr, Ipv6Repr, TooBigRepr, protocol};
+use tcplab_wire::{FrameView, IpPacket, TooBigRepr, protocol};
 
+use super::answerer::answerer;
 use crate::behaviour::{Behaviour, Outbox, Transit};
 use crate::fault::Fault;
 use crate::text_or_table::text_or_table;
@@ -163,19 +164,6 @@ fn may_be_answered(ip: &IpPacket<'_>) -> bool {
         }
     };
     src_is_host && is_fit
-}
-
-/// The IP header of the answer to a packet. A router has its own addresses, an emulated link has
-/// none. It uses the receiver's address, to which the sender has a route: hosts that check the
-/// reverse path (RFC 3704) would drop an address without one (such as RFC 7600's 192.0.0.8). Hosts
-/// learn from the quoted packet what the answer is about.
-fn answerer(ip: &IpPacket<'_>) -> IpRepr {
-    let (ttl, ecn) = (64, Ecn::NotEct);
-    match (ip.dst(), ip.src()) {
-        (IpAddr::V4(src), IpAddr::V4(dst)) => Ipv4Repr { src, dst, id: 0, ttl, ecn }.into(),
-        (IpAddr::V6(src), IpAddr::V6(dst)) => Ipv6Repr { src, dst, hop_limit: ttl, ecn }.into(),
-        (src, dst) => unreachable!("{src} and {dst} stand in one header"),
-    }
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 use std::collections::BTreeMap;
 
 use proptest::prelude::*;
-use tcplab_wire::{SeqNumber, TcpFlags, TcpRepr, checksum};
+use tcplab_wire::{Ecn, Ipv6Repr, SeqNumber, TcpFlags, TcpRepr, checksum};
 
 use super::*;
 use crate::testing::link_of;

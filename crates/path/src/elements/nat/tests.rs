@@ -1,4 +1,4 @@
-use tcplab_wire::SeqNumber;
+use tcplab_wire::{Ecn, Ipv4Repr, SeqNumber};
 
 use super::*;
 use crate::testing::link_of;
