@@ -1,0 +1,189 @@
+"""The compiled part of tcplab. Use `tcplab`, which gives these a convenient form."""
+
+from collections.abc import Callable
+from typing import Any
+
+__version__: str
+
+class TcplabError(Exception):
+    """Something that tcplab cannot do, with the command line's message: cause and remedy."""
+
+class ScenarioError(TcplabError):
+    """A scenario that cannot run.
+
+    Attributes:
+        line: where its first mistake is, from 1.
+        remedy: what to do about it; none where there is no advice.
+        others: the other mistakes of the file, as (line, message).
+    """
+
+    line: int
+    remedy: str | None
+    others: list[tuple[int, str]]
+
+class Table:
+    """A table in memory, in Arrow's layout. Exports itself by the PyCapsule interface, zero copy."""
+
+    @property
+    def num_rows(self) -> int: ...
+    @property
+    def column_names(self) -> list[str]: ...
+    def columns(self) -> list[tuple[str, str, str, str]]:
+        """Of each column: name, Arrow type, unit (may be empty), meaning."""
+    @property
+    def metadata(self) -> dict[str, str]: ...
+    def rows(self, first: int, count: int) -> list[list[Any]]:
+        """These rows, as Python's values; times are whole nanoseconds."""
+    def write(self, path: str) -> None:
+        """Writes it to a file whose name ends in .csv, .jsonl, .parquet or .arrow."""
+    def __arrow_c_schema__(self) -> object: ...
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...
+
+class Scenario:
+    """A scenario that was read and checked."""
+
+    @staticmethod
+    def load(given: str) -> Scenario:
+        """By the name of a built-in experiment, or a file."""
+    @staticmethod
+    def parse(text: str, name: str, directory: str | None) -> Scenario:
+        """From the text of a file; files that it names lie in `directory`."""
+    @property
+    def name(self) -> str: ...
+    @property
+    def title(self) -> str: ...
+    @property
+    def reference(self) -> str | None: ...
+    @property
+    def source(self) -> str: ...
+    @property
+    def seed(self) -> int: ...
+    @property
+    def trials(self) -> int: ...
+    @property
+    def directory(self) -> str | None: ...
+    def cases(self) -> list[tuple[str, dict[str, str], str]]:
+        """Of each case: name, levels of the factors, hash."""
+    def worlds(self) -> dict[str, str]:
+        """Where each case runs if nothing else is asked for: `sim` or `kernel`."""
+
+def scenarios() -> list[tuple[str, str]]:
+    """Name and title of each built-in experiment."""
+
+def compose(json: str) -> str:
+    """The text of a scenario file with these sections, given as JSON."""
+
+def decompose(toml: str) -> str:
+    """The sections of a scenario file as JSON."""
+
+class Trace:
+    """Captures, analysed."""
+
+    @property
+    def files(self) -> list[str]: ...
+    @property
+    def packets(self) -> int: ...
+    @property
+    def started_unix_ns(self) -> int | None: ...
+    @property
+    def notes(self) -> list[str]: ...
+    @staticmethod
+    def tables() -> list[tuple[str, str]]:
+        """Name and meaning of each table."""
+    def table(self, name: str) -> Table:
+        """A pass over the captures that fills this table."""
+    def summary(self) -> str:
+        """What `tcplab trace` prints."""
+    def connection(self, number: int) -> str:
+        """The connection with this number, from 0, as `tcplab trace --json` gives it (JSON)."""
+    def ladder(self, number: int, most: int) -> str:
+        """The first packets of a connection as a ladder, SVG."""
+    def time_sequence(self, number: int, forward: bool | None) -> str:
+        """A time-sequence graph, SVG; the direction with more data where none is named."""
+    def write_page(self, path: str) -> None:
+        """Writes the page that `tcplab trace --html` writes."""
+
+def trace(files: list[str], filter: str | None, program: str | None) -> Trace:
+    """Reads captures as one; the GIL is released, and Ctrl-C ends it."""
+
+class Trial:
+    """A trial in virtual time, with its packets. Its recording is removed with it."""
+
+    @property
+    def case(self) -> str: ...
+    @property
+    def number(self) -> int: ...
+    @property
+    def seed(self) -> int: ...
+    def metrics(self) -> list[tuple[str, str, float]]:
+        """Name, unit and value of each."""
+    def json(self) -> str:
+        """All that was found, as `run.json` has a trial."""
+    @property
+    def directory(self) -> str: ...
+    def table(self, name: str) -> Table:
+        """One of `path`, `samples`, and of each end, such as `client/segments`."""
+    def trace(self, end: str) -> Trace: ...
+
+def simulate(scenario: Scenario, case: str | None, number: int, seed: int | None) -> Trial:
+    """Runs a trial of a case in virtual time, in this process; the GIL is released."""
+
+Event = dict[str, Any]
+"""`kind`, and what belongs to it: `trial` (index, total, case, number), `failed` (reason, again),
+`flawed` (flaws, again), `calibrating` and `analysing` (step, total), `warming-up`, `reporting`,
+`stored` (seconds), `skipped`."""
+
+def run(
+    scenario: Scenario | None,
+    *,
+    resume: str | None,
+    world: str,
+    jobs: int | None,
+    trials: int | None,
+    seed: int | None,
+    quick: bool,
+    cases: list[str],
+    runs: str,
+    report: bool,
+    program: str | None,
+    on_event: Callable[[Event], None] | None,
+) -> str:
+    """Runs an experiment (or resumes the run in `resume`), as `tcplab run`; returns its directory."""
+
+def run_part(
+    scenario: Scenario,
+    case: str,
+    first: int,
+    last: int,
+    *,
+    seed: int | None,
+    world: str,
+    program: str | None,
+    tables: list[str],
+) -> dict[str, Table]:
+    """Trials `first` to `last` of one case, exactly as in the whole run, and their rows of these
+    tables. The columns are those of the whole scenario, whichever trials they are."""
+
+class Run:
+    """A finished run, read from its directory."""
+
+    @staticmethod
+    def open(directory: str) -> Run: ...
+    @property
+    def directory(self) -> str: ...
+    @staticmethod
+    def tables() -> list[tuple[str, str]]: ...
+    def table(self, name: str) -> Table: ...
+    def json(self) -> str:
+        """`run.json`."""
+    def trial_directory(self, case: str, number: int) -> str: ...
+    def compare(self, by: str | None) -> str:
+        """The comparisons over a factor, as JSON."""
+    def summary(self, verbose: bool) -> str: ...
+    def write_report(self) -> str: ...
+
+def recording_table(directory: str, name: str) -> Table:
+    """A table of a trial's directory; see `Trial.table`."""
+
+def path_svg(given: str, seconds: float | None) -> tuple[str, str]:
+    """A path, by its name or as the text of its keys: its description and its picture (SVG)."""
