@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from tcplab import _core, _html
-from tcplab._settings import percentage, setting, span
+from tcplab._settings import assignments, percentage, span
 
 
 def find_command() -> str | None:
@@ -189,7 +189,7 @@ def advise(
             "stack": stack,
         }
     )
-    arguments += _keys(keys)
+    arguments += [f"--set={each}" for each in assignments(keys or {})]
     if trials is not None:
         arguments += ["--trials", str(trials)] if trials > 0 else ["--no-trials"]
     if source is not None:
@@ -243,7 +243,7 @@ def rfc6349(
             "congestion": congestion,
         }
     )
-    arguments += _keys(keys)
+    arguments += [f"--set={each}" for each in assignments(keys or {})]
     if download:
         arguments.append("--download")
     return _result("rfc6349", arguments)
@@ -257,24 +257,6 @@ def _options(values: Mapping[str, object]) -> list[str]:
         shown = span(value) if isinstance(value, timedelta) else str(value)
         arguments.append(f"--{name}={shown}")
     return arguments
-
-
-def _keys(keys: Mapping[str, Any] | None) -> list[str]:
-    arguments = []
-    for key, value in (keys or {}).items():
-        ready = setting(key.rpartition(".")[2], value)
-        arguments.append("--set=" + f"{key}={ready if isinstance(ready, str) else _toml(ready)}")
-    return arguments
-
-
-def _toml(value: Any) -> str:
-    """A value in TOML: a number, a truth value, or a list or table of such and of texts."""
-    if isinstance(value, dict):
-        pairs = (f"{json.dumps(key)} = {_toml(each)}" for key, each in value.items())
-        return "{ " + ", ".join(pairs) + " }"
-    if isinstance(value, list):
-        return "[" + ", ".join(_toml(each) for each in value) + "]"
-    return json.dumps(value, ensure_ascii=False)
 
 
 def _result(name: str, arguments: list[str]) -> CommandResult:

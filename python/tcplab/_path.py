@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Mapping
 from typing import Any
 
 from tcplab import _core, _html
-from tcplab._settings import setting
+from tcplab._settings import assignments
 from tcplab._svg import Svg
 
 
@@ -48,10 +47,8 @@ def path(
         TcplabError: There is no such path, or a key or value is wrong.
     """
     if isinstance(given, Mapping):
-        keys = {key: setting(key, value) for key, value in given.items()}
-        text = _core.compose(json.dumps(keys, ensure_ascii=False, allow_nan=False))
-        title = "path"
-    else:
-        text = title = os.fspath(given)
-    description, picture = _core.path_svg(text, seconds)
-    return PathPicture(description, picture, f"path {title}" if title != "path" else title)
+        described, picture = _core.path_svg("", assignments(given), seconds)
+        return PathPicture(described, picture, "path")
+    name = os.fspath(given)
+    described, picture = _core.path_svg(name, [], seconds)
+    return PathPicture(described, picture, f"path {name}")

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 from tcplab import _core, _html
 from tcplab._commands import find_command
@@ -19,6 +20,8 @@ from tcplab._trace import Trace, trace
 
 if TYPE_CHECKING:
     from typing_extensions import Self
+
+    from tcplab._dataset import Dataset
 
 
 class Run:
@@ -51,9 +54,11 @@ class Run:
     @property
     def json(self) -> dict[str, Any]:
         """`run.json`: everything that was found."""
-        if self._document is None:
-            self._document = json.loads(self._inner.json())
-        return self._document
+        if self._document is not None:
+            return self._document
+        document: dict[str, Any] = json.loads(self._inner.json())
+        self._document = document
+        return document
 
     @property
     def name(self) -> str:
@@ -199,16 +204,19 @@ class Run:
         """
         return Path(self._inner.trial_directory(self._case(case), trial))
 
-    def compare(self, by: str | None = None) -> Comparison:
+    def compare(
+        self, by: str | None = None, levels: tuple[str, str] | None = None
+    ) -> Comparison:
         """Compares two levels of a factor, trial by trial with the same seed.
 
         Args:
-            by: The factor: a key of the matrix with two levels; needed only if there are several.
+            by: The factor: a key of the matrix; needed only if there are several.
+            levels: Two of its levels, the baseline first; needed only if it has more.
 
         Raises:
             TcplabError: There is no such factor, or it has not two levels.
         """
-        return Comparison(json.loads(self._inner.compare(by)))
+        return Comparison(json.loads(self._inner.compare(by, None if levels is None else list(levels))))
 
     def report(self) -> Path:
         """Writes the report anew.
@@ -258,6 +266,7 @@ class Run:
         return cases[0]
 
 
+@overload
 def run(
     scenario: Scenario | str | os.PathLike[str],
     *,
@@ -270,8 +279,37 @@ def run(
     directory: str | os.PathLike[str] = "runs",
     progress: bool = True,
     report: bool = True,
-    on: Any = None,
-) -> Run:
+    on: None = None,
+) -> Run: ...
+
+
+@overload
+def run(
+    scenario: Scenario | str | os.PathLike[str],
+    *,
+    world: str = "auto",
+    trials: int | None = None,
+    seed: int | None = None,
+    directory: str | os.PathLike[str] = "runs",
+    progress: bool = True,
+    on: object,
+) -> Dataset: ...
+
+
+def run(
+    scenario: Scenario | str | os.PathLike[str],
+    *,
+    world: str = "auto",
+    jobs: int | None = None,
+    trials: int | None = None,
+    seed: int | None = None,
+    quick: bool = False,
+    cases: Iterable[str] = (),
+    directory: str | os.PathLike[str] = "runs",
+    progress: bool = True,
+    report: bool = True,
+    on: object = None,
+) -> Run | Dataset:
     """Runs an experiment, as `tcplab run`.
 
     Trials run in blocks; a block runs each case once, in random order from the seed. Ctrl-C ends
@@ -304,10 +342,11 @@ def run(
         progress: Show progress on a terminal or in a notebook.
         report: Write the report's page.
         on: Where trials run instead of this process: a Dask `Client`, a Ray address, or an
-            executor of `concurrent.futures`; see `tcplab.sweep`.
+            executor of `concurrent.futures`, as in `tcplab.sweep`. The rows go to Parquet files
+            below `directory`; packets are not kept, and the same call continues what was stopped.
 
     Returns:
-        The run.
+        The run; with `on` the data set of the rows.
 
     Raises:
         ScenarioError: The scenario has a mistake.
@@ -316,21 +355,11 @@ def run(
     """
     given = as_scenario(scenario)
     if on is not None:
-        from tcplab._sweep import run_on
-
-        return run_on(
-            given,
-            on,
-            world=world,
-            trials=trials,
-            seed=seed,
-            cases=list(cases),
-            jobs=jobs,
-            quick=quick,
-            directory=os.fspath(directory),
-            progress=progress,
-            report=report,
-        )
+        refused = {"jobs": jobs, "quick": quick, "cases": list(cases), "report": not report}
+        for name, value in refused.items():
+            if value:
+                raise ValueError(f"{name} has no meaning with `on`; leave it out")
+        return _spread_out(given, directory, on, trials, seed, world, progress)
     shown = RunProgress(show=progress)
     try:
         place = _core.run(
@@ -350,6 +379,24 @@ def run(
     finally:
         shown.finish()
     return Run.open(place)
+
+
+def _spread_out(
+    scenario: Scenario,
+    directory: str | os.PathLike[str],
+    on: object,
+    trials: int | None,
+    seed: int | None,
+    world: str,
+    progress: bool,
+) -> Dataset:
+    """Runs a scenario elsewhere. Its place follows from what is asked for, so that it resumes."""
+    from tcplab._sweep import sweep
+
+    asked = json.dumps([scenario.toml, scenario.seed if seed is None else seed, world])
+    digest = hashlib.sha256(asked.encode()).hexdigest()[:8]
+    place = os.path.join(os.fspath(directory), scenario.name, f"sweep-{digest}")
+    return sweep(scenario, place, on=on, trials=trials, seed=seed, world=world, progress=progress)
 
 
 def claim_outcome(claim: dict[str, Any]) -> str:

@@ -153,7 +153,8 @@ class Scenario:
     @property
     def directory(self) -> str | None:
         """Where files lie that it names."""
-        return self._inner.directory
+        given = self._inner.directory
+        return None if given is None else os.fspath(given)
 
     @property
     def seed(self) -> int:

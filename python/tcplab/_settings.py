@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Mapping, Sequence
 from datetime import timedelta
@@ -129,6 +130,29 @@ def percentage(share: float) -> str:
     ('0.1 %', '100 %', '0 %')
     """
     return f"{(Decimal(repr(float(share))) * 100).normalize():f} %"
+
+
+def assignments(keys: Mapping[str, Any]) -> list[str]:
+    """Keys and values as the command's `--set` has them.
+
+    >>> assignments({"rate": "20 Mbit/s", "loss": 0.01, "forward.wifi": {"stations": 2}})
+    ['rate=20 Mbit/s', 'loss=1 %', 'forward.wifi={ "stations" = 2 }']
+    """
+    made = []
+    for key, value in keys.items():
+        ready = setting(_last(key), value)
+        made.append(f"{key}={ready if isinstance(ready, str) else _toml(ready)}")
+    return made
+
+
+def _toml(value: Any) -> str:
+    """A value in TOML: a number, a truth value, a text, or a list or table of such."""
+    if isinstance(value, dict):
+        pairs = (f"{json.dumps(key)} = {_toml(each)}" for key, each in value.items())
+        return "{ " + ", ".join(pairs) + " }"
+    if isinstance(value, list):
+        return "[" + ", ".join(_toml(each) for each in value) + "]"
+    return json.dumps(value, ensure_ascii=False)
 
 
 def _last(key: str) -> str:

@@ -33,7 +33,7 @@ class Column(NamedTuple):
 class Table:
     """A table in memory. It hands its columns to Arrow readers without a copy.
 
-    It exports itself by the Arrow PyCapsule interface, so that `polars.from_arrow(table)`,
+    It exports itself by the Arrow PyCapsule interface, so that `polars.DataFrame(table)`,
     `pyarrow.table(table)` and DuckDB's `select … from table` read it. `to_pandas`, `to_polars`
     and `to_arrow` do the same in a call. Times are Arrow durations, in nanoseconds from the zero
     of the trace or the trial. What is not known is null.
@@ -132,7 +132,7 @@ class Table:
         Raises:
             ImportError: polars is not installed; the message says how to install it.
         """
-        return require("polars", "Table.to_polars").from_arrow(self)
+        return require("polars", "Table.to_polars").DataFrame(self)
 
     def to_pandas(self) -> Any:
         """As a `pandas.DataFrame`; times are `timedelta64[ns]`.

@@ -11,7 +11,6 @@ from typing import Any
 from weakref import WeakValueDictionary
 
 from tcplab import _core, _html
-from tcplab._commands import find_command
 from tcplab._svg import Svg
 from tcplab._table import Table
 
@@ -47,7 +46,7 @@ class Trace:
     @property
     def files(self) -> list[str]:
         """The captures."""
-        return self._inner.files
+        return [os.fspath(file) for file in self._inner.files]
 
     @property
     def packets(self) -> int:
@@ -229,7 +228,7 @@ def trace(
     if isinstance(files, (str, os.PathLike)):
         files = [files]
     names = [os.fspath(file) for file in files]
-    return Trace(_core.trace(names, filter, find_command()))
+    return Trace(_core.trace(names, filter))
 
 
 def is_forward(direction: str | None) -> bool | None:

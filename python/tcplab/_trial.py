@@ -41,7 +41,7 @@ class Trial:
     @property
     def directory(self) -> str:
         """Where its captures and logs are, as long as this object lives."""
-        return self._inner.directory
+        return os.fspath(self._inner.directory)
 
     @property
     def metrics(self) -> dict[str, float]:
@@ -56,9 +56,11 @@ class Trial:
     @property
     def json(self) -> dict[str, Any]:
         """All that was found, as `run.json` has a trial."""
-        if self._document is None:
-            self._document = json.loads(self._inner.json())
-        return self._document
+        if self._document is not None:
+            return self._document
+        document: dict[str, Any] = json.loads(self._inner.json())
+        self._document = document
+        return document
 
     @property
     def findings(self) -> Records:
