@@ -229,6 +229,7 @@ system-packages: toolchain
 	@scripts/system-package.sh chromium chromium "the tests that open the report in a browser"
 	@scripts/system-package.sh tcptrace tcptrace "the test that compares our sums with tcptrace's"
 	@scripts/system-package.sh xplot.org "xplot-xplot.org xvfb xauth" "the test that shows our graphs to xplot"
+	@scripts/system-package.sh /usr/sbin/apache2 apache2-bin "the test that tests Apache with the load tester"
 	@scripts/system-package.sh flex flex "the kernel that tests of virtual time run on"
 	@scripts/system-package.sh bison bison "the kernel that tests of virtual time run on"
 	@scripts/system-package.sh bc bc "the kernel that tests of virtual time run on"

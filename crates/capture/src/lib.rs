@@ -22,6 +22,6 @@ mod tests;
 pub use annotate::{AnnotateError, Annotated, annotate};
 pub use read::{Damage, Merged, ReadError, Reader};
 pub use record::{Comments, Direction, Interface, Record, Statistics};
-pub use source::{Source, open};
+pub use source::{Source, open, open_until};
 pub use time::UnixTime;
 pub use write::{Packet, PcapWriter, PcapngWriter, Section};

@@ -24,9 +24,9 @@ use tcplab_units::{Bytes, Endpoint, Span, rounded};
 
 use crate::arguments::{AdviseArguments, EmbeddedStack, PathChoice, World};
 use crate::output::{answer, in_document, print_note, wrapped, write_file};
+use crate::path_choice;
 use crate::run_scenario::{ScenarioRun, run_scenario};
 use crate::signals::stop_on_signals;
-use crate::{path_choice, trace};
 
 /// Columns of a terminal that are filled.
 const WIDTH: usize = 98;
@@ -115,7 +115,7 @@ fn known(arguments: &AdviseArguments, goal: Goal) -> Result<Known> {
     if let Some(from) = &arguments.from {
         let named = from.to_str().filter(|name| {
             from.extension().is_some_and(|ending| ending == "toml")
-                || !from.exists() && path_choice::preset(name).is_some()
+                || !from.exists() && tcplab_actions::preset(name).is_some()
         });
         match named {
             Some(name) => path = Some(name.to_owned()),
@@ -173,7 +173,7 @@ fn known(arguments: &AdviseArguments, goal: Goal) -> Result<Known> {
 }
 
 fn of_capture(file: &Path) -> Result<Known> {
-    let reader = trace::open(file)?;
+    let reader = tcplab_actions::open(file)?;
     let mut analyzer = Analyzer::with_sink(Busiest::default());
     analyzer.read(reader);
     let (_, busiest) = analyzer.finish_into();
@@ -182,12 +182,12 @@ fn of_capture(file: &Path) -> Result<Known> {
         .with_context(|| format!("{}: contains no TCP connection", file.display()))?;
     let mut situation = Situation::of_connection(&connection)
         .map_err(|lacking| anyhow!("{}: {lacking}", file.display()))?;
-    situation.congestion = if trace::is_stdin(file) {
+    situation.congestion = if tcplab_actions::is_stdin(file) {
         Congestion::unknown("standard input cannot be read a second time")
     } else {
         let only = Only::new(Some(index), Some(Reactions::default()));
         let mut analyzer = Analyzer::with_sink(only);
-        analyzer.read(trace::open(file)?);
+        analyzer.read(tcplab_actions::open(file)?);
         let reactions = analyzer.finish_into().1.into_inner().unwrap_or_default();
         reactions.congestion(&connection, &situation)
     };

@@ -14,7 +14,7 @@ use tcplab_units::Endpoint;
 
 use crate::arguments::{ExportArguments, RUNS};
 use crate::output::{Output, answer, commit, counted};
-use crate::trace::open;
+use tcplab_actions::open;
 
 pub(crate) fn export(arguments: &ExportArguments) -> Result<ExitCode> {
     let source = Source::of(&RunDirectory::named(&arguments.source, Path::new(RUNS)))?;

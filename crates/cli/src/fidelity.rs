@@ -16,12 +16,11 @@ use crate::output::{answer_or_json, in_document, print_note, write_file};
 use crate::print_error::print_error;
 use crate::progress::{Display, unless_stopped};
 use crate::run::{BRIEFLY, device, launcher};
-use crate::scenarios;
 use crate::signals::stop_on_signals;
 
 pub(crate) fn fidelity(arguments: &FidelityArguments) -> Result<ExitCode> {
     let trials = if arguments.quick { Some(1) } else { arguments.trials };
-    let scenarios = arguments.scenarios.iter().map(|given| scenarios::find(given));
+    let scenarios = arguments.scenarios.iter().map(|given| tcplab_actions::find(given));
     let scenarios = scenarios.collect::<Result<Vec<_>>>()?;
     let prepared = scenarios
         .iter()

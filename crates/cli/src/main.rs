@@ -8,7 +8,6 @@ mod doctor;
 mod exit;
 mod export;
 mod fidelity;
-mod files;
 mod kernel;
 mod load;
 mod metrics;

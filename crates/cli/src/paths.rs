@@ -1,10 +1,12 @@
 //! `tcplab path`.
 
 use std::env;
+use std::path::Path;
 use std::process::ExitCode;
 
 use anyhow::Result;
 use serde_json::json;
+use tcplab_actions::{preset, read_path, unknown_path};
 use tcplab_path::{Direction, LinkPlan};
 use tcplab_quantities::{PATH_DOCUMENT, PATHS_DOCUMENT};
 use tcplab_scenario::{PathFile, presets};
@@ -12,7 +14,7 @@ use tcplab_units::{Bytes, Rate, Span};
 
 use crate::arguments::{PathArguments, PathCommand, PresetsArguments, ShowArguments};
 use crate::output::{answer, answer_or_json, listed, wrapped};
-use crate::path_choice::{find, here, preset, read, unknown};
+use crate::path_choice::find;
 use crate::{picture, tc, verify};
 
 pub(crate) fn path(arguments: &PathArguments) -> Result<ExitCode> {
@@ -28,11 +30,11 @@ pub(crate) fn path(arguments: &PathArguments) -> Result<ExitCode> {
 
 fn list(arguments: &PresetsArguments) -> Result<()> {
     if let Some(name) = &arguments.name {
-        return answer(preset(name).ok_or_else(|| unknown(name))?);
+        return answer(preset(name).ok_or_else(|| unknown_path(name))?);
     }
     let all = presets()
         .iter()
-        .map(|(name, source)| read(source, name, name, &[], here()))
+        .map(|(name, source)| read_path(source, name, name, &[], Path::new("")))
         .collect::<Result<Vec<PathFile>>>()?;
     answer_or_json(&PATHS_DOCUMENT, &arguments.json, &listed("paths", &all), || table(&all))
 }

@@ -1,7 +1,5 @@
 //! `tcplab report`, and the report at the end of `tcplab run`.
 
-use std::borrow::Cow;
-use std::collections::BTreeSet;
 use std::fs::File;
 use std::io;
 use std::path::PathBuf;
@@ -9,12 +7,11 @@ use std::process::ExitCode;
 use std::sync::atomic::AtomicBool;
 
 use anyhow::{Context, Result};
-use tcplab_lab::{LabError, RunDirectory, RunOutcome, finish};
+use tcplab_actions::write_report;
+use tcplab_lab::{RunDirectory, RunOutcome, finish};
+use tcplab_report::claims_junit;
 use tcplab_report::compare::tally;
-use tcplab_report::{Recordings, claims_junit};
-use tcplab_results::{ClaimCounts, Run, Trial, TrialData};
-use tcplab_trace::{ConnectionNumbers, PacketBytes};
-use tcplab_units::Endpoint;
+use tcplab_results::ClaimCounts;
 
 use crate::arguments::{ReportArguments, Shown};
 use crate::exit::{ERROR, FAILED};
@@ -77,46 +74,4 @@ pub(crate) fn print_outcome(
         // The tables name the trials that failed.
         (false, _) => ExitCode::from(ERROR),
     })
-}
-
-/// Reads recordings from the run's directory.
-struct OfRun<'a>(&'a RunDirectory);
-
-impl Recordings for OfRun<'_> {
-    type Error = LabError;
-
-    fn packets(&mut self, trial: &Trial) -> Result<TrialData, LabError> {
-        tcplab_lab::load_trial(self.0, trial)
-    }
-
-    fn whole<'t>(&mut self, trial: &'t Trial) -> Result<Cow<'t, Trial>, LabError> {
-        self.0.whole(trial)
-    }
-
-    fn frames(
-        &mut self,
-        trial: &Trial,
-        end: Endpoint,
-        frames: &BTreeSet<u64>,
-        connections: &[ConnectionNumbers],
-    ) -> Result<Vec<PacketBytes>, LabError> {
-        tcplab_lab::load_frames(self.0, trial, end, frames, connections)
-    }
-}
-
-/// Writes the report: one file, or a folder if there are many trials. Returns the first page.
-pub(crate) fn write_report(run: &RunDirectory, result: &Run) -> Result<PathBuf> {
-    const FAILED: &str = "cannot make the report";
-    let trials: usize = result.cases.iter().map(|case| case.trials.len()).sum();
-    if trials <= tcplab_report::ONE_FILE {
-        let html = tcplab_report::render(result, OfRun(run)).context(FAILED)?;
-        let place = run.replace("report.html", html.as_bytes())?;
-        run.remove("report")?;
-        return Ok(place);
-    }
-    let stage = run.stage_folder("report")?;
-    tcplab_report::write_folder(result, OfRun(run), &stage).context(FAILED)?;
-    let place = run.keep_folder(&stage, "report")?;
-    run.remove("report.html")?;
-    Ok(place.join("index.html"))
 }

@@ -22,10 +22,10 @@ use crate::exit::ERROR;
 use crate::output::{answer_or_json, print_note, print_note_unless};
 use crate::print_error::print_error;
 use crate::progress::Display;
+use crate::report;
 use crate::run_summary::{RunEnd, RunSummary};
 use crate::series::Series;
 use crate::signals::stop_on_signals;
-use crate::{report, scenarios};
 
 /// Time for the estimate before a run.
 pub(crate) const BRIEFLY: Duration = Duration::from_millis(250);
@@ -66,7 +66,7 @@ fn run_one(arguments: &RunArguments, stop: &AtomicBool) -> Result<RunSummary> {
         has_trials |= matches!(event, Event::Analysing { .. });
         display.show(event);
     };
-    let completed = complete(&directory, &bench, stop, show, report::write_report);
+    let completed = complete(&directory, &bench, stop, show, tcplab_actions::write_report);
     display.clear();
     let printed = completed.and_then(|outcome| {
         let code = report::print_outcome(&directory, &outcome, &arguments.shown, arguments.quiet)?;
@@ -187,7 +187,7 @@ fn resumed(arguments: &RunArguments, directory: Option<&PathBuf>) -> Result<RunD
 
 /// A new run.
 fn planned(arguments: &RunArguments) -> Result<(Scenario, Plan)> {
-    let scenario = scenarios::find(arguments.scenario.as_deref().unwrap_or_default())?;
+    let scenario = tcplab_actions::find(arguments.scenario.as_deref().unwrap_or_default())?;
     let (trials, quick) = (arguments.trials, arguments.quick);
     let launcher = launcher()?;
     let refused = || tcplab_lab::kernel_refused(&launcher);
@@ -203,7 +203,7 @@ fn planned(arguments: &RunArguments) -> Result<(Scenario, Plan)> {
 fn changed(arguments: &RunArguments, plan: &Plan, written: Scenario) -> Result<(Plan, Scenario)> {
     let is_own_seed = plan.seed != written.seed;
     let scenario = match arguments.scenario.as_deref() {
-        Some(given) => scenarios::find(given)?,
+        Some(given) => tcplab_actions::find(given)?,
         None => written,
     };
     let world = match arguments.world {

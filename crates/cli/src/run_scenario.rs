@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use anyhow::{Context, Result, bail};
+use tcplab_actions::write_report;
 use tcplab_lab::{Bench, Overrides, RunDirectory, RunOutcome, complete};
 use tcplab_results::Run;
 use tcplab_scenario::Scenario;
@@ -12,7 +13,6 @@ use tcplab_scenario::Scenario;
 use crate::arguments::World;
 use crate::output::print_note;
 use crate::progress::Display;
-use crate::report::write_report;
 use crate::run::{BRIEFLY, how_to_resume, launcher};
 
 /// A finished run of a scenario.

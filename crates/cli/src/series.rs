@@ -14,7 +14,6 @@ use crate::exit::{ERROR, FAILED};
 use crate::output::{answer, print_note, print_note_unless};
 use crate::print_error::print_error;
 use crate::run_summary::{RunEnd, RunSummary};
-use crate::scenarios;
 use crate::signals::stop_on_signals;
 
 /// The experiments of a folder.
@@ -77,7 +76,7 @@ impl Series {
             );
         }
         for experiment in &self.0 {
-            scenarios::find(experiment)?;
+            tcplab_actions::find(experiment)?;
         }
         let stop = Arc::new(AtomicBool::new(false));
         stop_on_signals(&stop)?;

@@ -6,7 +6,7 @@
 use std::io::{self, ErrorKind, IoSlice, Read, Write};
 use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, BorrowedFd};
-use std::os::unix::net::{UnixListener, UnixStream};
+use std::os::unix::net::UnixStream;
 use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -107,15 +107,8 @@ pub(crate) fn request(memory: &SharedMemory) -> Option<Instant> {
 }
 
 impl Calendar {
-    /// Takes the guest's connection, if it comes within [`LOOK`].
-    pub(crate) fn accept(
-        listener: &UnixListener,
-        memory: &SharedMemory,
-    ) -> io::Result<Option<Calendar>> {
-        if !is_readable(listener.as_fd(), LOOK)? {
-            return Ok(None);
-        }
-        let (mut socket, _) = listener.accept()?;
+    /// Answers what the guest says first.
+    pub(crate) fn begin(mut socket: UnixStream, memory: &SharedMemory) -> io::Result<Calendar> {
         socket.set_read_timeout(Some(10 * LOOK))?;
         let mut start = [0; Message::LEN];
         socket.read_exact(&mut start)?;
@@ -128,7 +121,7 @@ impl Calendar {
         let reply = Message { op: ACK, seq: start.seq, time: 1 };
         let log = std::fs::File::options().write(true).open("/dev/null")?;
         send_with(&socket, &reply.to_bytes(), &[memory.fd(), log.as_fd()])?;
-        Ok(Some(Calendar { socket, seq: 0, partial: Vec::new() }))
+        Ok(Calendar { socket, seq: 0, partial: Vec::new() })
     }
 
     /// Lets the guest run from `at` on, to all of its events before `until`.
@@ -191,7 +184,8 @@ impl Calendar {
     }
 }
 
-fn is_readable(fd: BorrowedFd<'_>, longest: Duration) -> io::Result<bool> {
+/// Whether there is something to read, or its end, within this time.
+pub(crate) fn is_readable(fd: BorrowedFd<'_>, longest: Duration) -> io::Result<bool> {
     let timeout = Timespec::try_from(longest).map_err(io::Error::other)?;
     match poll(&mut [PollFd::from_borrowed_fd(fd, PollFlags::IN)], Some(&timeout)) {
         Ok(ready) => Ok(ready > 0),

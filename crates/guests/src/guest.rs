@@ -1,6 +1,8 @@
 //! A guest: its turns, its frames and its messages.
 
 use std::collections::VecDeque;
+use std::io::ErrorKind::{BrokenPipe, ConnectionReset, UnexpectedEof};
+use std::os::fd::AsFd;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time;
 
@@ -77,19 +79,20 @@ impl Guest {
         let memory = SharedMemory::new(ring::SIZE).map_err(GuestError::setup("share memory"))?;
         calendar::lay_out(&memory, ring::SIZE);
         ring::lay_out(&memory, request.cuts, request.response);
-        let (mut process, listener) = Process::start(request)?;
-        let calendar = loop {
-            let accepted = Calendar::accept(&listener, &memory);
-            if let Some(calendar) = accepted.map_err(GuestError::setup("connect the clock"))? {
-                break calendar;
-            }
-            if process.ended().is_some() {
-                let (status, said) = process.end();
-                return Err(GuestError::Ended { at: Instant::ZERO, status, said });
-            }
+        let connecting = || GuestError::setup("connect the clock");
+        let (mut process, socket) = Process::start(request)?;
+        while !calendar::is_readable(socket.as_fd(), LOOK).map_err(connecting())? {
             if stop.load(Ordering::Relaxed) {
                 return Err(GuestError::Stopped);
             }
+        }
+        let calendar = match Calendar::begin(socket, &memory) {
+            // Its end of the connection went with it.
+            Err(error) if matches!(error.kind(), UnexpectedEof | ConnectionReset | BrokenPipe) => {
+                let (status, said) = process.end();
+                return Err(GuestError::Ended { at: Instant::ZERO, status, said });
+            }
+            begun => begun.map_err(connecting())?,
         };
         let mut guest = Guest {
             memory,

@@ -1,12 +1,11 @@
 //! The process of a guest.
 #![expect(unsafe_code, reason = "descriptors that a new process keeps")]
 
-use std::fs;
 use std::io::{self, Read};
 use std::os::fd::{AsRawFd, OwnedFd};
-use std::os::unix::net::UnixListener;
+use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
@@ -71,10 +70,11 @@ pub(crate) struct Process {
 }
 
 impl Process {
-    /// Starts it; it connects to the listener that is returned.
-    pub(crate) fn start(request: &GuestRequest<'_>) -> Result<(Process, UnixListener), GuestError> {
-        let (listener, place) =
-            listen().map_err(GuestError::setup("make the socket of the clock"))?;
+    /// Starts it; its clock speaks by the socket that is returned.
+    pub(crate) fn start(request: &GuestRequest<'_>) -> Result<(Process, UnixStream), GuestError> {
+        // A pair, since a name could be left behind.
+        let (socket, clock) =
+            UnixStream::pair().map_err(GuestError::setup("make the socket of the clock"))?;
         let init = open(request.init, OFlags::PATH | OFlags::CLOEXEC, Mode::empty())
             .map_err(|errno| GuestError::setup("open the first program")(errno.into()))?;
         let image = |source| GuestError::Image { image: request.image.into(), source };
@@ -87,7 +87,7 @@ impl Process {
         command.env("TMPDIR", memory.map_err(|wrong| GuestError::NoPlace { wrong })?);
         // A key on the terminal is for tcplab, which then ends it.
         command.stdin(Stdio::null()).stdout(Stdio::piped()).process_group(0);
-        keep_in_child(&mut command, [(init, INIT_FD), (place, CLOCK_FD)]);
+        keep_in_child(&mut command, [(init, INIT_FD), (clock.into(), CLOCK_FD)]);
         let (mut read, write) = io::pipe().map_err(GuestError::setup("make a pipe"))?;
         let errors = write.try_clone().map_err(GuestError::setup("make a pipe"))?;
         command.stdout(write).stderr(errors);
@@ -108,7 +108,7 @@ impl Process {
         };
         let reader = thread::Builder::new().name("guest's console".into()).spawn(keep);
         process.reader = Some(reader.map_err(GuestError::setup("start a thread"))?);
-        Ok((process, listener))
+        Ok((process, socket))
     }
 
     /// How it ended, if it did.
@@ -175,7 +175,7 @@ fn command_line(request: &GuestRequest<'_>) -> Vec<String> {
         // As on a machine with 4 GB: the SYN queue, orphans and TIME-WAIT are limited by it.
         "thash_entries=32768".into(),
         format!("rng_seed={:016x}", request.seed),
-        format!("time-travel=ext:0:/proc/self/fd/{CLOCK_FD}"),
+        format!("time-travel=ext:0:fd:{CLOCK_FD}"),
         format!("time-travel-start={BOOT_UNIX_NANOS}"),
     ];
     if request.has_seccomp {
@@ -185,28 +185,6 @@ fn command_line(request: &GuestRequest<'_>) -> Vec<String> {
     // would not be the last: user-mode Linux adds words of its own.
     words.extend(request.arguments.iter().map(|&word| word.to_owned()));
     words
-}
-
-/// A listening socket that has no name any more, and how the guest finds it.
-fn listen() -> io::Result<(UnixListener, OwnedFd)> {
-    let directory = std::env::temp_dir();
-    let name = |nth: u32| directory.join(format!(".tcplab-clock-{}-{nth}", std::process::id()));
-    let (listener, path) = bind_first((0..1000).map(name))?;
-    let place = open(&path, OFlags::PATH | OFlags::CLOEXEC, Mode::empty());
-    fs::remove_file(&path)?;
-    Ok((listener, place?))
-}
-
-fn bind_first(names: impl Iterator<Item = PathBuf>) -> io::Result<(UnixListener, PathBuf)> {
-    for path in names {
-        match UnixListener::bind(&path) {
-            Ok(listener) => return Ok((listener, path)),
-            // Another thread's, for a moment.
-            Err(error) if error.kind() == io::ErrorKind::AddrInUse => {}
-            Err(error) => return Err(error),
-        }
-    }
-    Err(io::ErrorKind::AddrInUse.into())
 }
 
 /// The child has these descriptors at those numbers, and dies with the thread that starts it.

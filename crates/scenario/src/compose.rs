@@ -1,4 +1,4 @@
-//! Writes scenario files from programs.
+//! Writes scenario files from programs, and takes them apart.
 
 use serde_json::Value;
 
@@ -11,6 +11,14 @@ use serde_json::Value;
 pub fn compose(file: &Value) -> String {
     assert!(file.is_object(), "a scenario file is a table");
     toml::to_string(&without_null(file)).expect("TOML has what JSON has, but for null")
+}
+
+/// The sections of a scenario file, as [`compose`] takes them; nothing in them is checked.
+///
+/// # Errors
+/// If it is no TOML.
+pub fn decompose(source: &str) -> Result<Value, toml::de::Error> {
+    toml::from_str(source)
 }
 
 /// TOML leaves out what is null in JSON.
@@ -49,6 +57,7 @@ mod tests {
                     "new": { "client.sysctl.'net.ipv4.tcp_sack'": "0" },
                 } },
             }));
+            assert_eq!(compose(&decompose(&source).unwrap()), source, "{name}");
             let read = Scenario::parse(&source, "composed").unwrap_or_else(|error| {
                 panic!("{name}: {error}\n{source}");
             });

@@ -37,7 +37,7 @@ pub use case::{
 };
 pub use catalogue::catalogue;
 pub use compares::{Compare, Threshold};
-pub use compose::compose;
+pub use compose::{compose, decompose};
 pub use error::ScenarioError;
 pub use expect::{Check, Evidence, Expectation, Selection, Statistic};
 pub use file::schema;

@@ -11,6 +11,7 @@ mod column;
 mod described;
 mod error;
 mod format;
+mod memory;
 mod metadata;
 #[cfg(test)]
 mod page;
@@ -25,6 +26,7 @@ pub use column::Column;
 pub use described::{ColumnInfo, TableInfo};
 pub use error::TableError;
 pub use format::Format;
+pub use memory::{MemoryColumn, MemoryTable};
 pub use samples::write_samples;
 pub use table::Table;
 pub use trace::{

@@ -5,11 +5,14 @@
 //! term        = factor { "and" factor }
 //! factor      = "not" factor | "(" expression ")" | test
 //! test        = "host" ADDRESS | "net" ADDRESS/LENGTH | "port" N or N-M | "time" [SPAN]..[SPAN]
+//!             | "part" K/N
 //! ```
 //! What tcpdump and Wireshark write for the same is read, too: `tcp port 443`, `ip.addr == 10.0.0.1
 //! && !(tcp.port == 22)`, an address alone.
 //! Hosts, networks and ports are those of either end, so both directions of a connection pass or
-//! none. Times count from the first packet of the capture; the end is not part of it.
+//! none. `part 2/8` takes an eighth of all connections, the second of eight parts that have none in
+//! common; a connection is in the same part of any capture. Times count from the first packet of
+//! the capture; the end is not part of it.
 
 use std::fmt;
 use std::net::{IpAddr, SocketAddr};
@@ -34,9 +37,20 @@ pub struct Filter {
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Test {
     Host(IpAddr),
-    Net { address: IpAddr, length: u8 },
+    Net {
+        address: IpAddr,
+        length: u8,
+    },
     Port(RangeInclusive<u16>),
-    Time { from: Span, until: Span },
+    Time {
+        from: Span,
+        until: Span,
+    },
+    /// Of connections in `count` parts, the one at this place.
+    Part {
+        place: u64,
+        count: u64,
+    },
     Not(Box<Test>),
     All(Vec<Test>),
     Any(Vec<Test>),
@@ -122,6 +136,11 @@ impl Test {
                 Ends::Known(ends) => Some(ends.iter().any(|end| ports.contains(&end.port()))),
             },
             Test::Time { from, until } => Some(*from <= at && at < *until),
+            Test::Part { place, count } => match ends {
+                Ends::None => Some(false),
+                Ends::Hosts(_) => None,
+                Ends::Known(ends) => Some(mixed(ends) % count == *place),
+            },
             Test::Not(test) => test.decides(ends, at).map(|holds| !holds),
             Test::All(tests) => unless_one_is(false, tests, ends, at),
             Test::Any(tests) => unless_one_is(true, tests, ends, at),
@@ -130,7 +149,7 @@ impl Test {
 
     fn is_of_time_only(&self) -> bool {
         match self {
-            Test::Host(_) | Test::Net { .. } | Test::Port(_) => false,
+            Test::Host(_) | Test::Net { .. } | Test::Port(_) | Test::Part { .. } => false,
             Test::Time { .. } => true,
             Test::Not(test) => test.is_of_time_only(),
             Test::All(tests) | Test::Any(tests) => tests.iter().all(Test::is_of_time_only),
@@ -149,6 +168,24 @@ fn unless_one_is(decisive: bool, tests: &[Test], ends: Ends, at: Span) -> Option
         }
     }
     all
+}
+
+/// A number of a connection, the same for both directions and on every machine: FNV-1a of its ends,
+/// the lower one first.
+fn mixed(mut ends: [SocketAddr; 2]) -> u64 {
+    ends.sort();
+    let address = |end: SocketAddr| match end.ip() {
+        IpAddr::V4(address) => u128::from(address.to_bits()),
+        IpAddr::V6(address) => address.to_bits(),
+    };
+    let bytes = ends
+        .into_iter()
+        .flat_map(|end| address(end).to_be_bytes().into_iter().chain(end.port().to_be_bytes()));
+    let sum = bytes.fold(0xcbf2_9ce4_8422_2325, |sum: u64, byte| {
+        (sum ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+    });
+    // Its low bits depend on those of each byte alone.
+    sum ^ (sum >> 32)
 }
 
 /// Whether the first `length` bits of both addresses are the same.
@@ -234,7 +271,7 @@ impl<'a> Parser<'a> {
     }
 
     fn factor(&mut self) -> Result<Test, FilterError> {
-        let what = "`host`, `net`, `port`, `time`, `not` or `(`";
+        let what = "`host`, `net`, `port`, `time`, `part`, `not` or `(`";
         let (word, place) = self.word(&format!("expected {what}"))?;
         if matches!(word, "not" | "!" | "(" | "tcp") {
             self.depth += 1;
@@ -274,6 +311,7 @@ impl<'a> Parser<'a> {
                 self.value("a port from 0 to 65535, or two as in 5000-5010", ports)
             }
             "time" => self.value("two times since the first packet, such as 1s..5s", times),
+            "part" => self.value("a part of all connections, such as 2/8", part),
             "src" | "dst" => {
                 let message = format!("both directions of a connection count: leave out `{word}`");
                 Err(self.error(place, message))
@@ -335,6 +373,12 @@ fn ports(text: &str) -> Option<Test> {
     let (first, last) = text.split_once('-').unwrap_or((text, text));
     let (first, last): (u16, u16) = (first.parse().ok()?, last.parse().ok()?);
     (first <= last).then_some(Test::Port(first..=last))
+}
+
+fn part(text: &str) -> Option<Test> {
+    let (number, count) = text.split_once('/')?;
+    let (number, count): (u64, u64) = (number.parse().ok()?, count.parse().ok()?);
+    (1..=count).contains(&number).then(|| Test::Part { place: number - 1, count })
 }
 
 fn times(text: &str) -> Option<Test> {
@@ -402,6 +446,26 @@ mod tests {
         assert!(!udp("port 53") && udp("not port 53") && udp("time 0s..1s"));
         assert!(Filter::parse("time ..1s or not time 3s..").unwrap().test.is_of_time_only());
         assert!(!Filter::parse("time ..1s or port 1").unwrap().test.is_of_time_only());
+    }
+
+    #[test]
+    fn each_connection_is_in_one_part() {
+        let parts: Vec<Filter> =
+            (1..=5).map(|part| Filter::parse(&format!("part {part}/5")).unwrap()).collect();
+        let mut sizes = [0; 5];
+        for port in 1_000..2_000 {
+            let [client, server] = ends(&format!("10.0.0.1:{port}"), "192.0.2.7:443");
+            let admits = |pair| parts.iter().position(|it| it.admits(Some(pair), Span::ZERO));
+            let place = admits([client, server]).unwrap();
+            assert_eq!(admits([server, client]), Some(place));
+            let all = parts.iter().filter(|it| it.admits(Some([client, server]), Span::ZERO));
+            assert_eq!(all.count(), 1);
+            sizes[place] += 1;
+        }
+        assert!(sizes.iter().all(|size| (150..=250).contains(size)), "{sizes:?}");
+        for wrong in ["part 0/5", "part 6/5", "part 1", "part 1/0"] {
+            assert!(Filter::parse(wrong).is_err(), "{wrong}");
+        }
     }
 
     #[test]

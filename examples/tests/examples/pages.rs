@@ -1,10 +1,17 @@
 //! The servers of pages, and the load tester.
 
 use std::io::Write;
-use std::net::{TcpStream, UdpSocket};
+use std::net::{SocketAddr, TcpListener, TcpStream, UdpSocket};
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
 
-use crate::language::Language;
-use crate::process::{Server, run};
+use rustix::process::{Pid, Signal, kill_process};
+
+use crate::language::{Language, skipped};
+use crate::process::{LONG, Server, run};
 
 /// The three servers of pages answer, and the load tester counts their answers.
 #[test]
@@ -31,6 +38,68 @@ fn servers_of_pages_under_load() {
                 assert!(said.contains(row), "{said}");
             }
         }
+    }
+}
+
+/// The course tests Apache, too.
+#[test]
+fn apache_under_load() {
+    let pages =
+        Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("pages-{}", std::process::id()));
+    std::fs::create_dir_all(&pages).unwrap();
+    std::fs::write(pages.join("index.html"), "x".repeat(3_000)).unwrap();
+    for processes in ["prefork", "event"] {
+        let Some(apache) = Apache::start(&pages, processes) else {
+            skipped("apache2 is not installed");
+            break;
+        };
+        for language in Language::all() {
+            let arguments = [&apache.address.to_string(), "--requests", "50", "--clients", "6"];
+            let said = run(&language.program("load_tester"), &arguments);
+            assert!(said.starts_with("50 of 50 requests answered in "), "{processes}: {said}");
+        }
+    }
+    std::fs::remove_dir_all(&pages).unwrap();
+}
+
+/// Apache by `examples/apache.conf`; ended, with its processes, when this is dropped.
+struct Apache {
+    process: Child,
+    address: SocketAddr,
+}
+
+impl Apache {
+    /// None where it is not installed.
+    fn start(pages: &Path, processes: &str) -> Option<Apache> {
+        // A port that was free a moment ago.
+        let address = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+        let process = Command::new("/usr/sbin/apache2")
+            .arg("-f")
+            .arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("apache.conf"))
+            .arg("-DFOREGROUND")
+            .env("PAGES", pages)
+            .env("LISTEN", address.to_string())
+            .env("MPM", processes)
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            // Its end signals its whole group.
+            .process_group(0)
+            .spawn()
+            .ok()?;
+        let apache = Apache { process, address };
+        let begin = Instant::now();
+        while TcpStream::connect(address).is_err() {
+            assert!(begin.elapsed() < LONG, "Apache does not listen");
+            thread::sleep(Duration::from_millis(10));
+        }
+        Some(apache)
+    }
+}
+
+impl Drop for Apache {
+    fn drop(&mut self) {
+        let _ = kill_process(Pid::from_child(&self.process), Signal::TERM);
+        let _ = self.process.wait();
     }
 }
 

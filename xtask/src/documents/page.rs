@@ -12,8 +12,7 @@ use super::rows::{Document, Part, Row, Verdict};
 pub(super) fn page(document: &Document, figures: &Figures) -> anyhow::Result<String> {
     let count = |verdict| document.rows().filter(|row| row.verdict == verdict).count();
     let mut page = format!(
-        "# {}\n\n{}\n\n{} rows: {} as in the document (✓), {} differ (≠), {} not measured (–). \
-         \
+        "# {}\n\n{}\n\n{} rows: {} as in the document (✓), {} differ (≠). \
          Commands run in virtual time on models (`--world sim --kernel model`) where nothing else is \
          said. Made by `make documents`; `cargo xtask tidy` checks it.\n",
         document.title,
@@ -21,7 +20,6 @@ pub(super) fn page(document: &Document, figures: &Figures) -> anyhow::Result<Str
         document.rows().count(),
         count(Verdict::Same),
         count(Verdict::Differs),
-        count(Verdict::Unmeasured),
     );
     for part in &document.part {
         write_part(&mut page, document, part, figures)?;

@@ -56,7 +56,7 @@ pub(super) struct Row {
     /// The test that checks it, as `FILE::FUNCTION`.
     pub(super) test: Option<String>,
     pub(super) verdict: Verdict,
-    /// Why it differs, by a measurement or a source, or was not measured.
+    /// Why it differs, by a measurement or a source.
     #[serde(default)]
     pub(super) why: String,
 }
@@ -68,8 +68,6 @@ pub(super) enum Verdict {
     Same,
     /// Something else comes out.
     Differs,
-    /// Not measured.
-    Unmeasured,
 }
 
 impl Verdict {
@@ -77,7 +75,6 @@ impl Verdict {
         match self {
             Verdict::Same => "✓",
             Verdict::Differs => "≠",
-            Verdict::Unmeasured => "–",
         }
     }
 }
@@ -123,7 +120,6 @@ impl Row {
             }
         }
         let shows = self.run.is_some() || self.test.is_some();
-        (!shows && self.verdict != Verdict::Unmeasured)
-            .then(|| "give a scenario with claims (`run`), or a test (`test`)".into())
+        (!shows).then(|| "give a scenario with claims (`run`), or a test (`test`)".into())
     }
 }

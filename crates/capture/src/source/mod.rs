@@ -7,7 +7,7 @@ use std::fs::File;
 use std::io::{self, BufReader, Read};
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use flate2::read::MultiGzDecoder;
 
@@ -35,10 +35,21 @@ const CHUNK: usize = 128 << 10;
 /// # Ok(()) }
 /// ```
 pub fn open(path: impl AsRef<Path>) -> Result<Reader<Source>, ReadError> {
+    open_until(path, Arc::new(AtomicBool::new(false)))
+}
+
+/// The same; where `stop` is set, reading soon ends with an error.
+///
+/// # Errors
+/// As for [`open`].
+pub fn open_until(
+    path: impl AsRef<Path>,
+    stop: Arc<AtomicBool>,
+) -> Result<Reader<Source>, ReadError> {
     let path = path.as_ref();
     let source = Source::open(path)
         .map_err(|source| ReadError::Open { path: path.to_path_buf(), source })?;
-    Reader::new(source)
+    Reader::new(Source { stop, ..source })
 }
 
 /// The bytes of a capture, decompressed in a thread of its own.
@@ -47,6 +58,8 @@ pub struct Source {
     bytes: Bytes,
     size: Option<u64>,
     taken: Arc<AtomicU64>,
+    /// Set by who has heard enough.
+    stop: Arc<AtomicBool>,
 }
 
 #[derive(Debug)]
@@ -100,7 +113,7 @@ impl Source {
             }
             _ => Bytes::Plain(counted),
         };
-        Ok(Source { bytes, size, taken })
+        Ok(Source { bytes, size, taken, stop: Arc::default() })
     }
 
     /// How many bytes the file has, as it lies on the disk; none where that is not known.
@@ -115,6 +128,9 @@ impl Source {
 
 impl Read for Source {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if self.stop.load(Ordering::Relaxed) {
+            return Err(io::Error::other("stopped"));
+        }
         match &mut self.bytes {
             Bytes::Plain(file) => file.read(buffer),
             Bytes::Compressed(stream) => stream.read(buffer),

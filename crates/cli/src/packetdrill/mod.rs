@@ -20,8 +20,8 @@ use self::found::Found;
 use self::outcome::{Kind, Outcome};
 use crate::arguments::PacketdrillArguments;
 use crate::exit::{ERROR, FAILED};
-use crate::files::{TEXT_MAX, read_regular};
 use crate::output::answer_or_json;
+use tcplab_actions::{TEXT_MAX, read_regular};
 
 pub(crate) fn packetdrill(arguments: &PacketdrillArguments) -> Result<ExitCode> {
     let config = stack(&arguments.stack)?;

@@ -6,7 +6,7 @@ use std::path::Path;
 use tcplab_packetdrill::ast::Flag;
 use tcplab_packetdrill::{Position, Script};
 
-use crate::files::{TEXT_MAX, read_regular};
+use tcplab_actions::{TEXT_MAX, read_regular};
 
 /// Puts in place what the shell files of `script` do; paths are relative to the script's own.
 pub(super) fn read_files(script: &mut Script, path: &Path) {

@@ -15,7 +15,8 @@ use tcplab_trace::{Analyzer, Note, StateWalks};
 
 use crate::arguments::{RUNS, StatesArguments};
 use crate::output::{Output, answer_or_json, write_file};
-use crate::trace::{only, open};
+use crate::trace::only;
+use tcplab_actions::open;
 
 /// The states of one connection.
 #[derive(Serialize)]

@@ -10,10 +10,10 @@ use tcplab_trace::Analyzer;
 use tcplab_trace::join::{Audit, Claims, Joined, JoinedConnection, audit, join};
 use tcplab_units::Endpoint;
 
-use super::input::{is_stdin, name, open};
 use super::outputs::look;
 use crate::arguments::ViewArguments;
 use crate::output::{answer_coloured, write_json};
+use tcplab_actions::{is_stdin, name, open};
 
 /// Joins the captures at `client` and `server`.
 pub(super) fn show(client: &Path, server: &Path, view: &ViewArguments) -> Result<()> {

@@ -28,7 +28,6 @@ use files::Files;
 use input::Input;
 
 pub(crate) use deep::only;
-pub(crate) use input::{dropped_frames, is_stdin, open};
 pub(crate) use two_points::{TwoPoints, find as find_two_points};
 
 pub(crate) fn trace(arguments: &TraceArguments) -> Result<ExitCode> {
@@ -37,13 +36,13 @@ pub(crate) fn trace(arguments: &TraceArguments) -> Result<ExitCode> {
         return Ok(ExitCode::SUCCESS);
     }
     if let [directory] = &arguments.files[..]
-        && let Some([client, server]) = input::ends_of(directory)
+        && let Some([client, server]) = tcplab_actions::ends_of(directory)
         && arguments.is_plain()
     {
         joined::show(&client, &server, &arguments.view)?;
         return Ok(ExitCode::SUCCESS);
     }
-    let captures = input::captures(&arguments.files)?;
+    let captures = tcplab_actions::captures(&arguments.files)?;
     if let Some(TwoPoints { client, server, is_certain }) = find_two_points(&captures) {
         if captures.len() == 2 && is_certain && arguments.is_plain() {
             print_note("the same packets at two capture points: joined as --client and --server");

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use tcplab_capture::UnixTime;
 use tcplab_wire::{FrameView, LinkType, TcpFlags, TcpPacket};
 
-use super::input::{is_stdin, open};
+use tcplab_actions::{is_stdin, open};
 
 /// As many TCP packets of each capture are compared.
 const LOOKED_AT: usize = 4_000;

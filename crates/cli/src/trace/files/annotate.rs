@@ -9,9 +9,10 @@ use tcplab_trace::{
     Ack, Connection, Episode, Explanations, FlowId, LimitPeriod, Segment, Sink, Spurious, Stall,
 };
 
-use super::super::input::{Input, name};
+use super::super::input::Input;
 use super::super::progress::Progress;
 use crate::output::{Output, commit, counted, print_note};
+use tcplab_actions::name;
 
 /// Comments on frames: explanations, and the findings they are evidence of. Only findings that need
 /// no stored packets, so that the comments do not depend on other options.

@@ -5,9 +5,10 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Result, bail};
 
-use super::super::input::{Input, name};
+use super::super::input::Input;
 use crate::arguments::{Outputs, ViewArguments};
 use crate::output::Output;
+use tcplab_actions::name;
 
 /// Checks all requested outputs against this input.
 pub(super) fn check(input: &Input<'_>, view: &ViewArguments, outputs: &Outputs) -> Result<()> {

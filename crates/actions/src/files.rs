@@ -9,15 +9,15 @@ use tcplab_units::Bytes;
 
 /// The largest scenario, path file or script: a hundred times the largest of the catalogue. Reading
 /// one takes some ten times its size in memory.
-pub(crate) const TEXT_MAX: Bytes = Bytes::new(1_000_000);
+pub const TEXT_MAX: Bytes = Bytes::new(1_000_000);
 /// The largest file that a scenario names: a trace of ten minutes at 40 Mbit/s has 14 MB.
-pub(crate) const NAMED_MAX: Bytes = Bytes::new(20_000_000);
+pub const NAMED_MAX: Bytes = Bytes::new(20_000_000);
 
 /// Reads a regular file. A pipe or a device could give bytes without end, or none for ever.
 ///
 /// # Errors
 /// Why it cannot be read, with the remedy; without its name.
-pub(crate) fn read_regular(path: &Path, most: Bytes) -> io::Result<Vec<u8>> {
+pub fn read_regular(path: &Path, most: Bytes) -> io::Result<Vec<u8>> {
     // Asked before it is opened: opening a pipe waits for its writer.
     let kind = fs::metadata(path)?.file_type();
     if !kind.is_file() {
@@ -40,7 +40,7 @@ pub(crate) fn read_regular(path: &Path, most: Bytes) -> io::Result<Vec<u8>> {
 ///
 /// # Errors
 /// If it does not exist, or lies elsewhere.
-pub(crate) fn beside(directory: &Path, name: &str) -> Result<PathBuf, String> {
+pub fn beside(directory: &Path, name: &str) -> Result<PathBuf, String> {
     let place = directory.join(name);
     let said = |error: io::Error| format!("cannot read {}: {error}", place.display());
     let file = place.canonicalize().map_err(said)?;

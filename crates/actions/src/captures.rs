@@ -1,0 +1,231 @@
+//! Captures: found, opened, and read as one.
+
+use std::borrow::Cow;
+use std::collections::BTreeSet;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use anyhow::{Context, Error, Result, anyhow, bail};
+use tcplab_capture::{Interface, Merged, ReadError, Reader, Record, Source, Statistics, UnixTime};
+use tcplab_recording::{Recording, capture_file};
+use tcplab_trace::{Analyzer, Filter, Frame, Note, Sink};
+use tcplab_units::{Endpoint, Instant, Span};
+use tcplab_wire::LinkType;
+
+/// The files, and for a directory all captures in it, by name.
+///
+/// # Errors
+/// If a directory cannot be listed, has no capture, or is a recording of both ends.
+pub fn captures(named: &[PathBuf]) -> Result<Vec<PathBuf>> {
+    let mut files = Vec::new();
+    for path in named {
+        if !path.is_dir() {
+            files.push(path.clone());
+            continue;
+        }
+        if let Some([client, server]) = ends_of(path) {
+            bail!(
+                "{} is a recording of both ends: pass one, {} or {}",
+                path.display(),
+                client.display(),
+                server.display()
+            );
+        }
+        let cannot = || format!("cannot list {}", path.display());
+        let entries = path.read_dir().and_then(Iterator::collect::<io::Result<Vec<_>>>);
+        let within = entries.with_context(cannot)?.into_iter().map(|entry| entry.path());
+        let is_capture = |file: &PathBuf| file.is_file() && open(file).is_ok();
+        let mut within: Vec<PathBuf> = within.filter(is_capture).collect();
+        if within.is_empty() {
+            bail!("no captures in {}: name a directory with captures, or a file", path.display());
+        }
+        within.sort();
+        files.append(&mut within);
+    }
+    Ok(files)
+}
+
+/// The captures of client and server, if this is the directory of a recording. Each packet is in
+/// both, so they are never merged.
+pub fn ends_of(directory: &Path) -> Option<[PathBuf; 2]> {
+    let ends = Endpoint::BOTH.map(|end| directory.join(capture_file(end)));
+    ends.iter().all(|file| file.is_file()).then_some(ends)
+}
+
+/// The times of frames one after the other.
+#[derive(Debug, Default)]
+struct FrameClock {
+    start: Option<u64>,
+    last: u64,
+}
+
+impl FrameClock {
+    /// Nanoseconds since 1970 and the time since the first frame. A record without a time gets that
+    /// of the previous one.
+    fn time(&mut self, time: Option<UnixTime>) -> (u64, Span) {
+        self.last = time.map_or(self.last, UnixTime::as_nanos);
+        let start = *self.start.get_or_insert(self.last);
+        (self.last, Span::from_nanos(self.last.saturating_sub(start)))
+    }
+}
+
+fn all_comments<'a>(record: &'a Record<'_>) -> Option<Cow<'a, str>> {
+    record.comments().reduce(|all, one| format!("{all}; {one}").into())
+}
+
+fn frame_of<'a>(
+    record: &Record<'a>,
+    interface: &Interface,
+    time_ns: u64,
+    comment: Option<&'a str>,
+) -> Frame<'a> {
+    Frame {
+        time_ns,
+        link: LinkType::from_number(interface.link_type),
+        captured: record.captured,
+        original_len: record.original_len,
+        comment,
+    }
+}
+
+/// Analyses these captures, of which `readers` read, as one, filtered; what cannot be read is
+/// noted. Returns the places of capture, as known after the first packet.
+pub fn read_captures<S: Sink>(
+    files: &[PathBuf],
+    mut readers: Vec<Reader<Source>>,
+    filter: Option<&Filter>,
+    analyzer: &mut Analyzer<S>,
+) -> Vec<Interface> {
+    if readers.len() == 1 && filter.is_none() {
+        let reader = readers.remove(0);
+        let interfaces = if is_lasting(&files[0]) {
+            interfaces_of(&files[0])
+        } else {
+            reader.interfaces().to_vec()
+        };
+        analyzer.read(reader);
+        return interfaces;
+    }
+    read_merged(files, filter, Merged::new(readers), analyzer)
+}
+
+fn read_merged<S: Sink>(
+    files: &[PathBuf],
+    filter: Option<&Filter>,
+    mut merged: Merged<Source>,
+    analyzer: &mut Analyzer<S>,
+) -> Vec<Interface> {
+    let mut clock = FrameClock::default();
+    while let Some((record, interface)) = merged.next_record() {
+        let (time_ns, at) = clock.time(record.time);
+        let comment = all_comments(&record);
+        let frame = frame_of(&record, interface, time_ns, comment.as_deref());
+        if filter.is_none_or(|filter| filter.admits_frame(&frame, at)) {
+            analyzer.packet(&frame);
+        } else {
+            analyzer.skip(time_ns);
+        }
+    }
+    for (place, file) in files.iter().enumerate() {
+        if let Some(damage) = merged.damage(place) {
+            let text = format!("{} is {damage}", name(file));
+            analyzer.note(Note { frame: None, text });
+        }
+    }
+    for (index, interface) in merged.interfaces().iter().enumerate() {
+        let dropped = merged.statistics(index).map_or(0, Statistics::all_dropped);
+        if dropped > 0 {
+            let port = interface.name.clone().unwrap_or_else(|| index.to_string());
+            let file = merged.capture_of(index).and_then(|place| files.get(place));
+            let file = file.map(|file| name(file)).unwrap_or_default();
+            let text = format!(
+                "interface {port} of {file} dropped {dropped} packets: they are not in the capture"
+            );
+            analyzer.note(Note { frame: None, text });
+        }
+    }
+    merged.interfaces().to_vec()
+}
+
+/// Reads the `wanted` frames of these captures: number and time since the first, and the frame.
+/// Numbers are those of a pass.
+///
+/// # Errors
+/// If one cannot be opened.
+pub fn read_frames(
+    files: &[PathBuf],
+    wanted: &BTreeSet<u64>,
+    mut read: impl FnMut((u64, Instant), &Frame<'_>),
+) -> Result<()> {
+    let readers = files.iter().map(|file| open(file)).collect::<Result<Vec<_>>>()?;
+    let mut merged = Merged::new(readers);
+    let (mut clock, last) = (FrameClock::default(), wanted.last().copied().unwrap_or(0));
+    for number in 1..=last {
+        let Some((record, interface)) = merged.next_record() else { break };
+        let (time_ns, at) = clock.time(record.time);
+        if wanted.contains(&number) {
+            let comment = all_comments(&record);
+            let frame = frame_of(&record, interface, time_ns, comment.as_deref());
+            read((number, Instant::ZERO + at), &frame);
+        }
+    }
+    Ok(())
+}
+
+/// Opens a capture; errors name it.
+///
+/// # Errors
+/// If it cannot be read, or is none.
+pub fn open(file: &Path) -> Result<Reader<Source>> {
+    open_until(file, Arc::default())
+}
+
+/// The same; where `stop` is set, reading soon ends.
+///
+/// # Errors
+/// As for [`open`].
+pub fn open_until(file: &Path, stop: Arc<AtomicBool>) -> Result<Reader<Source>> {
+    tcplab_capture::open_until(file, stop).map_err(|error| match error {
+        ReadError::Open { .. } if is_stdin(file) => anyhow!("cannot read standard input"),
+        ReadError::Open { .. } => error.into(),
+        other => Error::new(other).context(name(file)),
+    })
+}
+
+/// The frames of a capture that the path dropped, if the capture is one of a recording: its ground
+/// truth says so.
+///
+/// # Errors
+/// If the ground truth cannot be read.
+pub fn dropped_frames(file: &Path) -> Result<Option<BTreeSet<u64>>> {
+    let Some((recording, end)) = Recording::of_capture(file) else { return Ok(None) };
+    let [client, server] = recording.dropped_frames()?;
+    Ok(Some(match end {
+        Endpoint::Client => client,
+        Endpoint::Server => server,
+    }))
+}
+
+/// Whether this is standard input.
+pub fn is_stdin(file: &Path) -> bool {
+    file.as_os_str() == "-"
+}
+
+/// The name of a file in messages.
+pub fn name(file: &Path) -> String {
+    if is_stdin(file) { "standard input".into() } else { file.display().to_string() }
+}
+
+/// Whether it can be read again.
+pub fn is_lasting(file: &Path) -> bool {
+    !is_stdin(file) && file.is_file()
+}
+
+/// A file's places of capture, as known after its first packet.
+fn interfaces_of(file: &Path) -> Vec<Interface> {
+    let Ok(mut reader) = tcplab_capture::open(file) else { return Vec::new() };
+    let _ = reader.next_record();
+    reader.interfaces().to_vec()
+}

@@ -1,0 +1,17 @@
+//! What users ask of tcplab, without a terminal: scenarios and captures found and read by what
+//! people call them, and the report of a run. The command and the Python package share it.
+
+mod captures;
+mod files;
+mod paths;
+mod report;
+mod scenarios;
+
+pub use captures::{
+    captures, dropped_frames, ends_of, is_lasting, is_stdin, name, open, open_until, read_captures,
+    read_frames,
+};
+pub use files::{NAMED_MAX, TEXT_MAX, beside, read_regular};
+pub use paths::{find_path, preset, read_path, unknown_path};
+pub use report::write_report;
+pub use scenarios::{embedded, files_beside, find, read_text, unknown};

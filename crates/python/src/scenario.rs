@@ -1,0 +1,116 @@
+//! Scenarios as Python sees them.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Error, ensure};
+use pyo3::prelude::*;
+use tcplab_scenario::catalogue;
+
+use crate::interrupt::here;
+
+/// A scenario that was read and checked.
+#[pyclass(module = "tcplab._core", frozen)]
+#[derive(Debug)]
+pub(crate) struct Scenario {
+    pub(crate) scenario: tcplab_scenario::Scenario,
+    /// Where files lie that it names.
+    directory: Option<PathBuf>,
+}
+
+#[pymethods]
+impl Scenario {
+    #[staticmethod]
+    fn load(given: &str) -> PyResult<Scenario> {
+        here(|| {
+            let scenario = tcplab_actions::find(given)?;
+            let directory = Path::new(given).is_file().then(|| Path::new(given).parent());
+            Ok(Scenario { scenario, directory: directory.flatten().map(Path::to_owned) })
+        })
+    }
+
+    #[staticmethod]
+    #[pyo3(signature = (text, name, directory=None))]
+    fn parse(text: &str, name: &str, directory: Option<PathBuf>) -> PyResult<Scenario> {
+        here(|| {
+            let is_plain = !name.is_empty() && !name.contains(['/', '\\', '\0']) && name != "..";
+            ensure!(
+                is_plain,
+                "`{name}` cannot name a scenario: its runs have a folder of that name"
+            );
+            let file = directory.clone().unwrap_or_default().join(format!("{name}.toml"));
+            let mut files = tcplab_actions::files_beside(&file);
+            let scenario = tcplab_scenario::Scenario::parse_with_files(text, name, &mut files)?;
+            Ok(Scenario { scenario, directory })
+        })
+    }
+
+    #[getter]
+    fn name(&self) -> &str {
+        &self.scenario.name
+    }
+    #[getter]
+    fn title(&self) -> &str {
+        &self.scenario.title
+    }
+    #[getter]
+    fn reference(&self) -> Option<&str> {
+        self.scenario.reference.as_deref()
+    }
+    #[getter]
+    fn source(&self) -> &str {
+        &self.scenario.source
+    }
+    #[getter]
+    fn seed(&self) -> u64 {
+        self.scenario.seed
+    }
+    #[getter]
+    fn trials(&self) -> u32 {
+        self.scenario.trials
+    }
+    #[getter]
+    fn directory(&self) -> Option<PathBuf> {
+        self.directory.clone()
+    }
+
+    fn cases(&self) -> Vec<(String, BTreeMap<String, String>, String)> {
+        let cases = self.scenario.cases.iter();
+        cases
+            .map(|it| (it.name.clone(), it.levels.iter().cloned().collect(), it.hash.clone()))
+            .collect()
+    }
+}
+
+/// Name and title of each built-in experiment.
+#[pyfunction]
+pub(crate) fn scenarios() -> PyResult<Vec<(String, String)>> {
+    here(|| {
+        let read = |(name, source): &(&str, &str)| -> Result<(String, String), Error> {
+            Ok(((*name).into(), tcplab_scenario::Scenario::parse(source, name)?.title))
+        };
+        catalogue().iter().map(read).collect()
+    })
+}
+
+/// The text of a scenario file with these sections, given as JSON.
+#[pyfunction]
+pub(crate) fn compose(json: &str) -> PyResult<String> {
+    here(|| {
+        let value: serde_json::Value = serde_json::from_str(json)?;
+        ensure!(
+            value.is_object(),
+            "a scenario is a table of sections, such as `path` and `workload`"
+        );
+        Ok(tcplab_scenario::compose(&value))
+    })
+}
+
+/// The sections of a scenario file as JSON.
+#[pyfunction]
+pub(crate) fn decompose(toml: &str) -> PyResult<String> {
+    here(|| {
+        let value = tcplab_scenario::decompose(toml).context("it is no TOML")?;
+        Ok(value.to_string())
+    })
+}

@@ -1,0 +1,231 @@
+//! Captures as Python sees them.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use anyhow::{Context, Error, Result, anyhow, bail, ensure};
+use pyo3::prelude::*;
+use tcplab_plot::{LadderScene, View};
+use tcplab_report::trace::Chosen;
+use tcplab_table::{ConnectionJson, Format, MemoryTable, TraceTable, TraceTables};
+use tcplab_trace::{Analyzer, Connection, Filter, Flow, Sink};
+use tcplab_units::Instant;
+
+use crate::interrupt::alone;
+use crate::table::Table;
+
+/// Captures, analysed: each table and graph is a pass over them.
+#[pyclass(module = "tcplab._core", frozen)]
+#[derive(Debug)]
+pub(crate) struct Trace {
+    captures: Captures,
+    packets: u64,
+    started_unix_ns: Option<u64>,
+    notes: Vec<String>,
+    connections: Table,
+}
+
+/// What is read.
+#[derive(Debug, Clone)]
+pub(crate) struct Captures {
+    files: Vec<PathBuf>,
+    filter: Option<Filter>,
+}
+
+impl Captures {
+    pub(crate) fn named(files: &[PathBuf], filter: Option<&str>) -> Result<Captures> {
+        ensure!(!files.is_empty(), "name a capture, or a directory with captures");
+        let files = tcplab_actions::captures(files)?;
+        let filter = filter.map(Filter::parse).transpose()?;
+        Ok(Captures { files, filter })
+    }
+
+    /// A pass over them.
+    fn read<S: Sink>(&self, sink: S, stop: &Arc<AtomicBool>) -> Result<(tcplab_trace::Trace, S)> {
+        let open = |file: &PathBuf| tcplab_actions::open_until(file, Arc::clone(stop));
+        let readers = self.files.iter().map(open).collect::<Result<Vec<_>>>()?;
+        let mut analyzer = Analyzer::with_sink(sink).with_filter(self.filter.clone());
+        tcplab_actions::read_captures(&self.files, readers, self.filter.as_ref(), &mut analyzer);
+        ensure!(!stop.load(Ordering::Relaxed), "stopped");
+        Ok(analyzer.finish_into())
+    }
+
+    /// These tables of one pass.
+    pub(crate) fn tables(
+        &self,
+        which: &[TraceTable],
+        stop: &Arc<AtomicBool>,
+    ) -> Result<(tcplab_trace::Trace, BTreeMap<&'static str, Table>)> {
+        let tables = TraceTables::create(which, Format::Arrow, |_| Ok(Vec::new()))?;
+        let (trace, tables) = self.read(tables, stop)?;
+        let made = tables.finish(&trace)?.into_iter();
+        let made = made.map(|it| Ok((it.table.name(), Table(MemoryTable::from_ipc(it.out)?))));
+        Ok((trace, made.collect::<Result<_>>()?))
+    }
+
+    /// One table.
+    pub(crate) fn table(&self, name: &str, stop: &Arc<AtomicBool>) -> Result<Table> {
+        let mut tables = self.tables(&[table(name)?], stop)?.1;
+        tables.remove(name).context("the table was begun")
+    }
+
+    /// A connection with its packets.
+    fn connection(&self, number: usize, stop: &Arc<AtomicBool>) -> Result<Connection> {
+        let (_, chosen) = self.read(Chosen::new([number]), stop)?;
+        let (all, mut found) = (chosen.seen(), chosen.into_connections());
+        found.pop().map(|(_, connection)| connection).ok_or_else(|| match all {
+            0 => anyhow!("no connection {number}: there is no TCP connection"),
+            all => anyhow!("no connection {number}: there are {all}, numbered from 0"),
+        })
+    }
+}
+
+fn table(name: &str) -> Result<TraceTable> {
+    let found = TraceTable::ALL.iter().find(|table| table.name() == name);
+    found.copied().with_context(|| {
+        let known: Vec<&str> = TraceTable::ALL.iter().map(|table| table.name()).collect();
+        format!("no table `{name}`: use one of {}", known.join(", "))
+    })
+}
+
+#[pymethods]
+impl Trace {
+    #[getter]
+    fn files(&self) -> Vec<PathBuf> {
+        self.captures.files.clone()
+    }
+    #[getter]
+    fn packets(&self) -> u64 {
+        self.packets
+    }
+    #[getter]
+    fn started_unix_ns(&self) -> Option<u64> {
+        self.started_unix_ns
+    }
+    #[getter]
+    fn notes(&self) -> Vec<String> {
+        self.notes.clone()
+    }
+
+    #[staticmethod]
+    fn tables() -> Vec<(&'static str, &'static str)> {
+        TraceTable::ALL.iter().map(|table| (table.name(), table.about())).collect()
+    }
+
+    fn table(&self, py: Python<'_>, name: &str) -> PyResult<Table> {
+        if name == TraceTable::Connections.name() {
+            return Ok(Table(self.connections.0.clone()));
+        }
+        alone(py, |stop| self.captures.table(name, stop))
+    }
+
+    fn connection(&self, py: Python<'_>, number: usize) -> PyResult<String> {
+        alone(py, |stop| {
+            let connection = self.captures.connection(number, stop)?;
+            Ok(serde_json::to_string(&ConnectionJson::new(number, connection))?)
+        })
+    }
+
+    #[pyo3(signature = (number, most=60))]
+    fn ladder(&self, py: Python<'_>, number: usize, most: usize) -> PyResult<String> {
+        alone(py, |stop| {
+            let connection = self.captures.connection(number, stop)?;
+            let (flow, [sender, receiver]) = of_data(&connection, None);
+            let first = |frames: &mut dyn Iterator<Item = u64>| frames.take(most).max();
+            let last = first(&mut flow.segments.iter().map(|it| it.frame));
+            let frames = flow.segments.first().map(|it| it.frame).zip(last);
+            let lines = frames.map_or_else(Vec::new, |(from, until)| {
+                tcplab_trace::ladder_between(flow, from, until)
+            });
+            let title = format!("Connection {number}, {sender} to {receiver}");
+            Ok(tcplab_plot::ladder_svg(&LadderScene {
+                title: &title,
+                sender: &sender,
+                receiver: &receiver,
+                flow: Some(flow),
+                lines: &lines,
+                interruptions: &[],
+            }))
+        })
+    }
+
+    #[pyo3(signature = (number, forward=None))]
+    fn time_sequence(
+        &self,
+        py: Python<'_>,
+        number: usize,
+        forward: Option<bool>,
+    ) -> PyResult<String> {
+        alone(py, |stop| {
+            let connection = self.captures.connection(number, stop)?;
+            let (flow, [sender, receiver]) = of_data(&connection, forward);
+            let view = View { from: Instant::ZERO, until: connection.last, bands: &[] };
+            let title = format!("Connection {number}, {sender} to {receiver}");
+            let figure = tcplab_plot::time_sequence("", &title, flow, &view);
+            let style = format!(
+                "><style>svg {{ color-scheme: light dark; }}\n{}</style>",
+                tcplab_plot::STYLE
+            );
+            Ok(figure.svg.replacen('>', &style, 1))
+        })
+    }
+}
+
+/// A direction, that with more data where none is named, and who sends and who receives.
+fn of_data(connection: &Connection, forward: Option<bool>) -> (&Flow, [String; 2]) {
+    let Connection { client, server, forward: up, reverse: down, .. } = connection;
+    let ends = [client.to_string(), server.to_string()];
+    if forward.unwrap_or(down.totals.unique <= up.totals.unique) {
+        (up, ends)
+    } else {
+        (down, [ends[1].clone(), ends[0].clone()])
+    }
+}
+
+/// Reads captures as one.
+#[pyfunction]
+#[pyo3(signature = (files, filter=None))]
+pub(crate) fn trace(py: Python<'_>, files: Vec<PathBuf>, filter: Option<&str>) -> PyResult<Trace> {
+    alone(py, |stop| of_captures(Captures::named(&files, filter)?, stop))
+}
+
+/// The first pass over captures.
+pub(crate) fn of_captures(captures: Captures, stop: &Arc<AtomicBool>) -> Result<Trace> {
+    let name = TraceTable::Connections;
+    let (trace, mut tables) = captures.tables(&[name], stop)?;
+    let note = |it: &tcplab_trace::Note| match it.frame {
+        Some(frame) => format!("frame {frame}: {}", it.text),
+        None => it.text.clone(),
+    };
+    let notes = trace.notes.iter().map(note).collect();
+    let connections = tables.remove(name.name()).context("the table was begun")?;
+    let started_unix_ns = (trace.packets > 0).then_some(trace.epoch_nanos);
+    Ok(Trace { captures, packets: trace.packets, started_unix_ns, notes, connections })
+}
+
+/// Tables of one pass, of all connections or of those in one of several parts.
+#[pyfunction]
+#[pyo3(signature = (files, filter, shard, tables))]
+pub(crate) fn trace_part(
+    py: Python<'_>,
+    files: Vec<PathBuf>,
+    filter: Option<&str>,
+    shard: Option<(u64, u64)>,
+    tables: Vec<String>,
+) -> PyResult<BTreeMap<&'static str, Table>> {
+    alone(py, |stop| {
+        let part = match shard {
+            Some((place, count)) if place < count => Some(format!("part {}/{count}", place + 1)),
+            Some((place, count)) => bail!("there is no part {place} of {count}: count from 0"),
+            None => None,
+        };
+        let both = match (filter, part) {
+            (Some(filter), Some(part)) => Some(format!("({filter}) and {part}")),
+            (filter, part) => filter.map(str::to_owned).or(part),
+        };
+        let which = tables.iter().map(|name| table(name)).collect::<Result<Vec<_>, Error>>()?;
+        Ok(Captures::named(&files, both.as_deref())?.tables(&which, stop)?.1)
+    })
+}

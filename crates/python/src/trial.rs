@@ -1,0 +1,194 @@
+//! A trial in virtual time, in this process.
+
+use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
+
+use anyhow::{Context, Error, Result, bail};
+use pyo3::prelude::*;
+use tcplab_lab::{Overrides, RunDirectory, begin, complete, no_report};
+use tcplab_recording::{Recording, capture_file};
+use tcplab_results::{Run, World};
+use tcplab_table::{Format, TableError, write_samples, write_truth};
+use tcplab_units::Endpoint;
+use tempfile::TempDir;
+
+use crate::events::Teller;
+use crate::interrupt::{alone, here};
+use crate::run_options::{bench, launcher, plan};
+use crate::scenario::Scenario;
+use crate::table::Table;
+use crate::trace::{Captures, Trace, of_captures};
+
+/// A trial in virtual time, with its packets. Its recording is removed with it.
+#[pyclass(module = "tcplab._core", frozen)]
+#[derive(Debug)]
+pub(crate) struct Trial {
+    case: String,
+    found: tcplab_results::Trial,
+    /// Where its recording is.
+    directory: PathBuf,
+    /// Removed when this is dropped.
+    _home: TempDir,
+}
+
+/// Some trials of one case, run as in the whole run, in a directory that goes when it is dropped.
+pub(crate) struct Part {
+    pub(crate) run: Run,
+    pub(crate) directory: RunDirectory,
+    home: TempDir,
+}
+
+impl Part {
+    /// Runs the trials that `overrides` and `shape` leave.
+    pub(crate) fn run(
+        scenario: &tcplab_scenario::Scenario,
+        world: Option<World>,
+        program: Option<PathBuf>,
+        overrides: Overrides,
+        first: Option<u32>,
+        stop: &AtomicBool,
+    ) -> Result<Part> {
+        let mut plan = plan(scenario, world, &launcher(program.clone()), overrides)?;
+        plan.first = first.unwrap_or(plan.first);
+        let home = tempfile::Builder::new().prefix("tcplab-").tempdir_in(place())?;
+        let directory = begin(home.path(), scenario.clone(), plan)?;
+        let (told, _) = std::sync::mpsc::channel();
+        let mut teller = Teller::new(&told);
+        let bench = bench(program, Some(1));
+        let tell = |event: tcplab_lab::Event<'_>| teller.tell(event);
+        let run = complete::<_, Error>(&directory, &bench, stop, tell, |directory, run| {
+            Ok(no_report(directory, run)?)
+        })?;
+        Ok(Part { run: run.run, directory, home })
+    }
+}
+
+/// Where recordings are that nobody keeps: in memory where there is such a place.
+fn place() -> PathBuf {
+    let memory = Path::new("/dev/shm");
+    if memory.is_dir() { memory.into() } else { std::env::temp_dir() }
+}
+
+/// The name of the case; none where there is a choice and nobody made one.
+pub(crate) fn case_of(scenario: &tcplab_scenario::Scenario, case: Option<&str>) -> Result<String> {
+    match (case, &scenario.cases[..]) {
+        (Some(case), _) => Ok(case.to_owned()),
+        (None, [only]) => Ok(only.name.clone()),
+        (None, cases) => {
+            let names: Vec<&str> = cases.iter().map(|case| case.name.as_str()).collect();
+            bail!("{} has {} cases: name one of {}", scenario.name, cases.len(), names.join(", "))
+        }
+    }
+}
+
+#[pymethods]
+impl Trial {
+    #[getter]
+    fn case(&self) -> &str {
+        &self.case
+    }
+    #[getter]
+    fn number(&self) -> u32 {
+        self.found.number
+    }
+    #[getter]
+    fn seed(&self) -> u64 {
+        self.found.seed
+    }
+    #[getter]
+    fn directory(&self) -> PathBuf {
+        self.directory.clone()
+    }
+
+    fn metrics(&self) -> Vec<(String, String, f64)> {
+        self.found.metrics.iter().map(|it| (it.name.into(), it.unit.into(), it.value)).collect()
+    }
+
+    fn json(&self) -> PyResult<String> {
+        here(|| Ok(serde_json::to_string(&self.found)?))
+    }
+
+    fn table(&self, py: Python<'_>, name: &str) -> PyResult<Table> {
+        alone(py, |stop| table_of(&self.directory, name, stop))
+    }
+
+    fn trace(&self, py: Python<'_>, end: &str) -> PyResult<Trace> {
+        alone(py, |stop| of_captures(captures(&self.directory, end)?, stop))
+    }
+}
+
+/// Runs a trial of a case in virtual time.
+#[pyfunction]
+#[pyo3(signature = (scenario, case=None, number=1, seed=None, program=None))]
+pub(crate) fn simulate(
+    py: Python<'_>,
+    scenario: &Scenario,
+    case: Option<&str>,
+    number: u32,
+    seed: Option<u64>,
+    program: Option<PathBuf>,
+) -> PyResult<Trial> {
+    alone(py, |stop| {
+        if number == 0 {
+            bail!("trials are numbered from 1");
+        }
+        let scenario = &scenario.scenario;
+        let case = case_of(scenario, case)?;
+        let overrides = Overrides {
+            cases: vec![case.clone()],
+            trial: Some(number),
+            seed,
+            ..Overrides::default()
+        };
+        let world = Some(World::Simulated);
+        let Part { mut run, directory, home } =
+            Part::run(scenario, world, program, overrides, None, stop)?;
+        let found = run.cases.pop().context("its case was run")?;
+        if let Some(failure) = found.failures.first() {
+            bail!("the trial failed: {}", failure.reason);
+        }
+        let trial = found.trials.into_iter().next().context("its trial was run")?;
+        let trial = directory.whole(&trial)?.into_owned();
+        let directory = directory.path().join(&trial.directory);
+        Ok(Trial { case, found: trial, directory, _home: home })
+    })
+}
+
+/// A table of a trial's directory.
+#[pyfunction]
+pub(crate) fn recording_table(py: Python<'_>, directory: PathBuf, name: &str) -> PyResult<Table> {
+    alone(py, |stop| table_of(&directory, name, stop))
+}
+
+fn table_of(directory: &Path, name: &str, stop: &std::sync::Arc<AtomicBool>) -> Result<Table> {
+    if let Some((end, table)) = name.split_once('/') {
+        return captures(directory, end)?.table(table, stop);
+    }
+    let recording = Recording::open(directory)?;
+    match name {
+        "samples" => {
+            let samples = recording.samples()?;
+            Table::made(|out| Ok(write_samples(Format::Arrow, &samples, out)?.1))
+        }
+        "path" => {
+            let rows = recording.truth_rows()?;
+            Table::made(|mut out| {
+                write_truth(Format::Arrow, rows, &mut out).map_err(|error| match error {
+                    TableError::Row(error) => Error::from(error),
+                    TableError::Write { source } => source.into(),
+                })?;
+                Ok(out)
+            })
+        }
+        other => {
+            bail!("no table `{other}`: use path, samples, or one of an end as client/segments")
+        }
+    }
+}
+
+/// The capture at an end.
+fn captures(directory: &Path, end: &str) -> Result<Captures> {
+    let known = Endpoint::BOTH.into_iter().find(|it| it.name() == end);
+    let end = known.with_context(|| format!("no end `{end}`: use client or server"))?;
+    Captures::named(&[directory.join(capture_file(end))], None)
+}
