@@ -7,8 +7,6 @@ from typing import Any
 from tcplab import _html
 from tcplab._records import Records
 
-_COLUMNS = ("case", "metric", "unit", "a", "b", "difference", "low", "high", "p", "verdict")
-
 
 class Comparison:
     """Which of two levels is better, by each metric, and how sure that is.
@@ -50,17 +48,30 @@ class Comparison:
     def __repr__(self) -> str:
         lines = [f"<Comparison: {self._title()}>"]
         for row in self.rows:
-            medians = f"{_html.plain(row['a'])} → {_html.plain(row['b'])} {row['unit']}".rstrip()
+            medians = f"{_rounded(row['a'])} → {_rounded(row['b'])} {row['unit']}".rstrip()
             case = f"{row['case']} " if row["case"] else ""
             lines.append(f"  {case}{row['metric']}: {medians}, {row['verdict']}")
         return _html.visible("\n".join(lines), one_line=False)
 
     def _repr_html_(self) -> str:
-        rows = [[row[name] for name in _COLUMNS] for row in self.rows]
-        first, second = self.levels
-        titles = [first if name == "a" else second if name == "b" else name for name in _COLUMNS]
+        rows = [
+            [
+                row["case"],
+                row["metric"],
+                row["unit"],
+                *(_rounded(row[name]) for name in ("a", "b", "difference")),
+                "too few trials"
+                if row["low"] is None
+                else f"{_rounded(row['low'])} … {_rounded(row['high'])}",
+                _rounded(row["p"]),
+                row["verdict"],
+            ]
+            for row in self.rows
+        ]
+        heads = ["case", "metric", "unit", *self.levels]
+        titles = [*heads, "difference or ratio", "95 % interval", "p", "verdict"]
         return _html.block(
-            _html.heading(self._title(), "medians; 95 % intervals"),
+            _html.heading(self._title(), "medians"),
             *(f"<p>{_html.text(warning)}</p>" for warning in self.warnings),
             _html.table(titles, rows),
             f"<p><small>{_html.text(self.json.get('family', ''))}</small></p>",
@@ -88,6 +99,11 @@ def _row(row: dict[str, Any]) -> dict[str, Any]:
         "p": row["p_corrected"],
         "verdict": _verdict(row["verdict"]),
     }
+
+
+def _rounded(value: float | None) -> str:
+    """A number with four digits."""
+    return _html.plain(None if value is None else float(f"{value:.4g}"))
 
 
 def _verdict(verdict: Any) -> str:

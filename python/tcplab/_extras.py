@@ -6,12 +6,14 @@ from importlib import import_module
 from typing import Any
 
 _EXTRA_OF = {
-    "IPython": "notebook",
+    "dask": "dask",
+    "distributed": "dask",
+    "fsspec": "remote",
     "matplotlib": "plot",
-    "matplotlib.pyplot": "plot",
     "pandas": "pandas",
     "polars": "polars",
-    "pyarrow": "pandas",
+    "pyarrow": "arrow",
+    "ray": "ray",
 }
 
 
@@ -36,7 +38,8 @@ def require(module: str, what: str) -> Any:
         return import_module(module)
     except ImportError as error:
         package = module.partition(".")[0]
-        extra = _EXTRA_OF.get(module, package)
+        extra = _EXTRA_OF.get(package)
+        wanted = package if extra is None else f"'tcplab[{extra}]'"
         message = f"{what} needs {package}, which cannot be imported ({error})."
-        message += f" Install it: pip install 'tcplab[{extra}]'"
+        message += f" Install it: pip install {wanted}"
         raise MissingPackageError(message, name=package) from error

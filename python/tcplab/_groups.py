@@ -80,34 +80,49 @@ def groups(run: Run, metric: str, by: str | None, where: dict[str, str]) -> tupl
 def level_numbers(run: Run, factor: str) -> dict[str, float]:
     """The numbers of a factor's levels, by the levels as the scenario has them.
 
+    Returns:
+        Times in seconds, rates in Mbit/s, others in the unit of their column.
+
     Raises:
         TcplabError: There is no such factor, or its levels are no numbers.
     """
-    trials = run.trials
-    names = {column.name for column in trials.columns}
+    name, trials = level_column(run, factor), run.trials
     stem = factor.replace(".", "_")
-    label = f"{stem}_label"
-    numbers = [name for name in names if name.startswith(stem) and name not in (label, stem)]
-    if label not in names or len(numbers) != 1:
-        if stem not in names:
-            known = ", ".join(run.factors) or "none"
-            raise _core.TcplabError(f"no factor `{factor}` in this run; its factors: {known}")
-        label, numbers = stem, [stem]
-    found = dict(zip(trials.column(label), trials.column(numbers[0]), strict=True))
-    if any(isinstance(value, (str, bool)) for value in found.values()):
+    label = f"{stem}_label" if f"{stem}_label" in trials.column_names else name
+    found = dict(zip(trials.column(label), trials.column(name), strict=True))
+    if any(not isinstance(value, (int, float)) for value in found.values()):
         raise _core.TcplabError(f"the levels of `{factor}` are no numbers: use spread or ecdf")
-    if "duration" in {each.name: each.type for each in trials.columns}[numbers[0]]:
-        return {str(level): value / 1e9 for level, value in found.items()}
-    return {str(level): float(value) for level, value in found.items()}
+    scale = next((scale for ending, scale, _ in _SHOWN if name.endswith(ending)), 1.0)
+    return {str(level): float(value) * scale for level, value in found.items()}
+
+
+_SHOWN = (("_ns", 1e-9, "s"), ("_bits_per_second", 1e-6, "Mbit/s"), ("_ratio", 1.0, ""))
+"""Ends of columns' names that figures show in another unit."""
+
+
+def level_column(run: Run, factor: str) -> str:
+    """The column of the trials with the numbers of a factor's levels, or with its levels.
+
+    Raises:
+        TcplabError: There is no such factor.
+    """
+    if factor not in run.factors:
+        known = ", ".join(run.factors) or "none"
+        raise _core.TcplabError(f"no factor `{factor}` in this run; its factors: {known}")
+    stem = factor.replace(".", "_")
+    names = run.trials.column_names
+    if stem in names:
+        return stem
+    return names[names.index(f"{stem}_label") - 1]  # the column of its numbers stands before it
 
 
 def level_unit(run: Run, factor: str) -> str:
     """The unit of the numbers that `level_numbers` gives."""
-    stem = factor.replace(".", "_")
-    for column in run.trials.columns:
-        if column.name.startswith(f"{stem}_") and column.name != f"{stem}_label":
-            return "s" if "duration" in column.type else column.unit
-    return ""
+    name = level_column(run, factor)
+    for ending, _, unit in _SHOWN:
+        if name.endswith(ending):
+            return unit
+    return next(column.unit for column in run.trials.columns if column.name == name)
 
 
 def median(values: Sequence[float]) -> float:

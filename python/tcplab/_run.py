@@ -204,19 +204,23 @@ class Run:
         """
         return Path(self._inner.trial_directory(self._case(case), trial))
 
-    def compare(
-        self, by: str | None = None, levels: tuple[str, str] | None = None
-    ) -> Comparison:
+    def compare(self, by: str | None = None, levels: tuple[str, str] | None = None) -> Comparison:
         """Compares two levels of a factor, trial by trial with the same seed.
 
         Args:
-            by: The factor: a key of the matrix; needed only if there are several.
+            by: The factor: a key of the matrix; default: the only one, or that of the scenario's
+                only `[[compare]]`.
             levels: Two of its levels, the baseline first; needed only if it has more.
 
         Raises:
             TcplabError: There is no such factor, or it has not two levels.
         """
-        return Comparison(json.loads(self._inner.compare(by, None if levels is None else list(levels))))
+        factors = list(self.factors)
+        if by is None and len(factors) == 1:
+            by = factors[0]
+        return Comparison(
+            json.loads(self._inner.compare(by, None if levels is None else list(levels)))
+        )
 
     def report(self) -> Path:
         """Writes the report anew.

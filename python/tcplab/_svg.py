@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Mapping
+from html import escape
 from pathlib import Path
 
+_WORDS = "font:12px system-ui,sans-serif;color:light-dark(#30363d,#ccd3da)"
 _ENTITIES = re.compile(r"<\?xml[^>]*\?>\s*|<!DOCTYPE[^>]*>\s*")
 
 
@@ -16,9 +19,13 @@ class Svg:
     <Svg: nothing, 41 characters>
     """
 
-    def __init__(self, text: str, title: str = "picture") -> None:
+    def __init__(
+        self, text: str, title: str = "picture", legend: Mapping[str, str] | None = None
+    ) -> None:
         self.text = text
         self.title = title
+        self.legend = dict(legend or {})
+        """What the colours mean: words by colours of CSS, shown below the picture."""
 
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Writes the picture to a file.
@@ -48,4 +55,10 @@ class Svg:
     def _repr_html_(self) -> str:
         # The surface follows the same scheme as the picture, whatever the notebook's theme is.
         surface = "color-scheme:light dark;background:light-dark(#fff,#171b20);padding:.5em"
-        return f'<div style="{surface};overflow-x:auto">{_ENTITIES.sub("", self.text)}</div>'
+        words = " ".join(
+            f'<span style="color:{escape(colour)}">■</span> {escape(meaning)} '
+            for colour, meaning in self.legend.items()
+        )
+        below = f'<div style="{_WORDS}">{words}</div>' if words else ""
+        picture = _ENTITIES.sub("", self.text)
+        return f'<div style="{surface};overflow-x:auto">{picture}{below}</div>'

@@ -17,6 +17,19 @@ _PIECE = 10_000
 """How many rows are taken from the compiled part at once."""
 
 
+_UNITS = {
+    "_ns": "ns",
+    "_ms": "ms",
+    "_mbit_per_second": "Mbit/s",
+    "_bits_per_second": "bit/s",
+    "_bytes_per_second": "B/s",
+    "_seconds": "s",
+    "_bytes": "B",
+    "_percent": "%",
+}
+"""Units by the ends of names, for columns that do not say theirs."""
+
+
 class Column(NamedTuple):
     """What a column of a table is."""
 
@@ -73,7 +86,10 @@ class Table:
     @property
     def columns(self) -> list[Column]:
         """Name, Arrow type, unit and meaning of each column."""
-        return [Column(*each) for each in self._inner.columns()]
+        return [
+            Column(name, type_, unit or _unit_of(name), meaning)
+            for name, type_, unit, meaning in self._inner.columns()
+        ]
 
     @property
     def column_names(self) -> list[str]:
@@ -195,3 +211,7 @@ class Table:
     def _pieces(self) -> Iterator[list[list[Any]]]:
         for first in range(0, len(self), _PIECE):
             yield self._inner.rows(first, min(_PIECE, len(self) - first))
+
+
+def _unit_of(name: str) -> str:
+    return next((unit for ending, unit in _UNITS.items() if name.endswith(ending)), "")

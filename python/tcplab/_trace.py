@@ -14,6 +14,16 @@ from tcplab import _core, _html
 from tcplab._svg import Svg
 from tcplab._table import Table
 
+_LEGEND = {
+    "light-dark(#0072b2,#5cb8ee)": "data",
+    "light-dark(#d55e00,#ff8a3d)": "retransmission",
+    "light-dark(#b0005f,#ff6fae)": "timeout",
+    "light-dark(#009e73,#3fcf9f)": "ACK",
+    "light-dark(#a66bc0,#cfa2e0)": "SACK",
+    "light-dark(#b98a00,#d9b13b)": "edge of the advertised window",
+}
+"""The colours of the time-sequence graph."""
+
 _LARGE = {"segments", "events", "series", "notable"}
 """Tables that grow with the packets: they are not kept longer than somebody uses them."""
 
@@ -164,7 +174,7 @@ class Trace:
             ValueError: There is no such direction.
         """
         picture = self._inner.time_sequence(number, is_forward(direction))
-        return Svg(picture, f"time-sequence graph of connection {number}")
+        return Svg(picture, f"time-sequence graph of connection {number}", _LEGEND)
 
     def save_page(self, path: str | os.PathLike[str]) -> Path:
         """Writes a page with all connections and graphs to zoom into, in one file.

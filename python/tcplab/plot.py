@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from tcplab import _core
 from tcplab._extras import require
-from tcplab._groups import Group, groups, level_numbers, level_unit
+from tcplab._groups import Group, groups, level_column, level_numbers, level_unit
 from tcplab._run import Run
 from tcplab._table import Table
 from tcplab._trace import Trace, is_forward
@@ -81,12 +81,17 @@ def time_sequence(
     lines = require("matplotlib.collections", "tcplab.plot").LineCollection
     for name, label in _KINDS.items():
         if name in strokes:
-            few = len(segments) < _MANY
-            width = 1.0 if name == "data" else 2.0
-            collection = lines(strokes[name], colors=COLOURS[name], linewidths=width, label=label)
-            collection.set_rasterized(not few)
-            collection.set_zorder(2 if name == "data" else 3)
-            axes.add_collection(collection)
+            axes.add_collection(
+                lines(
+                    strokes[name],
+                    colors=COLOURS[name],
+                    linewidths=1.4 if name == "data" else 3.0,
+                    capstyle="projecting",  # so that short strokes are dots
+                    label=label,
+                    rasterized=len(segments) >= _MANY,
+                    zorder=2 if name == "data" else 3,
+                )
+            )
     _acknowledgements(axes, _rows(trace.events, connection, way), few=len(segments) < _MANY)
     axes.autoscale_view()
     axes.set_ylim(bottom=0)
@@ -117,14 +122,17 @@ def window(
     axes = _axes(ax)
     times = [row["at_ns"] / 1e9 for row in rows]
 
-    def line(name: str, label: str, colour: str, **style: Any) -> None:
-        values = [float("nan") if row[name] is None else row[name] for row in rows]
-        axes.plot(times, values, color=COLOURS[colour], label=label, **style)
+    def line(values: Iterable[float | None], label: str, colour: str, **style: Any) -> None:
+        shown = [float("nan") if value is None else value for value in values]
+        axes.plot(times, shown, color=COLOURS[colour], label=label, **style)
 
-    line("unacked_segments", "in flight", "muted", linewidth=1.0)
-    line("ssthresh_segments", "ssthresh", "retransmission", linewidth=1.2, linestyle="--")
-    line("cwnd_segments", "cwnd", "data", linewidth=1.6)
-    axes.set_ylim(0, _window_top(rows))
+    flight = [_in_flight(row) for row in rows]
+    windows = [row["cwnd_segments"] for row in rows]
+    thresholds = [row["ssthresh_segments"] for row in rows]
+    line(flight, "in flight", "muted", linewidth=1.0)
+    line(thresholds, "ssthresh", "retransmission", linewidth=1.2, linestyle="--")
+    line(windows, "cwnd", "data", linewidth=1.6)
+    axes.set_ylim(0, 1.08 * max((value or 0 for value in flight + windows), default=1) or 1)
     return _finish(axes, "time (s)", "segments", legend=True)
 
 
@@ -133,6 +141,7 @@ def rate(
     connection: int = 0,
     direction: str | None = None,
     *,
+    interval: float | None = None,
     ax: Axes | None = None,
 ) -> Axes:
     """Draws how fast data were sent and acknowledged over time.
@@ -141,6 +150,7 @@ def rate(
         source: A trace, or a trial, of which the capture of its client.
         connection: The connection, from 0.
         direction: `"forward"` or `"reverse"`; default: the one with more data.
+        interval: The time that a value is the mean of, in seconds; default: a fortieth of all.
         ax: Where to draw; default: a new figure.
 
     Returns:
@@ -150,7 +160,7 @@ def rate(
         TcplabError: There is no such connection.
     """
     trace = _trace_of(source)
-    rows = _series(trace, connection, _direction(trace, connection, direction))
+    rows = _merged(_series(trace, connection, _direction(trace, connection, direction)), interval)
     axes = _axes(ax)
     edges = [row["from_ns"] / 1e9 for row in rows] + [row["until_ns"] / 1e9 for row in rows[-1:]]
     for name, label, colour in (
@@ -168,6 +178,7 @@ def goodput(
     connection: int = 0,
     direction: str | None = None,
     *,
+    interval: float | None = None,
     ax: Axes | None = None,
 ) -> Axes:
     """Draws the goodput of several traces or trials over time, a line each.
@@ -176,6 +187,7 @@ def goodput(
         sources: Traces or trials by the names for the legend.
         connection: The connection of each, from 0.
         direction: `"forward"` or `"reverse"`; default: the one with more data.
+        interval: The time that a value is the mean of, in seconds; default: a fortieth of all.
         ax: Where to draw; default: a new figure.
 
     Returns:
@@ -188,6 +200,7 @@ def goodput(
     for (name, source), style in zip(sources.items(), _styles(), strict=False):
         trace = _trace_of(source)
         rows = _series(trace, connection, _direction(trace, connection, direction))
+        rows = _merged(rows, interval)
         times = [(row["from_ns"] + row["until_ns"]) / 2e9 for row in rows]
         axes.plot(times, [_mbit(row, "acked_bytes") for row in rows], label=name, **style)
     axes.set_ylim(bottom=0)
@@ -271,6 +284,7 @@ def spread(
     axes.set_yticks(range(len(found)), [group.name for group in found])
     axes.set_ylim(len(found) - 0.5, -0.5)
     axes.tick_params(axis="y", length=0)
+    axes.locator_params(axis="x", nbins=6)
     return _finish(axes, _label(metric, unit), by or "", grid="x")
 
 
@@ -306,15 +320,25 @@ def trend(
         groups(run, metric, by, chosen)  # says which factors there are
     axes = _axes(ax)
     unit = ""
-    for name, style in zip(lines, _styles(), strict=False):
+    # Intervals of several lines at one place stand side by side.
+    step = 0.006 * (max(numbers.values()) - min(numbers.values()))
+    for at, (name, style) in enumerate(zip(lines, _styles(), strict=False)):
         found, unit = groups(run, metric, over, chosen | ({by: name} if by else {}))
-        _trend_line(axes, found, numbers, name, style)
+        _trend_line(axes, found, numbers, name, style, step * (at - (len(lines) - 1) / 2))
+    if level_column(run, over).endswith("_ratio"):
+        percent = require("matplotlib.ticker", "tcplab.plot").PercentFormatter(1.0, symbol=" %")
+        axes.xaxis.set_major_formatter(percent)
     horizontal = _label(over.rpartition(".")[2], level_unit(run, over))
     return _finish(axes, horizontal, _label(metric, unit), legend=bool(by), title=by)
 
 
 def _trend_line(
-    axes: Axes, found: list[Group], numbers: Mapping[str, float], name: str, style: dict[str, Any]
+    axes: Axes,
+    found: list[Group],
+    numbers: Mapping[str, float],
+    name: str,
+    style: dict[str, Any],
+    aside: float,
 ) -> None:
     points = sorted((numbers[group.name], group) for group in found if group.name in numbers)
     places = [place for place, _ in points]
@@ -322,7 +346,7 @@ def _trend_line(
     for place, group in points:
         interval = group.median_interval
         if interval is not None:
-            axes.plot([place] * 2, interval, color=style["color"], linewidth=1.2, alpha=0.6)
+            axes.plot([place + aside] * 2, interval, color=style["color"], linewidth=1.2, alpha=0.6)
 
 
 _KINDS = {
@@ -356,8 +380,9 @@ def _acknowledgements(axes: Axes, rows: list[dict[str, Any]], *, few: bool) -> N
         heights,
         where="post",
         color=COLOURS["acks"],
-        linewidth=1.0,
+        linewidth=0.8,
         label="ACK",
+        zorder=1.8,
         rasterized=not few,
     )
     sacked = [
@@ -400,6 +425,22 @@ def _series(trace: Trace, connection: int, direction: str) -> list[dict[str, Any
     return sorted(rows, key=lambda row: int(row["from_ns"]))
 
 
+def _merged(rows: list[dict[str, Any]], interval: float | None) -> list[dict[str, Any]]:
+    """Adjacent intervals as one, of at least this many seconds."""
+    whole = rows[-1]["until_ns"] - rows[0]["from_ns"]
+    least = whole / 40 if interval is None else interval * 1e9
+    merged: list[dict[str, Any]] = []
+    for row in rows:
+        last = merged[-1] if merged else None
+        if last is None or last["until_ns"] - last["from_ns"] >= least:
+            merged.append(dict(row))
+            continue
+        last["until_ns"] = row["until_ns"]
+        for name in ("sent_bytes", "acked_bytes"):
+            last[name] += row[name]
+    return merged
+
+
 def _mbit(row: Mapping[str, Any], name: str) -> float:
     return float(row[name] * 8e3 / max(row["until_ns"] - row["from_ns"], 1))
 
@@ -424,9 +465,12 @@ def _samples(
     return ends[end]
 
 
-def _window_top(rows: Iterable[Mapping[str, Any]]) -> float:
-    names = ("cwnd_segments", "unacked_segments")
-    return 1.08 * max((row[name] or 0 for row in rows for name in names), default=1) or 1.0
+def _in_flight(row: Mapping[str, Any]) -> int | None:
+    """Segments in the network by the sender's estimate (RFC 6675's pipe), as Linux counts them."""
+    if row["unacked_segments"] is None:
+        return None
+    left = (row["sacked_segments"] or 0) + (row["marked_lost_segments"] or 0)
+    return int(row["unacked_segments"] - left + (row["retrans_segments"] or 0))
 
 
 def _offsets(values: list[float]) -> list[float]:

@@ -19,7 +19,9 @@ collect_ignore_glob = [] if HAS_CORE else ["test_*.py"]
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     """Says it loudly if nothing was tested."""
     if not HAS_CORE:
-        line = "SKIPPED EVERYTHING: the compiled part tcplab._core is missing; build the wheel first"
+        line = (
+            "SKIPPED EVERYTHING: the compiled part tcplab._core is missing; build the wheel first"
+        )
         terminalreporter.write_sep("!", line, red=True, bold=True)
 
 

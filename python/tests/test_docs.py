@@ -14,9 +14,7 @@ import pytest
 import tcplab
 
 MODULES = sorted(
-    module.name
-    for module in pkgutil.iter_modules(tcplab.__path__)
-    if module.name != "_core"
+    module.name for module in pkgutil.iter_modules(tcplab.__path__) if module.name != "_core"
 )
 GUIDE = Path(__file__).parents[2] / "docs" / "python.md"
 

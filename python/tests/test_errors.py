@@ -110,8 +110,9 @@ BAD: list[Callable[[], Any]] = [
 
 
 @pytest.mark.parametrize("call", BAD, ids=range(len(BAD)))
-def test_bad_input_is_an_error_of_tcplab(call: Callable[[], Any], tmp_path: Path,
-                                         monkeypatch: pytest.MonkeyPatch) -> None:
+def test_bad_input_is_an_error_of_tcplab(
+    call: Callable[[], Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
     with pytest.raises(tcplab.TcplabError) as caught:
         call()

@@ -77,7 +77,8 @@ def test_ctrl_c_ends_a_run(tmp_path: Path) -> None:
 
 def test_ctrl_c_ends_a_trace(tmp_path: Path) -> None:
     scenario = upload(workload={"upload": "30 MB"}, path={"rate": "1 Gbit/s", "delay": "1 ms"})
-    capture = Path(tcplab.simulate(scenario).directory, "client.pcapng")
+    trial = tcplab.simulate(scenario)
+    capture = Path(trial.directory, "client.pcapng")
     large = tmp_path / "large.pcapng"
     with large.open("wb") as file:
         for _ in range(12):

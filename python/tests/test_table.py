@@ -88,6 +88,6 @@ def test_it_shows_itself_escaped(trial: tcplab.Trial) -> None:
 def test_factors_are_typed(run: tcplab.Run) -> None:
     types = {column.name: column.type.lower() for column in run.trials.columns}
     assert types["path_loss_ratio"].startswith(("float", "double"))
-    assert "utf8" in types["client_socket_congestion"] or "string" in types[
-        "client_socket_congestion"
-    ]
+    assert (
+        "utf8" in types["client_socket_congestion"] or "string" in types["client_socket_congestion"]
+    )
