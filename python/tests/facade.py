@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+from conftest import HAS_CORE
+
 import tcplab
+
+if not HAS_CORE:
+    reason = "tcplab._core IS MISSING: build it (make python) and repeat"
+    pytest.skip(reason, allow_module_level=True)
 
 ENDPOINT = {"stack": "model:linux-6.18"}
 
