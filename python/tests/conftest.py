@@ -28,8 +28,9 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 @pytest.fixture(scope="session")
 def trial() -> Iterator[tcplab.Trial]:
     """A trial over a lossy path."""
-    import tcplab
     from facade import lossy
+
+    import tcplab
 
     yield tcplab.simulate(lossy(), seed=3)
 
@@ -37,8 +38,9 @@ def trial() -> Iterator[tcplab.Trial]:
 @pytest.fixture(scope="session")
 def run(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tcplab.Run]:
     """A run of two factors with twelve trials each case."""
-    import tcplab
     from facade import upload
+
+    import tcplab
 
     scenario = upload(
         matrix={"path.loss": ["0 %", "2 %"], "client.socket.congestion": ["reno", "cubic"]},

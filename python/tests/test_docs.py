@@ -7,9 +7,9 @@ import subprocess
 import sys
 from pathlib import Path
 
+import facade  # noqa: F401 - skips where the compiled part is missing
 import pytest
 
-import facade  # noqa: F401 - skips where the compiled part is missing
 import tcplab
 
 GUIDE = Path(__file__).parents[2] / "docs" / "python.md"

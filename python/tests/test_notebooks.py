@@ -6,9 +6,8 @@ import json
 import time
 from pathlib import Path
 
-import pytest
-
 import facade  # noqa: F401 - skips where the compiled part is missing
+import pytest
 
 PLACE = Path(__file__).parents[2] / "notebooks"
 NOTEBOOKS = sorted(PLACE.glob("*.ipynb"))

@@ -6,18 +6,18 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import facade  # noqa: F401 - skips where the compiled part is missing
 import pytest
 
-import facade  # noqa: F401 - skips where the compiled part is missing
 import tcplab
 
 matplotlib = pytest.importorskip("matplotlib")
 matplotlib.use("Agg")
 
-from matplotlib import pyplot  # noqa: E402
+from matplotlib import pyplot
 
-from tcplab import plot  # noqa: E402
-from tcplab._groups import median, median_interval  # noqa: E402
+from tcplab import plot
+from tcplab._groups import median, median_interval
 
 
 @pytest.fixture(autouse=True)

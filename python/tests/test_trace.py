@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import facade  # noqa: F401 - skips where the compiled part is missing
 import pytest
 
-import facade  # noqa: F401 - skips where the compiled part is missing
 import tcplab
 
 
