@@ -39,7 +39,7 @@ from tcplab._executors import (
 )
 from tcplab._meter import Meter
 from tcplab._place import Place, as_json, is_remote, matching, open_place, remote_file
-from tcplab._summary import SUMS, sums_of, summary
+from tcplab._summary import SUMS, summary, sums_of
 from tcplab._worker import check_worker, worker_name
 
 __all__ = ["archive", "summary", "trace_many"]
@@ -189,7 +189,7 @@ def archive(
     engine = open_engine(on)
     finished = False
     try:
-        _work(engine, where, plan, found, progress, max(1, retries))
+        _Archiving(engine, where, plan, progress).run(found, max(1, retries))
         finished = True
     finally:
         engine.close(at_once=not finished)
@@ -283,74 +283,92 @@ def split(capture: Capture, shards: int | None) -> list[Capture]:
     ]
 
 
-def _work(
-    engine: Engine,
-    place: Place,
-    plan: Record,
-    captures: list[Capture],
-    progress: bool,
-    attempts: int,
-) -> None:
-    """Everything between a list of captures and a data set."""
-    _list(place, captures)
-    wanted = {task_key(it.task(plan["filter"], plan["version"])): it for it in captures}
-    there = set()
-    for task in whole_tasks(place, plan):
-        capture = wanted.get(task_key(task))
-        if capture and capture.task(plan["filter"], plan["version"]) == task:
-            there.add(capture)
-    # What was read of a file that changed since is read again.
-    for task in done_tasks(place):
-        if (capture := wanted.get(task_key(task))) and capture not in there:
-            place.remove(f"{DONE}/{task}.json")
-    remove_leftovers(place, plan)
-    left = [capture for capture in captures if capture not in there]
-    meter = Meter(progress, len(left), "captures", sum(map(_share, left)))
-    link = engine.dashboard()
-    if link:
-        meter.note(f"dashboard: {link}")
-    if there:
-        meter.note(f"{len(there):,} captures are there")
-    failed: list[tuple[Capture, tuple[str, ...]]] = []
-    batches = (_task(place, plan, batch) for batch in _batches(left))
-    for outcome in completed(engine, read_task, batches, attempts=1, hopeless=None):
-        again = dict(outcome.record["failed"]) if outcome.record is not None else {}
-        for capture in outcome.task.captures:
-            task = capture.task(plan["filter"], plan["version"])
-            if outcome.record is None:
-                failed.append((capture, outcome.reasons))
-            elif task in again:
-                failed.append((capture, (again[task],)))
-            else:
-                meter.add(1, _share(capture))
-    if attempts == 1:
-        for capture, reasons in failed:
-            _fail(place, plan, meter, capture, reasons)
-        failed = []
-    singles = (_task(place, plan, (it,), reasons) for it, reasons in failed)
-    for outcome in completed(engine, read_one, singles, attempts=attempts - 1, hopeless=None):
-        (capture,) = outcome.task.captures
-        if outcome.record is None:
-            _fail(place, plan, meter, capture, outcome.task.earlier + outcome.reasons)
+class _Archiving:
+    """The work between a list of captures and a data set."""
+
+    def __init__(self, engine: Engine, place: Place, plan: Record, progress: bool) -> None:
+        self.engine, self.place, self.plan, self.progress = engine, place, plan, progress
+        self.meter = Meter(False, 0, "captures")
+
+    def run(self, captures: list[Capture], attempts: int) -> None:
+        """Reads what is not there, and again what failed."""
+        _list(self.place, captures)
+        left = self._left(captures)
+        self.meter = Meter(self.progress, len(left), "captures", sum(map(_share, left)))
+        link = self.engine.dashboard()
+        if link:
+            self.meter.note(f"dashboard: {link}")
+        if len(left) < len(captures):
+            self.meter.note(f"{len(captures) - len(left):,} captures are there")
+        failed = self._read_batches(left)
+        if attempts > 1:
+            self._read_singly(failed, attempts - 1)
         else:
-            meter.add(1, _share(capture), retried=outcome.attempts)
-    remove_leftovers(place, plan)
-    meter.finish()
+            for capture, reasons in failed:
+                self._fail(capture, reasons)
+        remove_leftovers(self.place, self.plan)
+        self.meter.finish()
+
+    def _identity(self, capture: Capture) -> str:
+        return capture.task(self.plan["filter"], self.plan["version"])
+
+    def _left(self, captures: list[Capture]) -> list[Capture]:
+        """The captures that are not read. Of files that changed, removes what was read."""
+        whole = set(whole_tasks(self.place, self.plan))
+        left = {task_key(self._identity(it)) for it in captures if self._identity(it) not in whole}
+        for task in done_tasks(self.place):
+            if task_key(task) in left:
+                self.place.remove(f"{DONE}/{task}.json")
+        remove_leftovers(self.place, self.plan)
+        return [it for it in captures if task_key(self._identity(it)) in left]
+
+    def _read_batches(self, captures: list[Capture]) -> list[tuple[Capture, tuple[str, ...]]]:
+        """Tries each capture once, and returns those that failed, with their reasons."""
+        failed: list[tuple[Capture, tuple[str, ...]]] = []
+        tasks = (self._task(batch) for batch in _batches(captures))
+        for outcome in completed(self.engine, read_task, tasks, attempts=1, hopeless=None):
+            reasons = dict(outcome.record["failed"]) if outcome.record is not None else {}
+            for capture in outcome.task.captures:
+                if outcome.record is None:
+                    failed.append((capture, outcome.reasons))
+                elif (reason := reasons.get(self._identity(capture))) is not None:
+                    failed.append((capture, (reason,)))
+                else:
+                    self.meter.add(1, _share(capture))
+        return failed
+
+    def _read_singly(self, failed: list[tuple[Capture, tuple[str, ...]]], attempts: int) -> None:
+        """Tries captures again, each as a task of its own."""
+        tasks = (self._task((capture,), reasons) for capture, reasons in failed)
+        engine = self.engine
+        for outcome in completed(engine, read_one, tasks, attempts=attempts, hopeless=None):
+            (capture,) = outcome.task.captures
+            if outcome.record is None:
+                self._fail(capture, outcome.task.earlier + outcome.reasons)
+            else:
+                self.meter.add(1, _share(capture), retried=outcome.attempts)
+
+    def _fail(self, capture: Capture, reasons: tuple[str, ...]) -> None:
+        failure = Failure(self._identity(capture), str(capture), len(reasons), reasons)
+        write_failed(self.place, failure)
+        self.meter.note(str(failure))
+        self.meter.add(0, failed=1, retried=len(reasons) - 1)
+
+    def _task(self, captures: tuple[Capture, ...], earlier: tuple[str, ...] = ()) -> CaptureTask:
+        return CaptureTask(
+            place=self.place.name,
+            identity=self.plan["identity"],
+            version=self.plan["version"],
+            filter=self.plan["filter"],
+            tables=tuple(self.plan["tables"]),
+            captures=captures,
+            earlier=earlier,
+        )
 
 
 def _share(capture: Capture) -> int:
     """The bytes that it adds to the progress."""
     return capture.size // capture.count
-
-
-def _fail(
-    place: Place, plan: Record, meter: Meter, capture: Capture, reasons: tuple[str, ...]
-) -> None:
-    task = capture.task(plan["filter"], plan["version"])
-    failure = Failure(task, str(capture), len(reasons), reasons)
-    write_failed(place, failure)
-    meter.note(str(failure))
-    meter.add(0, failed=1, retried=len(reasons) - 1)
 
 
 def _batches(captures: Iterable[Capture]) -> Iterator[tuple[Capture, ...]]:
@@ -365,20 +383,6 @@ def _batches(captures: Iterable[Capture]) -> Iterator[tuple[Capture, ...]]:
         size += capture.size
     if batch:
         yield tuple(batch)
-
-
-def _task(
-    place: Place, plan: Record, captures: tuple[Capture, ...], earlier: tuple[str, ...] = ()
-) -> CaptureTask:
-    return CaptureTask(
-        place=place.name,
-        identity=plan["identity"],
-        version=plan["version"],
-        filter=plan["filter"],
-        tables=tuple(plan["tables"]),
-        captures=captures,
-        earlier=earlier,
-    )
 
 
 def _list(place: Place, captures: list[Capture]) -> None:

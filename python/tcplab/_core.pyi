@@ -106,12 +106,6 @@ class Trace:
 def trace(files: list[str], filter: str | None, program: str | None) -> Trace:
     """Reads captures as one; the GIL is released, and Ctrl-C ends it."""
 
-def trace_part(
-    files: list[str], filter: str | None, shard: tuple[int, int] | None, tables: list[str]
-) -> dict[str, Table]:
-    """These tables of captures, in one pass. A shard `(index, count)` keeps the connections whose
-    hash modulo count is index."""
-
 class Trial:
     """A trial in virtual time, with its packets. Its recording is removed with it."""
 

@@ -27,7 +27,6 @@ from urllib.parse import quote
 from tcplab._core import TcplabError
 from tcplab._place import Place, as_json, file_system, is_remote, open_place
 
-
 __all__ = ["Dataset", "Failure", "TableFiles"]
 
 DONE = "_done"
@@ -104,7 +103,12 @@ class TableFiles(Sequence[str]):
         if self._partition:
             fields = arrow.schema([(self._partition, arrow.string())])
             options["partitioning"] = dataset.partitioning(fields, flavor="hive")
-        return dataset.dataset(names, **options).to_table().replace_schema_metadata(None)
+        found = dataset.dataset(names, **options)
+        schemas = [it.physical_schema.remove_metadata() for it in found.get_fragments()]
+        whole = arrow.unify_schemas([*schemas, found.schema.remove_metadata()])
+        order = merged([schema.names for schema in (*schemas, found.schema)])
+        whole = arrow.schema([whole.field(name) for name in order])
+        return found.replace_schema(whole).to_table()
 
     def to_polars(self) -> Any:
         """All rows in memory, as a `polars.DataFrame`.
@@ -119,7 +123,12 @@ class TableFiles(Sequence[str]):
         names = [self._place.path(name) for name in self._present()]
         schema = {self._partition: library.String} if self._partition else None
         hive = bool(self._partition)
-        return library.read_parquet(names, hive_partitioning=hive, hive_schema=schema)
+        parts = [
+            library.scan_parquet(name, hive_partitioning=hive, hive_schema=schema)
+            for name in names
+        ]
+        order = merged([part.collect_schema().names() for part in parts])
+        return library.concat(parts, how="diagonal").select(order).collect()
 
     def to_pandas(self) -> Any:
         """All rows in memory, as a `pandas.DataFrame`; needs pandas and pyarrow.
@@ -262,12 +271,35 @@ def _sql(query: str, tables: Iterable[TableFiles]) -> Any:
         files = [table._place.path(name) for name in table._present()]
         if is_remote(files[0]):
             connection.register_filesystem(file_system(files[0])[0])
-        hive = {"hive_partitioning": bool(table._partition)}
+        listed = ", ".join("'" + file.replace("'", "''") + "'" for file in files)
+        # A metric that no trial of a part has is no column of that part.
+        options = "union_by_name = true, hive_partitioning = false"
         if table._partition:
-            hive["hive_types_autocast"] = False
-        relation = connection.read_parquet(files, **hive)
-        relation.create_view(table.name)
+            options = "union_by_name = true, hive_partitioning = true, hive_types_autocast = false"
+        connection.execute(
+            f'CREATE VIEW "{table.name}" AS SELECT * FROM read_parquet([{listed}], {options})'
+        )
     return connection.sql(query)
+
+
+def merged(orders: Iterable[Sequence[str]]) -> list[str]:
+    """Names of all lists, each behind the one that it follows in its own.
+
+    >>> merged([["a", "c"], ["a", "b", "c"], ["c", "d"]])
+    ['a', 'b', 'c', 'd']
+    """
+    found: list[str] = []
+    known: set[str] = set()
+    for names in dict.fromkeys(map(tuple, orders)):
+        at = 0
+        for name in names:
+            if name in known:
+                at = found.index(name) + 1
+            else:
+                found.insert(at, name)
+                known.add(name)
+                at += 1
+    return found
 
 
 def read_plan(place: Place) -> Record:

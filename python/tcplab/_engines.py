@@ -152,14 +152,12 @@ class DaskEngine:
         outer: Future[Record] = Future()
 
         def finish(ended: Any) -> None:
-            if outer.set_running_or_notify_cancel():
-                if ended.status == "finished":
-                    outer.set_result(ended.result())
-                elif ended.status == "error":
-                    outer.set_exception(ended.exception())
-                else:
-                    outer.set_exception(EngineGoneError(f"a task is {ended.status}"))
-            ended.release()
+            if ended.status in ("pending", "lost"):
+                # The result was lost with its worker: the scheduler has it computed again.
+                ended.add_done_callback(finish)
+            elif outer.set_running_or_notify_cancel():
+                _settle(ended, outer)
+                ended.release()
 
         _cancel_with(outer, inner.cancel)
         inner.add_done_callback(finish)
@@ -254,6 +252,19 @@ class RayEngine:
         """Leaves the cluster, if it was joined here."""
         if self.is_own:
             self.ray.shutdown()
+
+
+def _settle(ended: Any, outer: Future[Record]) -> None:
+    """Hands on what became of a task of Dask."""
+    try:
+        if ended.status == "error":
+            outer.set_exception(ended.exception())
+        elif ended.status == "finished":
+            outer.set_result(ended.result())
+        else:
+            outer.set_exception(EngineGoneError(f"a task is {ended.status}"))
+    except BaseException as error:
+        outer.set_exception(EngineGoneError(str(error)))
 
 
 def _cancel_with(outer: Future[Record], cancel: Callable[[], object]) -> None:

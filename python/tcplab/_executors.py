@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import Any, Generic, Protocol, TypeVar
 
 from tcplab._core import ScenarioError, TcplabError
-from tcplab._engines import DaskEngine, ExecutorEngine, EngineGoneError, LocalEngine, RayEngine
+from tcplab._engines import DaskEngine, EngineGoneError, ExecutorEngine, LocalEngine, RayEngine
 
 __all__ = [
     "ATTEMPTS",

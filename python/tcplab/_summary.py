@@ -257,9 +257,9 @@ def summary(place: str | os.PathLike[str]) -> Summary:
         for name in ("total", "findings", "stalls", "peers", "hours"):
             _add(getattr(found, name), sums[name])
         for one in sums["worst"]:
-            command = _command(sums["url"], one["connection"], sums.get("filter"))
+            command = _command(sums, one["connection"])
             name = f"{sums['url']} {sums['index']}"
-            entry = (one["delay_ns"], name, one["connection"], {**one, "command": command})
+            entry = (one["delay_ns"], name, one["connection"], {**one, "url": sums["url"], "command": command})
             (heapq.heappush if len(worst) < WORST else heapq.heappushpop)(worst, entry)
     if not found.captures:
         raise TcplabError(
@@ -275,11 +275,15 @@ def _stored(place: Place) -> Iterator[Record]:
         yield json.loads(place.read(name))
 
 
-def _command(url: str, connection: int, chosen: str | None) -> str:
+def _command(sums: Record, connection: int) -> str:
+    """What opens a connection in depth. Its number is that among those that its task kept."""
+    url, chosen = sums["url"], sums["filter"]
+    if sums["count"] > 1:
+        part = f"part {sums['index'] + 1}/{sums['count']}"
+        chosen = f"({chosen}) and {part}" if chosen else part
     filtered = f" --filter {shlex.quote(chosen)}" if chosen else ""
-    if "://" in url:
-        return f"fsspec.open({url!r}); tcplab trace FILE -c {connection}{filtered}"
-    return f"tcplab trace {shlex.quote(url)} -c {connection}{filtered}"
+    file = shlex.quote(url if "://" not in url else url.rsplit("/", 1)[-1])
+    return f"tcplab trace {file} -c {connection}{filtered}"
 
 
 def _shown(sums: Record) -> Record:
@@ -339,6 +343,8 @@ def _text(found: Summary) -> Iterator[str]:
     for one in found.worst:
         yield f"{_time(one['delay_ns']):>8}  {one['rule']}: {_visible(one['statement'])}"
         yield f"          {_visible(one['command'])}"
+        if "://" in one["url"]:
+            yield f"          (a copy of {_visible(one['url'])})"
 
 
 def _group(name: str, sums: Record) -> list[str]:

@@ -137,7 +137,8 @@ def sweep(
     engine = open_engine(on)
     finished = False
     try:
-        _work(engine, inner, where, plan, per_task, progress, max(1, retries))
+        attempts = max(1, retries)
+        _work(engine, inner, where, plan, per_task=per_task, progress=progress, attempts=attempts)
         finished = True
     finally:
         engine.close(at_once=not finished)
@@ -165,7 +166,7 @@ def _plan(
             raise _core.TcplabError(f"no table `{name}`: use {', '.join(known)}")
     seed = inner.seed if seed is None else seed
     version = str(_core.__version__)
-    worlds = inner.worlds()
+    worlds = inner.worlds() if world == "auto" else {}
     cases = []
     for name, _levels, case_hash in inner.cases():
         own = worlds[name] if world == "auto" else world
@@ -208,6 +209,7 @@ def _work(
     inner: Any,
     place: Place,
     plan: Record,
+    *,
     per_task: int | None,
     progress: bool,
     attempts: int,
