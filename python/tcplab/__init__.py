@@ -12,10 +12,12 @@ used: neither the compiled part nor pandas, polars, pyarrow, matplotlib or a clu
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+TYPE_CHECKING = False
+"""As in `typing`, whose import would take longer than all the rest."""
 
 if TYPE_CHECKING:
+    from typing import Any
+
     from tcplab import plot as plot
     from tcplab._archive import archive as archive
     from tcplab._archive import trace_many as trace_many
@@ -102,6 +104,8 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
+    from importlib import import_module
+
     if name == "plot":
         return import_module("tcplab.plot")
     home = _HOME.get(name)

@@ -218,9 +218,7 @@ class Run:
         factors = list(self.factors)
         if by is None and len(factors) == 1:
             by = factors[0]
-        return Comparison(
-            json.loads(self._inner.compare(by, None if levels is None else list(levels)))
-        )
+        return Comparison(json.loads(self._inner.compare(by, levels)))
 
     def report(self) -> Path:
         """Writes the report anew.

@@ -97,8 +97,7 @@ class Scenario:
         Raises:
             ScenarioError: The text has a mistake; `.line` counts from 1.
         """
-        where = None if directory is None else os.fspath(directory)
-        return cls._of(_core.Scenario.parse(text, name, where))
+        return cls._of(_core.Scenario.parse(text, name, directory))
 
     @classmethod
     def from_dict(
@@ -174,7 +173,7 @@ class Scenario:
     @property
     def worlds(self) -> dict[str, str]:
         """Where each case runs if nothing else is asked for: `sim` or `kernel`, by its name."""
-        return self._inner.worlds()
+        return dict(self._inner.worlds())
 
     @property
     def factors(self) -> dict[str, list[str]]:

@@ -11,6 +11,7 @@ from typing import Any
 from weakref import WeakValueDictionary
 
 from tcplab import _core, _html
+from tcplab._commands import run_command
 from tcplab._svg import Svg
 from tcplab._table import Table
 
@@ -48,8 +49,12 @@ class Trace:
     True
     """
 
-    def __init__(self, inner: _core.Trace) -> None:
+    def __init__(
+        self, inner: _core.Trace, filter: str | None = None, owner: object = None
+    ) -> None:
         self._inner = inner
+        self._filter = filter
+        self._owner = owner  # of the captures, which are removed with it
         self._kept: dict[str, Table] = {}
         self._large: WeakValueDictionary[str, Table] = WeakValueDictionary()
 
@@ -186,14 +191,23 @@ class Trace:
             The file's path.
 
         Raises:
-            TcplabError: The file cannot be written.
+            TcplabError: The file cannot be written, or the command is not installed.
         """
-        self._inner.write_page(os.fspath(path))
+        self._command(f"--html={os.fspath(path)}")
         return Path(path)
 
     def summary(self) -> str:
-        """What `tcplab trace` prints."""
-        return self._inner.summary()
+        """What `tcplab trace` prints.
+
+        Raises:
+            TcplabError: The command is not installed.
+        """
+        return self._command()
+
+    def _command(self, *options: str) -> str:
+        """Runs `tcplab trace` on the same captures."""
+        chosen = [] if self._filter is None else [f"--filter={self._filter}"]
+        return run_command(["trace", *options, *chosen, "--", *self.files])
 
     def __str__(self) -> str:
         return self.summary()
@@ -237,8 +251,8 @@ def trace(
     """
     if isinstance(files, (str, os.PathLike)):
         files = [files]
-    names = [os.fspath(file) for file in files]
-    return Trace(_core.trace(names, filter))
+    names: list[str | os.PathLike[str]] = [os.fspath(file) for file in files]
+    return Trace(_core.trace(names, filter), filter)
 
 
 def is_forward(direction: str | None) -> bool | None:

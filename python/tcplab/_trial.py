@@ -113,7 +113,7 @@ class Trial:
         Raises:
             TcplabError: There is no such end.
         """
-        return Trace(self._inner.trace(end))
+        return Trace(self._inner.trace(end), owner=self._inner)
 
     def __repr__(self) -> str:
         title = f"<Trial {self.number} of {self.case!r}, seed {self.seed}>"

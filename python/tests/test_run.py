@@ -125,6 +125,11 @@ def test_a_recording_goes_with_its_trial() -> None:
     assert not place.exists()
 
 
+def test_a_trace_keeps_the_recording_of_its_trial() -> None:
+    trace = tcplab.simulate(upload()).trace("server")
+    assert len(trace.segments) > 100
+
+
 def test_summaries_have_the_median_of_the_trials(run: tcplab.Run) -> None:
     for row in run.summaries:
         if row["case"] == "loss=2%_reno" and row["name"] == "transfer_time":
