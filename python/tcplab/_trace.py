@@ -25,6 +25,9 @@ _LEGEND = {
 }
 """The colours of the time-sequence graph."""
 
+_SMALL = 100_000
+"""Up to so many packets a capture shows every finding of its connections."""
+
 _LARGE = {"segments", "events", "series", "notable"}
 """Tables that grow with the packets: they are not kept longer than somebody uses them."""
 
@@ -121,7 +124,10 @@ class Trace:
 
     @property
     def findings(self) -> Table:
-        """A row for each finding: statement, remedy, what it cost, the frames that prove it."""
+        """A row for each finding: statement, remedy, what it cost, the frames that prove it.
+
+        Single recovery episodes are in `episodes`; `connection(number)["findings"]` has all.
+        """
         return self.table("findings")
 
     @property
@@ -225,8 +231,20 @@ class Trace:
             _html.heading(names, f"{self.packets:,} packets{when}"),
             *(f"<p>{_html.text(note)}</p>" for note in self.notes),
             _connections(self.connections),
-            findings_list(self.findings.to_dicts()),
+            findings_list(self._most_costly()),
         )
+
+    def _most_costly(self) -> list[dict[str, Any]]:
+        """The findings, the most costly first; of small captures those of single episodes, too."""
+        if self.packets > _SMALL or len(self.connections) > 5:
+            found = self.findings.to_dicts()
+        else:
+            found = [
+                {"connection": number, **finding}
+                for number in range(len(self.connections))
+                for finding in self.connection(number)["findings"]
+            ]
+        return sorted(found, key=lambda finding: -int(finding["cost_ns"]))
 
 
 def trace(

@@ -22,7 +22,9 @@ def test_a_capture_has_connections_segments_and_findings(capture: Path) -> None:
     assert trace.files == [str(capture)]
     assert trace.started is not None
     assert {"new"} < set(trace.segments.column("kind"))
-    assert len(trace.findings) > 0
+    assert trace.findings.column_names[:2] == ["connection", "rule"]
+    assert trace.connection(0)["findings"][0]["rule"] == "recovery-episode"
+    assert "recovery-episode" in trace._repr_html_()
     for name in trace.tables:
         assert trace.table(name).column_names
 
