@@ -14,10 +14,10 @@ export INSTALL
 
 # Test tools, pinned and built once; one already on PATH is taken as it is.
 TOOLS := target/tools
+TARGET := $(or $(CARGO_TARGET_DIR),target)
 NEXTEST := 0.9.151
 DENY := 0.20.2
 FUZZER := 0.13.1
-PYARROW := 26.0.1
 export PATH := $(CURDIR)/$(TOOLS)/bin:$(PATH)
 
 # Backtraces are for those who ask: they bury the message.
@@ -46,7 +46,7 @@ check: toolchain ## compile and tidy, in seconds
 	cargo xtask tidy
 
 .PHONY: test
-test: system-packages format tidy lint licences kernel tests doctests ## install what the tests need and run every check
+test: system-packages format tidy lint licences kernel tests doctests python-tests ## install what the tests need and run every check
 
 .PHONY: format
 format: toolchain
@@ -77,7 +77,7 @@ kernel: toolchain system-packages ## build the kernel in virtual time that tests
 tests: toolchain
 	@$(call tool,cargo-nextest,$(NEXTEST),--no-default-features --features default-no-update)
 	@rm -rf $(TOOLS)/build
-	@$(pyarrow)
+	@$(python_tools)
 	@rm -f target/nextest/default/junit.xml
 	@result=0; \
 	  cargo nextest run --locked --workspace --no-tests fail || result=$$?; \
@@ -87,6 +87,29 @@ tests: toolchain
 .PHONY: doctests
 doctests: toolchain
 	cargo test --locked --workspace --doc --quiet
+
+# The compiled part, beside the package's sources, as the tests import it.
+.PHONY: python
+python: toolchain ## build the Python package in place: PYTHONPATH=python python3
+	cargo build --locked --package tcplab --package tcplab-python
+	@cp $(TARGET)/debug/lib_core.so python/tcplab/_core.abi3.so
+
+.PHONY: python-tests
+python-tests: python ## test the Python package: types, style, tests, doctests, notebooks
+	@$(python_tools)
+	@if [ -x $(PYTHON)/bin/python ]; then scripts/python-tests.sh $(PYTHON); \
+	else echo "skipped: tcplab-python: there are no Python tools"; fi
+
+.PHONY: wheel
+wheel: toolchain ## build the Python package for others, in target/wheels: any Linux from glibc 2.17 on
+	@$(python_tools)
+	PATH="$(CURDIR)/$(PYTHON)/bin:$$PATH" scripts/wheel.sh $(PYTHON)
+
+.PHONY: bench-python
+bench-python: toolchain system-packages ## the Python package side by side with pyshark, scapy, dpkt and tshark (BENCH="--packets 300000")
+	@$(python_tools)
+	cargo build --locked --release --package tcplab --package tcplab-python
+	$(PYTHON)/bin/python python/benches/bench.py $(BENCH)
 
 .PHONY: documents
 documents: toolchain ## measure the pages of the founding documents again (docs/documents)
@@ -244,11 +267,15 @@ if ! command -v $(1) > /dev/null; then \
 fi
 endef
 
-# What the test that reads tables needs; without it that test says that it was skipped.
-define pyarrow
-if [ "$(INSTALL)" != no ] && [ ! -e $(TOOLS)/python ] && ! python3 -c 'import pyarrow' 2> /dev/null; then \
-  echo "installing pyarrow $(PYARROW), once"; \
-  python3 -m venv $(TOOLS)/python && $(TOOLS)/python/bin/pip install --quiet pyarrow==$(PYARROW) \
-    || { rm -rf $(TOOLS)/python; echo "pyarrow cannot be installed"; }; \
+# What the tests of the Python package and of tables need; without it they say that they were skipped.
+PYTHON := $(TOOLS)/python
+define python_tools
+if [ "$(INSTALL)" != no ] && ! cmp -s python/requirements-test.txt $(PYTHON)/installed; then \
+  echo "installing the Python tools of the tests, once"; \
+  rm -rf $(PYTHON); \
+  python3 -m venv $(PYTHON) && \
+    $(PYTHON)/bin/pip install --quiet --requirement python/requirements-test.txt && \
+    cp python/requirements-test.txt $(PYTHON)/installed \
+    || { rm -rf $(PYTHON); echo "the Python tools cannot be installed"; }; \
 fi
 endef

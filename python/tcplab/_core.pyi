@@ -1,7 +1,11 @@
 """The compiled part of tcplab. Use `tcplab`, which gives these a convenient form."""
 
 from collections.abc import Callable
+from os import PathLike
+from pathlib import Path
 from typing import Any
+
+StrPath = str | PathLike[str]
 
 __version__: str
 
@@ -34,7 +38,7 @@ class Table:
     def metadata(self) -> dict[str, str]: ...
     def rows(self, first: int, count: int) -> list[list[Any]]:
         """These rows, as Python's values; times are whole nanoseconds."""
-    def write(self, path: str) -> None:
+    def write(self, path: StrPath) -> None:
         """Writes it to a file whose name ends in .csv, .jsonl, .parquet or .arrow."""
     def __arrow_c_schema__(self) -> object: ...
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...
@@ -46,7 +50,7 @@ class Scenario:
     def load(given: str) -> Scenario:
         """By the name of a built-in experiment, or a file."""
     @staticmethod
-    def parse(text: str, name: str, directory: str | None) -> Scenario:
+    def parse(text: str, name: str, directory: StrPath | None = None) -> Scenario:
         """From the text of a file; files that it names lie in `directory`."""
     @property
     def name(self) -> str: ...
@@ -61,11 +65,11 @@ class Scenario:
     @property
     def trials(self) -> int: ...
     @property
-    def directory(self) -> str | None: ...
+    def directory(self) -> Path | None: ...
     def cases(self) -> list[tuple[str, dict[str, str], str]]:
         """Of each case: name, levels of the factors, hash."""
-    def worlds(self) -> dict[str, str]:
-        """Where each case runs if nothing else is asked for: `sim` or `kernel`."""
+    def worlds(self) -> list[tuple[str, str]]:
+        """Name of each case, and where it runs if nothing else is asked for: `sim` or `kernel`."""
 
 def scenarios() -> list[tuple[str, str]]:
     """Name and title of each built-in experiment."""
@@ -80,7 +84,7 @@ class Trace:
     """Captures, analysed."""
 
     @property
-    def files(self) -> list[str]: ...
+    def files(self) -> list[Path]: ...
     @property
     def packets(self) -> int: ...
     @property
@@ -92,19 +96,24 @@ class Trace:
         """Name and meaning of each table."""
     def table(self, name: str) -> Table:
         """A pass over the captures that fills this table."""
-    def summary(self) -> str:
-        """What `tcplab trace` prints."""
     def connection(self, number: int) -> str:
         """The connection with this number, from 0, as `tcplab trace --json` gives it (JSON)."""
-    def ladder(self, number: int, most: int) -> str:
+    def ladder(self, number: int, most: int = 60) -> str:
         """The first packets of a connection as a ladder, SVG."""
-    def time_sequence(self, number: int, forward: bool | None) -> str:
+    def time_sequence(self, number: int, forward: bool | None = None) -> str:
         """A time-sequence graph, SVG; the direction with more data where none is named."""
-    def write_page(self, path: str) -> None:
-        """Writes the page that `tcplab trace --html` writes."""
 
-def trace(files: list[str], filter: str | None, program: str | None) -> Trace:
+def trace(files: list[StrPath], filter: str | None = None) -> Trace:
     """Reads captures as one; the GIL is released, and Ctrl-C ends it."""
+
+def trace_part(
+    files: list[StrPath],
+    filter: str | None,
+    shard: tuple[int, int] | None,
+    tables: list[str],
+) -> dict[str, Table]:
+    """Tables of one pass. A shard, its number from 0 and how many there are, has the connections
+    whose hash falls to it: the same in any capture and on any machine."""
 
 class Trial:
     """A trial in virtual time, with its packets. Its recording is removed with it."""
@@ -120,34 +129,39 @@ class Trial:
     def json(self) -> str:
         """All that was found, as `run.json` has a trial."""
     @property
-    def directory(self) -> str: ...
+    def directory(self) -> Path: ...
     def table(self, name: str) -> Table:
         """One of `path`, `samples`, and of each end, such as `client/segments`."""
     def trace(self, end: str) -> Trace: ...
 
-def simulate(scenario: Scenario, case: str | None, number: int, seed: int | None) -> Trial:
+def simulate(
+    scenario: Scenario,
+    case: str | None = None,
+    number: int = 1,
+    seed: int | None = None,
+    program: StrPath | None = None,
+) -> Trial:
     """Runs a trial of a case in virtual time, in this process; the GIL is released."""
 
 Event = dict[str, Any]
 """`kind`, and what belongs to it: `trial` (index, total, case, number), `failed` (reason, again),
-`flawed` (flaws, again), `calibrating` and `analysing` (step, total), `warming-up`, `reporting`,
-`stored` (seconds), `skipped`."""
+`flawed` (flaws, again), `calibrating`, `warming-up` and `analysing` (step, total), `reporting`."""
 
 def run(
     scenario: Scenario | None,
     *,
-    resume: str | None,
-    world: str,
-    jobs: int | None,
-    trials: int | None,
-    seed: int | None,
-    quick: bool,
-    cases: list[str],
-    runs: str,
-    report: bool,
-    program: str | None,
-    on_event: Callable[[Event], None] | None,
-) -> str:
+    resume: StrPath | None = None,
+    world: str = "auto",
+    jobs: int | None = None,
+    trials: int | None = None,
+    seed: int | None = None,
+    quick: bool = False,
+    cases: list[str] = ...,
+    runs: StrPath = "runs",
+    report: bool = True,
+    program: StrPath | None = None,
+    on_event: Callable[[Event], None] | None = None,
+) -> Path:
     """Runs an experiment (or resumes the run in `resume`), as `tcplab run`; returns its directory."""
 
 def run_part(
@@ -156,34 +170,38 @@ def run_part(
     first: int,
     last: int,
     *,
-    seed: int | None,
-    world: str,
-    program: str | None,
+    seed: int | None = None,
+    world: str = "sim",
+    program: StrPath | None = None,
     tables: list[str],
 ) -> dict[str, Table]:
     """Trials `first` to `last` of one case, exactly as in the whole run, and their rows of these
-    tables. The columns are those of the whole scenario, whichever trials they are."""
+    tables. The columns of factors are those of the whole scenario; there is a column for each metric
+    that one of these trials has."""
 
 class Run:
     """A finished run, read from its directory."""
 
     @staticmethod
-    def open(directory: str) -> Run: ...
+    def open(directory: StrPath) -> Run: ...
     @property
-    def directory(self) -> str: ...
+    def directory(self) -> Path: ...
     @staticmethod
     def tables() -> list[tuple[str, str]]: ...
     def table(self, name: str) -> Table: ...
     def json(self) -> str:
         """`run.json`."""
-    def trial_directory(self, case: str, number: int) -> str: ...
-    def compare(self, by: str | None) -> str:
-        """The comparisons over a factor, as JSON."""
-    def summary(self, verbose: bool) -> str: ...
-    def write_report(self) -> str: ...
+    def trial_directory(self, case: str, number: int) -> Path: ...
+    def compare(self, by: str | None = None, levels: tuple[str, str] | None = None) -> str:
+        """The comparison of two levels of a factor, or the one that the scenario asks for, as JSON."""
+    def summary(self, verbose: bool = False) -> str: ...
+    def write_report(self) -> Path: ...
 
-def recording_table(directory: str, name: str) -> Table:
+def recording_table(directory: StrPath, name: str) -> Table:
     """A table of a trial's directory; see `Trial.table`."""
 
-def path_svg(given: str, seconds: float | None) -> tuple[str, str]:
-    """A path, by its name or as the text of its keys: its description and its picture (SVG)."""
+def path_svg(
+    given: str, set: list[str] = ..., seconds: float | None = None, seed: int = 1
+) -> tuple[str, str]:
+    """A path by its name or file, with keys (`KEY=VALUE`) set otherwise; only of these where `given`
+    is empty. A sentence for each direction, and its picture (SVG)."""

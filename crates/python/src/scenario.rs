@@ -1,11 +1,11 @@
 //! Scenarios as Python sees them.
 
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Error, ensure};
 use pyo3::prelude::*;
-use tcplab_scenario::catalogue;
+use pyo3::types::PyDict;
+use tcplab_scenario::{Ordered, catalogue};
 
 use crate::interrupt::here;
 
@@ -74,11 +74,21 @@ impl Scenario {
         self.directory.clone()
     }
 
-    fn cases(&self) -> Vec<(String, BTreeMap<String, String>, String)> {
+    /// Of each: its name, the levels of the factors in their order, its hash.
+    fn cases<'py>(&self, py: Python<'py>) -> PyResult<Vec<(String, Bound<'py, PyDict>, String)>> {
+        let of = |case: &tcplab_scenario::Case| {
+            let levels = PyDict::new(py);
+            case.levels.iter().try_for_each(|(factor, level)| levels.set_item(factor, level))?;
+            Ok((case.name.clone(), levels, case.hash.clone()))
+        };
+        self.scenario.cases.iter().map(of).collect()
+    }
+
+    /// Where each case runs if nothing else is asked for.
+    fn worlds(&self) -> Vec<(String, &'static str)> {
+        let world = |is_virtual| if is_virtual { "sim" } else { "kernel" };
         let cases = self.scenario.cases.iter();
-        cases
-            .map(|it| (it.name.clone(), it.levels.iter().cloned().collect(), it.hash.clone()))
-            .collect()
+        cases.map(|case| (case.name.clone(), world(case.is_virtual()))).collect()
     }
 }
 
@@ -97,12 +107,12 @@ pub(crate) fn scenarios() -> PyResult<Vec<(String, String)>> {
 #[pyfunction]
 pub(crate) fn compose(json: &str) -> PyResult<String> {
     here(|| {
-        let value: serde_json::Value = serde_json::from_str(json)?;
+        let value: Ordered = serde_json::from_str(json)?;
         ensure!(
-            value.is_object(),
+            matches!(value, Ordered::Table(_)),
             "a scenario is a table of sections, such as `path` and `workload`"
         );
-        Ok(tcplab_scenario::compose(&value))
+        Ok(value.to_string())
     })
 }
 
@@ -111,6 +121,6 @@ pub(crate) fn compose(json: &str) -> PyResult<String> {
 pub(crate) fn decompose(toml: &str) -> PyResult<String> {
     here(|| {
         let value = tcplab_scenario::decompose(toml).context("it is no TOML")?;
-        Ok(value.to_string())
+        Ok(serde_json::to_string(&value)?)
     })
 }

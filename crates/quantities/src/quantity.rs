@@ -41,6 +41,25 @@ pub enum Unit {
 }
 
 impl Unit {
+    /// All that have a name in keys; one that ends in another's name comes first.
+    const IN_KEYS: [Unit; 8] = [
+        Unit::Nanoseconds,
+        Unit::Milliseconds,
+        Unit::Seconds,
+        Unit::BytesPerSecond,
+        Unit::BitsPerSecond,
+        Unit::MbitPerSecond,
+        Unit::Bytes,
+        Unit::Percent,
+    ];
+
+    /// The unit in which a key ends: that of `transfer_time_seconds` are seconds.
+    pub fn of_key(key: &str) -> Unit {
+        let ends =
+            |unit: &Unit| key.strip_suffix(unit.in_keys()).is_some_and(|name| name.ends_with('_'));
+        Unit::IN_KEYS.into_iter().find(ends).unwrap_or(Unit::None)
+    }
+
     /// Its name in keys: `ns`; empty without a unit.
     pub const fn in_keys(self) -> &'static str {
         match self {

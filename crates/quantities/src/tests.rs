@@ -20,6 +20,16 @@ fn each_key_contains_its_unit() {
 }
 
 #[test]
+fn unit_at_the_end_of_a_key_is_that_of_the_quantity() {
+    for quantity in all() {
+        let found = Unit::of_key(quantity.key);
+        assert!(found == quantity.unit || found == Unit::None, "{}: {found:?}", quantity.key);
+    }
+    assert_eq!(Unit::of_key("path_rate_bits_per_second"), Unit::BitsPerSecond);
+    assert_eq!(Unit::of_key("ns"), Unit::None);
+}
+
+#[test]
 fn each_label_and_meaning_is_there_once() {
     for quantity in all() {
         assert!(!quantity.label.is_empty() && !quantity.label.ends_with('.'), "{}", quantity.key);

@@ -1,6 +1,9 @@
 //! Writes scenario files from programs, and takes them apart.
 
 use serde_json::Value;
+use toml::de::DeTable;
+
+use crate::ordered::Ordered;
 
 /// The text of a scenario file with these sections at its top. [`Scenario::parse`] checks it.
 ///
@@ -13,12 +16,12 @@ pub fn compose(file: &Value) -> String {
     toml::to_string(&without_null(file)).expect("TOML has what JSON has, but for null")
 }
 
-/// The sections of a scenario file, as [`compose`] takes them; nothing in them is checked.
+/// The sections of a scenario file, in their order; nothing in them is checked.
 ///
 /// # Errors
 /// If it is no TOML.
-pub fn decompose(source: &str) -> Result<Value, toml::de::Error> {
-    toml::from_str(source)
+pub fn decompose(source: &str) -> Result<Ordered, toml::de::Error> {
+    Ok(Ordered::of_table(DeTable::parse(source)?.get_ref()))
 }
 
 /// TOML leaves out what is null in JSON.
@@ -57,7 +60,8 @@ mod tests {
                     "new": { "client.sysctl.'net.ipv4.tcp_sack'": "0" },
                 } },
             }));
-            assert_eq!(compose(&decompose(&source).unwrap()), source, "{name}");
+            let again = decompose(&source).unwrap();
+            assert_eq!(decompose(&again.to_string()).unwrap(), again, "{name}");
             let read = Scenario::parse(&source, "composed").unwrap_or_else(|error| {
                 panic!("{name}: {error}\n{source}");
             });
@@ -65,5 +69,29 @@ mod tests {
             assert_eq!(read.cases[0].path, path, "{name}");
             assert_eq!(read.cases[0].client.sysctl["net.ipv4.tcp_sack"], "0", "{name}");
         }
+    }
+
+    #[test]
+    fn catalogue_taken_apart_and_put_together_means_the_same() {
+        for (name, source) in crate::catalogue() {
+            let again = decompose(source).unwrap().to_string();
+            let [one, other] = [*source, &again].map(|source| {
+                let read = Scenario::parse(source, name);
+                let read = read.unwrap_or_else(|error| panic!("{name}: {error}\n{source}"));
+                read.cases.into_iter().map(|case| (case.name, case.hash)).collect::<Vec<_>>()
+            });
+            assert_eq!(one, other, "{name}");
+        }
+    }
+
+    #[test]
+    fn order_is_kept_and_nothing_left_out() {
+        let json = r#"{"z": 1, "b": {"y": [1, null, 2.5], "x": null}, "a": "t"}"#;
+        let read: Ordered = serde_json::from_str(json).unwrap();
+        let text = read.to_string();
+        let again = serde_json::to_string(&decompose(&text).unwrap()).unwrap();
+        assert!(again.find("\"z\"").unwrap() < again.find("\"a\"").unwrap(), "{text}{again}");
+        assert!(!text.contains('x') && text.contains("[1, 2.5]"), "{text}");
+        assert!(decompose("a = ").is_err());
     }
 }

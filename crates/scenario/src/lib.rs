@@ -21,6 +21,7 @@ pub mod metrics;
 mod mistakes;
 mod module;
 mod operand;
+mod ordered;
 mod path_file;
 mod plots;
 mod problem;
@@ -45,6 +46,7 @@ pub use metrics::{
     Better, CONNECTION_ENDS, METRICS, MetricInfo, MetricKind, Scope, Source, metric,
 };
 pub use operand::Value;
+pub use ordered::Ordered;
 pub use path_file::{PathFile, ReadFile, presets};
 pub use plots::{Measure, Plot, as_numbers};
 pub use problem::{Problem, nearest};

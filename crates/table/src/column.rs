@@ -170,7 +170,8 @@ impl Column<Vec<Value>> {
         columns.iter().enumerate().map(of).collect()
     }
 
-    /// The column at this place of rows that are given cell by cell.
+    /// The column at this place of rows that are given cell by cell; its unit is that in which its
+    /// name ends.
     pub fn at(
         place: usize,
         name: impl Into<Cow<'static, str>>,
@@ -181,10 +182,11 @@ impl Column<Vec<Value>> {
         fn cell(row: &Vec<Value>, place: usize) -> Value {
             row.get(place).cloned().unwrap_or(Value::Empty)
         }
+        let name = name.into();
         Column {
-            name: name.into(),
+            unit: if kind == Kind::Text { Unit::None } else { Unit::of_key(&name) },
+            name,
             meaning: meaning.into(),
-            unit: Unit::None,
             packing: Packing::Few,
             cells: Cells::Place(cell, place, kind),
         }

@@ -92,8 +92,8 @@ io-uring: servers
     it is a way to carry connections
 clap* indicatif: cli
     only `cli` speaks at a terminal
-anyhow: cli xtask
-    a library names its errors, one enum per operation";
+anyhow: cli actions python xtask
+    a library names its errors, one enum per operation; who answers people adds words to them";
 
 fn rows(table: &'static str) -> Vec<Row> {
     let lines: Vec<&str> = table.lines().collect();

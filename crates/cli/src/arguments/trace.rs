@@ -33,8 +33,9 @@ pub(crate) struct TraceArguments {
     #[command(flatten)]
     pub(crate) outputs: Outputs,
     /// Analyse only matching packets: `host ADDRESS`, `net ADDRESS/LENGTH`, `port N`, `port N-M`
-    /// (of either end), `time FROM..UNTIL` (since the first packet; either may be left out), joined
-    /// by `and`, `or`, `not` and parentheses
+    /// (of either end), `time FROM..UNTIL` (since the first packet; either may be left out), `part
+    /// K/N` (of all connections one of N parts, from 1), joined by `and`, `or`, `not` and
+    /// parentheses
     #[arg(long, value_name = "EXPRESSION", value_parser = |text: &str| Filter::parse(text))]
     pub(crate) filter: Option<Filter>,
     /// Limit the memory for connections, such as `512MB` (at least 64 MB): beyond it, those idle

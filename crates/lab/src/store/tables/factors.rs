@@ -53,6 +53,11 @@ impl Factors {
         let unit = units.next();
         let key = key(name);
         let text = |level: &Option<String>| Value::from(level.clone());
+        let flags: Option<Vec<_>> = levels.iter().map(|level| flag(level.as_deref())).collect();
+        if let Some(flags) = flags {
+            let meaning = format!("The level of the factor {name}");
+            return self.column(key, Kind::Flag, meaning, flags.into_iter());
+        }
         let Some(unit) = unit.filter(|unit| units.all(|other| other == *unit)) else {
             let meaning = format!("The level of the factor {name}");
             return self.column(key, Kind::Text, meaning, levels.iter().map(text));
@@ -81,5 +86,15 @@ impl Factors {
         for (row, cell) in self.cells.iter_mut().zip(cells) {
             row.push(cell);
         }
+    }
+}
+
+/// Yes or no, where a level is one of these.
+fn flag(level: Option<&str>) -> Option<Value> {
+    match level {
+        Some("true") => Some(Value::Flag(true)),
+        Some("false") => Some(Value::Flag(false)),
+        Some(_) => None,
+        None => Some(Value::Empty),
     }
 }
