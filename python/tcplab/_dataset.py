@@ -124,8 +124,7 @@ class TableFiles(Sequence[str]):
         schema = {self._partition: library.String} if self._partition else None
         hive = bool(self._partition)
         parts = [
-            library.scan_parquet(name, hive_partitioning=hive, hive_schema=schema)
-            for name in names
+            library.scan_parquet(name, hive_partitioning=hive, hive_schema=schema) for name in names
         ]
         order = merged([part.collect_schema().names() for part in parts])
         return library.concat(parts, how="diagonal").select(order).collect()

@@ -259,7 +259,12 @@ def summary(place: str | os.PathLike[str]) -> Summary:
         for one in sums["worst"]:
             command = _command(sums, one["connection"])
             name = f"{sums['url']} {sums['index']}"
-            entry = (one["delay_ns"], name, one["connection"], {**one, "url": sums["url"], "command": command})
+            entry = (
+                one["delay_ns"],
+                name,
+                one["connection"],
+                {**one, "url": sums["url"], "command": command},
+            )
             (heapq.heappush if len(worst) < WORST else heapq.heappushpop)(worst, entry)
     if not found.captures:
         raise TcplabError(

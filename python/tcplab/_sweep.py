@@ -166,7 +166,7 @@ def _plan(
             raise _core.TcplabError(f"no table `{name}`: use {', '.join(known)}")
     seed = inner.seed if seed is None else seed
     version = str(_core.__version__)
-    worlds = inner.worlds() if world == "auto" else {}
+    worlds = dict(inner.worlds()) if world == "auto" else {}
     cases = []
     for name, _levels, case_hash in inner.cases():
         own = worlds[name] if world == "auto" else world
@@ -226,7 +226,7 @@ def _work(
         version=plan["version"],
         text=plan["scenario"],
         name=plan["name"],
-        directory=inner.directory,
+        directory=None if inner.directory is None else os.fspath(inner.directory),
         kernels=json.dumps(plan["kernels"], sort_keys=True),
         case="",
         prefix="",

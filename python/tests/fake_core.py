@@ -38,8 +38,8 @@ class FakeScenario:
     def cases(self) -> list[tuple[str, dict[str, str], str]]:
         return [("a", {}, "hash-a"), ("b/1%", {}, "hash-b")]
 
-    def worlds(self) -> dict[str, str]:
-        return {"a": "sim", "b/1%": "kernel"}
+    def worlds(self) -> list[tuple[str, str]]:
+        return [("a", "sim"), ("b/1%", "kernel")]
 
 
 @dataclass

@@ -68,9 +68,7 @@ def test_second_call_runs_nothing(core: FakeCore, tmp_path: Path, threads: Any) 
     assert rows_of(dataset) == wanted(10)
 
 
-def test_part_without_record_is_written_again(
-    core: FakeCore, tmp_path: Path, threads: Any
-) -> None:
+def test_part_without_record_is_written_again(core: FakeCore, tmp_path: Path, threads: Any) -> None:
     quiet(tmp_path, threads, per_task=3)
     record = next((tmp_path / "_done").glob("*-4-6.json"))
     record.unlink()
