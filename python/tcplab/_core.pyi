@@ -103,8 +103,11 @@ class Trace:
     def time_sequence(self, number: int, forward: bool | None = None) -> str:
         """A time-sequence graph, SVG; the direction with more data where none is named."""
 
-def trace(files: list[StrPath], filter: str | None = None) -> Trace:
-    """Reads captures as one; the GIL is released, and Ctrl-C ends it."""
+def trace(
+    files: list[StrPath], filter: str | None = None, tables: list[str] = ...
+) -> Trace:
+    """Reads captures as one; the GIL is released, and Ctrl-C ends it. The pass fills the table of
+    connections and these `tables`; each other one takes a pass of its own when it is asked for."""
 
 def trace_part(
     files: list[StrPath],

@@ -24,7 +24,8 @@ pub(crate) struct Trace {
     packets: u64,
     started_unix_ns: Option<u64>,
     notes: Vec<String>,
-    connections: Table,
+    /// The tables of the first pass.
+    known: BTreeMap<&'static str, Table>,
 }
 
 /// What is read.
@@ -115,8 +116,8 @@ impl Trace {
     }
 
     fn table(&self, py: Python<'_>, name: &str) -> PyResult<Table> {
-        if name == TraceTable::Connections.name() {
-            return Ok(Table(self.connections.0.clone()));
+        if let Some(known) = self.known.get(name) {
+            return Ok(Table(known.0.clone()));
         }
         alone(py, |stop| self.captures.table(name, stop))
     }
@@ -184,25 +185,36 @@ fn of_data(connection: &Connection, forward: Option<bool>) -> (&Flow, [String; 2
     }
 }
 
-/// Reads captures as one.
+/// Reads captures as one; these tables are kept, besides that of connections.
 #[pyfunction]
-#[pyo3(signature = (files, filter=None))]
-pub(crate) fn trace(py: Python<'_>, files: Vec<PathBuf>, filter: Option<&str>) -> PyResult<Trace> {
-    alone(py, |stop| of_captures(Captures::named(&files, filter)?, stop))
+#[pyo3(signature = (files, filter=None, tables=vec![]))]
+pub(crate) fn trace(
+    py: Python<'_>,
+    files: Vec<PathBuf>,
+    filter: Option<&str>,
+    tables: Vec<String>,
+) -> PyResult<Trace> {
+    alone(py, |stop| {
+        let tables = tables.iter().map(|name| table(name)).collect::<Result<Vec<_>>>()?;
+        of_captures(Captures::named(&files, filter)?, tables, stop)
+    })
 }
 
-/// The first pass over captures.
-pub(crate) fn of_captures(captures: Captures, stop: &Arc<AtomicBool>) -> Result<Trace> {
-    let name = TraceTable::Connections;
-    let (trace, mut tables) = captures.tables(&[name], stop)?;
+/// The first pass over captures, which fills these tables and that of connections.
+pub(crate) fn of_captures(
+    captures: Captures,
+    mut tables: Vec<TraceTable>,
+    stop: &Arc<AtomicBool>,
+) -> Result<Trace> {
+    tables.push(TraceTable::Connections);
+    let (trace, known) = captures.tables(&tables, stop)?;
     let note = |it: &tcplab_trace::Note| match it.frame {
         Some(frame) => format!("frame {frame}: {}", it.text),
         None => it.text.clone(),
     };
     let notes = trace.notes.iter().map(note).collect();
-    let connections = tables.remove(name.name()).context("the table was begun")?;
     let started_unix_ns = (trace.packets > 0).then_some(trace.epoch_nanos);
-    Ok(Trace { captures, packets: trace.packets, started_unix_ns, notes, connections })
+    Ok(Trace { captures, packets: trace.packets, started_unix_ns, notes, known })
 }
 
 /// Tables of one pass, of all connections or of those in one of several parts.

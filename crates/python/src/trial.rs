@@ -113,7 +113,7 @@ impl Trial {
     }
 
     fn trace(&self, py: Python<'_>, end: &str) -> PyResult<Trace> {
-        alone(py, |stop| of_captures(captures(&self.directory, end)?, stop))
+        alone(py, |stop| of_captures(captures(&self.directory, end)?, Vec::new(), stop))
     }
 }
 
