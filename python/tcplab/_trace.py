@@ -52,9 +52,7 @@ class Trace:
     True
     """
 
-    def __init__(
-        self, inner: _core.Trace, filter: str | None = None, owner: object = None
-    ) -> None:
+    def __init__(self, inner: _core.Trace, filter: str | None = None, owner: object = None) -> None:
         self._inner = inner
         self._filter = filter
         self._owner = owner  # of the captures, which are removed with it

@@ -152,8 +152,9 @@ def until(condition: Callable[[], bool], seconds: float = 30.0) -> None:
 @pytest.fixture(scope="session")
 def trial() -> tcplab.Trial:
     """A trial over a lossy path."""
-    import tcplab
     from facade import lossy
+
+    import tcplab
 
     return tcplab.simulate(lossy(), seed=3)
 
@@ -161,8 +162,9 @@ def trial() -> tcplab.Trial:
 @pytest.fixture(scope="session")
 def run(tmp_path_factory: pytest.TempPathFactory) -> tcplab.Run:
     """A run of two factors with eight trials each case."""
-    import tcplab
     from facade import upload
+
+    import tcplab
 
     scenario = upload(
         matrix={"path.loss": ["0 %", "2 %"], "client.socket.congestion": ["reno", "cubic"]},

@@ -10,14 +10,11 @@ import facade  # noqa: F401 - skips where the compiled part is missing
 import pytest
 
 import tcplab
-
-matplotlib = pytest.importorskip("matplotlib")
-matplotlib.use("Agg")
-
-from matplotlib import pyplot
-
-from tcplab import plot
 from tcplab._groups import median, median_interval
+
+pytest.importorskip("matplotlib").use("Agg")
+pyplot: Any = pytest.importorskip("matplotlib.pyplot")
+plot: Any = tcplab.plot
 
 
 @pytest.fixture(autouse=True)

@@ -33,13 +33,14 @@ def test_a_dictionary_becomes_a_file_and_back() -> None:
     scenario = upload()
     assert scenario.to_dict() == sections()
     assert scenario.trials == 2
-    assert [case.name for case in scenario.cases] and scenario.factors == {}
+    assert len(scenario.cases) == 1
+    assert scenario.factors == {}
 
 
 def test_the_order_of_the_matrix_is_the_order_of_the_cases() -> None:
     levels = ["reno", "cubic", "bbr"]
     scenario = upload().vary({"path.loss": [0, 0.01], "client.socket.congestion": levels})
-    assert [list(case.levels) for case in scenario.cases][0] == [
+    assert list(scenario.cases[0].levels) == [
         "path.loss",
         "client.socket.congestion",
     ]
