@@ -3,6 +3,7 @@
 mod advise;
 mod arguments;
 mod bridge;
+mod cluster;
 mod compare;
 mod doctor;
 mod exit;
@@ -60,6 +61,8 @@ fn main() -> ExitCode {
         Command::Report(arguments) => report::report(&arguments),
         Command::Compare(arguments) => compare::compare(&arguments),
         Command::Trace(arguments) => trace::trace(&arguments),
+        Command::Sweep(arguments) => cluster::in_python(&arguments.cluster),
+        Command::Archive(arguments) => cluster::in_python(&arguments.cluster),
         Command::States(arguments) => states::states(&arguments),
         Command::Shell(arguments) => shell::shell(&arguments),
         Command::Bridge(arguments) => bridge::bridge(arguments),

@@ -2,6 +2,7 @@
 
 mod advise;
 mod amount;
+mod cluster;
 mod compare;
 mod duration;
 mod fidelity;
@@ -30,6 +31,7 @@ use clap::{CommandFactory, Parser, Subcommand};
 use tcplab_units::visible_line;
 
 pub(crate) use advise::{AdviseArguments, EmbeddedStack};
+pub(crate) use cluster::{ArchiveArguments, ClusterArguments, SweepArguments};
 pub(crate) use compare::CompareArguments;
 pub(crate) use fidelity::FidelityArguments;
 pub(crate) use json::{JsonArguments, RUNS, ResultArguments};
@@ -121,6 +123,19 @@ pub(crate) enum Command {
     /// its stalls, what limited its rate, and what to do about it. Reads pcap and pcapng of any
     /// link type, compressed or not, or captures packets itself (-i).
     Trace(Box<TraceArguments>),
+    /// Run an experiment's trials on many machines
+    ///
+    /// Runs trials on a Dask or Ray cluster, or on this machine, and keeps their rows as
+    /// partitioned Parquet. The rows are those of `tcplab run`; packets are not kept. Needs the
+    /// Python package: pip install 'tcplab[dask]' or 'tcplab[ray]', of the same version on each
+    /// worker.
+    Sweep(SweepArguments),
+    /// Explain many captures on many machines
+    ///
+    /// Analyses captures on a Dask or Ray cluster, or on this machine, keeps the results as
+    /// partitioned Parquet, and sums them up. Needs the Python package: pip install 'tcplab[dask]'
+    /// or 'tcplab[ray]', of the same version on each worker.
+    Archive(ArchiveArguments),
     /// Show the states of TCP connections
     ///
     /// Without a place: this machine's connections, how many are in each state, what each waits for

@@ -4,6 +4,7 @@
 
 mod advice;
 mod agreement;
+mod cluster;
 mod compare;
 mod errors;
 mod escapes;

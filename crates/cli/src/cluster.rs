@@ -1,0 +1,49 @@
+//! `tcplab sweep` and `tcplab archive`: the Python package does the work.
+
+use std::env;
+use std::ffi::OsString;
+use std::os::unix::process::CommandExt;
+use std::path::PathBuf;
+use std::process::{Command, ExitCode, Stdio};
+
+use anyhow::{Result, anyhow};
+
+use crate::arguments::ClusterArguments;
+use crate::remedied::Remedied;
+
+/// What the package's entry point is called.
+const MODULE: &str = "tcplab.commands";
+
+/// Replaces this process by Python with the arguments of this command line, so that exit code and
+/// signals are Python's.
+///
+/// # Errors
+/// If there is no Python with the package.
+pub(crate) fn in_python(arguments: &ClusterArguments) -> Result<ExitCode> {
+    let python = pythons().into_iter().find(has_package).ok_or_else(|| {
+        let package = arguments.extra().map_or("tcplab".into(), |it| format!("'tcplab[{it}]'"));
+        Remedied::error(
+            "this command needs the Python package tcplab, and python3 does not find it",
+            format!("pip install {package}, in the Python environment that is active"),
+        )
+    })?;
+    let said = Command::new(&python).args(["-m", MODULE]).args(env::args_os().skip(1)).exec();
+    Err(anyhow!(said).context(format!("cannot start {}", PathBuf::from(python).display())))
+}
+
+/// Where Python may be: beside this program, as in a virtual environment, then on the PATH.
+fn pythons() -> Vec<OsString> {
+    let own = env::current_exe().ok().and_then(|program| Some(program.parent()?.join("python3")));
+    let beside = own.filter(|python| python.is_file()).map(PathBuf::into_os_string);
+    beside.into_iter().chain(["python3".into()]).collect()
+}
+
+fn has_package(python: &OsString) -> bool {
+    Command::new(python)
+        .args(["-c", &format!("import {MODULE}")])
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .status()
+        .is_ok_and(|status| status.success())
+}

@@ -1,0 +1,482 @@
+"""Very many captures, on as many machines as there are."""
+
+from __future__ import annotations
+
+import glob
+import json
+import os
+import time
+import uuid
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass, field
+from typing import Any
+
+from tcplab import _core
+from tcplab._dataset import (
+    DONE,
+    Dataset,
+    Failure,
+    Record,
+    agree,
+    digest,
+    done_tasks,
+    partition,
+    remove_leftovers,
+    task_key,
+    whole_tasks,
+    write_done,
+    write_failed,
+    write_tables,
+)
+from tcplab._executors import (
+    ATTEMPTS,
+    Engine,
+    WorkerRefusedError,
+    completed,
+    open_engine,
+    reason_of,
+)
+from tcplab._meter import Meter
+from tcplab._place import Place, as_json, is_remote, matching, open_place, remote_file
+from tcplab._summary import SUMS, summary, sums_of
+from tcplab._worker import check_worker, worker_name
+
+__all__ = ["archive", "summary", "trace_many"]
+
+PLAN = "archive.json"
+LIST = "captures.jsonl"
+TABLES = ("connections", "findings", "stalls", "episodes")
+SPLIT_BYTES = 8_000_000_000
+"""Captures from this size on are read by several tasks, one for each `SHARD_BYTES`."""
+SHARD_BYTES = 4_000_000_000
+MOST_SHARDS = 32
+BATCH_BYTES = 64_000_000
+BATCH_CAPTURES = 50
+"""Small captures share a task, up to this size and number."""
+CAPTURES = (".pcap", ".pcapng", ".cap", ".dmp", ".snoop", ".erf", ".trc")
+COMPRESSED = (".gz", ".zst")
+
+
+@dataclass(frozen=True)
+class Capture:
+    """A capture, or the part of its connections whose hash modulo `count` is `index`.
+
+    Attributes:
+        url: Path or URL.
+        size: The file's size in bytes; 0 if unknown.
+        mark: What changes when the file changes.
+    """
+
+    url: str
+    size: int
+    mark: str
+    index: int = 0
+    count: int = 1
+
+    @property
+    def key(self) -> str:
+        """What says which capture it is, whatever it contains."""
+        return digest(self.url)
+
+    @property
+    def name(self) -> str:
+        """Its name in the data set: that of the file, and a hash."""
+        base = os.path.basename(self.url.rstrip("/"))
+        plain = "".join(it if it.isascii() and (it.isalnum() or it in "._") else "_" for it in base)
+        return f"{plain[:80]}-{self.key}"
+
+    def task(self, chosen: str | None, version: str) -> str:
+        """The identity of its analysis."""
+        content = digest(self.size, self.mark, chosen, version)[:8]
+        return f"{self.key}-{self.index}-{self.count}-{content}"
+
+    def part(self, table: str) -> str:
+        """The name of its part of a table."""
+        directory = partition("capture", self.name)
+        return f"{table}/{directory}/part-{self.index}-of-{self.count}.parquet"
+
+    def __str__(self) -> str:
+        return self.url if self.count == 1 else f"{self.url} (part {self.index} of {self.count})"
+
+
+@dataclass(frozen=True)
+class CaptureTask:
+    """Some captures to read, as plain data."""
+
+    place: str
+    identity: str
+    version: str
+    filter: str | None
+    tables: tuple[str, ...]
+    captures: tuple[Capture, ...]
+    earlier: tuple[str, ...] = ()
+    resources: dict[str, float] = field(default_factory=dict, hash=False)
+
+    @property
+    def id(self) -> str:
+        """That of its first capture."""
+        return self.captures[0].task(self.filter, self.version)
+
+
+def archive(
+    captures: str | os.PathLike[str] | Iterable[str | os.PathLike[str]],
+    place: str | os.PathLike[str],
+    *,
+    on: object = None,
+    filter: str | None = None,
+    shards: int | None = None,
+    progress: bool = True,
+    tables: Sequence[str] = TABLES,
+    retries: int = ATTEMPTS,
+) -> Dataset:
+    """Analyses captures on a cluster, and keeps what it finds as partitioned Parquet.
+
+    Each capture is a task; small ones share a task, and a large one is read by several tasks, each
+    of which keeps the connections of its share. With the same call the archive continues, and
+    captures that are new or changed are read. `.summary()` of the result sums it up.
+
+    Args:
+        captures: Files, directories, patterns (`**` too) or URLs (`s3://bucket/*.pcap.zst`); a
+            URL is copied to the worker's temporary directory, and removed after use.
+        place: A directory that all workers share, or a URL such as `s3://bucket/prefix`.
+        on: Where; see `tcplab.sweep`.
+        filter: Analyse only matching packets, such as `port 443`; see `tcplab trace --filter`.
+        shards: Tasks for each capture; by default one for each 4 GB of captures of 8 GB or more.
+        progress: Whether to show progress on standard error.
+        tables: Tables of a trace to keep.
+        retries: How often a capture is tried before it counts as failed, the first attempt
+            included.
+
+    Returns:
+        The data set, with `.connections`, `.table(name)`, `.failures`, `.missing`, `.summary()`.
+        Its column `capture` is the name in `captures.jsonl`, which has the URLs.
+
+    Raises:
+        TcplabError: No capture was found; the place has another archive; the engine is gone, or a
+            worker has another version of tcplab. The message has the remedy.
+
+    Example:
+        >>> dataset = tcplab.archive("s3://bucket/2026/*.pcap.zst", "results", on=client)
+        >>> print(dataset.summary())
+    """
+    if shards is not None and shards < 1:
+        raise ValueError(f"shards={shards}: pass 1 or more")
+    given = [captures] if isinstance(captures, (str, os.PathLike)) else list(captures)
+    found = [part for capture in find(given) for part in split(capture, shards)]
+    known = [name for name, _ in _core.Trace.tables()]
+    for name in tables:
+        if name not in known:
+            raise _core.TcplabError(f"no table `{name}`: use {', '.join(known)}")
+    where = open_place(place)
+    plan = {
+        "kind": "archive",
+        "identity": uuid.uuid4().hex,
+        "partition": "capture",
+        "filter": filter,
+        "shards": shards,
+        "tables": list(dict.fromkeys(tables)),
+        "version": str(_core.__version__),
+    }
+    keys = {
+        "version": "version of tcplab",
+        "filter": "filter",
+        "shards": "number of shards",
+        "tables": "choice of tables",
+    }
+    plan = agree(where, plan, keys)
+    where.write(PLAN, as_json(plan))
+    engine = open_engine(on)
+    finished = False
+    try:
+        _Archiving(engine, where, plan, progress).run(found, max(1, retries))
+        finished = True
+    finally:
+        engine.close(at_once=not finished)
+    return Dataset(place)
+
+
+def trace_many(
+    urls: str | os.PathLike[str] | Iterable[str | os.PathLike[str]],
+    *,
+    on: object = None,
+    place: str | os.PathLike[str] = "archive",
+    **options: Any,
+) -> Dataset:
+    """Analyses captures on a cluster: `archive` with a place of its own, the directory `archive`.
+
+    Args:
+        urls: Files, directories, patterns or URLs.
+        on: Where; see `tcplab.sweep`.
+        place: Where results go.
+        **options: Those of `archive`.
+
+    Returns:
+        The data set.
+
+    Raises:
+        TcplabError: As `archive`.
+
+    Example:
+        >>> tcplab.trace_many("captures/*.pcapng", on=client).connections.to_polars()
+    """
+    return archive(urls, place, on=on, **options)
+
+
+def find(given: Sequence[str | os.PathLike[str]]) -> list[Capture]:
+    """The captures that files, directories, patterns and URLs mean, each once.
+
+    Raises:
+        TcplabError: One of them means none.
+    """
+    found: dict[str, Capture] = {}
+    for one in given:
+        text = os.fspath(one)
+        try:
+            captures = [Capture(*it) for it in matching(text)] if is_remote(text) else _local(text)
+        except FileNotFoundError:
+            captures = []
+        if not captures:
+            raise _core.TcplabError(
+                f"no captures: {text}\n  try: a file, a directory with captures, or a pattern in "
+                "quotes such as 'captures/**/*.pcap.zst'"
+            )
+        found.update((capture.url, capture) for capture in captures)
+    return list(found.values())
+
+
+def _local(text: str) -> list[Capture]:
+    """The captures of a path or a pattern."""
+    paths = [text] if os.path.exists(text) else sorted(glob.glob(text, recursive=True))
+    files: list[str] = []
+    for path in paths:
+        if os.path.isdir(path):
+            below = (
+                os.path.join(directory, name)
+                for directory, _, names in sorted(os.walk(path))
+                for name in sorted(names)
+            )
+            files.extend(file for file in below if _is_capture(file))
+        else:
+            files.append(path)
+    captures = []
+    for file in files:
+        status = os.stat(file)
+        captures.append(Capture(os.path.abspath(file), status.st_size, str(status.st_mtime_ns)))
+    return captures
+
+
+def _is_capture(name: str) -> bool:
+    name = name.lower()
+    for ending in COMPRESSED:
+        name = name.removesuffix(ending)
+    return name.endswith(CAPTURES)
+
+
+def split(capture: Capture, shards: int | None) -> list[Capture]:
+    """A capture as the parts that tasks read. It depends on nothing else: resume finds them."""
+    count = shards or 1
+    if shards is None and capture.size >= SPLIT_BYTES:
+        count = min(MOST_SHARDS, -(-capture.size // SHARD_BYTES))
+    return [
+        Capture(capture.url, capture.size, capture.mark, index, count) for index in range(count)
+    ]
+
+
+class _Archiving:
+    """The work between a list of captures and a data set."""
+
+    def __init__(self, engine: Engine, place: Place, plan: Record, progress: bool) -> None:
+        self.engine, self.place, self.plan, self.progress = engine, place, plan, progress
+        self.meter = Meter(False, 0, "captures")
+
+    def run(self, captures: list[Capture], attempts: int) -> None:
+        """Reads what is not there, and again what failed."""
+        _list(self.place, captures)
+        left = self._left(captures)
+        self.meter = Meter(self.progress, len(left), "captures", sum(map(_share, left)))
+        link = self.engine.dashboard()
+        if link:
+            self.meter.note(f"dashboard: {link}")
+        if len(left) < len(captures):
+            self.meter.note(f"{len(captures) - len(left):,} captures are there")
+        failed = self._read_batches(left)
+        if attempts > 1:
+            self._read_singly(failed, attempts - 1)
+        else:
+            for capture, reasons in failed:
+                self._fail(capture, reasons)
+        remove_leftovers(self.place, self.plan)
+        self.meter.finish()
+
+    def _identity(self, capture: Capture) -> str:
+        return capture.task(self.plan["filter"], self.plan["version"])
+
+    def _left(self, captures: list[Capture]) -> list[Capture]:
+        """The captures that are not read. Of files that changed, removes what was read."""
+        whole = set(whole_tasks(self.place, self.plan))
+        left = {task_key(self._identity(it)) for it in captures if self._identity(it) not in whole}
+        for task in done_tasks(self.place):
+            if task_key(task) in left:
+                self.place.remove(f"{DONE}/{task}.json")
+        remove_leftovers(self.place, self.plan)
+        return [it for it in captures if task_key(self._identity(it)) in left]
+
+    def _read_batches(self, captures: list[Capture]) -> list[tuple[Capture, tuple[str, ...]]]:
+        """Tries each capture once, and returns those that failed, with their reasons."""
+        failed: list[tuple[Capture, tuple[str, ...]]] = []
+        tasks = (self._task(batch) for batch in _batches(captures))
+        for outcome in completed(self.engine, read_task, tasks, attempts=1, hopeless=None):
+            reasons = dict(outcome.record["failed"]) if outcome.record is not None else {}
+            for capture in outcome.task.captures:
+                if outcome.record is None:
+                    failed.append((capture, outcome.reasons))
+                elif (reason := reasons.get(self._identity(capture))) is not None:
+                    failed.append((capture, (reason,)))
+                else:
+                    self.meter.add(1, _share(capture))
+        return failed
+
+    def _read_singly(self, failed: list[tuple[Capture, tuple[str, ...]]], attempts: int) -> None:
+        """Tries captures again, each as a task of its own."""
+        tasks = (self._task((capture,), reasons) for capture, reasons in failed)
+        engine = self.engine
+        for outcome in completed(engine, read_one, tasks, attempts=attempts, hopeless=None):
+            (capture,) = outcome.task.captures
+            if outcome.record is None:
+                self._fail(capture, outcome.task.earlier + outcome.reasons)
+            else:
+                self.meter.add(1, _share(capture), retried=outcome.attempts)
+
+    def _fail(self, capture: Capture, reasons: tuple[str, ...]) -> None:
+        failure = Failure(self._identity(capture), str(capture), len(reasons), reasons)
+        write_failed(self.place, failure)
+        self.meter.note(str(failure))
+        self.meter.add(0, failed=1, retried=len(reasons) - 1)
+
+    def _task(self, captures: tuple[Capture, ...], earlier: tuple[str, ...] = ()) -> CaptureTask:
+        return CaptureTask(
+            place=self.place.name,
+            identity=self.plan["identity"],
+            version=self.plan["version"],
+            filter=self.plan["filter"],
+            tables=tuple(self.plan["tables"]),
+            captures=captures,
+            earlier=earlier,
+        )
+
+
+def _share(capture: Capture) -> int:
+    """The bytes that it adds to the progress."""
+    return capture.size // capture.count
+
+
+def _batches(captures: Iterable[Capture]) -> Iterator[tuple[Capture, ...]]:
+    """Captures by tasks: small ones together, in their order."""
+    batch: list[Capture] = []
+    size = 0
+    for capture in captures:
+        if batch and (size + capture.size > BATCH_BYTES or len(batch) >= BATCH_CAPTURES):
+            yield tuple(batch)
+            batch, size = [], 0
+        batch.append(capture)
+        size += capture.size
+    if batch:
+        yield tuple(batch)
+
+
+def _list(place: Place, captures: list[Capture]) -> None:
+    """Writes which captures belong to the archive: those of before, and these."""
+    lines = {(it["url"], it["index"]): it for it in _listed(place)}
+    urls = {capture.url for capture in captures}
+    lines = {key: line for key, line in lines.items() if key[0] not in urls}
+    for it in captures:
+        lines[it.url, it.index] = {
+            "capture": it.name,
+            "url": it.url,
+            "bytes": it.size,
+            "mark": it.mark,
+            "index": it.index,
+            "count": it.count,
+        }
+    place.write(LIST, b"".join(as_json(line) for _, line in sorted(lines.items())))
+
+
+def _listed(place: Place) -> Iterator[Record]:
+    try:
+        text = place.read(LIST).decode()
+    except FileNotFoundError:
+        return
+    for line in text.splitlines():
+        yield json.loads(line)
+
+
+def missing_captures(place: Place, plan: Record) -> list[str]:
+    """The captures of an archive that are not read."""
+    done = set(whole_tasks(place, plan))
+    captures = (
+        Capture(it["url"], it["bytes"], it["mark"], it["index"], it["count"])
+        for it in _listed(place)
+    )
+    return [str(it) for it in captures if it.task(plan["filter"], plan["version"]) not in done]
+
+
+def read_task(task: CaptureTask, attempt: int, reasons: tuple[str, ...]) -> Record:
+    """Reads captures; this runs on a worker. One that fails does not stop the others.
+
+    Returns:
+        Identity and reason of each that failed.
+    """
+    failed = {}
+    for capture in task.captures:
+        try:
+            _read(task, capture, 1, ())
+        except WorkerRefusedError:
+            raise
+        except Exception as error:
+            failed[capture.task(task.filter, task.version)] = reason_of(error)
+    return {"failed": failed}
+
+
+def read_one(task: CaptureTask, attempt: int, reasons: tuple[str, ...]) -> Record:
+    """Reads a capture that failed before, with its reasons; this runs on a worker."""
+    (capture,) = task.captures
+    return _read(task, capture, 1 + attempt, task.earlier + reasons)
+
+
+def _read(task: CaptureTask, capture: Capture, attempt: int, reasons: tuple[str, ...]) -> Record:
+    """Analyses a capture, writes its rows and its sums, and then its record."""
+    check_worker(task.place, PLAN, task.identity, task.version, "", "", "{}")
+    began = time.perf_counter()
+    place = open_place(task.place)
+    shard = (capture.index, capture.count) if capture.count > 1 else None
+    local = remote_file(capture.url) if is_remote(capture.url) else nullcontext(capture.url)
+    with local as path:
+        fetched = time.perf_counter()
+        tables = _core.trace_part([path], task.filter, shard, list(task.tables))
+        analysed = time.perf_counter()
+    record = write_tables(place, tables, capture.part)
+    whole = {
+        "url": capture.url,
+        "capture": capture.name,
+        "capture_bytes": capture.size,
+        "index": capture.index,
+        "count": capture.count,
+        "filter": task.filter,
+    }
+    identity = capture.task(task.filter, task.version)
+    sums = {**whole, **sums_of(tables)}
+    place.write(f"{SUMS}/{task_key(identity)}.json", as_json(sums))
+    record |= {
+        **whole,
+        "task": identity,
+        "fetch_seconds": round(fetched - began, 6),
+        "run_seconds": round(analysed - fetched, 6),
+        "seconds": round(time.perf_counter() - began, 6),
+        "version": task.version,
+        "worker": worker_name(),
+        "attempts": attempt,
+        "reasons": list(reasons),
+    }
+    write_done(place, identity, record)
+    return record

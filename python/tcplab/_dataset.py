@@ -1,0 +1,468 @@
+"""A data set of many tasks: partitioned Parquet, and a record of each finished task.
+
+```
+PLACE/sweep.json                                what is computed: checked on resume
+PLACE/trials/case=NAME/part-00001-00100.parquet
+PLACE/episodes/case=NAME/part-00001-00100.parquet
+PLACE/_done/TASK.json                           written last: the task's parts are complete
+PLACE/_failed/TASK.json                         reasons of a task that failed each time
+```
+
+A task's name says what it computes, and its parts have names of their own. So a task that runs
+twice leaves what it leaves once, and a part without its record is written again.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, overload
+from urllib.parse import quote
+
+from tcplab._core import TcplabError
+from tcplab._place import Place, as_json, file_system, is_remote, open_place
+
+__all__ = ["Dataset", "Failure", "TableFiles"]
+
+DONE = "_done"
+FAILED = "_failed"
+PLANS = ("sweep.json", "archive.json")
+
+PART = re.compile(r"part-(\d+)-(?:of-)?(\d+)\.parquet")
+
+Record = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Failure:
+    """A task that failed on each attempt.
+
+    Attributes:
+        task: Its identity.
+        what: What it was to compute.
+        attempts: How often it was tried.
+        reasons: Why each attempt failed, in one line each.
+    """
+
+    task: str
+    what: str
+    attempts: int
+    reasons: tuple[str, ...]
+
+    def __str__(self) -> str:
+        return f"{self.what}: failed {self.attempts} times; {self.reasons[-1]}"
+
+
+class TableFiles(Sequence[str]):
+    """The Parquet files of a table. Nothing is read before it is asked for.
+
+    Example:
+        >>> dataset.trials.to_polars()  # doctest: +SKIP
+        >>> dataset.trials.sql("SELECT max(goodput_mbit_per_second) FROM trials")  # doctest: +SKIP
+    """
+
+    def __init__(self, name: str, place: Place, files: Sequence[str], partition: str) -> None:
+        self.name, self._place, self._names, self._partition = name, place, files, partition
+
+    @overload
+    def __getitem__(self, index: int) -> str: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[str]: ...
+    def __getitem__(self, index: int | slice) -> str | list[str]:
+        if isinstance(index, slice):
+            return [self._place.path(name) for name in self._names[index]]
+        return self._place.path(self._names[index])
+
+    def __len__(self) -> int:
+        return len(self._names)
+
+    def __repr__(self) -> str:
+        return f"<table {self.name}: {len(self):,} files in {self._place.name}>"
+
+    def to_arrow(self) -> Any:
+        """All rows in memory, as a `pyarrow.Table`.
+
+        Raises:
+            TcplabError: The table has no file yet.
+            ImportError: pyarrow is not installed.
+        """
+        from tcplab._extras import require
+
+        dataset = require("pyarrow.dataset", "to_arrow()")
+        arrow = require("pyarrow", "to_arrow()")
+        names: list[str] = [self._place.path(name) for name in self._present()]
+        options: dict[str, Any] = {"format": "parquet"}
+        if is_remote(self._place.name):
+            options["filesystem"] = file_system(self._place.name)[0]
+            names = [file_system(name)[1] for name in names]
+        if self._partition:
+            fields = arrow.schema([(self._partition, arrow.string())])
+            options["partitioning"] = dataset.partitioning(fields, flavor="hive")
+        found = dataset.dataset(names, **options)
+        schemas = [it.physical_schema.remove_metadata() for it in found.get_fragments()]
+        whole = arrow.unify_schemas([*schemas, found.schema.remove_metadata()])
+        order = merged([schema.names for schema in (*schemas, found.schema)])
+        whole = arrow.schema([whole.field(name) for name in order])
+        return found.replace_schema(whole).to_table()
+
+    def to_polars(self) -> Any:
+        """All rows in memory, as a `polars.DataFrame`.
+
+        Raises:
+            TcplabError: The table has no file yet.
+            ImportError: polars is not installed.
+        """
+        from tcplab._extras import require
+
+        library = require("polars", "to_polars()")
+        names = [self._place.path(name) for name in self._present()]
+        schema = {self._partition: library.String} if self._partition else None
+        hive = bool(self._partition)
+        parts = [
+            library.scan_parquet(name, hive_partitioning=hive, hive_schema=schema) for name in names
+        ]
+        order = merged([part.collect_schema().names() for part in parts])
+        return library.concat(parts, how="diagonal").select(order).collect()
+
+    def to_pandas(self) -> Any:
+        """All rows in memory, as a `pandas.DataFrame`; needs pandas and pyarrow.
+
+        Raises:
+            TcplabError: The table has no file yet.
+            ImportError: pandas or pyarrow is not installed.
+        """
+        from tcplab._extras import require
+
+        require("pandas", "to_pandas()")
+        return self.to_arrow().to_pandas()
+
+    def sql(self, query: str) -> Any:
+        """A query by DuckDB, which reads only the columns and files that it needs: a relation.
+
+        Args:
+            query: SQL; the table has its own name there, such as `trials`.
+
+        Raises:
+            TcplabError: The table has no file yet.
+            ImportError: DuckDB is not installed.
+        """
+        return _sql(query, [self])
+
+    def _present(self) -> Sequence[str]:
+        if not self._names:
+            raise TcplabError(
+                f"{self._place.name} has no {self.name} yet\n"
+                "  try: run the sweep or archive with this table in `tables`"
+            )
+        return self._names
+
+
+class Dataset:
+    """What a sweep or an archive came to, read from its place.
+
+    Attributes:
+        place: The directory or URL.
+        plan: What it computes: `sweep.json` or `archive.json`.
+    """
+
+    def __init__(self, place: str | os.PathLike[str]) -> None:
+        """Opens a data set.
+
+        Raises:
+            TcplabError: There is none.
+        """
+        self._place = open_place(place)
+        self.place = self._place.name
+        self.plan = read_plan(self._place)
+        if not self.plan:
+            raise TcplabError(
+                f"{self.place} is no data set: it has neither sweep.json nor archive.json\n"
+                "  try: make one with tcplab.sweep or tcplab.archive"
+            )
+
+    @property
+    def trials(self) -> TableFiles:
+        """The table of trials of a sweep: a row for each trial, with factors and metrics."""
+        return self.table("trials")
+
+    @property
+    def connections(self) -> TableFiles:
+        """The table of connections of an archive."""
+        return self.table("connections")
+
+    @property
+    def tables(self) -> tuple[str, ...]:
+        """The names of its tables."""
+        return tuple(self.plan["tables"])
+
+    def table(self, name: str) -> TableFiles:
+        """A table by its name: the parts of finished tasks.
+
+        Raises:
+            KeyError: The data set has no such table.
+        """
+        if name not in self.tables:
+            raise KeyError(f"no table {name}: this data set has {', '.join(self.tables)}")
+        of = task_of_part(self.plan)
+        done = {task_key(task) for task in done_tasks(self._place)}
+        parts = sorted(part for part, _ in self._place.files(name))
+        files = [part for part in parts if of(part[len(name) + 1 :]) in done]
+        return TableFiles(name, self._place, files, str(self.plan.get("partition", "")))
+
+    def sql(self, query: str) -> Any:
+        """A query by DuckDB over all tables, by their names: a relation.
+
+        Raises:
+            ImportError: DuckDB is not installed.
+        """
+        return _sql(query, [table for table in map(self.table, self.tables) if table])
+
+    @property
+    def records(self) -> Iterator[Record]:
+        """The record of each finished task: rows, seconds, worker, attempts, reasons."""
+        for name in done_tasks(self._place):
+            yield json.loads(self._place.read(f"{DONE}/{name}.json"))
+
+    @property
+    def failures(self) -> list[Failure]:
+        """The tasks that failed each time, with their reasons."""
+        found = []
+        for name, _ in self._place.files(FAILED):
+            record = json.loads(self._place.read(name))
+            reasons = tuple(record["reasons"])
+            found.append(Failure(record["task"], record["what"], record["attempts"], reasons))
+        return found
+
+    @property
+    def missing(self) -> list[str]:
+        """What is not done: `CASE FIRST-LAST` of a sweep, URLs of an archive."""
+        from tcplab._archive import missing_captures
+        from tcplab._sweep import missing_trials
+
+        is_sweep = self.plan["kind"] == "sweep"
+        return (missing_trials if is_sweep else missing_captures)(self._place, self.plan)
+
+    def summary(self) -> Any:
+        """The summary of an archive; see `tcplab.archive`.
+
+        Raises:
+            TcplabError: This is a sweep.
+        """
+        from tcplab._summary import summary
+
+        return summary(self.place)
+
+    def __repr__(self) -> str:
+        tasks = len(done_tasks(self._place))
+        return f"<{self.plan['kind']} in {self.place}: {tasks:,} tasks done>"
+
+
+def _sql(query: str, tables: Iterable[TableFiles]) -> Any:
+    from tcplab._extras import require
+
+    connection = require("duckdb", "sql()").connect()
+    for table in tables:
+        files = [table._place.path(name) for name in table._present()]
+        if is_remote(files[0]):
+            connection.register_filesystem(file_system(files[0])[0])
+        listed = ", ".join("'" + file.replace("'", "''") + "'" for file in files)
+        # A metric that no trial of a part has is no column of that part.
+        options = "union_by_name = true, hive_partitioning = false"
+        if table._partition:
+            options = "union_by_name = true, hive_partitioning = true, hive_types_autocast = false"
+        connection.execute(
+            f'CREATE VIEW "{table.name}" AS SELECT * FROM read_parquet([{listed}], {options})'
+        )
+    return connection.sql(query)
+
+
+def merged(orders: Iterable[Sequence[str]]) -> list[str]:
+    """Names of all lists, each behind the one that it follows in its own.
+
+    >>> merged([["a", "c"], ["a", "b", "c"], ["c", "d"]])
+    ['a', 'b', 'c', 'd']
+    """
+    found: list[str] = []
+    known: set[str] = set()
+    for names in dict.fromkeys(map(tuple, orders)):
+        at = 0
+        for name in names:
+            if name in known:
+                at = found.index(name) + 1
+            else:
+                found.insert(at, name)
+                known.add(name)
+                at += 1
+    return found
+
+
+def read_plan(place: Place) -> Record:
+    """What a place computes; empty if nothing was begun there."""
+    for name in PLANS:
+        try:
+            plan: Record = json.loads(place.read(name))
+            return plan
+        except FileNotFoundError:
+            continue
+        except ValueError as error:
+            raise TcplabError(f"{place.path(name)} cannot be read: {error}") from None
+    return {}
+
+
+def agree(place: Place, plan: Record, keys: Mapping[str, str]) -> Record:
+    """Makes sure that a place computes what is asked for now.
+
+    Args:
+        place: Where.
+        plan: What is asked for. It is written if the place is new.
+        keys: What must be equal, and what messages call it.
+
+    Returns:
+        The plan of the place.
+
+    Raises:
+        TcplabError: The place has something else. The message names both.
+    """
+    there = read_plan(place)
+    if not there:
+        return plan
+    if there.get("kind") != plan["kind"]:
+        raise TcplabError(
+            f"{place.name} has a {there.get('kind')}, not a {plan['kind']}\n  try: another place"
+        )
+    for key, name in keys.items():
+        if there.get(key) != plan[key]:
+            old, new = _shown(there.get(key)), _shown(plan[key])
+            raise TcplabError(
+                f"{place.name} was begun with another {name}: {old} there, {new} now\n"
+                f"  try: another place, or remove {place.name} to begin again"
+            )
+    return there
+
+
+def _shown(value: object) -> str:
+    """A value in few words; a long one by its first line and hash."""
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    if len(text) <= 80 and "\n" not in text:
+        return text
+    title = next((line for line in text.splitlines() if line.startswith("title")), text)
+    return f"`{title.strip()[:80]}` ({digest(text)[:8]})"
+
+
+def digest(*parts: object) -> str:
+    """A hash of what is given: 16 hexadecimal digits."""
+    text = json.dumps(parts, ensure_ascii=False, sort_keys=True, default=str)
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def partition(key: str, value: str) -> str:
+    """The directory of a partition, `key=value` as Hive writes it.
+
+    A name too long for a file system is cut, and told from others by its hash.
+
+    >>> partition("case", "loss=1%")
+    'case=loss%3D1%25'
+    """
+    encoded = quote(value, safe=" ,+@()")
+    if len(encoded) > 200:
+        encoded = f"{quote(value[:60], safe='')[:180].rsplit('%', 1)[0]}~{digest(value)[:10]}"
+    return f"{key}={encoded}"
+
+
+def done_tasks(place: Place) -> list[str]:
+    """The identities of the tasks that have a record."""
+    start, end = len(DONE) + 1, len(".json")
+    return [name[start:-end] for name, _ in place.files(DONE) if name.endswith(".json")]
+
+
+def task_of_part(plan: Record) -> Callable[[str], str]:
+    """Tells which task wrote a part, by its path below its table.
+
+    The answer begins the task's identity (`task_key`); it is empty for a file of something else.
+    """
+    prefixes = {partition("case", case["name"]): case["task"] for case in plan.get("cases", ())}
+
+    def of(part: str) -> str:
+        directory, _, file = part.partition("/")
+        found = PART.fullmatch(file)
+        if found is None:
+            return ""
+        if directory in prefixes:
+            return f"{prefixes[directory]}-{int(found[1])}-{int(found[2])}"
+        return f"{directory.rsplit('-', 1)[-1]}-{int(found[1])}-{int(found[2])}"
+
+    return of
+
+
+def task_key(task: str) -> str:
+    """The part of a task's identity that its parts' names show."""
+    return "-".join(task.split("-")[:3])
+
+
+def whole_tasks(place: Place, plan: Record) -> list[str]:
+    """The tasks that are done and whose parts are all there, none of them empty."""
+    of = task_of_part(plan)
+    done = done_tasks(place)
+    whole = {task_key(task) for task in done}
+    for table in plan["tables"]:
+        start = len(table) + 1
+        whole &= {of(name[start:]) for name, size in place.files(table) if size > 0}
+    return [task for task in done if task_key(task) in whole]
+
+
+def remove_leftovers(place: Place, plan: Record) -> int:
+    """Removes the parts that no finished task has written, and returns their number.
+
+    They come from tasks that died, perhaps of another size. Their task, if it is still to come,
+    writes them again.
+    """
+    of, removed = task_of_part(plan), 0
+    done = {task_key(task) for task in done_tasks(place)}
+    for table in plan["tables"]:
+        for name, _ in list(place.files(table)):
+            if of(name[len(table) + 1 :]) not in done:
+                place.remove(name)
+                removed += 1
+    return removed
+
+
+def write_done(place: Place, task: str, record: Record) -> None:
+    """Says that a task is done, after its parts; removes what an earlier failure left."""
+    place.write(f"{DONE}/{task}.json", as_json({**record, "unix_seconds": round(time.time(), 3)}))
+    place.remove(f"{FAILED}/{task}.json")
+
+
+def write_failed(place: Place, failure: Failure) -> None:
+    """Keeps the reasons of a task that failed each time."""
+    record = {
+        "task": failure.task,
+        "what": failure.what,
+        "attempts": failure.attempts,
+        "reasons": list(failure.reasons),
+    }
+    place.write(f"{FAILED}/{failure.task}.json", as_json(record))
+
+
+def write_tables(place: Place, tables: Mapping[str, Any], part: Callable[[str], str]) -> Record:
+    """Writes a task's tables as parts.
+
+    Args:
+        place: Where.
+        tables: By name; each can write itself.
+        part: The name of the part of a table.
+
+    Returns:
+        Rows and bytes by table.
+    """
+    rows, sizes = {}, {}
+    for name, table in tables.items():
+        with place.moved_in(part(name)) as temporary:
+            table.write(temporary)
+            sizes[name] = os.path.getsize(temporary)
+        rows[name] = table.num_rows
+    return {"rows": rows, "bytes": sizes}

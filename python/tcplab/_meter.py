@@ -1,0 +1,107 @@
+"""One line on standard error that says how far the work is, and how fast it goes."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections import deque
+
+__all__ = ["Meter"]
+
+WINDOW_SECONDS = 30.0
+"""Rates are those of the last half minute."""
+
+
+class Meter:
+    """Progress of many tasks.
+
+    On a terminal and in a notebook the line is written over itself four times a second; elsewhere
+    (a log file) a line is printed each half minute.
+    """
+
+    def __init__(self, shown: bool, total: int, unit: str, total_bytes: int = 0) -> None:
+        self.shown, self.total, self.unit, self.total_bytes = shown, total, unit, total_bytes
+        self.done = self.bytes = self.failed = self.retried = self.width = 0
+        self.started = self.printed = time.monotonic()
+        self.past: deque[tuple[float, int, int]] = deque([(self.started, 0, 0)])
+        self.is_live = sys.stderr.isatty() or "ipykernel" in sys.modules
+
+    def note(self, text: str) -> None:
+        """Prints a line that stays."""
+        if self.shown:
+            self._clear()
+            print(text, file=sys.stderr, flush=True)
+
+    def add(self, done: int, size: int = 0, *, failed: int = 0, retried: int = 0) -> None:
+        """Counts what a task did."""
+        self.done += done
+        self.bytes += size
+        self.failed += failed
+        self.retried += retried
+        now = time.monotonic()
+        if now - self.printed >= (0.25 if self.is_live else WINDOW_SECONDS):
+            self.printed = now
+            self._show(now)
+
+    def finish(self) -> None:
+        """Prints the last state and ends the line."""
+        now = time.monotonic()
+        self.past = deque([(self.started, 0, 0)])
+        self._show(now)
+        if self.shown and self.is_live:
+            print(file=sys.stderr, flush=True)
+        self.width = 0
+
+    def line(self, now: float) -> str:
+        """The line, such as `120 of 400 trials, 61.2 trials/s, about 5 s left`."""
+        self.past.append((now, self.done, self.bytes))
+        while len(self.past) > 2 and now - self.past[0][0] > WINDOW_SECONDS:
+            self.past.popleft()
+        then, done, size = self.past[0]
+        seconds = max(now - then, 1e-9)
+        rate = (self.done - done) / seconds
+        parts = [
+            f"{self.done:,} of {self.total:,} {self.unit}",
+            f"{_rounded(rate)} {self.unit}/s",
+        ]
+        if self.total_bytes:
+            parts.append(f"{_rounded((self.bytes - size) / seconds / 1e9)} GB/s")
+        if rate > 0 and self.done < self.total:
+            parts.append(f"about {_duration((self.total - self.done) / rate)} left")
+        elif self.done >= self.total:
+            parts.append(f"in {_duration(now - self.started)}")
+        if self.retried:
+            parts.append(f"{self.retried} retried")
+        if self.failed:
+            parts.append(f"{self.failed} failed")
+        return ", ".join(parts)
+
+    def _show(self, now: float) -> None:
+        if not self.shown:
+            return
+        line = self.line(now)
+        if self.is_live:
+            print("\r" + line.ljust(self.width), end="", file=sys.stderr, flush=True)
+            self.width = len(line)
+        else:
+            print(line, file=sys.stderr, flush=True)
+
+    def _clear(self) -> None:
+        if self.is_live and self.width:
+            print("\r" + " " * self.width + "\r", end="", file=sys.stderr)
+            self.width = 0
+
+
+def _rounded(value: float) -> str:
+    """Three digits, as all of tcplab prints."""
+    if value >= 100:
+        return f"{value:,.0f}"
+    return f"{value:.3g}" if value >= 0.001 else "0"
+
+
+def _duration(seconds: float) -> str:
+    if seconds < 90:
+        return f"{seconds:.3g} s"
+    if seconds < 5400:
+        return f"{seconds / 60:.0f} min"
+    return f"{seconds / 3600:.3g} h"

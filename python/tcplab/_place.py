@@ -1,0 +1,257 @@
+"""Where a data set lies: a directory, NFS, or object storage by fsspec.
+
+A file of a place is never half there: on a file system it is written under a temporary name and
+moved; an object store shows an object when it is complete.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import tempfile
+import uuid
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager, suppress
+from importlib import import_module
+from pathlib import Path
+from typing import Any, Protocol
+
+from tcplab._core import TcplabError
+
+__all__ = ["Place", "as_json", "file_system", "is_remote", "matching", "open_place", "remote_file"]
+
+TEMPORARY = "_tmp"
+"""Below a place: files that are being written. Readers of Parquet skip names with `_`."""
+
+
+class Place(Protocol):
+    """Files below one directory or prefix, by relative names with `/`."""
+
+    @property
+    def name(self) -> str:
+        """The directory or URL."""
+        ...
+
+    def read(self, name: str) -> bytes:
+        """A file's content.
+
+        Raises:
+            FileNotFoundError: There is none.
+        """
+        ...
+
+    def write(self, name: str, content: bytes) -> None:
+        """Makes or replaces a file, at once."""
+        ...
+
+    def files(self, below: str) -> Iterator[tuple[str, int]]:
+        """Name and size in bytes of each file below a directory; none if that does not exist."""
+        ...
+
+    def remove(self, name: str) -> None:
+        """Removes a file, if it is there."""
+        ...
+
+    def path(self, name: str) -> str:
+        """A file as other programs name it: path or URL."""
+        ...
+
+    def moved_in(self, name: str) -> AbstractContextManager[str]:
+        """A local path to write to; what is there at the end becomes the file, at once."""
+        ...
+
+
+def is_remote(name: str) -> bool:
+    """Whether a name is a URL, which needs fsspec."""
+    return "://" in name
+
+
+def open_place(name: str | os.PathLike[str]) -> Place:
+    """The place with this name.
+
+    Args:
+        name: A directory, which is made on the first write, or a URL that fsspec knows
+            (`s3://bucket/prefix`, `gs://…`). Credentials come from fsspec's configuration and
+            the environment of each worker; they are never sent.
+
+    Raises:
+        TcplabError: fsspec, or its part for this kind of storage, is not installed.
+    """
+    text = os.fspath(name)
+    return RemotePlace(text) if is_remote(text) else LocalPlace(text)
+
+
+class LocalPlace:
+    """A directory."""
+
+    def __init__(self, directory: str) -> None:
+        self.directory = Path(directory).absolute()
+        self.name = str(self.directory)
+
+    def read(self, name: str) -> bytes:
+        """A file's content."""
+        return (self.directory / name).read_bytes()
+
+    def write(self, name: str, content: bytes) -> None:
+        """Makes or replaces a file."""
+        with self.moved_in(name) as temporary:
+            Path(temporary).write_bytes(content)
+
+    def files(self, below: str) -> Iterator[tuple[str, int]]:
+        """Name and size of each file below."""
+        waiting = [self.directory / below]
+        while waiting:
+            directory = waiting.pop()
+            try:
+                entries = sorted(os.scandir(directory), key=lambda entry: entry.name)
+            except (FileNotFoundError, NotADirectoryError):
+                continue
+            for entry in entries:
+                if entry.is_dir():
+                    waiting.append(Path(entry.path))
+                    continue
+                with suppress(FileNotFoundError):
+                    relative = os.path.relpath(entry.path, self.directory)
+                    yield relative.replace(os.sep, "/"), entry.stat().st_size
+
+    def remove(self, name: str) -> None:
+        """Removes a file, if it is there."""
+        (self.directory / name).unlink(missing_ok=True)
+
+    def path(self, name: str) -> str:
+        """The file's path."""
+        return str(self.directory / name)
+
+    @contextmanager
+    def moved_in(self, name: str) -> Iterator[str]:
+        """A path on the same file system, moved to `name` at the end."""
+        target = self.directory / name
+        temporary = self.directory / TEMPORARY / f"{uuid.uuid4().hex}{target.suffix}"
+        temporary.parent.mkdir(parents=True, exist_ok=True)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            yield str(temporary)
+            os.replace(temporary, target)
+        finally:
+            temporary.unlink(missing_ok=True)
+
+
+class RemotePlace:
+    """A prefix of an object store, or anything else that fsspec reaches."""
+
+    def __init__(self, url: str) -> None:
+        self.name = url.rstrip("/")
+        self.system, self.root = file_system(self.name)
+        # Other workers write here too: a listing must never come from memory.
+        self.system.use_listings_cache = False
+
+    def _full(self, name: str) -> str:
+        return f"{self.root}/{name}"
+
+    def read(self, name: str) -> bytes:
+        """An object's content."""
+        content: bytes = self.system.cat_file(self._full(name))
+        return content
+
+    def write(self, name: str, content: bytes) -> None:
+        """Makes or replaces an object by one put."""
+        self._make_directory(name)
+        self.system.pipe_file(self._full(name), content)
+
+    def files(self, below: str) -> Iterator[tuple[str, int]]:
+        """Name and size of each object below."""
+        self.system.invalidate_cache()
+        try:
+            found: dict[str, Any] = self.system.find(self._full(below), detail=True)
+        except FileNotFoundError:
+            return
+        start = len(self.root.rstrip("/")) + 1
+        for name, info in sorted(found.items()):
+            yield name[start:], int(info.get("size") or 0)
+
+    def remove(self, name: str) -> None:
+        """Removes an object, if it is there."""
+        with suppress(FileNotFoundError):
+            self.system.rm_file(self._full(name))
+
+    def path(self, name: str) -> str:
+        """The object's URL."""
+        return f"{self.name}/{name}"
+
+    @contextmanager
+    def moved_in(self, name: str) -> Iterator[str]:
+        """A local temporary file, put in one piece at the end."""
+        with tempfile.TemporaryDirectory(prefix="tcplab-") as directory:
+            temporary = os.path.join(directory, os.path.basename(name))
+            yield temporary
+            self._make_directory(name)
+            self.system.put_file(temporary, self._full(name))
+
+    def _make_directory(self, name: str) -> None:
+        """Object stores have no directories; some other systems need them."""
+        parent = self._full(name).rsplit("/", 1)[0]
+        with suppress(Exception):
+            self.system.makedirs(parent, exist_ok=True)
+
+
+def file_system(url: str) -> tuple[Any, str]:
+    """The file system of fsspec for a URL, and the path there."""
+    try:
+        fsspec: Any = import_module("fsspec")
+    except ModuleNotFoundError:
+        raise TcplabError(
+            f"{url} needs fsspec, which is not installed\n  try: pip install fsspec"
+        ) from None
+    try:
+        system, path = fsspec.core.url_to_fs(url)
+    except (ImportError, ValueError) as error:
+        raise TcplabError(f"{url}: {error}") from None
+    return system, path.rstrip("/")
+
+
+@contextmanager
+def remote_file(url: str) -> Iterator[str]:
+    """A file of object storage as a local file, which is removed afterwards.
+
+    Yields:
+        Its path; the name ends as the URL does.
+    """
+    system, path = file_system(url)
+    directory = tempfile.mkdtemp(prefix="tcplab-")
+    try:
+        local = os.path.join(directory, path.rsplit("/", 1)[-1] or "capture")
+        system.get_file(path, local)
+        yield local
+    finally:
+        shutil.rmtree(directory, ignore_errors=True)
+
+
+def matching(pattern: str) -> list[tuple[str, int, str]]:
+    """Remote files that a URL with `*`, `?` or `**` means.
+
+    Returns:
+        Of each, in order: URL, size in bytes (0 if unknown), and what changes with its content.
+    """
+    system, path = file_system(pattern)
+    scheme = pattern.split("://", 1)[0]
+    if any(sign in path for sign in "*?["):
+        found = system.glob(path, detail=True)
+    elif system.isdir(path):
+        found = system.find(path, detail=True)
+    else:
+        found = {path: system.info(path)}
+    result = []
+    for name, info in sorted(found.items()):
+        if info.get("type") == "directory":
+            continue
+        marks = ("ETag", "etag", "md5Hash", "content_md5", "LastModified", "updated", "mtime")
+        mark = next((str(info[key]) for key in marks if info.get(key)), "")
+        url = name if "://" in name else f"{scheme}://{name.lstrip('/')}"
+        result.append((url, int(info.get("size") or 0), mark))
+    return result
+
+
+def as_json(value: object) -> bytes:
+    """A value as the places keep it."""
+    return (json.dumps(value, ensure_ascii=False, sort_keys=True) + "\n").encode()

@@ -1,0 +1,213 @@
+"""The commands `tcplab sweep` and `tcplab archive`: `python -m tcplab.commands sweep …`.
+
+Exit codes: 0 success, 1 the command worked and a trial failed, 2 the command could not do its
+work, or a task failed on each attempt, 130 Ctrl-C stopped it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from tcplab._core import ScenarioError, TcplabError
+
+__all__ = ["main"]
+
+ERROR = 2
+STOPPED = 130
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Runs a command.
+
+    Args:
+        arguments: Those of the command line, by default of this process.
+
+    Returns:
+        The exit code.
+    """
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    # As in all of tcplab, the file follows `=`, so that `--json` alone takes no argument.
+    given = ["--json=-" if it == "--json" else it for it in given]
+    try:
+        options = _parser().parse_args(given)
+    except SystemExit as end:
+        return end.code if isinstance(end.code, int) else ERROR
+    try:
+        code: int = options.run(options)
+        return code
+    except KeyboardInterrupt:
+        place = options.output
+        print(f"\nstopped; the same command continues in {place}", file=sys.stderr)
+        return STOPPED
+    except ScenarioError as error:
+        at = f" (line {error.line})" if getattr(error, "line", 0) else ""
+        print(f"error: {error}{at}", file=sys.stderr)
+        if getattr(error, "remedy", None):
+            print(f"  try: {error.remedy}", file=sys.stderr)
+        return ERROR
+    except (TcplabError, ImportError, OSError, ValueError, TypeError) as error:
+        print(f"error: {error}", file=sys.stderr)
+        return ERROR
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="tcplab", description="A laboratory for TCP, on clusters")
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    sweep = commands.add_parser(
+        "sweep",
+        help="run an experiment's trials on many machines",
+        description="Run an experiment's trials on many machines, and keep their rows as Parquet",
+    )
+    sweep.set_defaults(run=_sweep)
+    sweep.add_argument("scenario", metavar="SCENARIO", help="a built-in experiment, or a file")
+    _add_common(sweep, "trials,episodes")
+    sweep.add_argument(
+        "--world", choices=("auto", "kernel", "sim"), default="sim", help="the world to run in"
+    )
+    sweep.add_argument("--trials", type=_count, metavar="N", help="trials of each case")
+    sweep.add_argument("--seed", type=_seed, metavar="N", help="override the scenario's seed")
+    sweep.add_argument(
+        "--per-task", type=_count, metavar="N", help="trials of a task [default: about a second]"
+    )
+    archive = commands.add_parser(
+        "archive",
+        help="explain many captures on many machines",
+        description="Explain many captures on many machines, keep the results as Parquet, and sum "
+        "them up",
+    )
+    archive.set_defaults(run=_archive)
+    archive.add_argument(
+        "captures", metavar="CAPTURE", nargs="+", help="files, directories, patterns or URLs"
+    )
+    _add_common(archive, "connections,findings,stalls,episodes")
+    archive.add_argument("--filter", metavar="EXPRESSION", help="analyse only matching packets")
+    archive.add_argument(
+        "--shards", type=_count, metavar="N", help="tasks for each capture [default: by its size]"
+    )
+    return parser
+
+
+def _add_common(parser: argparse.ArgumentParser, tables: str) -> None:
+    parser.add_argument(
+        "-o", "--output", metavar="PLACE", required=True, help="a directory, or a URL (s3://…)"
+    )
+    engine = parser.add_mutually_exclusive_group()
+    engine.add_argument(
+        "--dask", metavar="ADDRESS", help="a Dask scheduler, such as tcp://head:8786"
+    )
+    engine.add_argument("--ray", metavar="ADDRESS", help="a Ray cluster: ray://…, auto, or ray")
+    engine.add_argument(
+        "-j",
+        "--jobs",
+        type=_count,
+        metavar="N",
+        help="local processes [default: one per processor]",
+    )
+    parser.add_argument(
+        "--tables", type=_names, metavar="NAMES", default=_names(tables), help="tables to keep"
+    )
+    parser.add_argument(
+        "--attempts", type=_count, metavar="N", default=3, help="how often a task is tried"
+    )
+    parser.add_argument("-q", "--quiet", action="store_true", help="print errors only")
+    parser.add_argument("--json", metavar="FILE", help="print JSON instead of text, or write it")
+
+
+def _count(text: str) -> int:
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"{text!r}: use a whole number of 1 or more")
+    return int(text)
+
+
+def _seed(text: str) -> int:
+    if not text.isdecimal():
+        raise argparse.ArgumentTypeError(f"{text!r}: use a whole number of 0 or more")
+    return int(text)
+
+
+def _names(text: str) -> list[str]:
+    return [name.strip() for name in text.split(",") if name.strip()]
+
+
+def _engine(options: argparse.Namespace) -> object:
+    """What is meant by `--dask`, `--ray` and `--jobs`."""
+    return options.dask or options.ray or options.jobs
+
+
+def _sweep(options: argparse.Namespace) -> int:
+    from tcplab._sweep import sweep
+
+    dataset = sweep(
+        options.scenario,
+        options.output,
+        on=_engine(options),
+        trials=options.trials,
+        seed=options.seed,
+        world=options.world,
+        per_task=options.per_task,
+        progress=not options.quiet,
+        tables=options.tables,
+        retries=options.attempts,
+    )
+    found: dict[str, Any] = {"schema": "tcplab.sweep", "version": 1, "place": dataset.place}
+    found |= {"tasks": 0, "rows": {}, "seconds": 0.0, "attempts": 0, "failed_trials": 0}
+    for record in dataset.records:
+        found["tasks"] += 1
+        for name, rows in record["rows"].items():
+            found["rows"][name] = found["rows"].get(name, 0) + rows
+        found["seconds"] = round(found["seconds"] + record["seconds"], 3)
+        found["attempts"] += record["attempts"]
+        found["failed_trials"] += record.get("failed_trials", 0)
+    found["failures"] = [vars(failure) for failure in dataset.failures]
+    rows = ", ".join(f"{count:,} {name}" for name, count in found["rows"].items())
+    text = f"{dataset.place}: {rows} (Parquet, by case)"
+    _answer(options, found, text)
+    if found["failures"]:
+        return ERROR
+    return 1 if found["failed_trials"] else 0
+
+
+def _archive(options: argparse.Namespace) -> int:
+    from tcplab._archive import archive
+
+    dataset = archive(
+        options.captures,
+        options.output,
+        on=_engine(options),
+        filter=options.filter,
+        shards=options.shards,
+        progress=not options.quiet,
+        tables=options.tables,
+        retries=options.attempts,
+    )
+    failures = dataset.failures
+    try:
+        found = dataset.summary()
+    except TcplabError:
+        if not failures:
+            raise
+        raise TcplabError(f"no capture could be read: {failures[0]}") from None
+    shown = {**found.to_dict(), "failures": [vars(failure) for failure in failures]}
+    _answer(options, shown, str(found))
+    return ERROR if failures else 0
+
+
+def _answer(options: argparse.Namespace, found: dict[str, Any], text: str) -> None:
+    """Prints text or JSON, or writes JSON to a file beside the text."""
+    document = json.dumps(found, indent=2, ensure_ascii=False)
+    if options.json == "-":
+        print(document)
+        return
+    if options.json:
+        Path(options.json).write_text(document + "\n", encoding="utf-8")
+    if not options.quiet:
+        print(text)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,116 @@
+"""A compiled part for tests of the machinery: trials that are rows of numbers."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+
+class FakeTable:
+    """A table that writes itself as JSON Lines, whatever its name ends in."""
+
+    def __init__(self, names: list[str], rows: list[list[Any]], **metadata: str) -> None:
+        self.column_names, self._rows, self.metadata = names, rows, metadata
+
+    @property
+    def num_rows(self) -> int:
+        return len(self._rows)
+
+    def rows(self, first: int, count: int) -> list[list[Any]]:
+        return self._rows[first : first + count]
+
+    def write(self, path: str) -> None:
+        Path(path).write_text("".join(json.dumps(row) + "\n" for row in self._rows) or "\n")
+
+
+@dataclass
+class FakeScenario:
+    """A scenario with cases `a` and `b/1%`."""
+
+    source: str = 'title = "fake"'
+    name: str = "fake"
+    directory: str | None = None
+    seed: int = 7
+    trials: int = 10
+
+    def cases(self) -> list[tuple[str, dict[str, str], str]]:
+        return [("a", {}, "hash-a"), ("b/1%", {}, "hash-b")]
+
+    def worlds(self) -> list[tuple[str, str]]:
+        return [("a", "sim"), ("b/1%", "kernel")]
+
+
+@dataclass
+class FakeCore:
+    """What `_sweep` and `_archive` call. `broken` holds trials and captures that fail."""
+
+    __version__: str = "1.0"
+    broken: set[object] = field(default_factory=set)
+    ran: list[object] = field(default_factory=list)
+    worlds: set[str] = field(default_factory=set)
+
+    class Scenario:
+        @staticmethod
+        def parse(text: str, name: str, directory: str | None) -> FakeScenario:
+            return FakeScenario(text, name, directory)
+
+    class Run:
+        @staticmethod
+        def tables() -> list[tuple[str, str]]:
+            return [("trials", ""), ("episodes", "")]
+
+    class Trace:
+        @staticmethod
+        def tables() -> list[tuple[str, str]]:
+            return [(name, "") for name in ("connections", "findings", "stalls", "episodes")]
+
+    def run_part(
+        self, scenario: FakeScenario, case: str, first: int, last: int, **options: Any
+    ) -> dict[str, FakeTable]:
+        self.worlds.add(options["world"])
+        numbers = range(first, last + 1)
+        for number in numbers:
+            if (case, number) in self.broken:
+                raise ValueError(f"trial {number} of {case} is broken")
+        self.ran.extend((case, number) for number in numbers)
+        rows = [[case, number, options["seed"] * number, "good"] for number in numbers]
+        trials = FakeTable(["case", "trial", "seed", "outcome"], rows)
+        return {name: trials for name in options["tables"]}
+
+    def trace_part(
+        self,
+        files: list[str],
+        filter: str | None,
+        shard: tuple[int, int] | None,
+        tables: list[str],
+    ) -> dict[str, FakeTable]:
+        (file,) = files
+        if Path(file).name in self.broken:
+            raise ValueError(f"{Path(file).name} is no capture")
+        self.ran.append((Path(file).name, shard))
+        count = int(Path(file).read_text().split()[-1])
+        index, of = shard or (0, 1)
+        numbers = [it for it in range(count) if it % of == index]
+        names = ["connection", "client_address", "client_port", "server_address", "server_port"]
+        names += ["first_ns", "last_ns", "forward_data_segments", "forward_unique_bytes"]
+        names += ["forward_retransmissions", "forward_rtt_samples", "forward_rtt_median_ns"]
+        second = 10**9
+        rows = [
+            [it, "10.0.0.1", 1000 + it, f"10.0.1.{it % 2}", 443, 0, second, 100, 100_000, it, 9]
+            + [20_000_000]
+            for it in numbers
+        ]
+        metadata = {"tcplab.zero_unix_ns": str(1_700_000_000 * second), "tcplab.packets": "1000"}
+        findings = [[it, "timeouts", "harm", it * 1000, f"{it} timeouts"] for it in numbers if it]
+        stalls = [[it, "tail-loss", it * 500] for it in numbers if it]
+        made = {
+            "connections": FakeTable(names, rows, **metadata),
+            "findings": FakeTable(
+                ["connection", "rule", "severity", "cost_ns", "statement"], findings
+            ),
+            "stalls": FakeTable(["connection", "cause", "duration_ns"], stalls),
+            "episodes": FakeTable(["connection"], []),
+        }
+        return {name: made[name] for name in tables}

@@ -1,0 +1,283 @@
+"""Archives: each capture read once, split, resumed, summed up."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+from conftest import needs_core
+from fake_core import FakeCore
+
+from tcplab import _archive, _worker, commands
+from tcplab._archive import Capture, archive, find, split, trace_many
+from tcplab._core import TcplabError
+from tcplab._dataset import Dataset
+from tcplab._summary import quantile, summary, sums_of
+
+CORPUS = Path(__file__).parents[2] / "corpus" / "groundtruth"
+
+
+@pytest.fixture
+def core(monkeypatch: pytest.MonkeyPatch) -> FakeCore:
+    fake = FakeCore()
+    fake.TcplabError = TcplabError  # type: ignore[attr-defined]
+    monkeypatch.setattr(_archive, "_core", fake)
+    monkeypatch.setattr(_worker, "_core", fake)
+    return fake
+
+
+@pytest.fixture
+def captures(tmp_path: Path) -> Path:
+    """Twelve captures of the fake: its number says how many connections it has."""
+    directory = tmp_path / "captures"
+    (directory / "below").mkdir(parents=True)
+    for number in range(12):
+        where = directory / "below" if number % 2 else directory
+        (where / f"c{number:02}.pcap").write_text(f"connections {number}")
+    (directory / "notes.txt").write_text("not a capture")
+    return directory
+
+
+def quiet(given: Any, place: Path, executor: Any, **options: Any) -> Dataset:
+    return archive(given, place, on=executor, progress=False, **options)
+
+
+def names_of(core: FakeCore) -> list[str]:
+    return sorted(it[0] for it in core.ran if isinstance(it, tuple))
+
+
+def test_captures_are_found(captures: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(captures)
+    assert len(find([captures])) == 12
+    assert len(find(["*.pcap"])) == 6
+    assert len(find(["**/*.pcap"])) == 12
+    assert len(find([captures, "**/*.pcap", Path("c00.pcap")])) == 12
+    with pytest.raises(TcplabError, match="no captures: nothing\\*\n  try: a file, a directory"):
+        find(["nothing*"])
+    pytest.importorskip("fsspec")
+    assert len(find([f"file://{captures}/*.pcap"])) == 6
+
+
+def test_large_captures_are_split_by_their_size_alone() -> None:
+    capture = Capture("/x.pcap", 10_000_000_000, "1")
+    parts = split(capture, None)
+    assert [(it.index, it.count) for it in parts] == [(0, 3), (1, 3), (2, 3)]
+    assert len({it.task(None, "1") for it in parts}) == 3
+    assert len(split(Capture("/x.pcap", 7_999_999_999, "1"), None)) == 1
+    assert len(split(Capture("/x.pcap", 1, "1"), 4)) == 4
+
+
+def test_each_capture_is_read_once(
+    core: FakeCore, captures: Path, tmp_path: Path, threads: Any
+) -> None:
+    place = tmp_path / "place"
+    dataset = quiet(captures, place, threads)
+    assert names_of(core) == [f"c{it:02}.pcap" for it in range(12)]
+    assert (dataset.missing, dataset.failures) == ([], [])
+    assert len(dataset.connections) == 12
+    listed = [json.loads(it) for it in (place / "captures.jsonl").read_text().splitlines()]
+    assert sorted(os.path.basename(it["url"]) for it in listed) == names_of(core)
+    core.ran.clear()
+    quiet(captures, place, threads)
+    assert core.ran == []
+
+
+def test_new_and_changed_captures_are_read(
+    core: FakeCore, captures: Path, tmp_path: Path, threads: Any
+) -> None:
+    place = tmp_path / "place"
+    quiet(captures, place, threads)
+    core.ran.clear()
+    (captures / "c02.pcap").write_text("more connections 20")
+    (captures / "new.pcap").write_text("connections 3")
+    dataset = quiet(captures, place, threads)
+    assert names_of(core) == ["c02.pcap", "new.pcap"]
+    assert len(dataset.connections) == 13
+    assert dataset.summary().total["connections"] == sum(range(12)) - 2 + 20 + 3
+
+
+def test_split_capture_has_each_connection_once(
+    core: FakeCore, captures: Path, tmp_path: Path, threads: Any
+) -> None:
+    whole = quiet(captures, tmp_path / "whole", threads).summary()
+    parts = quiet(captures, tmp_path / "parts", threads, shards=3)
+    assert len(parts.connections) == 36
+    found = parts.summary()
+    assert (found.captures, found.packets) == (whole.captures, whole.packets)
+    assert found.total == whole.total
+    assert found.findings == whole.findings
+    with pytest.raises(TcplabError, match="another number of shards: 3 there, 4 now"):
+        quiet(captures, tmp_path / "parts", threads, shards=4)
+
+
+def test_capture_that_cannot_be_read_is_listed(
+    core: FakeCore, captures: Path, tmp_path: Path, threads: Any
+) -> None:
+    core.broken |= {"c03.pcap", "c04.pcap"}
+    dataset = quiet(captures, tmp_path / "place", threads)
+    failures = {os.path.basename(it.what): it for it in dataset.failures}
+    assert set(failures) == core.broken
+    assert failures["c03.pcap"].reasons == ("ValueError: c03.pcap is no capture",) * 3
+    assert len(dataset.missing) == 2
+    assert len(dataset.connections) == 10
+    core.broken.clear()
+    dataset = quiet(captures, tmp_path / "place", threads)
+    assert (dataset.failures, dataset.missing) == ([], [])
+
+
+def test_one_attempt_is_one(core: FakeCore, captures: Path, tmp_path: Path, threads: Any) -> None:
+    core.broken.add("c05.pcap")
+    dataset = quiet(captures, tmp_path / "place", threads, retries=1)
+    assert [it.attempts for it in dataset.failures] == [1]
+
+
+def test_other_filter_in_the_place_is_refused(
+    core: FakeCore, captures: Path, tmp_path: Path, threads: Any
+) -> None:
+    quiet(captures, tmp_path / "place", threads, filter="port 443")
+    with pytest.raises(TcplabError, match="another filter: port 443 there, null now"):
+        quiet(captures, tmp_path / "place", threads)
+
+
+def test_remote_captures_are_fetched_and_removed(
+    core: FakeCore, tmp_path: Path, threads: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fsspec = pytest.importorskip("fsspec")
+    memory = fsspec.filesystem("memory")
+    for number in range(3):
+        memory.pipe_file(f"/captures/c{number}.pcap", f"connections {number}".encode())
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    monkeypatch.setattr("tempfile.tempdir", None)
+    dataset = quiet("memory://captures/*.pcap", tmp_path / "place", threads)
+    assert names_of(core) == ["c0.pcap", "c1.pcap", "c2.pcap"]
+    assert list(tmp_path.glob("tcplab-*")) == []
+    assert all(record["url"].startswith("memory://") for record in dataset.records)
+    memory.rm("/captures", recursive=True)
+
+
+def test_summary_counts_by_peer_hour_and_finding(
+    core: FakeCore, captures: Path, tmp_path: Path, threads: Any
+) -> None:
+    found = trace_many(captures, on=threads, place=tmp_path / "p", progress=False).summary()
+    assert found.captures == 12
+    assert found.total["connections"] == sum(range(12))
+    assert found.findings["timeouts"]["connections"] == sum(range(11))
+    assert set(found.peers) == {"10.0.1.0", "10.0.1.1"}
+    assert list(found.hours) == ["2023-11-14T22"]
+    assert len(found.worst) == sum(range(11))
+    worst = found.worst[0]
+    assert (worst["connection"], worst["delay_ns"]) == (10, 10_000)
+    assert worst["command"] == f"tcplab trace {captures}/below/c11.pcap -c 10"
+    text = str(found)
+    assert "12 captures" in text
+    assert "RTT p5 21.1 ms, median 21.1 ms, p95 21.1 ms; retransmitted 3.33 %" in text
+    shown = found.to_dict()
+    assert json.loads(json.dumps(shown))["total"]["retransmitted_percent"] > 0
+    assert shown["total"]["rtt_median_ns"] == pytest.approx(20e6, rel=0.06)
+
+
+def test_worst_hundred_are_kept_in_order() -> None:
+    from fake_core import FakeTable
+
+    names = ["connection", "first_ns", "last_ns", "server_address"]
+    rows: list[list[Any]] = [[it, 0, 10**9, "x"] for it in range(500)]
+    findings = [[it, "timeouts", "harm", (it * 7919) % 500, ""] for it in range(500)]
+    sums = sums_of(
+        {
+            "connections": FakeTable(names, rows),
+            "findings": FakeTable(
+                ["connection", "rule", "severity", "cost_ns", "statement"], findings
+            ),
+        }
+    )
+    assert [it["delay_ns"] for it in sums["worst"]] == list(range(499, 399, -1))
+
+
+def test_quantiles_of_classes_are_close() -> None:
+    from tcplab._summary import _bin
+
+    classes: dict[str, int] = {}
+    for value in range(1, 100_001):
+        key = _bin(value * 1000)
+        classes[key] = classes.get(key, 0) + 1
+    for share in (0.05, 0.5, 0.95):
+        assert quantile(classes, share) == pytest.approx(share * 1e8, rel=0.13)
+    assert quantile({}, 0.5) is None
+
+
+def test_summary_without_captures_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(TcplabError, match="has no finished capture\n  try: tcplab archive"):
+        summary(tmp_path)
+
+
+# With the compiled part.
+
+
+@needs_core
+def test_rows_equal_those_of_trace(on: Any, tmp_path: Path) -> None:
+    from tcplab import _core
+
+    polars = pytest.importorskip("polars")
+    dataset = archive(CORPUS, tmp_path / "place", on=on, progress=False)
+    assert dataset.failures == []
+    listed = (tmp_path / "place" / "captures.jsonl").read_text().splitlines()
+    frames = {name: dataset.table(name).to_polars() for name in dataset.tables}
+    for line in map(json.loads, listed):
+        trace = _core.trace([line["url"]])
+        for name, frame in frames.items():
+            part = frame.filter(polars.col("capture") == line["capture"]).drop("capture")
+            file = tmp_path / "expected.parquet"
+            trace.table(name).write(file)
+            assert part.equals(polars.read_parquet(file)), (line["url"], name)
+
+
+@needs_core
+def test_split_captures_have_the_same_connections(tmp_path: Path) -> None:
+    pytest.importorskip("polars")
+    whole = archive(CORPUS, tmp_path / "whole", on=2, progress=False)
+    parts = archive(CORPUS, tmp_path / "parts", on=2, progress=False, shards=3)
+    ends = ["capture", "client_port", "server_port", "first_ns", "packets"]
+    rows = [it.connections.to_polars().select(ends).sort(ends).rows() for it in (whole, parts)]
+    assert rows[0] == rows[1]
+    assert whole.summary().total == parts.summary().total
+    assert whole.summary().findings == parts.summary().findings
+
+
+@needs_core
+def test_command_of_the_worst_opens_it(tmp_path: Path) -> None:
+    import shlex
+    import subprocess
+
+    from tcplab._commands import find_command
+
+    for shards in (1, 3):
+        place = tmp_path / f"place{shards}"
+        found = archive(CORPUS, place, on=2, progress=False, shards=shards).summary()
+        assert found.worst
+        for worst in found.worst[:5]:
+            command = shlex.split(worst["command"])
+            command[0] = find_command() or "tcplab"
+            said = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+            assert worst["client"] in said
+
+
+@needs_core
+def test_command_prints_a_summary(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    directory = tmp_path / "captures"
+    directory.mkdir()
+    for file in sorted(CORPUS.glob("*.pcap*"))[:3]:
+        shutil.copy(file, directory)
+    place = tmp_path / "place"
+    pattern = f"{directory}/*.pcap*"
+    assert commands.main(["archive", pattern, "-o", str(place), "--jobs", "2", "-q"]) == 0
+    assert commands.main(["archive", pattern, "-o", str(place), "--jobs", "2"]) == 0
+    assert "3 captures" in capsys.readouterr().out
+    (directory / "bad.pcap").write_text("nonsense")
+    assert commands.main(["archive", pattern, "-o", str(place), "-j", "2", "--json"]) == 2
+    said = capsys.readouterr()
+    assert json.loads(said.out)["captures"] == 3
+    assert "bad.pcap: failed 3 times" in said.err

@@ -1,0 +1,177 @@
+"""Places and data sets: atomic files, partitions, plans, leftovers, and readers."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import pytest
+
+from tcplab._core import TcplabError
+from tcplab._dataset import (
+    Dataset,
+    Failure,
+    TableFiles,
+    agree,
+    partition,
+    remove_leftovers,
+    whole_tasks,
+    write_done,
+    write_failed,
+)
+from tcplab._place import Place, open_place
+
+CASES = ["loss=0.1%", "a/b", "größer, 5", "1", "plain"]
+
+
+@pytest.fixture(params=["directory", "memory"])
+def place(request: pytest.FixtureRequest, tmp_path: Path) -> Place:
+    if request.param == "directory":
+        return open_place(tmp_path / "place")
+    pytest.importorskip("fsspec")
+    return open_place(f"memory://tcplab/{uuid4().hex}")
+
+
+def test_files_are_written_listed_and_removed(place: Place) -> None:
+    assert list(place.files("_done")) == []
+    place.write("_done/a.json", b"{}")
+    place.write("_done/b.json", b"1")
+    place.write("_done/b.json", b"[1]")
+    assert sorted(place.files("_done")) == [("_done/a.json", 2), ("_done/b.json", 3)]
+    assert place.read("_done/b.json") == b"[1]"
+    place.remove("_done/a.json")
+    place.remove("_done/a.json")
+    assert [name for name, _ in place.files("_done")] == ["_done/b.json"]
+    with pytest.raises(FileNotFoundError):
+        place.read("_done/a.json")
+
+
+def test_file_that_fails_half_way_leaves_nothing(place: Place) -> None:
+    with pytest.raises(ZeroDivisionError), place.moved_in("trials/x.parquet") as temporary:
+        Path(temporary).write_bytes(b"half")
+        raise ZeroDivisionError
+    assert list(place.files("trials")) == []
+    with place.moved_in("trials/x.parquet") as temporary:
+        Path(temporary).write_bytes(b"whole")
+        assert list(place.files("trials")) == []
+    assert list(place.files("trials")) == [("trials/x.parquet", 5)]
+    assert list(place.files("_tmp")) == []
+
+
+def test_missing_kind_of_storage_names_the_remedy() -> None:
+    pytest.importorskip("fsspec")
+    with pytest.raises(TcplabError, match="nosuch://bucket"):
+        open_place("nosuch://bucket/x")
+
+
+def test_partition_has_a_name_for_each_case() -> None:
+    names = [partition("case", case) for case in CASES]
+    assert names[0] == "case=loss%3D0.1%25"
+    assert len(set(names)) == len(names)
+    assert all("/" not in name for name in names)
+    long = [partition("case", "ü" * 300 + end) for end in "ab"]
+    assert long[0] != long[1]
+    assert all(len(name) < 255 for name in long)
+
+
+def plan_of(**changes: Any) -> dict[str, Any]:
+    cases = [{"name": case, "task": f"{at:016x}"} for at, case in enumerate(CASES)]
+    plan = {"kind": "sweep", "identity": "i", "tables": ["trials"], "cases": cases, "seed": 1}
+    return {**plan, **changes}
+
+
+def test_other_work_in_the_place_is_refused(place: Place) -> None:
+    plan = plan_of()
+    assert agree(place, plan, {"seed": "seed"}) is plan
+    place.write("sweep.json", json.dumps(plan).encode())
+    assert agree(place, plan_of(identity="j"), {"seed": "seed"}) == plan
+    with pytest.raises(TcplabError, match="another seed: 1 there, 2 now\n  try: another place"):
+        agree(place, plan_of(seed=2), {"seed": "seed"})
+    with pytest.raises(TcplabError, match="has a sweep, not a archive|has a sweep, not an archive"):
+        agree(place, plan_of(kind="archive"), {})
+
+
+def test_part_without_record_is_no_part_of_the_table(place: Place) -> None:
+    plan = plan_of()
+    place.write("sweep.json", json.dumps(plan).encode())
+    for at, case in enumerate(CASES):
+        place.write(f"trials/{partition('case', case)}/part-00001-00010.parquet", b"rows")
+        if at % 2 == 0:
+            write_done(place, f"{at:016x}-1-10", {"rows": {"trials": 10}})
+    stale = f"trials/{partition('case', CASES[0])}/part-00001-00007.parquet"
+    place.write(stale, b"rows")
+    dataset = Dataset(place.name)
+    assert len(dataset.trials) == 3
+    assert [record["rows"]["trials"] for record in dataset.records] == [10] * 3
+    assert remove_leftovers(place, plan) == 3
+    assert len(list(place.files("trials"))) == len(dataset.trials) == 3
+    assert stale not in dict(place.files("trials"))
+
+
+def test_record_without_whole_part_does_not_count(place: Place) -> None:
+    plan = plan_of()
+    for at, content in enumerate((b"rows", b"", None)):
+        write_done(place, f"{at:016x}-1-10", {})
+        if content is not None:
+            part = f"trials/{partition('case', CASES[at])}/part-00001-00010.parquet"
+            place.write(part, content)
+    assert whole_tasks(place, plan) == [f"{0:016x}-1-10"]
+
+
+def test_failure_keeps_its_reasons_until_the_task_is_done(place: Place) -> None:
+    place.write("sweep.json", json.dumps(plan_of()).encode())
+    failure = Failure("0-1-10", "a 1-10", 3, ("x", "y", "z"))
+    write_failed(place, failure)
+    assert Dataset(place.name).failures == [failure]
+    assert str(failure) == "a 1-10: failed 3 times; z"
+    write_done(place, "0-1-10", {})
+    assert Dataset(place.name).failures == []
+
+
+def test_place_without_data_set_is_an_error(place: Place) -> None:
+    with pytest.raises(TcplabError, match=r"is no data set.*\n  try: make one"):
+        Dataset(place.name)
+
+
+def parquet_files(place: Place, key: str) -> TableFiles:
+    """A table of two rows for each case, with the case in its path, and for `case` in its rows."""
+    arrow = pytest.importorskip("pyarrow")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    names = []
+    for case in CASES:
+        columns = {"trial": [1, 2], "value": [1.5, None]}
+        if key == "case":
+            columns = {"case": [case] * 2, **columns}
+        name = f"trials/{partition(key, case)}/part-00001-00002.parquet"
+        with place.moved_in(name) as temporary:
+            parquet.write_table(arrow.table(columns), temporary)
+        names.append(name)
+    return TableFiles("trials", place, names, "" if key == "case" else key)
+
+
+@pytest.mark.parametrize("key", ["case", "capture"])
+def test_readers_see_each_row_with_its_partition(place: Place, key: str) -> None:
+    files = parquet_files(place, key)
+    expected = sorted((case, trial) for case in CASES for trial in (1, 2))
+    table = files.to_arrow()
+    pairs = zip(table[key].to_pylist(), table["trial"].to_pylist(), strict=True)
+    assert sorted(pairs) == expected
+    if not place.name.startswith("memory"):
+        frame = files.to_polars()
+        assert sorted(frame.select(key, "trial").rows()) == expected
+    pytest.importorskip("pandas")
+    assert list(files.to_pandas()["trial"]) == [1, 2] * len(CASES)
+    pytest.importorskip("duckdb")
+    found = files.sql(f'SELECT "{key}", trial FROM trials').fetchall()
+    assert sorted(found) == expected
+
+
+def test_table_is_a_sequence_of_files(tmp_path: Path) -> None:
+    place = open_place(tmp_path)
+    files = TableFiles("trials", place, ["trials/a.parquet", "trials/b.parquet"], "")
+    assert list(files) == [str(tmp_path / "trials/a.parquet"), str(tmp_path / "trials/b.parquet")]
+    assert files[1:] == [str(tmp_path / "trials/b.parquet")]
+    with pytest.raises(TcplabError, match="has no trials yet"):
+        TableFiles("trials", place, [], "").to_arrow()
