@@ -11,9 +11,12 @@ import types
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
+
+if TYPE_CHECKING:
+    import tcplab
 
 HERE = Path(__file__).parent
 PACKAGE = str(HERE.parent)
@@ -144,3 +147,29 @@ def until(condition: Callable[[], bool], seconds: float = 30.0) -> None:
     while not condition():
         assert time.monotonic() < deadline, "it did not happen"
         time.sleep(0.02)
+
+
+@pytest.fixture(scope="session")
+def trial() -> tcplab.Trial:
+    """A trial over a lossy path."""
+    from facade import lossy
+
+    import tcplab
+
+    return tcplab.simulate(lossy(), seed=3)
+
+
+@pytest.fixture(scope="session")
+def run(tmp_path_factory: pytest.TempPathFactory) -> tcplab.Run:
+    """A run of two factors with eight trials each case."""
+    from facade import upload
+
+    import tcplab
+
+    scenario = upload(
+        matrix={"path.loss": ["0 %", "2 %"], "client.socket.congestion": ["reno", "cubic"]},
+        repeat={"trials": 8},
+        expect=[{"claim": "Every byte arrives", "metric": "payload_intact", "equals": True}],
+    )
+    place = tmp_path_factory.mktemp("runs")
+    return tcplab.run(scenario, world="sim", directory=place, progress=False)

@@ -16,7 +16,7 @@ from tcplab import _archive, _worker, commands
 from tcplab._archive import Capture, archive, find, split, trace_many
 from tcplab._core import TcplabError
 from tcplab._dataset import Dataset
-from tcplab._summary import quantile, sums_of, summary
+from tcplab._summary import quantile, summary, sums_of
 
 CORPUS = Path(__file__).parents[2] / "corpus" / "groundtruth"
 

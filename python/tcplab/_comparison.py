@@ -1,0 +1,117 @@
+"""Comparisons of two levels of a factor."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tcplab import _html
+from tcplab._records import Records
+
+
+class Comparison:
+    """Which of two levels is better, by each metric, and how sure that is.
+
+    docs/statistics.md says what is computed.
+    """
+
+    def __init__(self, document: dict[str, Any]) -> None:
+        self.json = document
+        """The comparison, as `tcplab compare --json` has it."""
+
+    @property
+    def by(self) -> str | None:
+        """The factor."""
+        factor: str | None = self.json.get("by")
+        return factor
+
+    @property
+    def levels(self) -> tuple[str, str]:
+        """The levels, the baseline first."""
+        first, second = (str(side["label"]) for side in self.json["sides"])
+        return first, second
+
+    @property
+    def warnings(self) -> list[str]:
+        """What is doubtful about the comparison."""
+        return list(self.json.get("warnings", ()))
+
+    @property
+    def rows(self) -> Records:
+        """A record for each case and metric.
+
+        `a` and `b` are the medians of both levels, `difference` that of b against a, with its
+        interval of 95 % (`low`, `high`), all in `unit`; where `is_ratio` is true, the difference
+        and its interval are ratios of b to a. `p` is corrected for multiple tests.
+        """
+        return Records(map(_row, self.json["rows"]), self._title())
+
+    def __repr__(self) -> str:
+        lines = [f"<Comparison: {self._title()}>"]
+        for row in self.rows:
+            medians = f"{_rounded(row['a'])} → {_rounded(row['b'])} {row['unit']}".rstrip()
+            case = f"{row['case']} " if row["case"] else ""
+            lines.append(f"  {case}{row['metric']}: {medians}, {row['verdict']}")
+        return _html.visible("\n".join(lines), one_line=False)
+
+    def _repr_html_(self) -> str:
+        rows = [
+            [
+                row["case"],
+                row["metric"],
+                row["unit"],
+                *(_rounded(row[name]) for name in ("a", "b", "difference")),
+                "too few trials"
+                if row["low"] is None
+                else f"{_rounded(row['low'])} … {_rounded(row['high'])}",
+                _rounded(row["p"]),
+                row["verdict"],
+            ]
+            for row in self.rows
+        ]
+        heads = ["case", "metric", "unit", *self.levels]
+        titles = [*heads, "difference or ratio", "95 % interval", "p", "verdict"]
+        return _html.block(
+            _html.heading(self._title(), "medians"),
+            *(f"<p>{_html.text(warning)}</p>" for warning in self.warnings),
+            _html.table(titles, rows),
+            f"<p><small>{_html.text(self.json.get('family', ''))}</small></p>",
+        )
+
+    def _title(self) -> str:
+        first, second = self.levels
+        return f"{self.by}: {first} against {second}" if self.by else f"{first} against {second}"
+
+
+def _row(row: dict[str, Any]) -> dict[str, Any]:
+    low, high = row.get("interval") or (None, None)
+    first, second = row["medians"]
+    return {
+        "case": row["case"],
+        "metric": row["metric"],
+        "unit": row["unit"],
+        "better": row["better"],
+        "a": first,
+        "b": second,
+        "difference": row["difference"],
+        "low": low,
+        "high": high,
+        "is_ratio": row["is_ratio"],
+        "p": row["p_corrected"],
+        "verdict": _verdict(row["verdict"]),
+    }
+
+
+def _rounded(value: float | None) -> str:
+    """A number with four digits."""
+    return _html.plain(None if value is None else float(f"{value:.4g}"))
+
+
+def _verdict(verdict: Any) -> str:
+    """A verdict as words: it is a word, or a word with details."""
+    if isinstance(verdict, str):
+        return verdict
+    if not isinstance(verdict, dict):
+        return str(verdict)
+    ((word, details),) = verdict.items()
+    more = details.get("more") if isinstance(details, dict) else None
+    return f"{word}: about {more:,} more trials needed" if more else word

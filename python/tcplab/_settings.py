@@ -1,0 +1,168 @@
+"""Python's values as the values of scenario files, and keys with dots."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping, Sequence
+from datetime import timedelta
+from decimal import Decimal
+from typing import Any
+
+_PROBABILITIES = {
+    "bad",
+    "ci",
+    "corrupt",
+    "correlation",
+    "duplicate",
+    "error",
+    "good",
+    "loss",
+    "mark",
+    "mark_threshold",
+    "p",
+    "probability",
+    "r",
+    "weight",
+}
+"""Keys whose values are probabilities or shares. There a number such as 0.01 means 1 %."""
+
+
+def parse_key(key: str) -> list[str]:
+    """The parts of a key with dots, as TOML has them.
+
+    >>> parse_key('server.sysctl."net.ipv4.tcp_rmem"')
+    ['server', 'sysctl', 'net.ipv4.tcp_rmem']
+
+    Raises:
+        ValueError: A quote is not closed, or a part is empty.
+    """
+    parts: list[str] = []
+    rest = key.strip()
+    while True:
+        part, rest = _first_part(key, rest)
+        parts.append(part)
+        if not rest:
+            return parts
+        if not rest.startswith("."):
+            raise ValueError(f"{key!r} is no key: expected a dot before {rest!r}")
+        rest = rest[1:].lstrip()
+
+
+def _first_part(key: str, rest: str) -> tuple[str, str]:
+    if rest[:1] in ("'", '"'):
+        end = rest.find(rest[0], 1)
+        if end < 0:
+            raise ValueError(f"{key!r} is no key: a quote is not closed")
+        return rest[1:end], rest[end + 1 :].lstrip()
+    part, dot, after = rest.partition(".")
+    if not part.strip():
+        raise ValueError(f"{key!r} is no key: a part of it is empty")
+    return part.strip(), dot + after
+
+
+def join_key(parts: Sequence[str]) -> str:
+    """The parts as one key; parts that are no bare key of TOML are in quotes.
+
+    >>> join_key(["server", "sysctl", "net.ipv4.tcp_rmem"])
+    'server.sysctl."net.ipv4.tcp_rmem"'
+    """
+    return ".".join(part if _is_bare(part) else f'"{part}"' for part in parts)
+
+
+def _is_bare(part: str) -> bool:
+    letters = part.replace("_", "").replace("-", "")
+    return part.isascii() and (letters.isalnum() or (letters == "" and part != ""))
+
+
+def setting(name: str, value: Any) -> Any:
+    """A value for a scenario file, from Python's.
+
+    A `timedelta` becomes text such as `"200 ms"`, a path its text, a floating-point number for a
+    probability a percentage, a value of numpy Python's own.
+
+    >>> from datetime import timedelta
+    >>> setting("loss", 0.003), setting("delay", timedelta(milliseconds=20)), setting("trials", 5)
+    ('0.3 %', '20 ms', 5)
+
+    Args:
+        name: The last part of the key, which tells probabilities.
+        value: A text, number, truth value, `timedelta`, path, list or dictionary.
+
+    Raises:
+        TypeError: A value of this type cannot stand in a scenario.
+    """
+    if hasattr(value, "item") and not isinstance(value, (Mapping, str, bytes)):
+        value = value.item()  # a scalar of numpy
+    if isinstance(value, float):
+        return _number(name, value)
+    if isinstance(value, (str, bool, int)):
+        return value
+    if isinstance(value, timedelta):
+        return span(value)
+    if isinstance(value, os.PathLike):
+        return os.fspath(value)
+    if isinstance(value, Mapping):
+        return {str(key): setting(_last(str(key)), each) for key, each in value.items()}
+    if isinstance(value, (list, tuple, range)):
+        return [setting(name, each) for each in value]
+    raise TypeError(f"{name}: a scenario has no value of type {type(value).__name__}")
+
+
+def span(value: timedelta) -> str:
+    """A time as text, exactly.
+
+    >>> from datetime import timedelta
+    >>> span(timedelta(seconds=2)), span(timedelta(microseconds=1500))
+    ('2 s', '1500 us')
+    """
+    micros = value // timedelta(microseconds=1)
+    for size, unit in ((1_000_000, "s"), (1_000, "ms")):
+        if micros % size == 0:
+            return f"{micros // size} {unit}"
+    return f"{micros} us"
+
+
+def percentage(share: float) -> str:
+    """A share as text, exactly: 0.001 is 0.1 %.
+
+    >>> percentage(0.001), percentage(1.0), percentage(0.0)
+    ('0.1 %', '100 %', '0 %')
+    """
+    return f"{(Decimal(repr(float(share))) * 100).normalize():f} %"
+
+
+def assignments(keys: Mapping[str, Any]) -> list[str]:
+    """Keys and values as the command's `--set` has them.
+
+    >>> assignments({"rate": "20 Mbit/s", "loss": 0.01, "forward.wifi": {"stations": 2}})
+    ['rate=20 Mbit/s', 'loss=1 %', 'forward.wifi={ "stations" = 2 }']
+    """
+    made = []
+    for key, value in keys.items():
+        ready = setting(_last(key), value)
+        made.append(f"{key}={ready if isinstance(ready, str) else _toml(ready)}")
+    return made
+
+
+def _toml(value: Any) -> str:
+    """A value in TOML: a number, a truth value, a text, or a list or table of such."""
+    if isinstance(value, dict):
+        pairs = (f"{json.dumps(key)} = {_toml(each)}" for key, each in value.items())
+        return "{ " + ", ".join(pairs) + " }"
+    if isinstance(value, list):
+        return "[" + ", ".join(_toml(each) for each in value) + "]"
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _last(key: str) -> str:
+    try:
+        return parse_key(key)[-1]
+    except ValueError:
+        return key
+
+
+def _number(name: str, value: float) -> Any:
+    if value != value or value in (float("inf"), float("-inf")):
+        raise TypeError(f"{name}: a scenario has no number {value}")
+    return percentage(value) if name in _PROBABILITIES else value

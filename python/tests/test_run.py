@@ -1,0 +1,139 @@
+"""Runs and trials."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from facade import lossy, upload
+
+import tcplab
+from tcplab._groups import median
+
+
+def test_a_run_has_a_row_for_each_trial(run: tcplab.Run) -> None:
+    assert len(run.trials) == 32
+    names = run.trials.column_names
+    assert {"case", "trial", "seed", "goodput_mbit_per_second"} <= set(names)
+    assert run.factors == {
+        "path.loss": ["0 %", "2 %"],
+        "client.socket.congestion": ["reno", "cubic"],
+    }
+
+
+def test_the_metrics_are_a_long_table(run: tcplab.Run) -> None:
+    first = run.metrics.to_dicts()[0]
+    assert {"case", "trial", "metric", "unit", "value"} <= set(first)
+    assert any(name.startswith("path_loss") for name in first)
+
+
+def test_a_run_opens_again_with_the_same_rows(run: tcplab.Run) -> None:
+    again = tcplab.Run.open(run.directory)
+    assert again.trials.rows() == run.trials.rows()
+    assert again.json == run.json
+    assert (run.directory / "run.json").is_file()
+
+
+def test_the_recordings_of_a_trial_are_tables(run: tcplab.Run) -> None:
+    case = "loss=2%_reno"
+    assert "cwnd_segments" in run.samples(case, 2).column_names
+    assert run.packets(case, 2).column("payload_bytes")
+    fates = set(run.path_log(case, 2).column("fate"))
+    assert "delivered" in fates
+    assert len(run.trace(case, 2, end="server").connections) == 1
+    assert set(run.tables) >= {"trials", "metrics", "episodes"}
+    assert len(run.episodes) > 0
+    assert run.episodes.column_names[:2] == ["case", "trial"]
+
+
+def test_findings_claims_and_summaries_are_records(run: tcplab.Run) -> None:
+    assert {"case", "trial", "rule", "statement"} <= set(run.findings[0])
+    assert run.claims[0]["outcome"] == "passed"
+    goodput = [row for row in run.summaries if row["name"] == "goodput"]
+    assert len(goodput) == 4
+
+
+def test_a_comparison_names_both_levels_and_a_verdict(run: tcplab.Run) -> None:
+    comparison = run.compare(by="path.loss")
+    assert comparison.levels == ("0 %", "2 %")
+    rows = [row for row in comparison.rows if row["metric"] == "transfer_time"]
+    assert rows
+    assert all(row["verdict"] for row in rows)
+    assert "path.loss" in repr(comparison)
+    assert "<table>" in comparison._repr_html_()
+
+
+def test_a_run_shows_itself(run: tcplab.Run) -> None:
+    shown = run._repr_html_()
+    assert "loss=2%_cubic" in shown
+    assert "Every byte arrives" in shown
+    assert "goodput" in str(run)
+    assert "32 trials" in repr(run)
+
+
+def test_a_report_is_a_page(run: tcplab.Run) -> None:
+    page = run.report()
+    assert page.suffix == ".html"
+    assert page.stat().st_size > 10_000
+
+
+def test_a_case_must_be_named_where_there_are_several(run: tcplab.Run) -> None:
+    with pytest.raises(tcplab.TcplabError, match="name one of the cases: loss=0%_reno"):
+        run.samples()
+
+
+def test_options_change_trials_seed_and_cases(tmp_path: Path) -> None:
+    scenario = upload().vary({"path.loss": ["0 %", "2 %"]})
+    case = scenario.cases[1].name
+    run = tcplab.run(
+        scenario, world="sim", trials=3, seed=7, cases=[case], directory=tmp_path, report=False
+    )
+    assert run.cases == [case]
+    assert len(run.trials) == 3
+    assert run.json["seed"] == 7
+    assert not (run.directory / "report.html").exists()
+
+
+def test_a_trial_equals_the_one_of_a_run(run: tcplab.Run) -> None:
+    scenario = tcplab.Scenario(run.directory / "scenario.toml")
+    trial = tcplab.simulate(scenario, case="loss=2%_reno", number=2)
+    rows = [row for row in run.trials if (row["case"], row["trial"]) == ("loss=2%_reno", 2)]
+    assert trial.seed == rows[0]["seed"]
+    assert trial.metrics["transfer_time"] == rows[0]["transfer_time_seconds"]
+    assert trial.packets().rows() == run.packets("loss=2%_reno", 2).rows()
+
+
+def test_the_same_seed_gives_the_same_packets() -> None:
+    first, second, other = (tcplab.simulate(lossy(), seed=seed) for seed in (5, 5, 6))
+    assert first.path_log.rows() == second.path_log.rows()
+    assert first.path_log.rows() != other.path_log.rows()
+
+
+def test_a_trial_has_metrics_with_units_and_shows_itself(trial: tcplab.Trial) -> None:
+    assert trial.metrics["goodput"] > 0
+    assert trial.units["goodput"] == "Mbit/s"
+    assert trial.findings
+    assert "goodput" in repr(trial) or "transfer_time" in repr(trial)
+    assert "Mbit/s" in trial._repr_html_()
+
+
+def test_a_recording_goes_with_its_trial() -> None:
+    trial = tcplab.simulate(upload())
+    place = Path(trial.directory)
+    assert (place / "client.pcapng").is_file()
+    del trial
+    assert not place.exists()
+
+
+def test_a_trace_keeps_the_recording_of_its_trial() -> None:
+    trace = tcplab.simulate(upload()).trace("server")
+    assert len(trace.segments) > 100
+
+
+def test_summaries_have_the_median_of_the_trials(run: tcplab.Run) -> None:
+    for row in run.summaries:
+        if row["case"] == "loss=2%_reno" and row["name"] == "transfer_time":
+            values = [
+                each["transfer_time_seconds"] for each in run.trials if each["case"] == row["case"]
+            ]
+            assert row["median"] == pytest.approx(median(values))

@@ -1,0 +1,94 @@
+"""Captures."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import facade  # noqa: F401 - skips where the compiled part is missing
+import pytest
+
+import tcplab
+
+
+@pytest.fixture
+def capture(trial: tcplab.Trial) -> Path:
+    return Path(trial.directory, "client.pcapng")
+
+
+def test_a_capture_has_connections_segments_and_findings(capture: Path) -> None:
+    trace = tcplab.trace(capture)
+    assert len(trace.connections) == 1
+    assert trace.packets > 100
+    assert trace.files == [str(capture)]
+    assert trace.started is not None
+    assert {"new"} < set(trace.segments.column("kind"))
+    assert trace.findings.column_names[:2] == ["connection", "rule"]
+    assert trace.connection(0)["findings"][0]["rule"] == "recovery-episode"
+    assert "recovery-episode" in trace._repr_html_()
+    for name in trace.tables:
+        assert trace.table(name).column_names
+
+
+def test_a_trial_traces_both_ends(trial: tcplab.Trial) -> None:
+    for end in ("client", "server"):
+        assert trial.trace(end).connections.column("packets")[0] > 100
+
+
+def test_small_tables_are_read_once(capture: Path) -> None:
+    trace = tcplab.trace(capture)
+    assert trace.findings is trace.findings
+    segments = trace.segments
+    assert trace.segments is segments
+
+
+def test_a_filter_leaves_packets_out(capture: Path) -> None:
+    assert len(tcplab.trace(capture, filter="port 9").connections) == 0
+    assert len(tcplab.trace([capture], filter="time 0s..0.05s").connections) == 1
+
+
+def test_a_connection_is_a_dictionary(capture: Path) -> None:
+    connection = tcplab.trace(capture).connection(0)
+    assert connection["forward"]["unique_bytes"] == 300_000
+
+
+def test_pictures_are_svg_and_save_themselves(capture: Path, tmp_path: Path) -> None:
+    trace = tcplab.trace(capture)
+    for picture in (trace.ladder(0), trace.time_sequence(0), trace.time_sequence(0, "reverse")):
+        assert picture.text.lstrip().startswith(("<svg", "<?xml"))
+        assert "<svg" in picture._repr_html_()
+        saved = picture.save(tmp_path / "picture.svg")
+        assert saved.read_text() == str(picture)
+
+
+def test_a_page_is_one_file(capture: Path, tmp_path: Path) -> None:
+    page = tcplab.trace(capture).save_page(tmp_path / "page.html")
+    assert "<html" in page.read_text()[:200].lower()
+
+
+def test_a_trace_shows_itself(capture: Path) -> None:
+    trace = tcplab.trace(capture)
+    assert "client.pcapng" in repr(trace)
+    assert "10.98.0.1" in trace._repr_html_()
+    assert "Connection 0" in str(trace)
+
+
+def test_several_captures_are_read_as_one(trial: tcplab.Trial, tmp_path: Path) -> None:
+    capture = Path(trial.directory, "client.pcapng")
+    copy = tmp_path / "copy.pcapng"
+    copy.write_bytes(capture.read_bytes())
+    assert tcplab.trace([capture, copy]).packets == 2 * tcplab.trace(capture).packets
+
+
+def test_a_direction_that_does_not_exist_is_refused(capture: Path) -> None:
+    with pytest.raises(ValueError, match="'forward' or 'reverse', not 'up'"):
+        tcplab.trace(capture).time_sequence(0, "up")
+
+
+def test_a_path_has_a_description_and_a_picture(tmp_path: Path) -> None:
+    picture = tcplab.path("lte")
+    assert "12 Mbit/s" in picture.description
+    assert "<svg" in picture.text
+    assert "12 Mbit/s" in repr(picture)
+    mine = tcplab.path({"rate": "20 Mbit/s", "delay": "20 ms", "loss": 0.01}, seconds=2.0)
+    assert "20 Mbit/s" in mine.description
+    assert mine.save(tmp_path / "path.svg").stat().st_size > 500
