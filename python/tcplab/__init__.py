@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from tcplab._commands import advise as advise
     from tcplab._commands import rfc6349 as rfc6349
     from tcplab._comparison import Comparison as Comparison
+    from tcplab._dataset import Dataset as Dataset
     from tcplab._core import ScenarioError as ScenarioError
     from tcplab._core import TcplabError as TcplabError
     from tcplab._core import __version__ as __version__
@@ -50,6 +51,7 @@ _HOME = {
     "Column": "_table",
     "CommandResult": "_commands",
     "Comparison": "_comparison",
+    "Dataset": "_dataset",
     "PathPicture": "_path",
     "Records": "_records",
     "Run": "_run",
@@ -78,6 +80,7 @@ __all__ = [
     "Column",
     "CommandResult",
     "Comparison",
+    "Dataset",
     "PathPicture",
     "Records",
     "Run",

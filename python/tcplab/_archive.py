@@ -157,8 +157,18 @@ def archive(
             worker has another version of tcplab. The message has the remedy.
 
     Example:
-        >>> dataset = tcplab.archive("s3://bucket/2026/*.pcap.zst", "results", on=client)
-        >>> print(dataset.summary())
+        >>> import tcplab, tempfile
+        >>> from concurrent.futures import ThreadPoolExecutor
+        >>> trial = tcplab.simulate("interruption", case="reno_50ms")
+        >>> capture = f"{trial.directory}/client.pcapng*"
+        >>> with tempfile.TemporaryDirectory() as place, ThreadPoolExecutor(2) as threads:
+        ...     dataset = tcplab.archive(capture, place, on=threads, progress=False)
+        ...     dataset.connections.to_arrow().num_rows, dataset.summary().captures
+        (1, 1)
+
+        On a cluster:
+
+        >>> tcplab.archive("s3://bucket/*.pcap", "s3://bucket/out", on="auto")  # doctest: +SKIP
     """
     if shards is not None and shards < 1:
         raise ValueError(f"shards={shards}: pass 1 or more")
@@ -218,7 +228,8 @@ def trace_many(
         TcplabError: As `archive`.
 
     Example:
-        >>> tcplab.trace_many("captures/*.pcapng", on=client).connections.to_polars()
+        >>> dataset = tcplab.trace_many("captures/*.pcapng", on=client)  # doctest: +SKIP
+        >>> dataset.connections.to_polars()  # doctest: +SKIP
     """
     return archive(urls, place, on=on, **options)
 

@@ -245,7 +245,7 @@ def summary(place: str | os.PathLike[str]) -> Summary:
         TcplabError: There is no archive.
 
     Example:
-        >>> print(tcplab.Dataset("archive").summary())
+        >>> print(summary("archive"))  # doctest: +SKIP
     """
     where = open_place(place)
     found = Summary(where.name)

@@ -128,8 +128,24 @@ def sweep(
             of tcplab, or nothing works. The message has the remedy.
 
     Example:
-        >>> dataset = tcplab.sweep("haiku-tcp/sending", "results", on="tcp://head:8786")
-        >>> dataset.trials.to_polars()
+        >>> import tcplab, tempfile
+        >>> from concurrent.futures import ThreadPoolExecutor
+        >>> scenario = tcplab.Scenario.from_dict({
+        ...     "title": "Uploads over a lossy path",
+        ...     "path": {"rate": "20 Mbit/s", "delay": "20 ms"},
+        ...     "client": {"stack": "model:linux-6.18"},
+        ...     "server": {"stack": "model:linux-6.18"},
+        ...     "workload": {"upload": "100 kB"},
+        ...     "matrix": {"path.loss": ["0 %", "2 %"]},
+        ... }, name="lossy")
+        >>> with tempfile.TemporaryDirectory() as place, ThreadPoolExecutor(2) as threads:
+        ...     dataset = tcplab.sweep(scenario, place, on=threads, trials=3, progress=False)
+        ...     sorted(row["case"] for row in dataset.trials.to_arrow().to_pylist())[:4]
+        ['loss=0%', 'loss=0%', 'loss=0%', 'loss=2%']
+
+        On a cluster, and continued there after a stop:
+
+        >>> tcplab.sweep(scenario, "/shared/place", on="tcp://head:8786")  # doctest: +SKIP
     """
     inner = _inner(scenario)
     where = open_place(place)
