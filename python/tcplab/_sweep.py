@@ -128,8 +128,15 @@ def sweep(
             of tcplab, or nothing works. The message has the remedy.
 
     Example:
-        >>> dataset = tcplab.sweep("haiku-tcp/sending", "results", on="tcp://head:8786")
-        >>> dataset.trials.to_polars()
+        Three trials of each case, by threads of this process; on a cluster, `on` is its client:
+
+        >>> import tempfile, tcplab
+        >>> from concurrent.futures import ThreadPoolExecutor
+        >>> scenario = tcplab.Scenario("haiku-tcp/sends").with_({"workload.upload": "100 kB"})
+        >>> with tempfile.TemporaryDirectory() as place, ThreadPoolExecutor(2) as pool:
+        ...     dataset = tcplab.sweep(scenario, place, on=pool, trials=3, progress=False)
+        ...     dataset.trials.to_arrow().num_rows == 3 * len(scenario.cases), dataset.missing
+        (True, [])
     """
     inner = _inner(scenario)
     where = open_place(place)
