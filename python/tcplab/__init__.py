@@ -25,10 +25,10 @@ if TYPE_CHECKING:
     from tcplab._commands import advise as advise
     from tcplab._commands import rfc6349 as rfc6349
     from tcplab._comparison import Comparison as Comparison
-    from tcplab._dataset import Dataset as Dataset
     from tcplab._core import ScenarioError as ScenarioError
     from tcplab._core import TcplabError as TcplabError
     from tcplab._core import __version__ as __version__
+    from tcplab._dataset import Dataset as Dataset
     from tcplab._path import PathPicture as PathPicture
     from tcplab._path import path as path
     from tcplab._records import Records as Records

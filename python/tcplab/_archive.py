@@ -157,18 +157,18 @@ def archive(
             worker has another version of tcplab. The message has the remedy.
 
     Example:
-        >>> import tcplab, tempfile
+        Captures of two trials, by threads of this process; `on` may be a Dask client as well:
+
+        >>> import tempfile, tcplab
         >>> from concurrent.futures import ThreadPoolExecutor
-        >>> trial = tcplab.simulate("interruption", case="reno_50ms")
-        >>> capture = f"{trial.directory}/client.pcapng*"
-        >>> with tempfile.TemporaryDirectory() as place, ThreadPoolExecutor(2) as threads:
-        ...     dataset = tcplab.archive(capture, place, on=threads, progress=False)
+        >>> scenario = tcplab.Scenario("haiku-tcp/sends").with_({"workload.upload": "100 kB"})
+        >>> case = scenario.cases[0].name
+        >>> trials = [tcplab.simulate(scenario, case=case, number=number) for number in (1, 2)]
+        >>> captures = [file for trial in trials for file in trial.trace("client").files]
+        >>> with tempfile.TemporaryDirectory() as place, ThreadPoolExecutor(2) as pool:
+        ...     dataset = tcplab.archive(captures, place, on=pool, progress=False)
         ...     dataset.connections.to_arrow().num_rows, dataset.summary().captures
-        (1, 1)
-
-        On a cluster:
-
-        >>> tcplab.archive("s3://bucket/*.pcap", "s3://bucket/out", on="auto")  # doctest: +SKIP
+        (2, 2)
     """
     if shards is not None and shards < 1:
         raise ValueError(f"shards={shards}: pass 1 or more")
@@ -228,8 +228,15 @@ def trace_many(
         TcplabError: As `archive`.
 
     Example:
-        >>> dataset = tcplab.trace_many("captures/*.pcapng", on=client)  # doctest: +SKIP
-        >>> dataset.connections.to_polars()  # doctest: +SKIP
+        >>> import tempfile, tcplab
+        >>> from concurrent.futures import ThreadPoolExecutor
+        >>> scenario = tcplab.Scenario("haiku-tcp/sends").with_({"workload.upload": "100 kB"})
+        >>> trial = tcplab.simulate(scenario, case=scenario.cases[0].name)
+        >>> captures = trial.trace("client").files
+        >>> with tempfile.TemporaryDirectory() as place, ThreadPoolExecutor(2) as pool:
+        ...     dataset = tcplab.trace_many(captures, place=place, on=pool, progress=False)
+        ...     dataset.connections.to_arrow().num_rows
+        1
     """
     return archive(urls, place, on=on, **options)
 

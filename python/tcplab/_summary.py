@@ -243,9 +243,6 @@ def summary(place: str | os.PathLike[str]) -> Summary:
 
     Raises:
         TcplabError: There is no archive.
-
-    Example:
-        >>> print(summary("archive"))  # doctest: +SKIP
     """
     where = open_place(place)
     found = Summary(where.name)
