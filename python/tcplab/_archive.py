@@ -47,9 +47,10 @@ __all__ = ["archive", "summary", "trace_many"]
 PLAN = "archive.json"
 LIST = "captures.jsonl"
 TABLES = ("connections", "findings", "stalls", "episodes")
-SPLIT_BYTES = 8_000_000_000
-"""Captures from this size on are read by several tasks, one for each `SHARD_BYTES`."""
-SHARD_BYTES = 4_000_000_000
+SPLIT_BYTES = 64_000_000_000
+"""Captures from this size on are read by several tasks, one for each `SHARD_BYTES`: a task keeps
+about a kilobyte for each connection. Each reads the whole file, so smaller pieces gain little."""
+SHARD_BYTES = 32_000_000_000
 MOST_SHARDS = 32
 BATCH_BYTES = 64_000_000
 BATCH_CAPTURES = 50
@@ -142,7 +143,7 @@ def archive(
         place: A directory that all workers share, or a URL such as `s3://bucket/prefix`.
         on: Where; see `tcplab.sweep`.
         filter: Analyse only matching packets, such as `port 443`; see `tcplab trace --filter`.
-        shards: Tasks for each capture; by default one for each 4 GB of captures of 8 GB or more.
+        shards: Tasks for each capture; by default one, and one for each 32 GB of a capture of 64 GB or more.
         progress: Whether to show progress on standard error.
         tables: Tables of a trace to keep.
         retries: How often a capture is tried before it counts as failed, the first attempt

@@ -225,15 +225,15 @@ class Dataset:
     @property
     def records(self) -> Iterator[Record]:
         """The record of each finished task: rows, seconds, worker, attempts, reasons."""
-        for name in done_tasks(self._place):
-            yield json.loads(self._place.read(f"{DONE}/{name}.json"))
+        names = (f"{DONE}/{task}.json" for task in done_tasks(self._place))
+        yield from map(json.loads, self._place.read_all(names))
 
     @property
     def failures(self) -> list[Failure]:
         """The tasks that failed each time, with their reasons."""
         found = []
-        for name, _ in self._place.files(FAILED):
-            record = json.loads(self._place.read(name))
+        names = (name for name, _ in self._place.files(FAILED))
+        for record in map(json.loads, self._place.read_all(names)):
             reasons = tuple(record["reasons"])
             found.append(Failure(record["task"], record["what"], record["attempts"], reasons))
         return found

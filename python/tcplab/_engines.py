@@ -86,6 +86,12 @@ class LocalEngine(ExecutorEngine):
         spawn = multiprocessing.get_context("spawn")
         return ProcessPoolExecutor(self.processes, mp_context=spawn, initializer=_leave_ctrl_c)
 
+    def submit(
+        self, work: Work, arguments: tuple[Any, ...], needs: Mapping[str, float]
+    ) -> Future[Record]:
+        """Starts a task. A pool that ends must not meet futures that somebody else cancelled."""
+        return _relayed(super().submit(work, arguments, needs))
+
     def renew(self) -> bool:
         """A new pool in place of one whose process died."""
         self.executor.shutdown(wait=False, cancel_futures=True)
@@ -224,18 +230,8 @@ class RayEngine:
             self.works[work] = self.ray.remote(work)
         remote = self.works[work].options(max_retries=0, num_cpus=1, resources=dict(needs) or None)
         reference = remote.remote(*arguments)
-        outer: Future[Record] = Future()
-
-        def finish(ended: Future[Record]) -> None:
-            if outer.set_running_or_notify_cancel():
-                error = ended.exception()
-                if error is None:
-                    outer.set_result(ended.result())
-                else:
-                    outer.set_exception(error)
-
+        outer = _relayed(reference.future())
         _cancel_with(outer, lambda: self.ray.cancel(reference))
-        reference.future().add_done_callback(finish)
         return outer
 
     def renew(self) -> bool:
@@ -265,6 +261,24 @@ def _settle(ended: Any, outer: Future[Record]) -> None:
             outer.set_exception(EngineGoneError(f"a task is {ended.status}"))
     except BaseException as error:
         outer.set_exception(EngineGoneError(str(error)))
+
+
+def _relayed(inner: Future[Record]) -> Future[Record]:
+    """A future that becomes what another one becomes, and may be cancelled by itself."""
+    outer: Future[Record] = Future()
+
+    def finish(ended: Future[Record]) -> None:
+        if ended.cancelled():
+            outer.cancel()
+        if outer.set_running_or_notify_cancel():
+            error = ended.exception()
+            if error is None:
+                outer.set_result(ended.result())
+            else:
+                outer.set_exception(error)
+
+    inner.add_done_callback(finish)
+    return outer
 
 
 def _cancel_with(outer: Future[Record], cancel: Callable[[], object]) -> None:

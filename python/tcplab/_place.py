@@ -6,12 +6,13 @@ moved; an object store shows an object when it is complete.
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import shutil
 import tempfile
 import uuid
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
 from importlib import import_module
 from pathlib import Path
@@ -23,6 +24,9 @@ __all__ = ["Place", "as_json", "file_system", "is_remote", "matching", "open_pla
 
 TEMPORARY = "_tmp"
 """Below a place: files that are being written. Readers of Parquet skip names with `_`."""
+
+AT_ONCE = 500
+"""So many small objects are asked for together."""
 
 
 class Place(Protocol):
@@ -39,6 +43,10 @@ class Place(Protocol):
         Raises:
             FileNotFoundError: There is none.
         """
+        ...
+
+    def read_all(self, names: Iterable[str]) -> Iterator[bytes]:
+        """The contents of many small files, in their order, without waiting for each."""
         ...
 
     def write(self, name: str, content: bytes) -> None:
@@ -92,6 +100,10 @@ class LocalPlace:
     def read(self, name: str) -> bytes:
         """A file's content."""
         return (self.directory / name).read_bytes()
+
+    def read_all(self, names: Iterable[str]) -> Iterator[bytes]:
+        """The contents of files."""
+        return map(self.read, names)
 
     def write(self, name: str, content: bytes) -> None:
         """Makes or replaces a file."""
@@ -154,10 +166,19 @@ class RemotePlace:
         content: bytes = self.system.cat_file(self._full(name))
         return content
 
+    def read_all(self, names: Iterable[str]) -> Iterator[bytes]:
+        """The contents of objects, many at once where the store allows that."""
+        rest = iter(names)
+        while paths := [self._full(name) for name in itertools.islice(rest, AT_ONCE)]:
+            found: dict[str, bytes] | bytes = self.system.cat(paths)
+            if isinstance(found, bytes):
+                yield found
+            else:
+                yield from (found[path] for path in paths)
+
     def write(self, name: str, content: bytes) -> None:
         """Makes or replaces an object by one put."""
-        self._make_directory(name)
-        self.system.pipe_file(self._full(name), content)
+        self._put(name, lambda full: self.system.pipe_file(full, content))
 
     def files(self, below: str) -> Iterator[tuple[str, int]]:
         """Name and size of each object below."""
@@ -185,14 +206,16 @@ class RemotePlace:
         with tempfile.TemporaryDirectory(prefix="tcplab-") as directory:
             temporary = os.path.join(directory, os.path.basename(name))
             yield temporary
-            self._make_directory(name)
-            self.system.put_file(temporary, self._full(name))
+            self._put(name, lambda full: self.system.put_file(temporary, full))
 
-    def _make_directory(self, name: str) -> None:
-        """Object stores have no directories; some other systems need them."""
-        parent = self._full(name).rsplit("/", 1)[0]
-        with suppress(Exception):
-            self.system.makedirs(parent, exist_ok=True)
+    def _put(self, name: str, put: Callable[[str], object]) -> None:
+        """Puts an object; makes its directory where there are such things."""
+        full = self._full(name)
+        try:
+            put(full)
+        except FileNotFoundError:
+            self.system.makedirs(full.rsplit("/", 1)[0], exist_ok=True)
+            put(full)
 
 
 def file_system(url: str) -> tuple[Any, str]:

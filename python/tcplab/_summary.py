@@ -273,8 +273,7 @@ def summary(place: str | os.PathLike[str]) -> Summary:
 
 
 def _stored(place: Place) -> Iterator[Record]:
-    for name, _ in place.files(SUMS):
-        yield json.loads(place.read(name))
+    yield from map(json.loads, place.read_all(name for name, _ in place.files(SUMS)))
 
 
 def _command(sums: Record, connection: int) -> str:

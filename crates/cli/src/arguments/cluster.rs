@@ -76,7 +76,7 @@ pub(crate) struct ArchiveArguments {
     /// Analyse only matching packets, as in `tcplab trace --filter`
     #[arg(long, value_name = "EXPRESSION")]
     filter: Option<String>,
-    /// Read each capture in this many tasks [default: one; from 8 GB on one for each 4 GB]
+    /// Read each capture in this many tasks [default: one; from 64 GB on one for each 32 GB]
     ///
     /// Each task reads the whole file and keeps the connections whose hash falls to it.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
