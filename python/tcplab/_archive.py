@@ -143,7 +143,7 @@ def archive(
         place: A directory that all workers share, or a URL such as `s3://bucket/prefix`.
         on: Where; see `tcplab.sweep`.
         filter: Analyse only matching packets, such as `port 443`; see `tcplab trace --filter`.
-        shards: Tasks for each capture; by default one, and one for each 32 GB of a capture of 64 GB or more.
+        shards: Tasks for each capture; by default one, and one for each 32 GB from 64 GB on.
         progress: Whether to show progress on standard error.
         tables: Tables of a trace to keep.
         retries: How often a capture is tried before it counts as failed, the first attempt

@@ -45,6 +45,8 @@ class Meter:
 
     def finish(self) -> None:
         """Prints the last state and ends the line."""
+        if not self.total:
+            return
         now = time.monotonic()
         self.past = deque([(self.started, 0, 0)])
         self._show(now)

@@ -248,6 +248,41 @@ def test_split_captures_have_the_same_connections(tmp_path: Path) -> None:
 
 
 @needs_core
+def test_object_storage_holds_captures_and_results(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("s3fs")
+    server = pytest.importorskip("moto.server").ThreadedMotoServer(port=0, verbose=False)
+    server.start()
+    host, port = server.get_host_and_port()
+    for name, value in (
+        ("AWS_ACCESS_KEY_ID", "x"),
+        ("AWS_SECRET_ACCESS_KEY", "x"),
+        ("AWS_DEFAULT_REGION", "us-east-1"),
+        ("AWS_ENDPOINT_URL", f"http://127.0.0.1:{port}"),
+    ):
+        monkeypatch.setenv(name, value)
+    try:
+        import fsspec  # type: ignore[import-untyped]
+
+        store: Any = fsspec.filesystem("s3")
+        store.mkdir("bucket")
+        files = sorted(CORPUS.glob("*.pcap*"))[:4]
+        for file in files:
+            store.put_file(str(file), f"bucket/in/{file.name}")
+        for _ in range(2):
+            dataset = archive("s3://bucket/in/*", "s3://bucket/out", on=2, progress=False)
+            assert (dataset.missing, dataset.failures) == ([], [])
+            assert len(dataset.connections) == dataset.summary().captures == len(files)
+        local = archive(files, tmp_path / "local", on=2, progress=False)
+        assert dataset.summary().total == local.summary().total
+        rows = dataset.connections.to_arrow().num_rows
+        assert rows == local.connections.to_arrow().num_rows
+    finally:
+        server.stop()
+
+
+@needs_core
 def test_command_of_the_worst_opens_it(tmp_path: Path) -> None:
     import shlex
     import subprocess
