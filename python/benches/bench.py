@@ -26,7 +26,7 @@ WORK = ROOT / "target" / "bench-python"
 CAPTURE = """
 title = "Packets to read"
 workload = {{ upload = "{megabytes} MB" }}
-path = {{ rate = "1 Gbit/s", delay = "5 ms", queue = "2 MB", loss = 0.00001 }}
+path = {{ rate = "1 Gbit/s", delay = "5 ms", queue = "2 MB", loss = "0.001 %" }}
 client = {{ stack = "model:linux-6.18" }}
 server = {{ stack = "model:linux-6.18" }}
 sampling = {{ tcp_info = "1 s" }}
@@ -37,7 +37,7 @@ limits = {{ trial = "600 s" }}
 TRIALS = """
 title = "Trials to run"
 workload = { upload = "100 kB" }
-path = { rate = "20 Mbit/s", delay = "10 ms", loss = 0.01 }
+path = { rate = "20 Mbit/s", delay = "10 ms", loss = "1 %" }
 client = { stack = "model:linux-6.18" }
 server = { stack = "model:linux-6.18" }
 """
