@@ -106,10 +106,12 @@ wheel: toolchain ## build the Python package for others, in target/wheels: any L
 	PATH="$(CURDIR)/$(PYTHON)/bin:$$PATH" scripts/wheel.sh $(PYTHON)
 
 .PHONY: bench-python
-bench-python: toolchain system-packages ## the Python package side by side with pyshark, scapy, dpkt and tshark (BENCH="--packets 300000")
-	@$(python_tools)
-	cargo build --locked --release --package tcplab --package tcplab-python
-	$(PYTHON)/bin/python python/benches/bench.py $(BENCH)
+bench-python: wheel ## the Python package side by side with pyshark, scapy, dpkt and tshark (options: BENCH="packets --packets 300000")
+	@scripts/system-package.sh /usr/bin/tshark tshark "the comparison with tshark"
+	$(PYTHON)/bin/pip install --quiet dpkt scapy pyshark
+	$(PYTHON)/bin/pip install --quiet --no-deps --force-reinstall $$(ls -t target/wheels/*.whl | head -1)
+	TCPLAB=$(PYTHON)/bin/tcplab $(PYTHON)/bin/python python/benches/bench.py $(BENCH)
+	@$(PYTHON)/bin/pip uninstall --quiet --yes tcplab
 
 .PHONY: documents
 documents: toolchain ## measure the pages of the founding documents again (docs/documents)

@@ -291,11 +291,14 @@ def _sizes(
         replace(template, case=case["name"], prefix=f"measured{case['task']}")
         for case in others[::step]
     )
+    # A slot gets a few tasks at least, so that all end together.
+    fair = len(cases) * plan["trials"] // (4 * max(1, engine.slots()))
+    most = max(1, min(MOST_PER_TASK, plan["trials"], fair))
     measured = []
     for outcome in completed(engine, measure_task, probes, attempts=attempts):
         # A case that cannot run fails by itself, later.
         seconds = outcome.record["seconds"] if outcome.record else TASK_SECONDS
-        size = min(MOST_PER_TASK, plan["trials"], max(1, round(TASK_SECONDS / seconds)))
+        size = min(most, max(1, round(TASK_SECONDS / seconds)))
         sizes[outcome.task.case] = size
         measured.append(size)
     median = sorted(measured)[len(measured) // 2] if measured else 1
