@@ -3,8 +3,9 @@
 From a scenario or a capture to a data frame:
 
 >>> import tcplab
->>> trial = tcplab.simulate("interruption", case="offset=50ms_osx-10.7")  # doctest: +SKIP
->>> frame = tcplab.trace("capture.pcapng").connections.to_pandas()  # doctest: +SKIP
+>>> trial = tcplab.simulate("interruption", case="reno_1550ms")
+>>> len(trial.trace("client").connections)
+1
 
 The same compiled code runs below as in the command `tcplab`. Nothing is imported before it is
 used: neither the compiled part nor pandas, polars, pyarrow, matplotlib or a cluster's library.
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from tcplab._core import ScenarioError as ScenarioError
     from tcplab._core import TcplabError as TcplabError
     from tcplab._core import __version__ as __version__
+    from tcplab._dataset import Dataset as Dataset
     from tcplab._path import PathPicture as PathPicture
     from tcplab._path import path as path
     from tcplab._records import Records as Records
@@ -50,6 +52,7 @@ _HOME = {
     "Column": "_table",
     "CommandResult": "_commands",
     "Comparison": "_comparison",
+    "Dataset": "_dataset",
     "PathPicture": "_path",
     "Records": "_records",
     "Run": "_run",
@@ -78,6 +81,7 @@ __all__ = [
     "Column",
     "CommandResult",
     "Comparison",
+    "Dataset",
     "PathPicture",
     "Records",
     "Run",
