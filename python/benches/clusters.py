@@ -49,10 +49,10 @@ def scenario(size: str) -> Any:
     return _core.Scenario.parse(SCENARIO.format(size=size), "measured", None)
 
 
-def processor_seconds(work: Callable[[], object]) -> float:
+def processor_seconds(work: Callable[..., object], *arguments: object) -> float:
     """Of this process and all its threads."""
     began = time.process_time()
-    work()
+    work(*arguments)
     return time.process_time() - began
 
 
@@ -65,11 +65,11 @@ def trials() -> None:
             return _core.run_part(inner, "base", 1, last, seed=None, world="sim", tables=TABLES)
 
         part(1)
-        fixed = processor_seconds(lambda: part(few))
-        whole = processor_seconds(lambda: part(many))
+        fixed = processor_seconds(part, few)
+        whole = processor_seconds(part, many)
         row(f"a trial of {size}", 1000 * (whole - fixed) / (many - few), "ms of a processor")
     inner = scenario("100 kB")
-    row("a task of one trial of 100 kB", 1000 * processor_seconds(lambda: part_of(inner)), "ms")
+    row("a task of one trial of 100 kB", 1000 * processor_seconds(part_of, inner), "ms")
     made = _core.run_part(inner, "base", 1, 200, seed=None, world="sim", tables=TABLES)
     with tempfile.TemporaryDirectory() as directory:
         began = time.perf_counter()
@@ -114,7 +114,7 @@ def captures(directory: Path, megabytes: int) -> None:
     row("analysis of a capture", seconds / size * 1e9, "s of a processor per GB")
     row("analysis of a capture", seconds / packets * 1e6, "s of a processor per million packets")
     row("analysis of a capture, elapsed", elapsed / size * 1e9, "s per GB")
-    other = processor_seconds(lambda: analyse((1, 2)))
+    other = processor_seconds(analyse, (1, 2))
     row("a shard without connections", other / size * 1e9, "s of a processor per GB")
 
 

@@ -49,9 +49,13 @@ def test_files_are_written_listed_and_removed(place: Place) -> None:
 
 
 def test_file_that_fails_half_way_leaves_nothing(place: Place) -> None:
-    with pytest.raises(ZeroDivisionError), place.moved_in("trials/x.parquet") as temporary:
-        Path(temporary).write_bytes(b"half")
-        raise ZeroDivisionError
+    def fail() -> None:
+        with place.moved_in("trials/x.parquet") as temporary:
+            Path(temporary).write_bytes(b"half")
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        fail()
     assert list(place.files("trials")) == []
     with place.moved_in("trials/x.parquet") as temporary:
         Path(temporary).write_bytes(b"whole")

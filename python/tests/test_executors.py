@@ -144,11 +144,16 @@ def test_scheduler_that_dies_ends_the_work(tmp_path: Path) -> None:
         client = cluster.client()
         engine = open_engine(client)
         ended = 0
-        with pytest.raises(EngineLostError, match="is gone: .*\n  try: start it again and repeat"):
+
+        def run() -> None:
+            nonlocal ended
             for _ in completed(engine, tasks.square, (Number(it, "", 0.05) for it in range(400))):
                 ended += 1
                 if ended == 10:
                     cluster.scheduler.kill()
+
+        with pytest.raises(EngineLostError, match=r"is gone: .*\n  try: start it again and repeat"):
+            run()
         assert 10 <= ended < 400
         client.close(timeout=1)
     finally:
