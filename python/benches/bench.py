@@ -152,7 +152,7 @@ def read_packets(packets: int, rounds: int) -> None:
     """Packets to a frame: tcplab, what it takes the command to write Parquet, and others."""
     file = capture(packets)
     count = int(json.loads(subprocess.run(
-        [command(), "trace", str(file), "--json", "-", "-c", "0"],
+        [command(), "trace", str(file), "-c", "0", "--json"],
         check=True, stdout=subprocess.PIPE).stdout)["capture"]["packets"])
     rates: dict[str, list[float]] = {}
     memory: dict[str, float] = {}
