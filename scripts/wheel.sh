@@ -16,12 +16,8 @@ cargo zigbuild --quiet --locked --release --target "$target.$glibc" --package tc
 rm -rf "$data"
 mkdir -p "$data/scripts"
 install -m 755 "${CARGO_TARGET_DIR:-target}/$target/release/tcplab" "$data/scripts/tcplab"
-"$tools/python" - "$data/scripts/tcplab" <<'PYTHON'
-import shutil, subprocess, sys
-# Without what only a debugger reads, where there is a `strip` for this processor.
-if shutil.which("strip"):
-    subprocess.run(["strip", "--strip-debug", sys.argv[1]], stderr=subprocess.DEVNULL)
-PYTHON
+# Without what only a debugger reads; a `strip` for another processor may be missing.
+strip --strip-debug "$data/scripts/tcplab" 2> /dev/null || true
 "$tools/maturin" build --quiet --release --zig --compatibility manylinux2014 --target "$target" \
   --out target/wheels
 ls -l target/wheels

@@ -26,7 +26,7 @@ WORK = ROOT / "target" / "bench-python"
 CAPTURE = """
 title = "Packets to read"
 workload = {{ upload = "{megabytes} MB" }}
-path = {{ rate = "1 Gbit/s", delay = "5 ms", queue = "2 MB", loss = 0.00001 }}
+path = {{ rate = "1 Gbit/s", delay = "5 ms", queue = "2 MB", loss = "0.001 %" }}
 client = {{ stack = "model:linux-6.18" }}
 server = {{ stack = "model:linux-6.18" }}
 sampling = {{ tcp_info = "1 s" }}
@@ -37,7 +37,7 @@ limits = {{ trial = "600 s" }}
 TRIALS = """
 title = "Trials to run"
 workload = { upload = "100 kB" }
-path = { rate = "20 Mbit/s", delay = "10 ms", loss = 0.01 }
+path = { rate = "20 Mbit/s", delay = "10 ms", loss = "1 %" }
 client = { stack = "model:linux-6.18" }
 server = { stack = "model:linux-6.18" }
 """
@@ -151,9 +151,15 @@ def first(file: Path, packets: int) -> Path:
 def read_packets(packets: int, rounds: int) -> None:
     """Packets to a frame: tcplab, what it takes the command to write Parquet, and others."""
     file = capture(packets)
-    count = int(json.loads(subprocess.run(
-        [command(), "trace", str(file), "--json", "-", "-c", "0"],
-        check=True, stdout=subprocess.PIPE).stdout)["capture"]["packets"])
+    count = int(
+        json.loads(
+            subprocess.run(
+                [command(), "trace", str(file), "-c", "0", "--json"],
+                check=True,
+                stdout=subprocess.PIPE,
+            ).stdout
+        )["capture"]["packets"]
+    )
     rates: dict[str, list[float]] = {}
     memory: dict[str, float] = {}
     for nth in range(rounds):
@@ -172,7 +178,9 @@ def read_packets(packets: int, rounds: int) -> None:
         took, used = seconds([command(), "trace", str(file), "--parquet", str(parquet)])
         rates.setdefault("tcplab trace --parquet", []).append(count / took)
         memory["tcplab trace --parquet"] = used
-    print(f"\npackets of a capture to a frame, {count:,} packets ({file.stat().st_size / 1e6:.0f} MB)")
+    print(
+        f"\npackets of a capture to a frame, {count:,} packets ({file.stat().st_size / 1e6:.0f} MB)"
+    )
     middle = {name: statistics.median(all_) for name, all_ in rates.items()}
     others = [name for name in middle if not name.startswith("tcplab")]
     for name, rate in sorted(middle.items(), key=lambda it: -it[1]):
@@ -181,8 +189,10 @@ def read_packets(packets: int, rounds: int) -> None:
     if others:
         fastest = max(others, key=lambda name: middle[name])
         print(f"  tcplab over {fastest}: {middle['tcplab'] / middle[fastest]:.1f}")
-    print(f"  tcplab over `tcplab trace --parquet`: "
-          f"{middle['tcplab'] / middle['tcplab trace --parquet']:.2f}")
+    print(
+        f"  tcplab over `tcplab trace --parquet`: "
+        f"{middle['tcplab'] / middle['tcplab trace --parquet']:.2f}"
+    )
 
 
 def has(module: str) -> bool:
@@ -207,8 +217,18 @@ def run_trials(trials: int, rounds: int) -> None:
     for _ in range(rounds):
         for name in times:
             shutil.rmtree(runs, ignore_errors=True)
-            by_command = [command(), "run", str(scenario), "--world", "sim", "--trials",
-                          str(trials), "--runs", str(runs), "--quiet"]
+            by_command = [
+                command(),
+                "run",
+                str(scenario),
+                "--world",
+                "sim",
+                "--trials",
+                str(trials),
+                "--runs",
+                str(runs),
+                "--quiet",
+            ]
             took, _ = seconds(by_command if name == "command" else python(code, scenario))
             times[name].append(took)
     shutil.rmtree(runs, ignore_errors=True)
@@ -237,8 +257,8 @@ def dask_tasks(tasks: int) -> None:
         from tcplab._executors import completed, open_engine
         def nothing(task): return task
         if __name__ == "__main__":
-            with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster, \\
-                    Client(cluster) as client:
+            made = LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None)
+            with made as cluster, Client(cluster) as client:
                 engine = open_engine(client)
                 for _ in completed(engine, nothing, iter(range(100))): pass
                 began = time.monotonic()
@@ -254,8 +274,12 @@ def dask_tasks(tasks: int) -> None:
 def main() -> None:
     """Runs all of it, or the parts that are named."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("parts", nargs="*", default=["import", "packets", "trials", "dask"],
-                        help="import, packets, trials, dask (all)")
+    parser.add_argument(
+        "parts",
+        nargs="*",
+        default=["import", "packets", "trials", "dask"],
+        help="import, packets, trials, dask (all)",
+    )
     parser.add_argument("--packets", type=int, default=3_000_000, metavar="N")
     parser.add_argument("--trials", type=int, default=10_000, metavar="N")
     parser.add_argument("--rounds", type=int, default=3, metavar="N")

@@ -3,8 +3,9 @@
 From a scenario or a capture to a data frame:
 
 >>> import tcplab
->>> trial = tcplab.simulate("interruption", case="offset=50ms_osx-10.7")  # doctest: +SKIP
->>> frame = tcplab.trace("capture.pcapng").connections.to_pandas()  # doctest: +SKIP
+>>> trial = tcplab.simulate("interruption", case="reno_1550ms")
+>>> len(trial.trace("client").connections)
+1
 
 The same compiled code runs below as in the command `tcplab`. Nothing is imported before it is
 used: neither the compiled part nor pandas, polars, pyarrow, matplotlib or a cluster's library.

@@ -48,7 +48,7 @@ class Comparison:
     def __repr__(self) -> str:
         lines = [f"<Comparison: {self._title()}>"]
         for row in self.rows:
-            medians = f"{_rounded(row['a'])} → {_rounded(row['b'])} {row['unit']}".rstrip()
+            medians = f"{_shown(row['a'])} → {_shown(row['b'])} {row['unit']}".rstrip()
             case = f"{row['case']} " if row["case"] else ""
             lines.append(f"  {case}{row['metric']}: {medians}, {row['verdict']}")
         return _html.visible("\n".join(lines), one_line=False)
@@ -62,7 +62,7 @@ class Comparison:
                 *(_rounded(row[name]) for name in ("a", "b", "difference")),
                 "too few trials"
                 if row["low"] is None
-                else f"{_rounded(row['low'])} … {_rounded(row['high'])}",
+                else f"{_shown(row['low'])} … {_shown(row['high'])}",
                 _rounded(row["p"]),
                 row["verdict"],
             ]
@@ -101,9 +101,13 @@ def _row(row: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _rounded(value: float | None) -> str:
+def _rounded(value: float | None) -> float | None:
     """A number with four digits."""
-    return _html.plain(None if value is None else float(f"{value:.4g}"))
+    return None if value is None else float(f"{value:.4g}")
+
+
+def _shown(value: float | None) -> str:
+    return _html.plain(_rounded(value))
 
 
 def _verdict(verdict: Any) -> str:

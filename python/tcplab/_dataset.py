@@ -21,7 +21,7 @@ import re
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, overload
+from typing import Any
 from urllib.parse import quote
 
 from tcplab._core import TcplabError
@@ -58,7 +58,7 @@ class Failure:
         return f"{self.what}: failed {self.attempts} times; {self.reasons[-1]}"
 
 
-class TableFiles(Sequence[str]):
+class TableFiles:
     """The Parquet files of a table. Nothing is read before it is asked for.
 
     Example:
@@ -69,20 +69,13 @@ class TableFiles(Sequence[str]):
     def __init__(self, name: str, place: Place, files: Sequence[str], partition: str) -> None:
         self.name, self._place, self._names, self._partition = name, place, files, partition
 
-    @overload
-    def __getitem__(self, index: int) -> str: ...
-    @overload
-    def __getitem__(self, index: slice) -> list[str]: ...
-    def __getitem__(self, index: int | slice) -> str | list[str]:
-        if isinstance(index, slice):
-            return [self._place.path(name) for name in self._names[index]]
-        return self._place.path(self._names[index])
-
-    def __len__(self) -> int:
-        return len(self._names)
+    @property
+    def files(self) -> list[str]:
+        """The paths or URLs of its files."""
+        return [self._place.path(name) for name in self._names]
 
     def __repr__(self) -> str:
-        return f"<table {self.name}: {len(self):,} files in {self._place.name}>"
+        return f"<table {self.name}: {len(self._names):,} files in {self._place.name}>"
 
     def to_arrow(self) -> Any:
         """All rows in memory, as a `pyarrow.Table`.

@@ -100,11 +100,12 @@ class LocalEngine(ExecutorEngine):
 
     def close(self, at_once: bool) -> None:
         """Ends the processes; at once, or after their tasks."""
-        processes = dict(getattr(self.executor, "_processes", None) or {})
-        self.executor.shutdown(wait=not at_once, cancel_futures=True)
         if at_once:
-            for process in processes.values():
+            # Its futures fail with it. To cancel them before makes the executor's own thread print
+            # an error (Python 3.11.7, `_terminate_broken`).
+            for process in list((getattr(self.executor, "_processes", None) or {}).values()):
                 process.terminate()
+        self.executor.shutdown(wait=True, cancel_futures=not at_once)
 
 
 def _leave_ctrl_c() -> None:

@@ -264,7 +264,8 @@ class _State(Generic[AnyTask]):
                     yield outcome
                     self._give_up(outcome)
         finally:
-            for future in list(self.in_flight):
+            # Those that fail together end with the engine, which expects to end them itself.
+            for future in [] if self.engine.fails_together else list(self.in_flight):
                 future.cancel()
 
     def _next(self) -> Future[Record] | None:

@@ -248,6 +248,7 @@ class Trace:
 def trace(
     files: str | os.PathLike[str] | Iterable[str | os.PathLike[str]],
     filter: str | None = None,
+    tables: Iterable[str] = (),
 ) -> Trace:
     """Reads captures as one, and explains them.
 
@@ -258,6 +259,8 @@ def trace(
             ERF, also compressed.
         filter: Analyse only matching packets, such as `"host 192.0.2.7 and not port 22"`; as
             `tcplab trace --filter`.
+        tables: Tables that this pass fills as well, such as `["segments", "events"]`, so that they
+            take no pass of their own. They stay in memory as long as the trace.
 
     Returns:
         The captures, analysed.
@@ -268,7 +271,7 @@ def trace(
     if isinstance(files, (str, os.PathLike)):
         files = [files]
     names: list[str | os.PathLike[str]] = [os.fspath(file) for file in files]
-    return Trace(_core.trace(names, filter), filter)
+    return Trace(_core.trace(names, filter, list(tables)), filter)
 
 
 def is_forward(direction: str | None) -> bool | None:

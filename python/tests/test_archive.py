@@ -78,7 +78,7 @@ def test_each_capture_is_read_once(
     dataset = quiet(captures, place, threads)
     assert names_of(core) == [f"c{it:02}.pcap" for it in range(12)]
     assert (dataset.missing, dataset.failures) == ([], [])
-    assert len(dataset.connections) == 12
+    assert len(dataset.connections.files) == 12
     listed = [json.loads(it) for it in (place / "captures.jsonl").read_text().splitlines()]
     assert sorted(os.path.basename(it["url"]) for it in listed) == names_of(core)
     core.ran.clear()
@@ -96,7 +96,7 @@ def test_new_and_changed_captures_are_read(
     (captures / "new.pcap").write_text("connections 3")
     dataset = quiet(captures, place, threads)
     assert names_of(core) == ["c02.pcap", "new.pcap"]
-    assert len(dataset.connections) == 13
+    assert len(dataset.connections.files) == 13
     assert dataset.summary().total["connections"] == sum(range(12)) - 2 + 20 + 3
 
 
@@ -105,7 +105,7 @@ def test_split_capture_has_each_connection_once(
 ) -> None:
     whole = quiet(captures, tmp_path / "whole", threads).summary()
     parts = quiet(captures, tmp_path / "parts", threads, shards=3)
-    assert len(parts.connections) == 36
+    assert len(parts.connections.files) == 36
     found = parts.summary()
     assert (found.captures, found.packets) == (whole.captures, whole.packets)
     assert found.total == whole.total
@@ -123,7 +123,7 @@ def test_capture_that_cannot_be_read_is_listed(
     assert set(failures) == core.broken
     assert failures["c03.pcap"].reasons == ("ValueError: c03.pcap is no capture",) * 3
     assert len(dataset.missing) == 2
-    assert len(dataset.connections) == 10
+    assert len(dataset.connections.files) == 10
     core.broken.clear()
     dataset = quiet(captures, tmp_path / "place", threads)
     assert (dataset.failures, dataset.missing) == ([], [])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -92,6 +93,24 @@ def test_options_change_trials_seed_and_cases(tmp_path: Path) -> None:
     assert len(run.trials) == 3
     assert run.json["seed"] == 7
     assert not (run.directory / "report.html").exists()
+
+
+def test_a_run_elsewhere_gives_a_data_set_with_the_same_rows(tmp_path: Path) -> None:
+    polars = pytest.importorskip("polars")
+    scenario = upload().vary({"path.loss": ["0 %", "2 %"]})
+    here = tcplab.run(scenario, world="sim", directory=tmp_path / "here", progress=False)
+    with ThreadPoolExecutor(max_workers=2) as pool:
+        there = [
+            tcplab.run(scenario, world="sim", directory=tmp_path / "there", on=pool, progress=False)
+            for _ in range(2)  # the second finds what is done
+        ]
+    names = ["case", "trial", "seed", "goodput_mbit_per_second"]
+    rows = here.trials.to_polars().select(names).sort(names)
+    for dataset in there:
+        found = dataset.trials.to_polars().with_columns(polars.col("case").cast(polars.String))
+        assert found.select(names).sort(names).equals(rows)
+    with pytest.raises(ValueError, match="jobs has no meaning with `on`"):
+        tcplab.run(scenario, on=1, jobs=2)  # type: ignore[call-overload]
 
 
 def test_a_trial_equals_the_one_of_a_run(run: tcplab.Run) -> None:

@@ -35,7 +35,7 @@ def core(monkeypatch: pytest.MonkeyPatch) -> FakeCore:
 
 def rows_of(dataset: Dataset) -> list[tuple[str, int]]:
     """Case and trial of each row of the fake's parts."""
-    lines = (line for file in dataset.trials for line in Path(file).read_text().splitlines())
+    lines = (line for file in dataset.trials.files for line in Path(file).read_text().splitlines())
     return sorted((row[0], row[1]) for row in map(json.loads, lines))
 
 
@@ -53,7 +53,7 @@ def test_each_trial_has_one_row(core: FakeCore, tmp_path: Path, threads: Any) ->
     assert rows_of(dataset) == wanted(10)
     assert dataset.missing == []
     assert dataset.failures == []
-    assert len(dataset.trials) == len(dataset.table("episodes")) == 8
+    assert len(dataset.trials.files) == len(dataset.table("episodes").files) == 8
     records = list(dataset.records)
     assert sum(record["rows"]["trials"] for record in records) == 20
     assert all(record["worker"] and record["version"] == "1.0" for record in records)

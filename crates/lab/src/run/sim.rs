@@ -191,6 +191,10 @@ fn make(
             source,
         })?,
     }
+    // Looking at a long trial takes longer than who stops a run likes to wait.
+    if halt.load(Ordering::Relaxed) {
+        return Err(LabError::Stopped);
+    }
     let contents = Contents::read(Recording::open(stage)?, case)?;
     analyse_and_store(run, stage, &contents, case, number)
 }
