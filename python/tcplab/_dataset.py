@@ -213,7 +213,7 @@ class Dataset:
         Raises:
             ImportError: DuckDB is not installed.
         """
-        return _sql(query, [table for table in map(self.table, self.tables) if table])
+        return _sql(query, [table for table in map(self.table, self.tables) if table.files])
 
     @property
     def records(self) -> Iterator[Record]:

@@ -273,7 +273,7 @@ def test_object_storage_holds_captures_and_results(
         for _ in range(2):
             dataset = archive("s3://bucket/in/*", "s3://bucket/out", on=2, progress=False)
             assert (dataset.missing, dataset.failures) == ([], [])
-            assert len(dataset.connections) == dataset.summary().captures == len(files)
+            assert len(dataset.connections.files) == dataset.summary().captures == len(files)
         local = archive(files, tmp_path / "local", on=2, progress=False)
         assert dataset.summary().total == local.summary().total
         rows = dataset.connections.to_arrow().num_rows

@@ -178,3 +178,17 @@ def test_table_names_its_files(tmp_path: Path) -> None:
     assert files.files == [str(tmp_path / "trials/a.parquet"), str(tmp_path / "trials/b.parquet")]
     with pytest.raises(TcplabError, match="has no trials yet"):
         TableFiles("trials", place, [], "").to_arrow()
+
+
+def test_query_over_all_tables_leaves_out_those_without_files(tmp_path: Path) -> None:
+    pytest.importorskip("duckdb")
+    place = open_place(tmp_path)
+    parquet_files(place, "case")
+    cases = [{"name": case, "task": f"{at:016x}"} for at, case in enumerate(CASES)]
+    plan = plan_of(cases=cases, tables=["trials", "episodes"])
+    place.write("sweep.json", json.dumps(plan).encode())
+    for case in cases:
+        write_done(place, f"{case['task']}-1-2", {})
+    dataset = Dataset(tmp_path)
+    assert dataset.sql("SELECT count(*) FROM trials").fetchall() == [(2 * len(CASES),)]
+    assert dataset.table("episodes").files == []
