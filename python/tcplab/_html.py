@@ -119,7 +119,7 @@ def plain(value: Any) -> str:
     """A value of a cell as text: digits in groups, numbers rounded to six digits.
 
     >>> plain(1234567), plain(0.1234567), plain(None), plain(True), plain([1, 2])
-    ('1,234,567', '0.123457', '–', 'yes', '1, 2')
+    ('1,234,567', '0.1235', '–', 'yes', '1, 2')
     """
     if value is None:
         return "–"
@@ -128,7 +128,7 @@ def plain(value: Any) -> str:
     if isinstance(value, int):
         return f"{value:,}"
     if isinstance(value, float):
-        return f"{value:,.6g}" if abs(value) < 1e6 else f"{value:,.0f}"
+        return f"{value:.4g}" if abs(value) < 1000 else f"{value:,.0f}"
     if isinstance(value, (list, tuple)):
         return ", ".join(plain(each) for each in value)
     if isinstance(value, dict):
