@@ -6,6 +6,7 @@ import contextlib
 import multiprocessing
 import os
 import signal
+import threading
 import time
 from collections.abc import Callable, Mapping
 from concurrent.futures import Executor, Future, ProcessPoolExecutor
@@ -84,7 +85,7 @@ class LocalEngine(ExecutorEngine):
 
     def _pool(self) -> ProcessPoolExecutor:
         spawn = multiprocessing.get_context("spawn")
-        return ProcessPoolExecutor(self.processes, mp_context=spawn, initializer=_leave_ctrl_c)
+        return ProcessPoolExecutor(self.processes, mp_context=spawn, initializer=_begin_process)
 
     def submit(
         self, work: Work, arguments: tuple[Any, ...], needs: Mapping[str, float]
@@ -108,9 +109,20 @@ class LocalEngine(ExecutorEngine):
         self.executor.shutdown(wait=True, cancel_futures=not at_once)
 
 
-def _leave_ctrl_c() -> None:
-    """Ctrl-C goes to all processes of a terminal; only the first of them decides what it means."""
+def _begin_process() -> None:
+    """Prepares a process of the pool, whose end only its first process decides."""
+    # Ctrl-C goes to all processes of a terminal.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+
+
+def _end_with_parent() -> None:
+    """Ends this process with the one that started it, even if that was killed."""
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)
 
 
 class DaskEngine:

@@ -1,13 +1,14 @@
 """The commands `tcplab sweep` and `tcplab archive`: `python -m tcplab.commands sweep …`.
 
 Exit codes: 0 success, 1 the command worked and a trial failed, 2 the command could not do its
-work, or a task failed on each attempt, 130 Ctrl-C stopped it.
+work, or a task failed on each attempt, 130 Ctrl-C stopped it (128 + N: signal N).
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import signal
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -18,7 +19,14 @@ from tcplab._core import ScenarioError, TcplabError
 __all__ = ["main"]
 
 ERROR = 2
-STOPPED = 130
+
+
+class Stopped(KeyboardInterrupt):
+    """A signal stopped the command: as Ctrl-C, with another exit code."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__(number)
+        self.code = 128 + number
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -40,10 +48,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         code: int = options.run(options)
         return code
-    except KeyboardInterrupt:
+    except KeyboardInterrupt as stopped:
         place = options.output
         print(f"\nstopped; the same command continues in {place}", file=sys.stderr)
-        return STOPPED
+        return getattr(stopped, "code", 128 + signal.SIGINT)
     except ScenarioError as error:
         at = f" (line {error.line})" if getattr(error, "line", 0) else ""
         print(f"error: {error}{at}", file=sys.stderr)
@@ -53,6 +61,21 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except (TcplabError, ImportError, OSError, ValueError, TypeError) as error:
         print(f"error: {error}", file=sys.stderr)
         return ERROR
+
+
+def _stop_on_signals() -> None:
+    """Lets signals end the command as Ctrl-C does."""
+    for name in ("SIGINT", "SIGTERM", "SIGHUP"):
+        number = getattr(signal, name, None)
+        # What ignores a signal, such as nohup, wants it ignored.
+        if number and signal.getsignal(number) in (signal.SIG_DFL, signal.default_int_handler):
+            signal.signal(number, _stop)
+
+
+def _stop(number: int, frame: object) -> None:
+    """Ends the command once; a second signal ends it at once."""
+    signal.signal(number, signal.SIG_DFL)
+    raise Stopped(number)
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -210,4 +233,5 @@ def _answer(options: argparse.Namespace, found: dict[str, Any], text: str) -> No
 
 
 if __name__ == "__main__":
+    _stop_on_signals()
     sys.exit(main())

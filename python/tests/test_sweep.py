@@ -6,6 +6,7 @@ import json
 import random
 import signal
 import subprocess
+import sys
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -16,7 +17,7 @@ import pytest
 from conftest import DaskProcesses, needs_core, until
 from fake_core import FakeCore, FakeScenario
 
-from tcplab import _core, _sweep, _worker, commands
+from tcplab import _sweep, _worker, commands
 from tcplab._core import TcplabError
 from tcplab._dataset import Dataset, partition
 from tcplab._executors import EngineLostError
@@ -373,20 +374,30 @@ def test_command_reports_mistakes_with_exit_code_2(
 
 
 @needs_core
-def test_ctrl_c_ends_the_command_with_130(scenario_file: Path, tmp_path: Path) -> None:
-    import sys
-
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+def test_signal_ends_the_command_and_its_processes(
+    scenario_file: Path, tmp_path: Path, number: signal.Signals
+) -> None:
     place = tmp_path / "place"
     arguments = [str(scenario_file), "-o", str(place), "--trials", "5000", "--per-task", "1", "-j2"]
     process = subprocess.Popen(
         [sys.executable, "-m", "tcplab.commands", "sweep", *arguments], stderr=subprocess.PIPE
     )
     until(lambda: (place / "_done").exists() and any((place / "_done").iterdir()))
-    process.send_signal(signal.SIGINT)
+    children = children_of(process.pid)
+    assert len(children) >= 2
+    process.send_signal(number)
     began = time.monotonic()
     _, said = process.communicate(timeout=20)
-    assert process.returncode == 130
     assert time.monotonic() - began < 5
+    until(lambda: not any(Path(f"/proc/{child}").exists() for child in children), 5)
+    if number == signal.SIGKILL:
+        return
+    assert process.returncode == 128 + number
     assert b"the same command continues" in said
     assert b"Traceback" not in said
-    assert _core.__version__
+
+
+def children_of(process: int) -> list[str]:
+    """The processes that it started."""
+    return Path(f"/proc/{process}/task/{process}/children").read_text().split()
