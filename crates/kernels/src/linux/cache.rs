@@ -11,7 +11,7 @@ use serde_json::Value;
 use tcplab_quantities::KERNEL_DOCUMENT;
 use tcplab_units::visible_line;
 
-use crate::error::CacheError;
+use crate::cache_error::CacheError;
 use crate::manifest::Manifest;
 use crate::name::KernelName;
 use crate::patches::LINK;

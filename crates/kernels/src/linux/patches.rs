@@ -34,35 +34,35 @@ pub(crate) const LINK: &str = "link";
 pub(crate) const PATCHES: [Patch; 6] = [
     Patch {
         name: "register-area",
-        texts: &[include_str!("../patches/register-area.patch")],
+        texts: &[include_str!("../../patches/register-area.patch")],
         need: Need::Has("arch/x86/um/user-offsets.c", "HOST_FP_SIZE, 2696"),
     },
     Patch {
         name: "hz",
-        texts: &[include_str!("../patches/hz.patch")],
+        texts: &[include_str!("../../patches/hz.patch")],
         need: Need::Has("arch/um/Kconfig", "config HZ\n\tint\n\tdefault 100\n"),
     },
     Patch {
         name: "random-seed",
         texts: &[
-            include_str!("../patches/random-seed.patch"),
-            include_str!("../patches/random-seed-5.10.patch"),
+            include_str!("../../patches/random-seed.patch"),
+            include_str!("../../patches/random-seed-5.10.patch"),
         ],
         need: Need::Lacks("arch/um/os-Linux/util.c", "rng_seed="),
     },
     Patch {
         name: "vdso-getcpu",
-        texts: &[include_str!("../patches/vdso-getcpu.patch")],
+        texts: &[include_str!("../../patches/vdso-getcpu.patch")],
         need: Need::Lacks("arch/x86/um/vdso/um_vdso.c", "__vdso_getcpu"),
     },
     Patch {
         name: "socket-buffers",
-        texts: &[include_str!("../patches/socket-buffers.patch")],
+        texts: &[include_str!("../../patches/socket-buffers.patch")],
         need: Need::Has("net/ipv4/tcp.c", "limit = nr_free_buffer_pages() << (PAGE_SHIFT - 7);"),
     },
     Patch {
         name: LINK,
-        texts: &[include_str!("../patches/link.patch")],
+        texts: &[include_str!("../../patches/link.patch")],
         // The shared memory of the clock exists from Linux 6.11 on.
         need: Need::HasWithout(
             "arch/um/kernel/time.c",

@@ -3,7 +3,7 @@
 use crate::patches::PATCHES;
 
 /// The configuration, over `tinyconfig`.
-pub(crate) const FRAGMENT: &str = include_str!("fragment.config");
+pub(crate) const FRAGMENT: &str = include_str!("../fragment.config");
 
 /// Options without which an image is of no use.
 pub(crate) const NEEDED: [&str; 5] = [
