@@ -7,13 +7,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time;
 
 use tcplab_units::{Instant, Span};
-use tcplab_wire::offload::VnetHeader;
 
 use crate::calendar::{self, Calendar, LOOK, Turn};
 use crate::error::GuestError;
-use crate::launch::{BOOT_UNIX_NANOS, GuestRequest, Process, ZERO_NANOS};
+use crate::launch::{BOOT_UNIX_NANOS, Process, ZERO_NANOS};
 use crate::memory::SharedMemory;
+use crate::request::GuestRequest;
 use crate::ring::{self, Content, Record};
+use crate::sent::Sent;
 
 /// How long its turns are while it boots.
 const BOOT_STEP: Span = Span::from_millis(4);
@@ -42,17 +43,6 @@ pub struct Guest {
 enum Arrival {
     Packet(Vec<u8>, bool),
     Message(Vec<u8>),
-}
-
-/// What a guest has sent.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Sent {
-    /// An IP packet or super-packet, with what was left undone on it.
-    Packet(VnetHeader, Vec<u8>),
-    /// A message of its first program.
-    Message(Vec<u8>),
-    /// The state of a socket: of which watch of its first program, and a `struct tcp_info`.
-    State(u64, Vec<u8>),
 }
 
 /// A message is one or more records that begin with one of these: there are more, or this is the
