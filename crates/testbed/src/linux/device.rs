@@ -13,32 +13,11 @@ use std::time::Duration;
 use rustix::io::Errno;
 use tcplab_wire::offload::{GsoType, VnetHeader};
 
-use crate::TrialError;
+use crate::device_kind::{DeviceKind, TUN};
 use crate::link_header::LinkHeader;
 use crate::netlink::{LinkSettings, Netlink};
-use crate::sys;
+use crate::{TrialError, sys};
 
-/// How frames get out of an endpoint's namespace and into it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum DeviceKind {
-    /// `/dev/net/tun`: the faster one.
-    Tun,
-    /// veth and `AF_PACKET`: where `/dev/net/tun` is not allowed.
-    PacketSocket,
-}
-
-impl DeviceKind {
-    /// The better one that this process may use.
-    pub fn best() -> DeviceKind {
-        match OpenOptions::new().read(true).write(true).open(TUN) {
-            Ok(_) => DeviceKind::Tun,
-            Err(_) => DeviceKind::PacketSocket,
-        }
-    }
-}
-
-const TUN: &str = "/dev/net/tun";
 pub(crate) const NAME: &str = "tcplab0";
 /// IP packets up to this size travel whole, as on Ethernet.
 pub(crate) const MTU: u32 = 1500;

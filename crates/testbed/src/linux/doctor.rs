@@ -7,12 +7,14 @@ use serde::{Deserialize, Serialize};
 use tcplab_units::Span;
 
 use crate::clock::Clock;
-use crate::device::{Device, DeviceKind};
-use crate::launch::{Helper, Launcher};
+use crate::device::Device;
+use crate::device_kind::DeviceKind;
+use crate::launch::Helper;
 use crate::message::say;
 use crate::namespace::{self, Privilege};
 use crate::scheduling::{Scheduling, be_prompt};
 use crate::trial::{MISSING_TOOLS, Tool, ToolError, try_qdisc};
+use crate::trial_request::Launcher;
 use crate::{TrialError, options, sysctl, threads};
 
 /// One ability of this machine.

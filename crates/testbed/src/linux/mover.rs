@@ -1,6 +1,6 @@
 //! A path that is used without a trial, in a thread of its own.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc;
@@ -8,9 +8,10 @@ use std::thread::JoinHandle;
 
 use tcplab_path::{Backend, Direction, LinkPlan, PathSpec};
 use tcplab_recording::quality::{self, Measure};
-use tcplab_recording::{RecordingWriter, Summary, Traffic, WorldRecord, make_private_directories};
+use tcplab_recording::{RecordingWriter, Summary, Traffic, WorldRecord};
 
 use crate::bridge::{Bridge, BridgeReport, BridgeState, Counters};
+use crate::capture_directory::prepare_capture;
 use crate::clock::Clock;
 use crate::device::Device;
 use crate::message::serde_name;
@@ -54,25 +55,6 @@ impl Moving {
     pub(crate) fn prepare(&self) -> Result<(), TrialError> {
         self.capture.as_deref().map_or(Ok(()), prepare_capture)
     }
-}
-
-/// Makes the directory of a recording, which must not exist yet or be empty.
-///
-/// # Errors
-/// When it has something in it, or cannot be made.
-pub fn prepare_capture(directory: &Path) -> Result<(), TrialError> {
-    let name = directory.display();
-    make_private_directories(directory)
-        .map_err(TrialError::setup(format!("make the directory {name}")))?;
-    let mut entries =
-        std::fs::read_dir(directory).map_err(TrialError::setup(format!("look into {name}")))?;
-    if entries.next().is_some() {
-        return Err(TrialError::reported(
-            format!("{name} is not empty"),
-            "name a directory that does not exist yet for --capture",
-        ));
-    }
-    Ok(())
 }
 
 /// An end of the path.

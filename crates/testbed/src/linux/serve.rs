@@ -7,10 +7,11 @@ use rustix::process::Pid;
 
 use crate::calibrate::{calibrate, measure};
 use crate::error::remember_panics;
-use crate::launch::{Message, TrialRequest};
+use crate::launch::Message;
 use crate::message::{read_task, say};
 use crate::namespace::{self, Privilege};
 use crate::process::die_with;
+use crate::trial_request::TrialRequest;
 use crate::{TrialError, doctor, guest, load, sysctl, threads, trial};
 
 /// The main of the trial's process. `arguments` are those after [`crate::Launcher::arguments`]:

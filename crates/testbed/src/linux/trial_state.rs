@@ -11,8 +11,8 @@ use tcplab_workload::{AppReport, LoadReport, PayloadMismatch, WorkloadSpec, veri
 
 use crate::TrialError;
 use crate::flows::Flows;
-use crate::launch::TrialRequest;
 use crate::sampler::Sampled;
+use crate::trial_request::TrialRequest;
 use crate::virtual_calls::VirtualCalls;
 
 /// The trial and how far it is.

@@ -6,7 +6,8 @@ use std::sync::atomic::AtomicBool;
 
 use serde::{Deserialize, Serialize};
 
-use super::{CalibrationRecord, CalibrationRequest, Ceiling, Word};
+use super::Word;
+use crate::calibration::{CalibrationRecord, CalibrationRequest, Ceiling};
 use crate::launch::Helper;
 use crate::message::send;
 use crate::{DeviceKind, Launcher, TrialError, Tuning};

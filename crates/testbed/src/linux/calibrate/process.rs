@@ -6,11 +6,11 @@ use tcplab_units::Span;
 use super::blast::ceiling;
 use super::rounds::CalibrationPath;
 use super::site::CalibrationEnd;
-use super::{
-    CalibrationRecord, CalibrationRequest, CeilingRequest, MachineRecord, Round, RoundRecord,
-    Train, Word,
+use super::{CeilingRequest, Word};
+use crate::calibration::{
+    CalibrationRecord, CalibrationRequest, MachineRecord, Round, RoundRecord, Train,
 };
-use crate::device::DeviceKind;
+use crate::device_kind::DeviceKind;
 use crate::message::{say, serde_name};
 use crate::namespace::Privilege;
 use crate::{TrialError, Tuning, scheduling, sysctl};

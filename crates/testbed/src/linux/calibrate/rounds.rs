@@ -11,8 +11,8 @@ use tcplab_wire::checksum;
 
 use super::capture_point::{ArrivedPacket, CapturePoint};
 use super::site::{CalibrationEnd, PROBE_PORT};
-use super::{Arrival, DirectionRecord, Round, RoundRecord, Train};
 use crate::bridge::{Bridge, BridgeState};
+use crate::calibration::{Arrival, DirectionRecord, Round, RoundRecord, Train};
 use crate::clock::Clock;
 use crate::device::{Device, LARGEST};
 use crate::{TrialError, Tuning, scheduling, threads};

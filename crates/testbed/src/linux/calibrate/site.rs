@@ -9,7 +9,8 @@ use rustix::net::{AddressFamily, SocketFlags, SocketType, sockopt};
 
 use super::capture_point::CapturePoint;
 use crate::addresses::ADDRESSES;
-use crate::device::{Device, DeviceEnd, DeviceKind};
+use crate::device::{Device, DeviceEnd};
+use crate::device_kind::DeviceKind;
 use crate::interface_counters::device_drops;
 use crate::{TrialError, namespace, sys, sysctl, threads};
 

@@ -9,55 +9,29 @@ mod mounts;
 mod outputs;
 mod program;
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver};
 
-use serde::{Deserialize, Serialize};
 use tcplab_recording::{GuestOrder, GuestOutcome, GuestReport};
-use tcplab_scenario::Case;
 use tcplab_units::{Endpoint, Span};
 
 use self::channel::Channel;
-pub use self::program::GuestProgram;
 use crate::addresses::{ADDRESSES, SECOND_ADDRESSES};
 use crate::clock::Clock;
 use crate::device::{self, Attachment};
 use crate::endpoint::{Outcome, Prepared};
 use crate::flows::FlowEvent;
-use crate::launch::TrialRequest;
 use crate::namespace::Privilege;
 use crate::sampler::{self, Looked, Sampled};
 use crate::trial_state::TrialState;
-use crate::{TrialError, Tuning, module, multipath, route, sysctl, threads, trial};
+use crate::{
+    GuestTask, GuestWork, TrialError, TrialRequest, Tuning, module, multipath, route, sysctl,
+    threads, trial,
+};
 
 /// Where the recording of a trial on the same host is made, in the guest.
 const RECORDING: &str = "/run/recording";
-
-/// What a guest is to do.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-pub enum GuestWork {
-    /// To take part in a trial.
-    Trial(Box<GuestTask>),
-    /// To run a program.
-    Program(GuestProgram),
-}
-
-/// What a guest is to do in a trial.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-pub struct GuestTask {
-    /// Which end it is.
-    pub end: Endpoint,
-    /// The cell of the matrix.
-    pub case: Case,
-    /// The trial's own seed.
-    pub seed: u64,
-    /// For a trial on the same host, both ends of which are in this guest: the directory, outside
-    /// of it, that the recording is made in.
-    pub directory: Option<PathBuf>,
-    /// How many bytes of each packet captures made in it keep; all where no number is given.
-    pub snaplen: Option<u32>,
-}
 
 /// Does its work, and waits to be ended.
 ///

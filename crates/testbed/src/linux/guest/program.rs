@@ -14,7 +14,6 @@ use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags};
 use rustix::process::{Pid, PidfdFlags, WaitStatus, pidfd_open};
-use serde::{Deserialize, Serialize};
 use tcplab_recording::{GuestOrder, GuestReport, MessageBytes, OutputStream, ProgramEnd};
 use tcplab_units::Endpoint;
 
@@ -26,29 +25,7 @@ use crate::device::{self, Attachment};
 use crate::shell::offspring;
 use crate::shell::sockets::Sockets;
 use crate::shell::{COURTESY, DELIVERY, LOOK, PATIENCE, RECEPTION, never_listened};
-use crate::{TrialError, sysctl, threads};
-
-/// A program that a guest is to run.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-pub struct GuestProgram {
-    /// Client: the near end. Server: the far end.
-    pub end: Endpoint,
-    /// The program and its arguments; at the far end there may be none.
-    pub command: Vec<MessageBytes>,
-    /// All of its environment.
-    pub environment: Vec<(MessageBytes, MessageBytes)>,
-    /// Where it starts: the whole path of a directory of the machine outside.
-    pub directory: MessageBytes,
-    /// Whether its standard output and its standard error go to the same place, so that their
-    /// order counts.
-    pub has_one_output: bool,
-    /// The largest packet of the device, in bytes of IP.
-    pub mtu: u32,
-    /// The congestion control of sockets that ask for no other.
-    pub congestion: Option<String>,
-    /// The TCP port that it has to listen on.
-    pub wait_for: Option<u16>,
-}
+use crate::{GuestProgram, TrialError, sysctl, threads};
 
 const CONGESTION: &str = "net.ipv4.tcp_congestion_control";
 

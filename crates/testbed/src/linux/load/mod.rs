@@ -9,7 +9,7 @@ pub(crate) use clients::Clients;
 pub(crate) use host::host;
 pub(crate) use server::ServerProcess;
 
-use crate::launch::TrialRequest;
+use crate::trial_request::TrialRequest;
 
 /// What captures keep of each packet where nothing else was asked for: its headers, however long.
 /// A load makes thousands of connections with equal content.

@@ -40,7 +40,7 @@ pub(crate) fn interface_request(name: &str) -> libc::ifreq {
     // SAFETY: an all-zero ifreq is a valid one.
     let mut request: libc::ifreq = unsafe { zeroed() };
     for (slot, byte) in request.ifr_name.iter_mut().take(libc::IFNAMSIZ - 1).zip(name.bytes()) {
-        *slot = byte.cast_signed();
+        *slot = byte as libc::c_char;
     }
     request
 }

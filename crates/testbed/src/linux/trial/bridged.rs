@@ -10,11 +10,11 @@ use tcplab_units::Endpoint;
 use super::conduct::{Carrier, conduct};
 use super::endpoint_thread::prepare;
 use crate::bridge::{Bridge, BridgeState};
-use crate::device::DeviceKind;
+use crate::device_kind::DeviceKind;
 use crate::interface_counters::device_drops;
-use crate::launch::TrialRequest;
 use crate::message::serde_name;
 use crate::namespace::Privilege;
+use crate::trial_request::TrialRequest;
 use crate::trial_state::TrialState;
 use crate::{TrialError, sysctl};
 

@@ -10,12 +10,12 @@ use super::recording_threads::RecordingThreads;
 use super::watch::Watch;
 use crate::bridge::BridgeState;
 use crate::clock::Clock;
-use crate::launch::TrialRequest;
 use crate::message::serde_name;
 use crate::namespace::Privilege;
 use crate::recorder::RecorderQueue;
 use crate::sampler::Sampled;
 use crate::scheduling::Scheduling;
+use crate::trial_request::TrialRequest;
 use crate::trial_state::TrialState;
 use crate::{TrialError, scheduling};
 

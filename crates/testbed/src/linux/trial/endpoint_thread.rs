@@ -9,7 +9,8 @@ use tcplab_units::Endpoint;
 
 use crate::addresses::ADDRESSES;
 use crate::clock::Clock;
-use crate::device::{self, Device, DeviceEnd, DeviceKind};
+use crate::device::{self, Device, DeviceEnd};
+use crate::device_kind::DeviceKind;
 use crate::endpoint::{Outcome, Prepared};
 use crate::sampler::Sampled;
 use crate::trial_state::TrialState;

@@ -14,8 +14,8 @@ use tcplab_path::Backend;
 pub(crate) use netem::{MISSING_TOOLS, Tool, ToolError, try_qdisc};
 pub(crate) use recording_threads::{RecorderThread, missed_frames, record};
 
-use crate::launch::TrialRequest;
 use crate::namespace::Privilege;
+use crate::trial_request::TrialRequest;
 use crate::{TrialError, load};
 
 /// Runs a trial in the namespace of this process.

@@ -14,9 +14,9 @@ use super::watch::Watch;
 use crate::addresses::addresses;
 use crate::clock::Clock;
 use crate::endpoint::Outcome;
-use crate::launch::TrialRequest;
 use crate::recorder::{RecorderQueue, recorder_queue};
 use crate::sampler::Sampled;
+use crate::trial_request::TrialRequest;
 use crate::trial_state::{TrialState, corrupted};
 use crate::{TrialError, sampler, threads};
 

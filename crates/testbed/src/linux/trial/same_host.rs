@@ -20,10 +20,10 @@ use crate::addresses::addresses;
 use crate::bridge::BridgeState;
 use crate::clock::Clock;
 use crate::device::{interface_index, take_loopback_up};
-use crate::launch::TrialRequest;
 use crate::namespace::Privilege;
 use crate::recorder::RecorderQueue;
 use crate::sys::{PacketRing, Ringed};
+use crate::trial_request::TrialRequest;
 use crate::trial_state::TrialState;
 use crate::{TrialError, sysctl};
 

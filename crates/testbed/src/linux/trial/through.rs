@@ -19,10 +19,10 @@ use super::endpoint_thread::EndpointThread;
 use crate::bridge::BridgeState;
 use crate::clock::Clock;
 use crate::endpoint::Outcome;
-use crate::launch::TrialRequest;
 use crate::message::serde_name;
 use crate::namespace::Privilege;
 use crate::recorder::RecorderQueue;
+use crate::trial_request::TrialRequest;
 use crate::trial_state::TrialState;
 use crate::{TrialError, sys, sysctl, threads};
 

@@ -9,8 +9,9 @@ use crate::TrialError;
 use crate::bridge::BridgeState;
 use crate::endpoint::Outcome;
 use crate::flows::{Flows, QUIET};
-use crate::launch::{Message, Progress};
+use crate::launch::Message;
 use crate::message::say;
+use crate::trial_request::Progress;
 use crate::trial_state::TrialState;
 
 /// How often progress is reported to the caller.

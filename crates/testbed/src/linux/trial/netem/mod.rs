@@ -22,11 +22,12 @@ use super::endpoint_thread::{EndpointThread, prepare_with};
 use crate::addresses::ADDRESSES;
 use crate::bridge::BridgeState;
 use crate::clock::Clock;
-use crate::device::{self, DeviceKind};
-use crate::launch::TrialRequest;
+use crate::device;
+use crate::device_kind::DeviceKind;
 use crate::namespace::Privilege;
 use crate::recorder::RecorderQueue;
 use crate::sampler::Sampled;
+use crate::trial_request::TrialRequest;
 use crate::trial_state::TrialState;
 use crate::{TrialError, sysctl};
 
