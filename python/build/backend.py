@@ -1,11 +1,13 @@
 """Builds the package: maturin's backend, with the `tcplab` command beside the library.
 
-The wheel has the command as a program of its own, since trials on kernels start it.
+The wheel has the command as a program of its own, since trials on kernels start it. It is for Linux
+alone: elsewhere the wheel is without it.
 """
 
 import os
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +23,11 @@ prepare_metadata_for_build_wheel = maturin.prepare_metadata_for_build_wheel
 
 
 def _put_command() -> None:
-    """Compiles the command and puts it where maturin takes it from."""
+    """Compiles the command, which only Linux has, and puts it where maturin takes it from."""
+    if sys.platform != "linux":
+        shutil.rmtree(SCRIPTS, ignore_errors=True)
+        SCRIPTS.mkdir(parents=True)
+        return
     # The same flags as maturin's, so that crates are compiled once.
     subprocess.run(
         ["cargo", "build", "--locked", "--release", "--package", "tcplab"], cwd=ROOT, check=True

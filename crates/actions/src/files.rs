@@ -2,7 +2,6 @@
 
 use std::fs::{self, File, FileType};
 use std::io::{self, Read};
-use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 
 use tcplab_units::Bytes;
@@ -58,9 +57,13 @@ pub fn beside(directory: &Path, name: &str) -> Result<PathBuf, String> {
 }
 
 fn name(kind: FileType) -> &'static str {
+    #[cfg(unix)]
+    use std::os::unix::fs::FileTypeExt;
     match kind {
         _ if kind.is_dir() => "a directory",
+        #[cfg(unix)]
         _ if kind.is_fifo() => "a named pipe",
+        #[cfg(unix)]
         _ if kind.is_socket() => "a socket",
         _ => "a device",
     }

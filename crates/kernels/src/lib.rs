@@ -4,25 +4,45 @@
 //! package of Debian or a tree of the user's, applies a few small patches (`patches/`, GPL-2.0 as
 //! the kernel), and keeps the image in the user's cache ([`Cache`]) with a [`Manifest`] of what it
 //! was made from. [`Build`] makes one.
+//!
+//! All of it needs Linux, and is in `linux`. Elsewhere there are names and manifests, and a cache
+//! that refuses (`elsewhere`).
+#![cfg_attr(
+    not(target_os = "linux"),
+    allow(dead_code, reason = "what the errors have for `linux` alone")
+)]
 
-mod apt;
-mod build;
-mod cache;
-mod error;
-mod event;
+mod cache_error;
+#[cfg(not(target_os = "linux"))]
+mod elsewhere;
 mod manifest;
 mod name;
-mod patches;
-mod process;
-mod recipe;
-mod tools;
-mod tree;
-mod work;
 
-pub use build::{Build, BuildSource, Built};
-pub use cache::{Cache, Kernel, Unusable};
-pub use error::{BuildError, CacheError};
-pub use event::Event;
+#[cfg(target_os = "linux")]
+mod linux {
+    pub(crate) mod apt;
+    pub(crate) mod build;
+    pub(crate) mod cache;
+    pub(crate) mod error;
+    pub(crate) mod event;
+    pub(crate) mod patches;
+    pub(crate) mod process;
+    pub(crate) mod recipe;
+    pub(crate) mod tools;
+    pub(crate) mod tree;
+    pub(crate) mod work;
+
+    pub use build::{Build, BuildSource, Built};
+    pub use cache::{Cache, Kernel, Unusable};
+    pub use error::BuildError;
+    pub use event::Event;
+    pub use recipe::configuration_hash;
+}
+
+pub use cache_error::CacheError;
+#[cfg(not(target_os = "linux"))]
+pub use elsewhere::*;
+#[cfg(target_os = "linux")]
+pub use linux::*;
 pub use manifest::{Manifest, SourceOrigin};
 pub use name::KernelName;
-pub use recipe::configuration_hash;

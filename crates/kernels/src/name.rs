@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use tcplab_units::visible_line;
 
-use crate::error::CacheError;
+use crate::cache_error::CacheError;
 
 /// What stands for another kernel, or for none.
 const RESERVED: [&str; 2] = ["newest", "model"];

@@ -1,7 +1,6 @@
 //! A program of the user's behind a path, on two kernels in virtual time.
 
 use std::ffi::{OsStr, OsString};
-use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -211,5 +210,5 @@ fn program_of(request: &VirtualShell, end: Endpoint, directory: &OsStr) -> Guest
 }
 
 fn bytes(text: &OsStr) -> MessageBytes {
-    MessageBytes(text.as_bytes().to_vec())
+    MessageBytes(text.as_encoded_bytes().to_vec())
 }

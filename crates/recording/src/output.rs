@@ -1,8 +1,7 @@
 //! The files of a recording while they are written.
 
-use std::fs::{DirBuilder, File};
+use std::fs::File;
 use std::io::{self, BufWriter, Write};
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
@@ -10,17 +9,13 @@ use tcplab_quantities::Document;
 
 use crate::RecordingError;
 
-/// Captures hold what was sent: they belong to their owner alone. `chmod -R go+rX` shares them.
-const PRIVATE_FILE: u32 = 0o600;
-const PRIVATE_DIRECTORY: u32 = 0o700;
-
 /// Makes a directory, and those above it, that only its owner may look into; one that exists stays
 /// as it is.
 ///
 /// # Errors
 /// As mkdir(2).
 pub fn make_private_directories(path: &Path) -> io::Result<()> {
-    DirBuilder::new().recursive(true).mode(PRIVATE_DIRECTORY).create(path)
+    owner::directory().recursive(true).create(path)
 }
 
 /// Makes a directory that only its owner may look into.
@@ -28,7 +23,40 @@ pub fn make_private_directories(path: &Path) -> io::Result<()> {
 /// # Errors
 /// As mkdir(2); where there is something of this name, too.
 pub fn make_private_directory(path: &Path) -> io::Result<()> {
-    DirBuilder::new().mode(PRIVATE_DIRECTORY).create(path)
+    owner::directory().create(path)
+}
+
+/// Captures hold what was sent: they belong to their owner alone. `chmod -R go+rX` shares them.
+#[cfg(unix)]
+mod owner {
+    use std::fs::{DirBuilder, File, OpenOptions};
+    use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+
+    pub(super) fn file() -> OpenOptions {
+        let mut options = File::options();
+        options.mode(0o600);
+        options
+    }
+
+    pub(super) fn directory() -> DirBuilder {
+        let mut builder = DirBuilder::new();
+        builder.mode(0o700);
+        builder
+    }
+}
+
+/// Without permission bits, a file has the access list of the directory that it is made in.
+#[cfg(not(unix))]
+mod owner {
+    use std::fs::{DirBuilder, File, OpenOptions};
+
+    pub(super) fn file() -> OpenOptions {
+        File::options()
+    }
+
+    pub(super) fn directory() -> DirBuilder {
+        DirBuilder::new()
+    }
 }
 
 /// A file being written, whose errors name it.
@@ -41,7 +69,7 @@ pub(crate) struct Output {
 impl Output {
     pub(crate) fn create(directory: &Path, name: &str) -> Result<Output, RecordingError> {
         let path = directory.join(name);
-        match File::options().write(true).create_new(true).mode(PRIVATE_FILE).open(&path) {
+        match owner::file().write(true).create_new(true).open(&path) {
             Ok(file) => Ok(Output { file: BufWriter::with_capacity(1 << 18, file), path }),
             Err(source) => Err(RecordingError::File { verb: "make", path, source }),
         }

@@ -60,6 +60,9 @@ pub enum TrialError {
     Stopped,
 }
 
+/// Too many open descriptors: its number on Linux and macOS.
+const EMFILE: i32 = 24;
+
 /// Of this process, once they are remembered.
 static FIRST_PANIC: OnceLock<String> = OnceLock::new();
 
@@ -148,7 +151,7 @@ impl TrialError {
             TrialError::Namespaces { remedy, .. } => Some(remedy.clone()),
             TrialError::Process { .. } => Some(MORE_PROCESSES.into()),
             TrialError::Setup { source, .. } | TrialError::Application { source, .. }
-                if source.raw_os_error() == Some(libc::EMFILE) =>
+                if source.raw_os_error() == Some(EMFILE) =>
             {
                 Some("raise the limit on descriptors (`ulimit -n`)".into())
             }

@@ -6,70 +6,96 @@
 //! descriptors, so nothing outlives it; and it does not outlive its caller.
 //!
 //! This crate is the only home of privilege and of `unsafe` system calls.
+//!
+//! What only Linux has is in `linux`. Elsewhere there is the plain data that others need, and each
+//! function refuses (`elsewhere`), so that its callers are the same on every system.
+#![cfg_attr(
+    not(target_os = "linux"),
+    allow(dead_code, reason = "what the data has for `linux` alone")
+)]
 
-mod addresses;
-mod bridge;
-mod calibrate;
-mod clock;
-mod device;
-mod doctor;
-mod endpoint;
-mod errno;
+mod calibration;
+mod capture_directory;
+mod device_kind;
+#[cfg(not(target_os = "linux"))]
+mod elsewhere;
 mod error;
-mod flows;
-mod guest;
-mod interface_counters;
-mod interfaces;
-mod launch;
-mod link_header;
-mod live_capture;
-mod load;
-mod lock_file;
-mod message;
-mod module;
-mod mover;
-mod multipath;
-mod namespace;
-mod netlink;
-mod options;
-mod packet_socket;
-mod process;
-mod recorder;
-mod route;
-mod sampler;
-mod scheduling;
-mod serve;
-mod shell;
-mod sock_diag;
-mod sys;
-mod sysctl;
-mod tcp_info;
-mod threads;
-mod traffic;
-mod trial;
-mod trial_state;
+mod guest_work;
+mod trial_request;
 mod tuning;
-mod virtual_calls;
-#[doc(hidden)]
-pub mod workbench;
 
-pub use calibrate::{
-    Arrival, CalibrationRecord, CalibrationRequest, Ceiling, CeilingRequest, DirectionRecord,
-    MachineRecord, Round, RoundRecord, Train, measure_ceiling, run_calibration,
+#[cfg(target_os = "linux")]
+mod linux {
+    pub(crate) mod addresses;
+    pub(crate) mod bridge;
+    pub(crate) mod calibrate;
+    pub(crate) mod clock;
+    pub(crate) mod device;
+    pub(crate) mod doctor;
+    pub(crate) mod endpoint;
+    pub(crate) mod errno;
+    pub(crate) mod flows;
+    pub(crate) mod guest;
+    pub(crate) mod interface_counters;
+    pub(crate) mod interfaces;
+    pub(crate) mod launch;
+    pub(crate) mod link_header;
+    pub(crate) mod live_capture;
+    pub(crate) mod load;
+    pub(crate) mod lock_file;
+    pub(crate) mod message;
+    pub(crate) mod module;
+    pub(crate) mod mover;
+    pub(crate) mod multipath;
+    pub(crate) mod namespace;
+    pub(crate) mod netlink;
+    pub(crate) mod options;
+    pub(crate) mod packet_socket;
+    pub(crate) mod process;
+    pub(crate) mod recorder;
+    pub(crate) mod route;
+    pub(crate) mod sampler;
+    pub(crate) mod scheduling;
+    pub(crate) mod serve;
+    pub(crate) mod shell;
+    pub(crate) mod sock_diag;
+    pub(crate) mod sys;
+    pub(crate) mod sysctl;
+    pub(crate) mod tcp_info;
+    pub(crate) mod threads;
+    pub(crate) mod traffic;
+    pub(crate) mod trial;
+    pub(crate) mod trial_state;
+    pub(crate) mod virtual_calls;
+    #[doc(hidden)]
+    pub mod workbench;
+
+    pub use calibrate::{CeilingRequest, measure_ceiling, run_calibration};
+    pub use doctor::{Ability, AbilityLevel, examine};
+    pub use interfaces::{BridgeRequest, bridge};
+    pub use launch::{may_isolate, run_trial};
+    pub use live_capture::{CapturedFrame, LiveCapture};
+    pub use lock_file::open_lock_file;
+    pub use mover::Moving;
+    pub use multipath::{NO_MPTCP, has_mptcp};
+    pub use options::{OptionState, Reading, Setting, has_congestion, survey};
+    pub use serve::serve;
+    pub use shell::{ShellEnd, ShellRequest, shell};
+    pub use sock_diag::{SocketTimer, TcpSocket, TimerKind};
+    pub use tcp_info::{SocketState, socket_state};
+}
+
+pub use calibration::{
+    Arrival, CalibrationRecord, CalibrationRequest, Ceiling, DirectionRecord, MachineRecord, Round,
+    RoundRecord, Train,
 };
-pub use device::DeviceKind;
-pub use doctor::{Ability, AbilityLevel, examine};
+pub use capture_directory::prepare_capture;
+pub use device_kind::DeviceKind;
+#[cfg(not(target_os = "linux"))]
+pub use elsewhere::*;
 pub use error::{Reach, TrialError};
-pub use guest::{GuestProgram, GuestTask, GuestWork};
-pub use interfaces::{BridgeRequest, bridge};
-pub use launch::{Launcher, Progress, TrialRequest, may_isolate, run_trial};
-pub use live_capture::{CapturedFrame, LiveCapture};
-pub use lock_file::open_lock_file;
-pub use mover::{Moving, prepare_capture};
-pub use multipath::{NO_MPTCP, has_mptcp};
-pub use options::{OptionState, Reading, Setting, has_congestion, survey};
-pub use serve::serve;
-pub use shell::{ShellEnd, ShellRequest, shell};
-pub use sock_diag::{SocketTimer, TcpSocket, TimerKind};
-pub use tcp_info::{SocketState, socket_state};
+pub use guest_work::{GuestProgram, GuestTask, GuestWork};
+#[cfg(target_os = "linux")]
+pub use linux::*;
+pub use trial_request::{Launcher, Progress, TrialRequest};
 pub use tuning::Tuning;

@@ -36,9 +36,9 @@ const PRINTING: &[&str] = &[
     // The bytes of a program of the user's, as they are.
     "crates/cli/src/output/passed_on.rs",
     // Lines of JSON to the process that started this one.
-    "crates/testbed/src/message.rs",
+    "crates/testbed/src/linux/message.rs",
     // Hands them to the program of the user.
-    "crates/testbed/src/shell/mod.rs",
+    "crates/testbed/src/linux/shell/mod.rs",
 ];
 
 const BANS: &[Ban] = &[

@@ -52,7 +52,9 @@ pub(crate) fn trial_directory(case: &str, number: u32) -> String {
 /// what a terminal takes for a command.
 pub(super) fn folder_of(runs: &Path, name: &str) -> PathBuf {
     let is_dots = name.chars().all(|c| c == '.');
-    let unfit = |c: char| c == '/' || c.is_control() || is_dots;
+    // Windows reads more characters as parts of a path.
+    let is_of_windows = |c: char| cfg!(windows) && r#"\:*?"<>|"#.contains(c);
+    let unfit = |c: char| c == '/' || c.is_control() || is_dots || is_of_windows(c);
     runs.join(if name.is_empty() { "-".into() } else { name.replace(unfit, "-") })
 }
 

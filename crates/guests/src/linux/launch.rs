@@ -1,0 +1,193 @@
+//! The process of a guest.
+#![expect(unsafe_code, reason = "descriptors that a new process keeps")]
+
+use std::io::{self, Read};
+use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::unix::net::UnixStream;
+use std::os::unix::process::CommandExt;
+use std::process::{Child, Command, Stdio};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+
+use rustix::fs::{Mode, OFlags, open};
+
+use crate::error::GuestError;
+use crate::place::memory_place;
+use crate::request::GuestRequest;
+
+/// How much memory a guest has, MiB. What nothing uses costs nothing.
+const MEMORY_MIB: u64 = 256;
+
+/// How long after the start of its clock a guest's trial begins: it has booted by then.
+pub(crate) const ZERO_NANOS: u64 = 1_000_000_000;
+/// The zero of a guest's clock: 2000-01-01 00:00:00 UTC less the time that it boots in, nanoseconds
+/// since the Unix epoch.
+pub(crate) const BOOT_UNIX_NANOS: u64 = 946_684_800_000_000_000 - ZERO_NANOS;
+
+/// The descriptors of the guest's process. Its command line names them instead of paths: it is part
+/// of the kernel's random numbers, and must be the same everywhere.
+const INIT_FD: libc::c_int = 1000;
+const CLOCK_FD: libc::c_int = 1001;
+
+/// How much is kept of what it prints, bytes.
+const KEPT: usize = 16 << 10;
+
+/// The process; it is killed when this is dropped.
+#[derive(Debug)]
+pub(crate) struct Process {
+    child: Child,
+    console: Arc<Mutex<Vec<u8>>>,
+    reader: Option<thread::JoinHandle<()>>,
+}
+
+impl Process {
+    /// Starts it; its clock speaks by the socket that is returned.
+    pub(crate) fn start(request: &GuestRequest<'_>) -> Result<(Process, UnixStream), GuestError> {
+        // A pair, since a name could be left behind.
+        let (socket, clock) =
+            UnixStream::pair().map_err(GuestError::setup("make the socket of the clock"))?;
+        let init = open(request.init, OFlags::PATH | OFlags::CLOEXEC, Mode::empty())
+            .map_err(|errno| GuestError::setup("open the first program")(errno.into()))?;
+        let image = |source| GuestError::Image { image: request.image.into(), source };
+        let mut command = Command::new(request.image);
+        command.args(command_line(request)).env_clear();
+        // User-mode Linux finds the top of its address space by a variable that is not PATH
+        // (`get_top_address`); without one, its processes lie on their own stacks.
+        command.env("HOME", "/");
+        let memory = memory_place(MEMORY_MIB << 20);
+        command.env("TMPDIR", memory.map_err(|wrong| GuestError::NoPlace { wrong })?);
+        // A key on the terminal is for tcplab, which then ends it.
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).process_group(0);
+        keep_in_child(&mut command, [(init, INIT_FD), (clock.into(), CLOCK_FD)]);
+        let (mut read, write) = io::pipe().map_err(GuestError::setup("make a pipe"))?;
+        let errors = write.try_clone().map_err(GuestError::setup("make a pipe"))?;
+        command.stdout(write).stderr(errors);
+        let child = command.spawn().map_err(image)?;
+        // It has the ends to write to.
+        drop(command);
+        let console = Arc::new(Mutex::new(Vec::new()));
+        let kept = Arc::clone(&console);
+        let mut process = Process { child, console, reader: None };
+        let keep = move || {
+            let mut bytes = [0; 4096];
+            while let Ok(count @ 1..) = read.read(&mut bytes) {
+                let mut kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
+                kept.extend_from_slice(&bytes[..count]);
+                let excess = kept.len().saturating_sub(KEPT);
+                kept.drain(..excess);
+            }
+        };
+        let reader = thread::Builder::new().name("guest's console".into()).spawn(keep);
+        process.reader = Some(reader.map_err(GuestError::setup("start a thread"))?);
+        Ok((process, socket))
+    }
+
+    /// How it ended, if it did.
+    pub(crate) fn ended(&mut self) -> Option<String> {
+        self.child.try_wait().ok().flatten().map(|status| status.to_string())
+    }
+
+    /// Ends it, if it has not ended, and gives its status and the last it said.
+    pub(crate) fn end(&mut self) -> (String, String) {
+        let status = self.ended().unwrap_or_else(|| {
+            let _ = self.child.kill();
+            self.child.wait().map_or_else(|error| error.to_string(), |it| it.to_string())
+        });
+        if let Some(reader) = self.reader.take() {
+            let _ = reader.join();
+        }
+        (status, self.said())
+    }
+
+    /// The line that says why it ended, or the last one that it printed.
+    pub(crate) fn said(&self) -> String {
+        let kept = self.console.lock().unwrap_or_else(PoisonError::into_inner);
+        gist(&String::from_utf8_lossy(&kept))
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        self.end();
+    }
+}
+
+/// What of a console says why it ended: a panic of the kernel or of a program, else the last line.
+fn gist(console: &str) -> String {
+    // That it may leave no directory is asked for.
+    let is_said =
+        |line: &&str| !line.is_empty() && !line.contains(" umid") && !line.starts_with("make_umid");
+    let mut lines = console.lines().map(str::trim).filter(is_said);
+    let is_panic = |line: &&str| line.contains("Kernel panic") || line.contains("panicked at ");
+    let last = lines.clone().next_back();
+    let panic = lines.clone().position(|line| is_panic(&line));
+    match panic {
+        // A program's panic has its words in the next line.
+        Some(nth) => lines.by_ref().skip(nth).take(2).collect::<Vec<_>>().join(" "),
+        None => last.unwrap_or_default().to_owned(),
+    }
+}
+
+/// The command line, which is the same for the same `request` on any machine.
+fn command_line(request: &GuestRequest<'_>) -> Vec<String> {
+    let mut words = vec![
+        "rootfstype=hostfs".into(),
+        "rootflags=/".into(),
+        if request.writable { "rw" } else { "ro" }.into(),
+        format!("init=/proc/self/fd/{INIT_FD}"),
+        format!("mem={}M", MEMORY_MIB),
+        "con=null".into(),
+        "con0=null,fd:1".into(),
+        "quiet".into(),
+        "norandmaps".into(),
+        "panic=-1".into(),
+        // It would leave a directory of its own in the home.
+        "uml_dir=/dev/null/".into(),
+        // As on a machine with 4 GB: the SYN queue, orphans and TIME-WAIT are limited by it.
+        "thash_entries=32768".into(),
+        format!("rng_seed={:016x}", request.seed),
+        format!("time-travel=ext:0:fd:{CLOCK_FD}"),
+        format!("time-travel-start={BOOT_UNIX_NANOS}"),
+    ];
+    if request.has_seccomp {
+        words.push("seccomp=on".into());
+    }
+    // Words that the kernel does not know are the arguments of the first program. Behind `--` they
+    // would not be the last: user-mode Linux adds words of its own.
+    words.extend(request.arguments.iter().map(|&word| word.to_owned()));
+    words
+}
+
+/// The child has these descriptors at those numbers, and dies with the thread that starts it.
+fn keep_in_child(command: &mut Command, kept: [(OwnedFd, libc::c_int); 2]) {
+    let caller = rustix::process::getpid();
+    let keep = move || {
+        for (fd, number) in &kept {
+            // SAFETY: plain system calls, which are safe in a process just forked.
+            unsafe {
+                // What has this number must not be lost, such as how this reports an error.
+                if libc::fcntl(*number, libc::F_GETFD) != -1 {
+                    return Err(io::Error::from_raw_os_error(libc::EMFILE));
+                }
+                if libc::dup2(fd.as_raw_fd(), *number) == -1 {
+                    return Err(io::Error::last_os_error());
+                }
+            }
+        }
+        // SAFETY: as above.
+        let parent = unsafe {
+            libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
+            // Where its stack lies decides about the memory of its programs, and so about the
+            // place of buffers and the windows that TCP offers. Linux before 7 leaves it to chance.
+            libc::personality(libc::ADDR_NO_RANDOMIZE as libc::c_ulong);
+            libc::getppid()
+        };
+        if parent == caller.as_raw_nonzero().get() {
+            Ok(())
+        } else {
+            Err(io::Error::from_raw_os_error(libc::ESRCH))
+        }
+    };
+    // SAFETY: the closure allocates nothing and takes no lock.
+    unsafe { command.pre_exec(keep) };
+}

@@ -1,0 +1,203 @@
+//! What tcplab changes in a source of Linux. The patches are in `patches/`, under GPL-2.0.
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use crate::error::BuildError;
+use crate::process::Runner;
+
+/// A change, in one or more forms for different versions.
+#[derive(Debug)]
+pub(crate) struct Patch {
+    pub(crate) name: &'static str,
+    /// The first form that fits is applied.
+    pub(crate) texts: &'static [&'static str],
+    need: Need,
+}
+
+/// When a source needs a patch.
+#[derive(Debug)]
+enum Need {
+    /// This file has this text.
+    Has(&'static str, &'static str),
+    /// This file lacks this text.
+    Lacks(&'static str, &'static str),
+    /// This file has the first text and lacks the second.
+    HasWithout(&'static str, &'static str, &'static str),
+}
+
+/// The patch with the network device of a host in virtual time.
+pub(crate) const LINK: &str = "link";
+
+/// All changes, in order.
+pub(crate) const PATCHES: [Patch; 6] = [
+    Patch {
+        name: "register-area",
+        texts: &[include_str!("../../patches/register-area.patch")],
+        need: Need::Has("arch/x86/um/user-offsets.c", "HOST_FP_SIZE, 2696"),
+    },
+    Patch {
+        name: "hz",
+        texts: &[include_str!("../../patches/hz.patch")],
+        need: Need::Has("arch/um/Kconfig", "config HZ\n\tint\n\tdefault 100\n"),
+    },
+    Patch {
+        name: "random-seed",
+        texts: &[
+            include_str!("../../patches/random-seed.patch"),
+            include_str!("../../patches/random-seed-5.10.patch"),
+        ],
+        need: Need::Lacks("arch/um/os-Linux/util.c", "rng_seed="),
+    },
+    Patch {
+        name: "vdso-getcpu",
+        texts: &[include_str!("../../patches/vdso-getcpu.patch")],
+        need: Need::Lacks("arch/x86/um/vdso/um_vdso.c", "__vdso_getcpu"),
+    },
+    Patch {
+        name: "socket-buffers",
+        texts: &[include_str!("../../patches/socket-buffers.patch")],
+        need: Need::Has("net/ipv4/tcp.c", "limit = nr_free_buffer_pages() << (PAGE_SHIFT - 7);"),
+    },
+    Patch {
+        name: LINK,
+        texts: &[include_str!("../../patches/link.patch")],
+        // The shared memory of the clock exists from Linux 6.11 on.
+        need: Need::HasWithout(
+            "arch/um/kernel/time.c",
+            "time_travel_shm_client",
+            "time_travel_resumed",
+        ),
+    },
+];
+
+/// Applies all that this tree needs; returns their names.
+pub(crate) fn apply(tree: &Path, runner: &Runner<'_>) -> Result<Vec<String>, BuildError> {
+    let mut applied = Vec::new();
+    for patch in PATCHES.iter().filter(|patch| patch.need.is_there(tree)) {
+        patch.apply(tree, runner)?;
+        applied.push(patch.name.to_owned());
+    }
+    Ok(applied)
+}
+
+impl Need {
+    fn is_there(&self, tree: &Path) -> bool {
+        let read = |file: &str| fs::read_to_string(tree.join(file)).unwrap_or_default();
+        match self {
+            Need::Has(file, text) => read(file).contains(text),
+            Need::Lacks(file, text) => !read(file).contains(text),
+            Need::HasWithout(file, text, other) => {
+                let found = read(file);
+                found.contains(text) && !found.contains(other)
+            }
+        }
+    }
+}
+
+impl Patch {
+    fn apply(&self, tree: &Path, runner: &Runner<'_>) -> Result<(), BuildError> {
+        let file = tree.join(".tcplab.patch");
+        let command = |dry: bool| {
+            let mut command = Command::new("patch");
+            command.args(["-p1", "--forward", "--batch", "--no-backup-if-mismatch", "-d"]);
+            command.arg(tree).arg("-i").arg(&file).args(dry.then_some("--dry-run"));
+            command
+        };
+        let mut said = String::new();
+        for text in self.texts {
+            fs::write(&file, text).map_err(BuildError::file("write", &file))?;
+            match runner.output(command(true), "patch") {
+                Ok(_) => {
+                    runner.output(command(false), "patch")?;
+                    return fs::remove_file(&file).map_err(BuildError::file("remove", &file));
+                }
+                Err(BuildError::Failed { said: why, .. }) => said = why,
+                Err(error) => return Err(error),
+            }
+        }
+        Err(BuildError::Patch { patch: self.name, said })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+    use std::sync::atomic::AtomicBool;
+
+    use super::*;
+
+    /// The files that a patch changes, made from its own lines: before (`-`) or after (`+`).
+    fn files(text: &str, sign: char) -> BTreeMap<String, String> {
+        let mut files: BTreeMap<String, String> = BTreeMap::new();
+        let mut name = String::new();
+        for line in text.lines().skip_while(|line| !line.starts_with("--- ")) {
+            if let Some(path) = line.strip_prefix("+++ b/") {
+                name = path.into();
+            } else if line.starts_with([' ', sign]) && !line.starts_with("---") {
+                let content = files.entry(name.clone()).or_default();
+                content.push_str(&line[1..]);
+                content.push('\n');
+            }
+        }
+        files
+    }
+
+    fn write(tree: &Path, files: &BTreeMap<String, String>) {
+        for (name, content) in files {
+            let path = tree.join(name);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, content).unwrap();
+        }
+    }
+
+    #[test]
+    fn each_form_applies_to_what_it_was_made_from() {
+        let stop = AtomicBool::new(false);
+        for patch in &PATCHES {
+            for text in patch.texts {
+                let tree = tempfile::tempdir().unwrap();
+                write(tree.path(), &files(text, '-'));
+                let log = tree.path().join("log");
+                patch.apply(tree.path(), &Runner::new(&log, &stop)).unwrap();
+                for (name, content) in files(text, '+') {
+                    let found = fs::read_to_string(tree.path().join(&name)).unwrap();
+                    assert_eq!(found, content, "{}: {name}", patch.name);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn patched_source_needs_no_patch() {
+        for patch in &PATCHES {
+            let tree = tempfile::tempdir().unwrap();
+            write(tree.path(), &files(patch.texts[0], '-'));
+            assert!(patch.need.is_there(tree.path()), "{}", patch.name);
+            write(tree.path(), &files(patch.texts[0], '+'));
+            assert!(!patch.need.is_there(tree.path()), "{}", patch.name);
+        }
+    }
+
+    #[test]
+    fn patch_that_does_not_fit_is_named() {
+        let (tree, stop) = (tempfile::tempdir().unwrap(), AtomicBool::new(false));
+        let file = BTreeMap::from([("arch/um/Kconfig".to_owned(), "config OTHER\n".to_owned())]);
+        write(tree.path(), &file);
+        let log = tree.path().join("log");
+        let error = PATCHES[1].apply(tree.path(), &Runner::new(&log, &stop)).unwrap_err();
+        assert!(matches!(error, BuildError::Patch { patch: "hz", .. }), "{error}");
+        assert_eq!(
+            fs::read_to_string(tree.path().join("arch/um/Kconfig")).unwrap(),
+            "config OTHER\n"
+        );
+    }
+
+    #[test]
+    fn each_patch_states_its_licence() {
+        for text in PATCHES.iter().flat_map(|patch| patch.texts) {
+            assert!(text.starts_with("SPDX-License-Identifier: GPL-2.0\n"));
+        }
+    }
+}

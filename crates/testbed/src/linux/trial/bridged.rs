@@ -1,0 +1,62 @@
+//! A trial through tcplab's own path: a bridge between the devices of two namespaces.
+
+use std::sync::Arc;
+use std::sync::mpsc;
+
+use tcplab_path::Direction;
+use tcplab_recording::WorldRecord;
+use tcplab_units::Endpoint;
+
+use super::conduct::{Carrier, conduct};
+use super::endpoint_thread::prepare;
+use crate::bridge::{Bridge, BridgeState};
+use crate::device_kind::DeviceKind;
+use crate::interface_counters::device_drops;
+use crate::message::serde_name;
+use crate::namespace::Privilege;
+use crate::trial_request::TrialRequest;
+use crate::trial_state::TrialState;
+use crate::{TrialError, sysctl};
+
+/// Runs the trial.
+pub(super) fn run(request: &TrialRequest, privilege: Privilege) -> Result<(), TrialError> {
+    let case = &request.case;
+    let kind = request.device.unwrap_or_else(DeviceKind::best);
+    let plans = [case.path.link(Direction::Forward)?, case.path.link(Direction::Reverse)?];
+    let shared = Arc::new(TrialState::new(request));
+    let (sockets, new_sockets) = mpsc::channel();
+    sysctl::keep_quiet();
+    let [client, server] = Endpoint::BOTH.map(|end| prepare(end, kind, &shared, &sockets));
+    drop(sockets);
+    conduct(request, privilege, &shared, [client?, server?], new_sockets, |clock, ends, queue| {
+        let bridge = Bridge::new(clock, ends, &plans, request.seed, request.tuning, Some(queue));
+        Bridged { bridge, kind }
+    })
+}
+
+/// A bridge between devices of this kind.
+struct Bridged {
+    bridge: Bridge,
+    kind: DeviceKind,
+}
+
+impl Carrier for Bridged {
+    const IS_PROMPT: bool = true;
+
+    fn run(&mut self, over: &mut dyn FnMut(&BridgeState) -> bool) -> Result<(), TrialError> {
+        self.bridge.run(over)
+    }
+
+    fn finish(self, world: WorldRecord) -> (WorldRecord, [u64; 2]) {
+        let moved = self.bridge.finish();
+        let world = WorldRecord {
+            name: world.name,
+            device: serde_name(&self.kind),
+            privilege: world.privilege,
+            scheduling: world.scheduling,
+            device_drops: moved.device_drops + device_drops(),
+            ..moved.world()
+        };
+        (world, moved.frames_lost)
+    }
+}

@@ -1,0 +1,31 @@
+//! A trial: both endpoints, what lies between them, and the threads that record.
+
+mod bridged;
+mod conduct;
+mod endpoint_thread;
+mod netem;
+mod recording_threads;
+mod same_host;
+mod through;
+mod watch;
+
+use tcplab_path::Backend;
+
+pub(crate) use netem::{MISSING_TOOLS, Tool, ToolError, try_qdisc};
+pub(crate) use recording_threads::{RecorderThread, missed_frames, record};
+
+use crate::namespace::Privilege;
+use crate::trial_request::TrialRequest;
+use crate::{TrialError, load};
+
+/// Runs a trial in the namespace of this process.
+pub(crate) fn run(request: &TrialRequest, privilege: Privilege) -> Result<(), TrialError> {
+    let request = &load::captured_in_short(request);
+    let case = &request.case;
+    match case.path.backend.unwrap_or_default() {
+        _ if !case.workload.through.has_packets() => through::run(request, privilege),
+        _ if case.path.same_host => same_host::run(request, privilege),
+        Backend::Tcplab => bridged::run(request, privilege),
+        Backend::Netem => netem::run(request, privilege),
+    }
+}
