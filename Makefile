@@ -100,6 +100,12 @@ python-tests: python ## test the Python package: types, style, tests, doctests, 
 	@if [ -x $(PYTHON)/bin/python ]; then scripts/python-tests.sh $(PYTHON); \
 	else echo "skipped: tcplab-python: there are no Python tools"; fi
 
+# A nightly compiler with the standard library's source: rustup toolchain install nightly -c rust-src
+.PHONY: thread-sanitizer
+thread-sanitizer: toolchain ## eight threads under ThreadSanitizer (needs a nightly compiler with rust-src)
+	RUSTFLAGS=-Zsanitizer=thread cargo +nightly test --locked -Zbuild-std --target-dir target/sanitizer \
+	  --target $$(rustc -vV | sed -n 's/^host: //p') --package tcplab-actions --test threads
+
 .PHONY: wheel
 wheel: toolchain ## build the Python package for others, in target/wheels: any Linux from glibc 2.17 on
 	@$(python_tools)
