@@ -8,7 +8,6 @@ its first packets.
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import shutil
 import statistics
@@ -151,14 +150,9 @@ def first(file: Path, packets: int) -> Path:
 def read_packets(packets: int, rounds: int) -> None:
     """Packets to a frame: tcplab, what it takes the command to write Parquet, and others."""
     file = capture(packets)
+    code = f"import tcplab; print(tcplab.trace({str(file)!r}).packets)"
     count = int(
-        json.loads(
-            subprocess.run(
-                [command(), "trace", str(file), "-c", "0", "--json"],
-                check=True,
-                stdout=subprocess.PIPE,
-            ).stdout
-        )["capture"]["packets"]
+        subprocess.run([sys.executable, "-c", code], check=True, capture_output=True).stdout
     )
     rates: dict[str, list[float]] = {}
     memory: dict[str, float] = {}
@@ -214,9 +208,11 @@ def run_trials(trials: int, rounds: int) -> None:
                    progress=False)
     """
     times: dict[str, list[float]] = {"command": [], "Python": []}
-    for _ in range(rounds):
-        for name in times:
+    for nth in range(rounds):
+        for name in list(times)[:: 1 - nth % 2 * 2]:
             shutil.rmtree(runs, ignore_errors=True)
+            # What was written before is not to be written meanwhile.
+            os.sync()
             by_command = [
                 command(),
                 "run",
@@ -255,14 +251,16 @@ def dask_tasks(tasks: int) -> None:
         import time
         from dask.distributed import Client, LocalCluster
         from tcplab._executors import completed, open_engine
-        def nothing(task): return task
+        class Task:
+            resources = {{}}
+        def nothing(task, number, reasons): return {{}}
         if __name__ == "__main__":
             made = LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None)
             with made as cluster, Client(cluster) as client:
                 engine = open_engine(client)
-                for _ in completed(engine, nothing, iter(range(100))): pass
+                for _ in completed(engine, nothing, (Task() for _ in range(100))): pass
                 began = time.monotonic()
-                for _ in completed(engine, nothing, iter(range({tasks}))): pass
+                for _ in completed(engine, nothing, (Task() for _ in range({tasks}))): pass
                 print((time.monotonic() - began) / {tasks} * 1000)
     """
     if not has("distributed"):
