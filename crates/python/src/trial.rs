@@ -1,7 +1,10 @@
 //! A trial in virtual time, in this process.
 
+use std::fs::{self, File};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
+use std::time::Duration;
 
 use anyhow::{Context, Error, Result, bail};
 use pyo3::prelude::*;
@@ -28,14 +31,53 @@ pub(crate) struct Trial {
     /// Where its recording is.
     directory: PathBuf,
     /// Removed when this is dropped.
-    _home: TempDir,
+    _home: Home,
 }
 
 /// Some trials of one case, run as in the whole run, in a directory that goes when it is dropped.
 pub(crate) struct Part {
     pub(crate) run: Run,
     pub(crate) directory: RunDirectory,
-    home: TempDir,
+    home: Home,
+}
+
+/// A directory that is removed when this is dropped; of a process that was killed, by the next one.
+#[derive(Debug)]
+struct Home {
+    directory: TempDir,
+    /// Held as long as this lives: it shows others that the directory is in use.
+    _lock: Option<File>,
+}
+
+impl Home {
+    const PREFIX: &str = "tcplab-trial-";
+    /// A directory that nobody holds may be one that is just being made.
+    const YOUNG: Duration = Duration::from_secs(60);
+
+    fn new() -> io::Result<Home> {
+        let place = place();
+        Home::sweep(&place);
+        let directory = tempfile::Builder::new().prefix(Home::PREFIX).tempdir_in(&place)?;
+        let lock = File::open(directory.path()).ok().filter(|lock| lock.try_lock().is_ok());
+        Ok(Home { directory, _lock: lock })
+    }
+
+    /// Removes what killed processes have left; what belongs to others stays.
+    fn sweep(place: &Path) {
+        let entries = place.read_dir().into_iter().flatten().flatten();
+        for entry in entries
+            .filter(|it| it.file_name().as_encoded_bytes().starts_with(Home::PREFIX.as_bytes()))
+        {
+            let is_old = entry
+                .metadata()
+                .and_then(|it| it.modified())
+                .is_ok_and(|modified| modified.elapsed().is_ok_and(|age| age > Home::YOUNG));
+            let is_free = || File::open(entry.path()).is_ok_and(|lock| lock.try_lock().is_ok());
+            if is_old && is_free() {
+                let _ = fs::remove_dir_all(entry.path());
+            }
+        }
+    }
 }
 
 impl Part {
@@ -50,8 +92,8 @@ impl Part {
     ) -> Result<Part> {
         let mut plan = plan(scenario, world, &launcher(program.clone()), overrides)?;
         plan.first = first.unwrap_or(plan.first);
-        let home = tempfile::Builder::new().prefix("tcplab-").tempdir_in(place())?;
-        let directory = begin(home.path(), scenario.clone(), plan)?;
+        let home = Home::new()?;
+        let directory = begin(home.directory.path(), scenario.clone(), plan)?;
         let (told, _) = std::sync::mpsc::channel();
         let mut teller = Teller::new(&told);
         let bench = bench(program, Some(1));

@@ -1,0 +1,38 @@
+"""What a killed process left in memory is removed by the next one."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import tempfile
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("tcplab._core", reason="the compiled part is not built: make python")
+
+import tcplab
+
+
+def test_directories_of_killed_processes_go_and_others_stay() -> None:
+    place = "/dev/shm" if os.path.isdir("/dev/shm") else None
+    left, held, young = (
+        Path(tempfile.mkdtemp(prefix="tcplab-trial-", dir=place)) for _ in range(3)
+    )
+    (left / "run").mkdir()
+    lock = os.open(held, os.O_RDONLY)
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        for old in (left, held):
+            os.utime(old, (1, 1))
+        trial = tcplab.simulate("interruption", case="reno_50ms")
+        assert not left.exists()
+        assert held.exists() and young.exists()
+        own = Path(trial.directory)
+        assert own.exists()
+        del trial
+        assert not own.exists()
+    finally:
+        os.close(lock)
+        held.rmdir()
+        young.rmdir()
