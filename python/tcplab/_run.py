@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import json
 import os
@@ -32,7 +33,6 @@ class Run:
 
     def __init__(self, inside: _core.Run) -> None:
         self._inner = inside
-        self._document: dict[str, Any] | None = None
 
     @classmethod
     def open(cls, directory: str | os.PathLike[str]) -> Self:
@@ -51,13 +51,10 @@ class Run:
         """The run's directory."""
         return Path(self._inner.directory)
 
-    @property
+    @functools.cached_property
     def json(self) -> dict[str, Any]:
         """`run.json`: everything that was found."""
-        if self._document is not None:
-            return self._document
         document: dict[str, Any] = json.loads(self._inner.json())
-        self._document = document
         return document
 
     @property

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import os
 from typing import Any
@@ -21,7 +22,6 @@ class Trial:
 
     def __init__(self, inside: _core.Trial) -> None:
         self._inner = inside
-        self._document: dict[str, Any] | None = None
 
     @property
     def case(self) -> str:
@@ -53,13 +53,10 @@ class Trial:
         """The units of the metrics, by their names; empty for a number without unit."""
         return {name: unit for name, unit, _ in self._inner.metrics()}
 
-    @property
+    @functools.cached_property
     def json(self) -> dict[str, Any]:
         """All that was found, as `run.json` has a trial."""
-        if self._document is not None:
-            return self._document
         document: dict[str, Any] = json.loads(self._inner.json())
-        self._document = document
         return document
 
     @property

@@ -3,6 +3,7 @@
 
 mod captures;
 mod files;
+mod launch;
 mod paths;
 mod report;
 mod scenarios;
@@ -12,6 +13,7 @@ pub use captures::{
     read_frames,
 };
 pub use files::{NAMED_MAX, TEXT_MAX, beside, read_regular};
-pub use paths::{find_path, preset, read_path, unknown_path};
+pub use launch::{KERNEL_WORLD, launcher};
+pub use paths::{find_path, outlooks, preset, read_path, unknown_path};
 pub use report::write_report;
 pub use scenarios::{embedded, files_beside, find, read_text, unknown};

@@ -3,7 +3,9 @@
 use std::path::Path;
 
 use anyhow::{Result, anyhow, bail};
+use tcplab_path::{Direction, LinkPlan, Outlook};
 use tcplab_scenario::{PathFile, Problem, presets};
+use tcplab_units::{Instant, Span};
 
 use crate::scenarios::{files_beside, read_text};
 
@@ -62,4 +64,22 @@ pub fn unknown_path(name: &str) -> anyhow::Error {
     let problem = Problem::NoSuchPreset { name: name.into(), known };
     let help = problem.help().unwrap_or_default();
     anyhow!("{problem}, and no such file\n  {help}; your own files need the extension .toml")
+}
+
+/// Bounds of the time that is shown of a path where nobody says.
+const SHOWN: [Span; 2] = [Span::from_secs(10), Span::from_secs(120)];
+/// About two per pixel of a picture.
+const POINTS: usize = 1_600;
+
+/// What both directions of a path will do, and until when: so long as is asked for, or as shows it
+/// all.
+///
+/// # Errors
+/// If the path is impossible.
+pub fn outlooks(file: &PathFile, asked: Option<Span>, seed: u64) -> Result<(Span, [Outlook; 2])> {
+    let links = [file.path.link(Direction::Forward)?, file.path.link(Direction::Reverse)?];
+    let [least, most] = SHOWN;
+    let whole = links.iter().map(LinkPlan::time_to_show).fold(least, Span::max).min(most);
+    let span = asked.unwrap_or(whole);
+    Ok((span, links.map(|link| link.outlook(Instant::ZERO + span, seed, POINTS))))
 }

@@ -6,30 +6,18 @@ use std::process::ExitCode;
 
 use anyhow::{Result, bail};
 use serde_json::{Value, json};
-use tcplab_path::{Direction, LinkPlan, Moment, Outage, Outlook};
+use tcplab_path::{Moment, Outage, Outlook};
 use tcplab_plot::{PathPicture, path_svg};
 use tcplab_quantities::PATH_OUTLOOK_DOCUMENT;
 use tcplab_scenario::PathFile;
-use tcplab_units::{Instant, Span};
 
 use crate::arguments::{PathChoice, PlotArguments};
 use crate::output::{Output, commit, in_document, write_file};
 use crate::path_choice;
 
-/// Bounds of the default duration.
-const USUAL: [Span; 2] = [Span::from_secs(10), Span::from_secs(120)];
-/// About two per pixel.
-const POINTS: usize = 1_600;
-
 pub(crate) fn plot(arguments: &PlotArguments) -> Result<ExitCode> {
     let file = path_choice::find(&arguments.choice)?;
-    let links = [file.path.link(Direction::Forward)?, file.path.link(Direction::Reverse)?];
-    let span = arguments.duration.unwrap_or_else(|| {
-        let [least, most] = USUAL;
-        links.iter().map(LinkPlan::time_to_show).fold(least, Span::max).min(most)
-    });
-    let until = Instant::ZERO + span;
-    let outlooks = links.map(|link| link.outlook(until, arguments.seed, POINTS));
+    let (span, outlooks) = tcplab_actions::outlooks(&file, arguments.duration, arguments.seed)?;
     if let Some(place) = &arguments.json.place {
         write_file(place, &as_json(&file, &outlooks, arguments.seed)?)?;
         return Ok(ExitCode::SUCCESS);

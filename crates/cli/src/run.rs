@@ -17,7 +17,7 @@ use tcplab_scenario::{RecordingSpec, Scenario};
 use tcplab_testbed::{DeviceKind, Launcher};
 use tcplab_units::Bytes;
 
-use crate::arguments::{Io, RunArguments, WORLD, World};
+use crate::arguments::{Io, RunArguments, World};
 use crate::exit::ERROR;
 use crate::output::{answer_or_json, print_note, print_note_unless};
 use crate::print_error::print_error;
@@ -234,7 +234,7 @@ fn changed(arguments: &RunArguments, plan: &Plan, written: Scenario) -> Result<(
 /// Starts this program as the process of a trial.
 pub(crate) fn launcher() -> Result<Launcher> {
     let program = std::env::current_exe().context("cannot find the path of the tcplab program")?;
-    Ok(Launcher { program, arguments: vec![WORLD.into()] })
+    Ok(tcplab_actions::launcher(program))
 }
 
 pub(crate) fn device(io: Io) -> DeviceKind {

@@ -7,9 +7,7 @@ use std::path::PathBuf;
 use anyhow::{Context, Error, Result, ensure};
 use pyo3::prelude::*;
 use tcplab_lab::compare::{Asked, compare_as_written, compare_levels, read_run};
-use tcplab_lab::{
-    Overrides, RunDirectory, begin, complete, no_report, run_tables, write_run_table,
-};
+use tcplab_lab::{Overrides, RunDirectory, begin, complete, run_tables, write_run_table};
 use tcplab_scenario::{Keep, RecordingSpec};
 use tcplab_table::Format;
 
@@ -168,7 +166,7 @@ pub(crate) fn run(
                     if report {
                         tcplab_actions::write_report(directory, run)?;
                     }
-                    Ok(no_report(directory, run)?)
+                    Ok(())
                 },
             );
             match completed {

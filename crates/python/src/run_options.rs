@@ -8,13 +8,9 @@ use tcplab_results::World;
 use tcplab_scenario::Scenario;
 use tcplab_testbed::Launcher;
 
-/// The command of a trial's process.
-const WORLD: &str = "kernel-world";
-
 /// Starts trials on kernels by the `program`, the `tcplab` command. Models need none.
 pub(crate) fn launcher(program: Option<PathBuf>) -> Launcher {
-    let program = program.unwrap_or_else(|| PathBuf::from("tcplab"));
-    Launcher { program, arguments: vec![WORLD.into()] }
+    tcplab_actions::launcher(program.unwrap_or_else(|| PathBuf::from("tcplab")))
 }
 
 /// How trials are run.

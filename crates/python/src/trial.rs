@@ -15,7 +15,6 @@ use tcplab_table::{Format, TableError, write_samples, write_truth};
 use tcplab_units::Endpoint;
 use tempfile::TempDir;
 
-use crate::events::Teller;
 use crate::interrupt::{alone, here};
 use crate::run_options::{bench, launcher, plan};
 use crate::scenario::Scenario;
@@ -81,7 +80,7 @@ impl Home {
 }
 
 impl Part {
-    /// Runs the trials that `overrides` and `shape` leave.
+    /// Runs the trials that `overrides` leave, from the one with the number `first` on.
     pub(crate) fn run(
         scenario: &tcplab_scenario::Scenario,
         world: Option<World>,
@@ -94,14 +93,9 @@ impl Part {
         plan.first = first.unwrap_or(plan.first);
         let home = Home::new()?;
         let directory = begin(home.directory.path(), scenario.clone(), plan)?;
-        let (told, _) = std::sync::mpsc::channel();
-        let mut teller = Teller::new(&told);
         let bench = bench(program, Some(1));
-        let tell = |event: tcplab_lab::Event<'_>| teller.tell(event);
-        let run = complete::<_, Error>(&directory, &bench, stop, tell, |directory, run| {
-            Ok(no_report(directory, run)?)
-        })?;
-        Ok(Part { run: run.run, directory, home })
+        let outcome = complete(&directory, &bench, stop, |_| {}, no_report)?;
+        Ok(Part { run: outcome.run, directory, home })
     }
 }
 

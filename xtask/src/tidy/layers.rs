@@ -66,7 +66,7 @@ plot: units quantities path wire trace
     a plot draws one trace, or the outlook of one path: what was, or what will be
 report: units quantities stats wire path recording scenario trace findings results plot
     a report shows what a run has left and runs nothing itself
-actions: units wire capture recording scenario trace results lab report
+actions: units wire path capture recording scenario testbed trace results lab report
     what users ask for, without a terminal: the command and the Python package share it
 python: units capture path recording scenario testbed trace table results lab plot report actions
     Python's modules hold what the command prints

@@ -54,9 +54,6 @@ pub(crate) use tuning::Io;
 pub(crate) use virtual_time::ShellWorld;
 pub(crate) use world::World;
 
-/// The name of the hidden subcommand that a trial's process is started with.
-pub(crate) const WORLD: &str = "kernel-world";
-
 /// A laboratory for TCP
 ///
 /// Describe an experiment in one file: two endpoints, the network path between them, what the
@@ -226,7 +223,7 @@ pub(crate) enum Command {
     /// Claims, plots, comparisons, tables and reports use these names.
     Metrics(MetricsArguments),
     /// Run a trial's process (internal)
-    #[command(name = WORLD, hide = true)]
+    #[command(name = tcplab_actions::KERNEL_WORLD, hide = true)]
     World {
         /// Task and caller.
         arguments: Vec<String>,
