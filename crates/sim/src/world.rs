@@ -293,8 +293,12 @@ impl World {
                 }
                 Carried::Bytes(bytes) => self.take_in(end, bytes),
             };
-            if let Some(index) = found.filter(|index| !reached.contains(index)) {
-                reached.push(index);
+            // The stack answers each packet; the application comes after all of this instant.
+            if let Some(index) = found {
+                self.transmit(index)?;
+                if !reached.contains(&index) {
+                    reached.push(index);
+                }
             }
         }
         self.queue.set(LINKS[lane], self.lanes[lane].poll_at());
@@ -346,36 +350,43 @@ impl World {
 
     /// Runs a host's application; what its stack sends goes onto the link.
     fn serve(&mut self, index: usize) -> Result<(), RecordingError> {
+        let now = self.now;
+        self.host(index).drive(now);
+        loop {
+            self.transmit(index)?;
+            // An application that waits for room continues once all that can has left.
+            if !self.host(index).drive(now) {
+                break;
+            }
+        }
+        let due = self.host(index).poll_at();
+        self.queue.set(HOSTS + index, due);
+        self.look(index)
+    }
+
+    /// What a host's stack sends goes onto the link.
+    fn transmit(&mut self, index: usize) -> Result<(), RecordingError> {
         let end = index % 2;
         let pair = &mut self.pairs[index / 2];
         let [client, server] = [&pair[0], &pair[1]].map(|host| host.address);
         let ends: [Address; 2] = if end == 0 { [client, server] } else { [server, client] };
-        let host = &mut pair[end];
-        host.drive(self.now);
-        loop {
-            let mut sent = false;
-            while let Some((segment, cause, marking)) = host.poll_transmit(self.now) {
-                sent = true;
-                let id = self.next_id;
-                self.next_id += 1;
-                if let Some(Recorder { writer, packet, .. }) = &mut self.recorder {
-                    packets::write(&segment, ends, marking, packet);
-                    let captured = whole(packet);
-                    let because = cause.name();
-                    writer.left_because(Endpoint::BOTH[end], self.now, id, captured, because)?;
-                }
-                self.lanes[end].send(self.now, id, (client.port, segment), marking, ends);
+        let mut sent = false;
+        while let Some((segment, cause, marking)) = pair[end].poll_transmit(self.now) {
+            sent = true;
+            let id = self.next_id;
+            self.next_id += 1;
+            if let Some(Recorder { writer, packet, .. }) = &mut self.recorder {
+                packets::write(&segment, ends, marking, packet);
+                let captured = whole(packet);
+                let because = cause.name();
+                writer.left_because(Endpoint::BOTH[end], self.now, id, captured, because)?;
             }
-            if sent {
-                self.queue.set(LINKS[end], self.lanes[end].poll_at());
-            }
-            // An application that waits for room continues once all that can has left.
-            if !host.drive(self.now) {
-                break;
-            }
+            self.lanes[end].send(self.now, id, (client.port, segment), marking, ends);
         }
-        self.queue.set(HOSTS + index, host.poll_at());
-        self.look(index)
+        if sent {
+            self.queue.set(LINKS[end], self.lanes[end].poll_at());
+        }
+        Ok(())
     }
 
     /// Samples the sockets, as `TCP_INFO` would.

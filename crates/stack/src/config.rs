@@ -357,6 +357,9 @@ pub struct Acks {
     /// They are held no longer than this part of an RTT either, percent
     /// (`tcp_comp_sack_rtt_percent`).
     pub compressed_percent: u32,
+    /// How much later than that the timer may expire, and does where nothing else wakes the kernel
+    /// (`tcp_comp_sack_slack_ns`).
+    pub compressed_slack: Span,
 }
 
 /// How the path MTU is discovered.
@@ -415,6 +418,9 @@ pub struct Host {
     /// Whether timers are kept in a wheel, which is coarser for distant timers, so that they expire
     /// late (Linux's `timer_list` since 4.8).
     pub wheel: bool,
+    /// The ticks that the machine has counted when time begins: distant timers expire on multiples
+    /// of 8, 64, … ticks.
+    pub first_tick: u64,
     /// The unit of the timestamps option's clock (RFC 7323 section 5.4).
     pub timestamp_tick: Span,
     /// The time that the machine needs for each incoming segment, data or acknowledgement, one
@@ -543,6 +549,7 @@ impl Default for Acks {
             out_of_order_at_once: true,
             compressed: (44, Span::from_millis(1)),
             compressed_percent: 5,
+            compressed_slack: Span::from_micros(100),
         }
     }
 }
@@ -576,6 +583,7 @@ impl Default for Host {
         Host {
             tick: Span::from_millis(4),
             wheel: true,
+            first_tick: 0,
             timestamp_tick: Span::from_millis(1),
             processing: Span::ZERO,
             pool: None,

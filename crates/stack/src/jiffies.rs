@@ -16,11 +16,13 @@ pub(crate) struct Jiffies {
     tick: u64,
     /// Whether far timers are coarse.
     wheel: bool,
+    /// Ticks before the zero of time.
+    first: u64,
 }
 
 impl Jiffies {
     pub(crate) fn new(host: &Host) -> Jiffies {
-        Jiffies { tick: host.tick.as_nanos(), wheel: host.wheel }
+        Jiffies { tick: host.tick.as_nanos(), wheel: host.wheel, first: host.first_tick }
     }
 
     /// The last tick (`jiffies`).
@@ -61,7 +63,8 @@ impl Jiffies {
             level += 1;
         }
         let shift = 3 * level;
-        let expires = ((ticks_now.saturating_add(delta) >> shift) + 1).saturating_mul(1 << shift);
+        let counted = ticks_now.saturating_add(self.first).saturating_add(delta);
+        let expires = ((counted >> shift) + 1).saturating_mul(1 << shift) - self.first;
         Instant::from_nanos(expires.saturating_mul(self.tick))
     }
 }
@@ -99,6 +102,10 @@ mod tests {
 
     #[test]
     fn jiffies_without_tick_is_exact() {
+        // Two ticks before the zero of time: the second level's ends come two ticks earlier.
+        let later = Jiffies::new(&Host { first_tick: 2, ..Host::default() });
+        let deadline = later.deadline(Instant::ZERO, Span::from_millis(1_000));
+        assert_eq!(deadline, Instant::ZERO + Span::from_millis(1_016));
         let exact = Jiffies::new(&Host { tick: Span::ZERO, ..Host::default() });
         let now = Instant::from_nanos(12_345);
         assert_eq!(exact.now(now), now);

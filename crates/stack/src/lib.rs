@@ -24,6 +24,7 @@ mod socket_option;
 mod state;
 mod sysctl;
 mod timestamp_order;
+mod truesize;
 
 pub use buffer_pool::{BufferPool, Buffers};
 pub use cause::SendCause;

@@ -6,11 +6,8 @@ use tcplab_units::Bytes;
 
 use crate::buffer_pool::Buffers;
 use crate::segment::{Data, Offered};
-use crate::{BufferPool, Config};
-
-/// Memory that Linux charges for a buffer besides its data: `struct sk_buff` of 256 bytes, and a
-/// small block (`skb_small_head`) of 576 for headers and `struct skb_shared_info` (6.18, x86-64).
-const CHUNK_OVERHEAD: u64 = 832;
+use crate::sender::NextChunk;
+use crate::{BufferPool, Config, truesize};
 
 /// The bytes of a stream from the first unacknowledged one on, in the blocks in which the
 /// application gave them. Segments share these blocks.
@@ -31,6 +28,8 @@ pub(crate) struct SendBuffer {
     /// Room, in what `charged` counts.
     capacity: u64,
     charges_memory: bool,
+    /// What each chunk is charged besides its data, where memory is charged.
+    overhead: u64,
     /// The most segments kept; each chunk counts as many as it is full segments, rounded up.
     most_segments: Option<u32>,
     segments: u32,
@@ -64,6 +63,7 @@ impl SendBuffer {
             end: 1,
             capacity: config.sending.buffer[0].as_u64(),
             charges_memory: config.sending.charges_memory,
+            overhead: truesize::of_sent(&config.sending),
             most_segments: config.sending.segments,
             ..SendBuffer::default()
         }
@@ -94,7 +94,7 @@ impl SendBuffer {
 
     /// What counts against the room: memory as Linux charges it, or bytes.
     pub(crate) fn charged(&self) -> u64 {
-        let overhead = if self.charges_memory { CHUNK_OVERHEAD } else { 0 };
+        let overhead = if self.charges_memory { self.overhead } else { 0 };
         self.len() + overhead * self.chunks.len() as u64
     }
 
@@ -257,25 +257,63 @@ impl SendBuffer {
         self.most_segments.map_or(u32::MAX, |most| most.saturating_sub(self.segments))
     }
 
-    /// Data was handed down up to `end`: a chunk that reaches beyond is two from now on
-    /// (`tso_fragment`).
-    pub(crate) fn mark_sent(&mut self, end: u64, mss: u32) {
-        let index = self.chunks.partition_point(|chunk| chunk.end < end);
-        let Some(chunk) = self.chunks.get_mut(index) else { return };
+    /// Data was handed down from `start` up to `end`. A chunk that began before takes all of it
+    /// (`tcp_grow_skb`); one that reaches beyond is two from now on (`tso_fragment`).
+    pub(crate) fn mark_sent(&mut self, start: u64, end: u64, mss: u32) {
+        if self.charges_memory {
+            self.grow(start, end, mss);
+        }
+        let first = self.chunks.partition_point(|chunk| chunk.end < end);
+        let Some(chunk) = self.chunks.get(first).copied() else { return };
         if chunk.start < end && end < chunk.end {
-            let segments = |bytes: u64| bytes.div_ceil(u64::from(mss.max(1))) as u32;
-            let rest = Chunk { start: end, segments: segments(chunk.end - end), ..*chunk };
-            self.segments += rest.segments;
+            let rest = Chunk { start: end, ..chunk };
+            self.chunks[first] = Chunk { end, push: false, sealed: false, ..chunk };
+            self.chunks.insert(first + 1, rest);
+            self.count(first, mss);
+            self.count(first + 1, mss);
             self.segments -= chunk.segments;
-            chunk.end = end;
-            chunk.push = false;
-            chunk.sealed = false;
-            chunk.segments = segments(end - chunk.start);
-            self.segments += chunk.segments;
-            self.chunks.insert(index + 1, rest);
             // Both parts take a buffer, though the socket or the pool has no more.
             self.settle();
         }
+    }
+
+    /// The chunk with the byte at `start` takes all up to `end` (`tcp_grow_skb`).
+    pub(crate) fn grow(&mut self, start: u64, end: u64, mss: u32) {
+        let first = self.chunks.partition_point(|chunk| chunk.end <= start);
+        while let Some([chunk, next]) = self.pair(first)
+            && chunk.end < end
+        {
+            self.move_to_front(first, end.min(next.end), mss);
+        }
+    }
+
+    /// A chunk and the next one.
+    fn pair(&self, first: usize) -> Option<[Chunk; 2]> {
+        Some([*self.chunks.get(first)?, *self.chunks.get(first + 1)?])
+    }
+
+    /// The bytes up to `end` of the chunk behind `first` go over to that.
+    fn move_to_front(&mut self, first: usize, end: u64, mss: u32) {
+        let Some([chunk, next]) = self.pair(first) else { return };
+        self.segments -= chunk.segments + next.segments;
+        self.chunks[first].end = end;
+        if end == next.end {
+            self.chunks[first].push |= next.push;
+            self.chunks[first].sealed = next.sealed;
+            self.chunks.remove(first + 1);
+        } else {
+            self.chunks[first + 1].start = end;
+            self.count(first + 1, mss);
+        }
+        self.count(first, mss);
+        self.settle();
+    }
+
+    /// Counts the segments of a chunk, which were not counted.
+    fn count(&mut self, index: usize, mss: u32) {
+        let chunk = &mut self.chunks[index];
+        chunk.segments = (chunk.end - chunk.start).div_ceil(u64::from(mss.max(1))) as u32;
+        self.segments += chunk.segments;
     }
 
     /// Lets go of everything below `position`.
@@ -381,13 +419,20 @@ impl SendBuffer {
         self.sealed > 0
     }
 
-    /// Where the first seal behind `position` stands.
-    pub(crate) fn seal_after(&self, position: u64) -> Option<u64> {
-        if self.sealed == 0 {
+    /// The buffer that leaves next when all before `position` was sent. Where memory is not charged
+    /// there are none, but records end (MSG_EOR).
+    pub(crate) fn next_chunk(&self, position: u64) -> Option<NextChunk> {
+        if !self.charges_memory && self.sealed == 0 {
             return None;
         }
-        let from = self.chunks.partition_point(|chunk| chunk.end <= position);
-        self.chunks.range(from..).find(|chunk| chunk.sealed).map(|chunk| chunk.end)
+        let first = self.chunks.partition_point(|chunk| chunk.end <= position);
+        if !self.charges_memory {
+            let end = self.chunks.range(first..).find(|chunk| chunk.sealed)?.end;
+            return Some(NextChunk { end, most: end });
+        }
+        let chunk = self.chunks.get(first)?;
+        let next = self.chunks.get(first + 1).filter(|_| !chunk.sealed);
+        Some(NextChunk { end: chunk.end, most: next.unwrap_or(chunk).end })
     }
 
     /// From now on PSH goes with the last byte, whatever was announced to follow it.

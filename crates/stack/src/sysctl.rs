@@ -54,6 +54,7 @@ sysctls! { |config, value|
     "net.ipv4.tcp_congestion_control" => value.clone_into(&mut config.window.congestion),
     "net.ipv4.tcp_comp_sack_delay_ns" => config.acks.compressed.1 = Span::from_nanos(number(value)?),
     "net.ipv4.tcp_comp_sack_nr" => config.acks.compressed.0 = small(value)?,
+    "net.ipv4.tcp_comp_sack_slack_ns" => config.acks.compressed_slack = Span::from_nanos(number(value)?),
     "net.ipv4.tcp_comp_sack_rtt_percent" => config.acks.compressed_percent = small(value)?,
     "net.ipv4.tcp_dsack" => config.handshake.dsack = flag(value)?,
     "net.ipv4.tcp_early_retrans" => config.recovery.tail_loss_probe = match value {

@@ -6,10 +6,7 @@ use super::{Connection, ReadError, WriteError};
 use crate::Data;
 use crate::segment::Offered;
 use crate::state::State;
-
-/// What Linux charges a segment that waits to be sent besides data and headers
-/// (`struct skb_shared_info`, `struct sk_buff`; x86-64).
-const STRUCTURES: [u64; 2] = [320, 256];
+use crate::truesize::{BUFFER, SHARED_INFO};
 
 /// The largest burst that Linux builds is below 64 KiB by its headers
 /// (`sk_gso_max_size` less `MAX_TCP_HEADER` and one).
@@ -105,9 +102,9 @@ impl Connection {
         if self.is_push_forced() {
             self.writer.pushed_to = self.buffer.end();
             self.buffer.push();
-            while self.push_one(now) {}
+            while self.push_one(now, false) {}
         } else if self.buffer.tail_start() == Some(self.sent()) {
-            self.push_one(now);
+            self.push_one(now, true);
         }
     }
 
@@ -270,8 +267,8 @@ impl Connection {
         }
         let window = self.sender.window();
         let mss = u64::from(self.terms.asked_mss.max(self.terms.sending_mss));
-        let room = u64::from(self.config.sending.header_room) + STRUCTURES[0];
-        let segment = (mss + room).next_power_of_two() + STRUCTURES[1];
+        let room = u64::from(self.config.sending.header_room) + SHARED_INFO;
+        let segment = (mss + room).next_power_of_two() + BUFFER;
         let reordering = self.sender.reordering() + 1;
         let segments = u64::from(window.cwnd.max(LEAST_WINDOW).max(reordering));
         let wanted = segments * segment * u64::from(self.writer.windows_of_buffer);

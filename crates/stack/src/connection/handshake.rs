@@ -193,7 +193,7 @@ impl Connection {
         }
         let (data, _) = self.buffer.burst(1, with_syn, with_syn);
         if with_syn > 0 {
-            self.buffer.mark_sent(1 + u64::from(with_syn), with_syn);
+            self.buffer.mark_sent(1, 1 + u64::from(with_syn), with_syn);
         }
         self.counters.segments_out += 1;
         let segment = Segment { data, ..Segment::bare(header) };
@@ -266,7 +266,7 @@ impl Connection {
     fn acknowledge_syn_ack(&mut self, now: Instant) {
         if self.handshake.fast.with_syn > 0 && !self.handshake.fast.taken {
             // Data that did not arrive with the SYN is retransmitted, however small.
-            if self.push_one(now) {
+            if self.push_one(now, false) {
                 self.sender.forget_small();
             }
         } else if self.buffer.len() > 0 || self.handshake.fast.more || self.options.defer_accept > 0

@@ -5,7 +5,7 @@ use tcplab_wire::{Ecn, SackBlocks, TcpFlags, TcpRepr};
 
 use super::parts::Limit;
 use super::{Connection, Transmit};
-use crate::sender::ToSend;
+use crate::sender::{Stream, ToSend};
 use crate::state::State;
 use crate::{BufferPool, Segment, SendCause};
 
@@ -40,10 +40,17 @@ impl Connection {
         if self.state.is_sending() {
             self.make_room_for_option(now);
             let stream = self.stream();
-            if let Some(to_send) = self.sender.next(now, &stream) {
-                return Some(self.transmit(now, &to_send));
+            let sent = self.sent();
+            let to_send = self.sender.next(now, &stream);
+            self.grow_chunk(sent);
+            if let Some(to_send) = to_send {
+                let transmit = self.transmit(now, &to_send);
+                self.check_space_after(now, sent);
+                return Some(transmit);
             }
-            self.check_space(now);
+            if std::mem::take(&mut self.writer.space_made) {
+                self.check_space(now);
+            }
             self.note_limit(now);
         }
         if self.state.is_synchronized() && self.state != State::TimeWait {
@@ -55,16 +62,35 @@ impl Connection {
         self.output.queue.pop_front()
     }
 
-    /// Sends at most one burst of data, behind what waits to leave; whether it did.
-    pub(super) fn push_one(&mut self, now: Instant) -> bool {
+    /// Sends at most one burst of data, behind what waits to leave; whether it did. `is_urged`: even
+    /// if more could leave together later.
+    pub(super) fn push_one(&mut self, now: Instant, is_urged: bool) -> bool {
         if !self.state.is_sending() {
             return false;
         }
-        let stream = self.stream();
-        let Some(to_send) = self.sender.next(now, &stream) else { return false };
+        let stream = Stream { is_urged, ..self.stream() };
+        let sent = self.sent();
+        let to_send = self.sender.next(now, &stream);
+        self.grow_chunk(sent);
+        let Some(to_send) = to_send else { return false };
         let transmit = self.transmit(now, &to_send);
+        self.check_space_after(now, sent);
         self.output.queue.push_back(transmit);
         true
+    }
+
+    /// The chunk at `sent` takes what the sender wants to leave together from the next one.
+    fn grow_chunk(&mut self, sent: u64) {
+        if let Some(end) = self.sender.take_grown() {
+            self.buffer.grow(sent, end, self.terms.sending_mss);
+        }
+    }
+
+    /// New data has left, if there is any behind `sent` (`tcp_event_new_data_sent`).
+    fn check_space_after(&mut self, now: Instant, sent: u64) {
+        if self.sent() > sent && self.buffer.is_full() {
+            self.check_space(now);
+        }
     }
 
     /// The position of what is sent next.
@@ -126,7 +152,7 @@ impl Connection {
         let end = start + u64::from(len);
         let mut flags = TcpFlags::ACK;
         if len > 0 {
-            self.buffer.mark_sent(end, full);
+            self.buffer.mark_sent(start, end, full);
             // A burst of several segments is always pushed (`__tcp_transmit_skb`), and so is what
             // asks a window (`tcp_write_wakeup`).
             let pushed = len > mss || cause == SendCause::WindowProbe;

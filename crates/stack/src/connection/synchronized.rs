@@ -22,7 +22,8 @@ impl Connection {
             urgent: self.writer.urgent_end > self.sender.una(),
             orphaned: self.writer.orphaned,
             buffer_full: self.buffer.is_full(),
-            boundary: self.buffer.seal_after(self.sender.sent()),
+            chunk: self.buffer.next_chunk(self.sender.sent()),
+            is_urged: false,
             has_boundaries: self.buffer.has_seals(),
             device_full: self.output.device_full,
         }
@@ -71,24 +72,20 @@ impl Connection {
         if !data.is_empty() && end <= before {
             self.note_repeated(start);
         }
-        let arrival = self.receiver.receive(
-            now,
-            &Arriving {
-                start,
-                data: &data,
-                fin,
-                push: header.flags.contains(TcpFlags::PSH),
-                plain: header.flags == TcpFlags::ACK,
-                header: header.header_len() as u32,
-                joined: segment.joined,
-                ecn: segment.ecn,
-            },
-            self.sender.rto(),
-        );
-        if arrival.flush {
+        let arriving = Arriving {
+            start,
+            data: &data,
+            fin,
+            push: header.flags.contains(TcpFlags::PSH),
+            plain: header.flags == TcpFlags::ACK,
+            header: header.header_len() as u32,
+            joined: segment.joined,
+            ecn: segment.ecn,
+        };
+        if self.receiver.must_tell_before(&arriving) {
             self.send_ack(now, SendCause::DuplicateAck);
-            self.receiver.acks.schedule();
         }
+        let arrival = self.receiver.receive(now, &arriving, self.sender.rto());
         self.counters.bytes_received += self.receiver.next() - before;
         if arrival.closed {
             self.handle_fin(now);
@@ -170,7 +167,9 @@ impl Connection {
         }
         self.counters.last_ack = now;
         self.timers.keep_alive.probes = 0;
-        if let Some(echo) = ack.echo
+        // What ends the handshake tells the receiver nothing (`tcp_rcv_state_process`).
+        if !ended
+            && let Some(echo) = ack.echo
             && let Some(ago) = self.timestamps.ago(now, echo)
         {
             self.receiver.note_echo(echo, ago, segment.len());
@@ -226,15 +225,11 @@ impl Connection {
         }
     }
 
-    /// What could leave after an acknowledgement has left: the buffer grows unless the congestion
-    /// window is used up, and the application is called if it is worth its while
-    /// (`tcp_data_snd_check`, `tcp_check_space`, `tcp_new_space`).
+    /// Data was acknowledged and what could leave has left, or new data did: the buffer grows unless
+    /// the congestion window is used up, and the application is called if it is worth its while
+    /// (`tcp_check_space`, `tcp_new_space`).
     pub(super) fn check_space(&mut self, now: Instant) {
-        if !std::mem::take(&mut self.writer.space_made) {
-            return;
-        }
-        let window = self.sender.window();
-        if window.flight.in_flight < window.cwnd {
+        if !self.sender.fills_window() {
             self.expand_send_buffer();
             self.sender.note_window(now);
         }

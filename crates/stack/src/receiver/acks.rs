@@ -155,6 +155,11 @@ impl AckPolicy {
         self.due.waits = false;
     }
 
+    /// Nothing is to be acknowledged.
+    pub(super) fn unschedule(&mut self) {
+        self.due.scheduled = false;
+    }
+
     /// Something is to be acknowledged at once.
     pub(crate) fn schedule_now(&mut self) {
         self.schedule();
@@ -356,7 +361,7 @@ impl AckPolicy {
                 (own, _) => own.unwrap_or_default(),
             };
             let part = rtt * u64::from(self.config.compressed_percent) / 100;
-            self.compression.until = Some(now + longest.min(part));
+            self.compression.until = Some(now + longest.min(part) + self.config.compressed_slack);
         }
         false
     }

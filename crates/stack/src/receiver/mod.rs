@@ -68,8 +68,6 @@ impl Arriving<'_> {
 pub(crate) struct Arrival {
     /// Whether the peer's FIN is now in order, and was not before.
     pub(crate) closed: bool,
-    /// Whether an acknowledgement that was held back must leave before any other.
-    pub(crate) flush: bool,
 }
 
 /// The receiving half of a connection.
@@ -100,6 +98,8 @@ pub(crate) struct Receiver {
     /// Whether the application has the connection: before, the buffer does not grow for what
     /// arrives out of order.
     is_accepted: bool,
+    /// Whether what was held back was acknowledged before the segment at hand.
+    was_told: bool,
     /// Segments that arrived out of order (`rcv_ooopack`).
     pub(crate) out_of_order_segments: u32,
 }
@@ -121,6 +121,7 @@ impl Receiver {
             finished: false,
             no_memory: false,
             is_accepted: true,
+            was_told: false,
             out_of_order_segments: 0,
             config: config.receiving.clone(),
             freebsd: config.freebsd.is_some(),
@@ -378,12 +379,12 @@ impl Receiver {
             self.acks.be_quick(2, offered, peer_mss);
         }
         if len >= 128 {
-            self.grow(len, memory);
+            self.grow(len, memory, self.memory());
         }
     }
 
-    fn grow(&mut self, len: u32, memory: u64) {
-        if self.window.grow(len, memory, self.memory()) {
+    fn grow(&mut self, len: u32, memory: u64, taken: u64) {
+        if self.window.grow(len, memory, taken) {
             self.acks.tell_growth();
         }
     }
@@ -444,11 +445,11 @@ impl Receiver {
         self.acks.gap_arrived(small, segment.push);
         self.out_of_order_segments += 1;
         let overhead = self.window.memory_of(len) - u64::from(len);
+        let taken = self.memory();
         let inserted = self.assembler.insert(start, segment.data, overhead);
         if segment.fin {
             self.assembler.note_fin(end - 1);
         }
-        let mut arrival = Arrival::default();
         if self.sack {
             if self.dsack
                 && let Some(twice) = inserted.twice
@@ -457,18 +458,36 @@ impl Receiver {
             }
             // FreeBSD leaves the FIN out (`tcp_reass`).
             let end = if self.freebsd { start + u64::from(len) } else { end };
-            let searched = if start < end { self.blocks.add(start..end) } else { 0 };
-            arrival.flush = searched >= BLOCKS_EXPECTED && self.acks.has_compressed();
+            if start < end {
+                self.blocks.add(start..end);
+            }
             // Without SACK the window must stay as it is, or acknowledgements would not be
             // duplicates.
             if inserted.kept {
-                self.grow(len, self.window.memory_of(len));
+                // Linux charges the segment after this (`tcp_data_queue_ofo`).
+                self.grow(len, self.window.memory_of(len), taken);
             }
         }
         if self.is_accepted {
             self.window.adjust_for_gap(self.ahead());
         }
-        arrival
+        if std::mem::take(&mut self.was_told) {
+            self.acks.unschedule();
+        }
+        Arrival::default()
+    }
+
+    /// A segment is about to be received. Whether an acknowledgement that was held back leaves
+    /// before: blocks might be pushed out of the option (`tcp_sack_compress_send_ack`). The segment
+    /// itself is not acknowledged then.
+    pub(crate) fn must_tell_before(&mut self, segment: &Arriving<'_>) -> bool {
+        let (start, end) = (segment.start, segment.end());
+        let is_kept = start > self.next && start < self.next + self.window_left() && start < end;
+        self.was_told = is_kept
+            && self.sack
+            && self.acks.has_compressed()
+            && self.blocks.find(start..end) >= BLOCKS_EXPECTED;
+        self.was_told
     }
 
     /// How far what arrived reaches beyond what is in order.

@@ -55,22 +55,26 @@ impl SackList {
         self.twice = None;
     }
 
-    /// Something arrived out of order (`tcp_sack_new_ofo_skb`). Gives the number of blocks that had
-    /// to be looked at: those behind the second may not be reported if acknowledgements are lost.
-    pub(super) fn add(&mut self, range: Range<u64>) -> usize {
+    /// Something will be added (`tcp_sack_new_ofo_skb`): the block that touches it takes it in, but
+    /// keeps its place. Gives the number of blocks that had to be looked at: those behind the second
+    /// may not be reported if acknowledgements are lost.
+    pub(super) fn find(&mut self, range: Range<u64>) -> usize {
         let new = (range.start, range.end);
-        for at in 0..self.count {
-            if extend(&mut self.blocks[at], new) {
-                self.blocks[..=at].rotate_right(1);
-                self.merge_into_first();
-                return at;
-            }
+        let touches = |block: &mut (u64, u64)| extend(block, new);
+        self.blocks[..self.count].iter_mut().position(touches).unwrap_or(self.count)
+    }
+
+    /// Something arrived out of order (`tcp_sack_new_ofo_skb`).
+    pub(super) fn add(&mut self, range: Range<u64>) {
+        let at = self.find(range.clone());
+        if at < self.count {
+            self.blocks[..=at].rotate_right(1);
+            self.merge_into_first();
+            return;
         }
-        let searched = self.count;
         self.count = (self.count + 1).min(MOST);
         self.blocks[..self.count].rotate_right(1);
-        self.blocks[0] = new;
-        searched
+        self.blocks[0] = (range.start, range.end);
     }
 
     fn merge_into_first(&mut self) {

@@ -112,21 +112,29 @@ impl Tuning {
             ReceiveTuning::Linux612 => 2 * copied + 16 * u64::from(mss),
             _ => 2 * copied,
         };
-        let growth = if tuning >= ReceiveTuning::Linux72 && self.rtt_us >> 3 < LOW_RTT {
-            u128::from(base) * u128::from(self.rtt_us >> 3) / u128::from(LOW_RTT)
-        } else {
-            (u128::from(base) * u128::from(copied - old) / u128::from(old)) << 1
-        };
-        let window = base.saturating_add(u64::try_from(growth).unwrap_or(u64::MAX));
+        let window = base.saturating_add(self.growth(tuning, base, old));
         // Far above any buffer; what follows multiplies it.
         let window = window.min(1 << 40);
         Some(if tuning >= ReceiveTuning::Linux618 { window + ahead } else { window })
     }
 
+    /// What a window of `base` bytes may grow by, as `old` bytes were read in the round trip before
+    /// the last (`tcp_rcvbuf_grow`).
+    fn growth(&self, tuning: ReceiveTuning, base: u64, old: u64) -> u64 {
+        let base = u128::from(base);
+        let growth = if tuning >= ReceiveTuning::Linux72 && self.rtt_us >> 3 < LOW_RTT {
+            base * u128::from(self.rtt_us >> 3) / u128::from(LOW_RTT)
+        } else {
+            (base * u128::from(self.space.saturating_sub(old)) / u128::from(old)) << 1
+        };
+        u64::try_from(growth).unwrap_or(u64::MAX)
+    }
+
     /// The window for what was read in the last round trip and `ahead` behind a gap
     /// (`tcp_rcvbuf_grow` as `tcp_data_queue_ofo` calls it).
-    pub(crate) fn window_across_gap(&self, ahead: u64) -> u64 {
-        2 * self.space + ahead
+    pub(crate) fn window_across_gap(&self, tuning: ReceiveTuning, ahead: u64) -> u64 {
+        let base = 2 * self.space;
+        base + self.growth(tuning, base, self.space.max(1)) + ahead
     }
 }
 

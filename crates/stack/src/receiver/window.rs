@@ -4,6 +4,8 @@ use tcplab_units::{Bytes, Instant};
 
 use crate::config::{Config, ReceiveTuning, Receiving};
 
+use crate::truesize::{self, BUFFER, SHARED_INFO};
+
 use super::Arriving;
 use super::tuning::Tuning;
 
@@ -24,12 +26,6 @@ const LEAST_CLAMP: u64 = 1_152;
 const MIN_MSS: u32 = 88;
 const DEFAULT_MSS: u32 = 536;
 
-/// `struct skb_shared_info` and `struct sk_buff` on x86-64, and the least block (`skb_small_head`
-/// of Linux 6.18, as /proc/slabinfo says), bytes. On a TUN device of that kernel, segments
-/// of 1448, 500 and 100 bytes are charged 2304, 1280 and 832 (`ss -m`).
-const SHARED_INFO: u64 = 320;
-const BUFFER: u64 = 256;
-const SMALL_BLOCK: u64 = 576;
 const PAGE: u64 = 4_096;
 /// The largest run of pages taken at once (`PAGE_ALLOC_COSTLY_ORDER`).
 const LARGEST_RUN: u64 = 8;
@@ -46,6 +42,8 @@ pub(crate) struct ReceiveWindow {
     config: Receiving,
     /// Whether FreeBSD's rules hold.
     freebsd: bool,
+    /// The least memory of a segment without its `struct sk_buff`, bytes.
+    small_block: u64,
     /// The buffer, bytes of memory (`sk_rcvbuf`).
     pub(crate) buffer: u64,
     /// Whether the application set it (`SOCK_RCVBUF_LOCK`).
@@ -75,9 +73,11 @@ pub(crate) struct ReceiveWindow {
 impl ReceiveWindow {
     pub(crate) fn new(config: &Config) -> ReceiveWindow {
         let freebsd = config.freebsd.is_some();
+        let small_block = truesize::small_block(&config.sending);
         let config = &config.receiving;
         ReceiveWindow {
             freebsd,
+            small_block,
             buffer: config.buffer[0].as_u64(),
             locked: config.locked,
             share: u64::from(config.window_share),
@@ -119,7 +119,8 @@ impl ReceiveWindow {
         if pages > 0 {
             return (1 + pages) * PAGE + BUFFER;
         }
-        let block = if needed <= SMALL_BLOCK { SMALL_BLOCK } else { needed.next_power_of_two() };
+        let block =
+            if needed <= self.small_block { self.small_block } else { needed.next_power_of_two() };
         block + BUFFER
     }
 
@@ -412,7 +413,7 @@ impl ReceiveWindow {
     /// Something arrived out of order: since 6.18 the buffer makes room for it at once.
     pub(crate) fn adjust_for_gap(&mut self, ahead: u64) {
         if self.config.tuning >= ReceiveTuning::Linux618 {
-            self.enlarge(self.tuning.window_across_gap(ahead));
+            self.enlarge(self.tuning.window_across_gap(self.config.tuning, ahead));
         }
     }
 

@@ -99,7 +99,7 @@ fn send_buffer_chunk_splits_where_sending_stops() {
     let mut buffer = SendBuffer::new(&Config::default());
     let data = Data::copy_of(&vec![0; 16_000]);
     assert_eq!(write(&mut buffer, &data, 1, 1000, 16_000, false), 16_000);
-    buffer.mark_sent(10_001, 1000);
+    buffer.mark_sent(1, 10_001, 1000);
     assert_eq!(buffer.charged(), 16_000 + 2 * 832);
     assert!(!buffer.is_pushed_at(10_001) && buffer.is_pushed_at(16_001));
     assert_eq!(write(&mut buffer, &data.part(0..10_000), 10_001, 1000, 16_000, false), 10_000);

@@ -45,9 +45,11 @@ pub(crate) struct Stream {
     pub(crate) nodelay: bool,
     /// Whether the application has more data, but the send buffer is full (`SOCK_NOSPACE`).
     pub(crate) buffer_full: bool,
-    /// A segment of new data ends here, though more follows (MSG_EOR).
-    pub(crate) boundary: Option<u64>,
-    /// Whether there are any such boundaries: retransmissions are not merged then.
+    /// The buffer that leaves next; `None`: a burst takes what there is.
+    pub(crate) chunk: Option<NextChunk>,
+    /// Whether it leaves though more could leave together later (`tcp_push_one`).
+    pub(crate) is_urged: bool,
+    /// Whether records end anywhere (MSG_EOR): retransmissions are not merged then.
     pub(crate) has_boundaries: bool,
     /// Whether the device below drops what it is given (`NET_XMIT_DROP`): nothing new leaves.
     pub(crate) device_full: bool,
@@ -56,6 +58,24 @@ pub(crate) struct Stream {
     /// Whether the application has released the connection (`SOCK_DEAD`): the sender gives up
     /// sooner.
     pub(crate) orphaned: bool,
+}
+
+/// The buffer whose data leaves next.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct NextChunk {
+    /// The position behind it.
+    pub(crate) end: u64,
+    /// The position behind the one after it, whose data may leave with it; the same position where
+    /// none follows, or a record ends between (MSG_EOR).
+    pub(crate) most: u64,
+}
+
+impl NextChunk {
+    /// Bytes from `position` on that leave together when `wanted` may leave (`tcp_grow_skb`: a
+    /// buffer that is shorter than that takes from the next one).
+    pub(super) fn len(&self, position: u64, wanted: u64) -> u64 {
+        (self.end - position).max(wanted.min(self.most - position))
+    }
 }
 
 impl Stream {

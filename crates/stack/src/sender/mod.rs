@@ -48,7 +48,7 @@ use tcplab_units::{Bytes, Instant, Rate, Span};
 use self::feedback::Feedback;
 pub(crate) use self::feedback::{Seen, Told};
 use self::interface::GivenUp;
-pub(crate) use self::interface::{Ack, Negotiated, Stream, ToSend};
+pub(crate) use self::interface::{Ack, Negotiated, NextChunk, Stream, ToSend};
 use self::parts::{Alarm, Congestion, Output, Pacing, PathMtu, Peer, Purpose, RateMeter, Undo};
 use self::recovery::{Recovery, method};
 use self::rto::Rto;
@@ -228,6 +228,11 @@ impl Sender {
     /// TCP_USER_TIMEOUT; zero: none.
     pub(crate) fn set_user_timeout(&mut self, timeout: Span) {
         self.rto.user_timeout = timeout;
+    }
+
+    /// The position up to which the buffer at hand took from the next one, to be told once.
+    pub(crate) fn take_grown(&mut self) -> Option<u64> {
+        self.output.grown.take()
     }
 
     /// Whether as much is in flight as the congestion window lets.

@@ -55,8 +55,14 @@ impl Sender {
         let quota = u64::from(self.quota()?).min(most);
         let data_end = stream.data_end();
         let unsent = data_end.saturating_sub(self.window.nxt);
-        let together = match stream.boundary {
-            Some(boundary) => unsent.min(boundary.saturating_sub(self.window.nxt)),
+        let together = match stream.chunk {
+            Some(chunk) => {
+                let len = chunk.len(self.window.nxt, quota * mss).min(unsent);
+                // It stays as large, even if it does not leave now.
+                let grown = self.window.nxt + len;
+                self.output.grown = (grown > chunk.end).then_some(grown);
+                len
+            }
             None => unsent,
         };
         let len = together.min(most * mss);
@@ -74,7 +80,9 @@ impl Sender {
             }
         } else {
             let burst = Burst { len, is_last, has_fin, most };
-            if let Some(held) = self.defers(now, &burst) {
+            if !stream.is_urged
+                && let Some(held) = self.defers(now, &burst)
+            {
                 return Err(held);
             }
             if !stream.urgent {

@@ -59,6 +59,8 @@ pub(super) struct Output {
     pub(super) retransmit: Retransmit,
     /// Whether new data left since the sender last had nothing to send.
     pub(super) bursting: bool,
+    /// Up to where the buffer that leaves next took from the one behind it.
+    pub(super) grown: Option<u64>,
     /// Where the last small segment ends (`snd_sml`).
     pub(super) small_end: u64,
     /// Whether the next new segment carries CWR.
