@@ -154,6 +154,8 @@ impl Host {
 
     fn write(&mut self, now: Instant) -> Done {
         let Some(connection) = &mut self.connection else { return Done::Waits(None) };
+        let (began, moved) = self.application.call().unwrap_or((now, 0));
+        let goes_on = moved > 0;
         let Want::Write { bytes, more, urgent, waits } = self.application.want(now) else {
             return Done::Waits(None);
         };
@@ -162,14 +164,16 @@ impl Host {
             Err(WriteError::WouldBlock)
         } else if let Some(zeros) = &self.zeros {
             let part = zeros.part(0..zeros.len().min(bytes.len() as u32));
-            connection.send(now, &part, Send::default()).map(|count| count as usize)
+            let how = Send { goes_on, ..Send::default() };
+            connection.send(now, &part, how).map(|count| count as usize)
         } else if more || urgent {
-            let how = Send { more, urgent, ..Send::default() };
+            let how = Send { more, urgent, goes_on, ..Send::default() };
             connection.send(now, &Data::copy_of(bytes), how).map(|count| count as usize)
+        } else if goes_on {
+            connection.go_on_writing(now, bytes)
         } else {
             connection.write(now, bytes)
         };
-        let (began, moved) = self.application.call().unwrap_or((now, 0));
         match taken {
             Ok(count) => {
                 self.application.wrote(count, now);

@@ -151,7 +151,8 @@ impl SendBuffer {
     ///
     /// `sent` is the position up to which data was handed down: nothing is appended to a chunk
     /// of which some was. `goal` is how large a chunk becomes (`size_goal`), a multiple of `mss`.
-    /// Unless `more` is to come, PSH goes with the last byte (RFC 9293 section 3.9.1.2).
+    /// Unless `more` is to come, PSH goes with the last byte (RFC 9293 section 3.9.1.2). `goes_on`:
+    /// the call has written before.
     pub(crate) fn append(
         &mut self,
         offered: Offered<'_>,
@@ -160,6 +161,7 @@ impl SendBuffer {
         mss: u32,
         goal: u32,
         more: bool,
+        goes_on: bool,
     ) -> u32 {
         let (mss, goal) = (mss.max(1), goal.max(mss).max(1));
         let (before, left) = (self.end, offered.len() - from);
@@ -177,7 +179,7 @@ impl SendBuffer {
         }
         if let Some(tail) = self.chunks.back_mut() {
             // What another write adds may still leave in the same segment: PSH goes with its end.
-            tail.push &= from > 0 || accepted == 0;
+            tail.push &= goes_on || accepted == 0;
             let last = accepted == left && !more;
             tail.push |= accepted > 0 && last;
         }

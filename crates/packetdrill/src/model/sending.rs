@@ -34,6 +34,7 @@ impl Model {
             more: flags & MORE != 0,
             urgent: flags & OUT_OF_BAND != 0,
             ends_record: flags & END_OF_RECORD != 0,
+            goes_on: false,
         };
         let rest = Data::copy_of(&vec![0; parts.iter().sum::<u32>() as usize]);
         if self.connects_by_writing(fd) {
@@ -151,7 +152,7 @@ impl Model {
         }
         let buffer = send.buffers.front().copied().unwrap_or(0).min(send.rest.len());
         let ends_record = send.how.ends_record || send.buffers.len() > 1;
-        let how = Send { ends_record, ..send.how };
+        let how = Send { ends_record, goes_on: send.done > 0, ..send.how };
         match open.connection.send(now, &send.rest.part(0..buffer), how) {
             Ok(count) => {
                 open.written += u64::from(count);

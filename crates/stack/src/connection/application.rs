@@ -24,6 +24,8 @@ pub struct Send {
     pub urgent: bool,
     /// MSG_EOR: nothing that is written later leaves in the same segment.
     pub ends_record: bool,
+    /// It goes on with a write that found no room for all it had, as a call does that blocks.
+    pub goes_on: bool,
 }
 
 impl Connection {
@@ -34,6 +36,15 @@ impl Connection {
     pub fn write(&mut self, now: Instant, bytes: &[u8]) -> Result<usize, WriteError> {
         let accepted = self.take(now, Offered::Copied(bytes), Send::default());
         accepted.map(|count| count as usize)
+    }
+
+    /// The same for the rest of a call that blocked.
+    ///
+    /// # Errors
+    /// When there was room for none, or there is no connection to write to.
+    pub fn go_on_writing(&mut self, now: Instant, bytes: &[u8]) -> Result<usize, WriteError> {
+        let how = Send { goes_on: true, ..Send::default() };
+        self.take(now, Offered::Copied(bytes), how).map(|count| count as usize)
     }
 
     /// Gives bytes to be sent, shared with the caller; how many there was room for.
@@ -56,7 +67,7 @@ impl Connection {
         if len == 0 {
             return Ok(0);
         }
-        if self.state.is_synchronized() {
+        if self.state.is_synchronized() && !how.goes_on {
             self.sender.handle_write(&self.stream());
         }
         let mss = self.terms.sending_mss;
@@ -68,7 +79,9 @@ impl Connection {
             if !self.has_few_unsent() && !self.buffer.has_open_chunk(self.sent(), goal) {
                 break;
             }
-            let taken = self.buffer.append(offered, accepted, self.sent(), mss, goal, more);
+            let goes_on = how.goes_on || accepted > 0;
+            let taken =
+                self.buffer.append(offered, accepted, self.sent(), mss, goal, more, goes_on);
             if taken == 0 {
                 break;
             }

@@ -16,7 +16,7 @@ impl Connection {
         let mut with_syn = 0;
         while with_syn < len {
             let offered = Offered::Shared(&client.data);
-            let taken = self.buffer.append(offered, with_syn, 1, len, len, false);
+            let taken = self.buffer.append(offered, with_syn, 1, len, len, false, true);
             if taken == 0 {
                 break;
             }
