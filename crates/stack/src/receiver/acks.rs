@@ -48,6 +48,8 @@ pub(crate) struct AckPolicy {
     most_delay: Span,
     due: Due,
     delay: Option<Delay>,
+    /// When the timer of a delay that is over expires: Linux lets it run.
+    left: Option<Instant>,
     /// Expected time between segments (`ato`); zero before the first.
     interval: Span,
     /// Acknowledgements not to be delayed.
@@ -74,6 +76,8 @@ struct Due {
     waits: bool,
     /// At once (`ICSK_ACK_NOW`).
     now: bool,
+    /// It was decided that it waits; the next arrival decides anew.
+    decided: bool,
     /// A small segment arrived, and another (`ICSK_ACK_PUSHED`, `ICSK_ACK_PUSHED2`).
     pushed: bool,
     pushed_twice: bool,
@@ -116,6 +120,7 @@ impl AckPolicy {
             most_delay,
             due: Due::default(),
             delay: None,
+            left: None,
             interval: Span::ZERO,
             quick: 0,
             dialogue: 0,
@@ -153,6 +158,7 @@ impl AckPolicy {
     pub(crate) fn schedule(&mut self) {
         self.due.scheduled = true;
         self.due.waits = false;
+        self.due.decided = false;
     }
 
     /// Nothing is to be acknowledged.
@@ -169,6 +175,7 @@ impl AckPolicy {
     /// If something is to be acknowledged, it is so at once.
     pub(crate) fn hurry(&mut self) {
         self.due.now = true;
+        self.due.decided = false;
     }
 
     /// Room is scarce, the peer need not hurry (`__tcp_select_window`).
@@ -291,7 +298,7 @@ impl AckPolicy {
             }
         }
         self.due = Due { waits: self.due.waits, ..Due::default() };
-        self.delay = None;
+        self.left = self.delay.take().map(|delay| delay.expires).or(self.left);
         self.compression.held = 0;
         self.compression.until = None;
         self.arrivals = 0;
@@ -299,7 +306,7 @@ impl AckPolicy {
 
     /// Whether to acknowledge now, and why; otherwise a timer runs (`__tcp_ack_snd_check`).
     pub(super) fn check(&mut self, now: Instant, seen: &Circumstances) -> Option<SendCause> {
-        if !self.due.scheduled || self.due.waits {
+        if !self.due.scheduled || self.due.waits || self.due.decided {
             return None;
         }
         let at_once = if seen.gap { SendCause::DuplicateAck } else { SendCause::Ack };
@@ -312,6 +319,7 @@ impl AckPolicy {
         {
             return Some(at_once);
         }
+        self.due.decided = true;
         if !seen.gap {
             return self.delay(now, seen.srtt);
         }
@@ -355,6 +363,7 @@ impl AckPolicy {
             return true;
         }
         self.compression.held += 1;
+        self.left = self.left.filter(|left| *left > now);
         if self.compression.until.is_none() {
             let rtt = match (seen.receiver_rtt, seen.srtt) {
                 (Some(own), Some(srtt)) => own.min(srtt),
@@ -398,6 +407,7 @@ impl AckPolicy {
         }
         let expires = self.jiffies.deadline(now, delay);
         self.delay = Some(Delay { until: start + delay, expires });
+        self.left = None;
         None
     }
 
@@ -412,17 +422,25 @@ impl AckPolicy {
         self.delay = Some(Delay { until: start + delay, expires });
     }
 
+    /// When what is held back leaves: the timer of a delayed acknowledgement sends it, too
+    /// (`tcp_delack_timer_handler`).
+    fn compression_ends(&self) -> Option<Instant> {
+        let until = self.compression.until?;
+        Some(self.left.map_or(until, |left| until.min(left)))
+    }
+
     /// When the timers expire.
     pub(crate) fn poll_at(&self) -> Option<Instant> {
         let delayed = self.delay.as_ref().map(|delay| delay.expires);
-        [delayed, self.compression.until].into_iter().flatten().min()
+        [delayed, self.compression_ends()].into_iter().flatten().min()
     }
 
     /// Whether an expired timer sends an acknowledgement, and why (`tcp_delack_timer_handler`,
     /// `tcp_compressed_ack_kick`).
     pub(crate) fn handle_timeout(&mut self, now: Instant, rto: Span) -> Option<SendCause> {
-        if self.compression.until.is_some_and(|until| until <= now) {
+        if self.compression_ends().is_some_and(|until| until <= now) {
             self.compression.until = None;
+            self.left = self.left.filter(|left| *left > now);
             return Some(SendCause::DuplicateAck);
         }
         if self.delay.as_ref()?.expires > now {
