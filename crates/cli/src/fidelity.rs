@@ -4,11 +4,13 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use anyhow::{Context, Result};
-use tcplab_lab::fidelity::{Pair, compare, csv};
+use anyhow::{Context, Result, anyhow};
+use tcplab_kernels::KernelName;
+use tcplab_lab::fidelity::{Against, Pair, compare, csv};
 use tcplab_lab::{Bench, LabError, RunDirectory};
 use tcplab_quantities::FIDELITY_DOCUMENT;
 use tcplab_results::fidelity::Fidelity;
+use tcplab_scenario::Profile;
 
 use crate::arguments::FidelityArguments;
 use crate::exit::{ERROR, FAILED};
@@ -22,16 +24,23 @@ pub(crate) fn fidelity(arguments: &FidelityArguments) -> Result<ExitCode> {
     let trials = if arguments.quick { Some(1) } else { arguments.trials };
     let scenarios = arguments.scenarios.iter().map(|given| tcplab_actions::find(given));
     let scenarios = scenarios.collect::<Result<Vec<_>>>()?;
+    let seed = arguments.seed.unwrap_or(1);
+    let random = arguments.random.map(|count| tcplab_lab::fidelity::random(count, seed));
+    let random = random.transpose()?;
+    let against = against(arguments.against.as_ref())?;
     let prepared = scenarios
         .iter()
-        .map(|scenario| Pair::prepare(&arguments.runs, scenario, trials, arguments.seed));
+        .chain(&random)
+        .map(|scenario| Pair::prepare(&arguments.runs, scenario, against, trials, arguments.seed));
     let pairs = prepared.collect::<Result<Vec<Pair>, LabError>>()?;
     let stop = Arc::new(AtomicBool::new(false));
     stop_on_signals(&stop)?;
+    let usual = Bench::new(launcher()?);
     let bench = Bench {
         device: arguments.io.map(device),
         allow_above_ceiling: arguments.allow_above_ceiling,
-        ..Bench::new(launcher()?)
+        jobs: arguments.jobs.map_or(usual.jobs, |jobs| jobs as usize),
+        ..usual
     };
     match both(&pairs, &bench, &stop) {
         Ok(found) => print_and_write(&found, arguments),
@@ -50,6 +59,17 @@ pub(crate) fn fidelity(arguments: &FidelityArguments) -> Result<ExitCode> {
             Ok(code)
         }
     }
+}
+
+/// A kernel in virtual time, and the model of its name.
+fn against(kernel: Option<&KernelName>) -> Result<Against<'_>> {
+    let Some(kernel) = kernel else { return Ok(Against::ThisKernel) };
+    let name = format!("linux-{kernel}");
+    let profile = Profile::named(&name).map_err(|_| {
+        let known: Vec<_> = Profile::names().filter(|name| name.starts_with("linux-")).collect();
+        anyhow!("there is no model of {name}: the models of Linux are {}", known.join(", "))
+    })?;
+    Ok(Against::Virtual(kernel, profile.name))
 }
 
 /// Runs missing trials, the kernel's first, and compares all.

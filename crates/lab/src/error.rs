@@ -54,6 +54,8 @@ pub enum LabError {
     NotOnKernel { case: String },
     #[error("case {case} samples at each acknowledgement, which only virtual time can")]
     SampledAtAcks { case: String },
+    #[error("case {case} names a stack: `--against` chooses kernel and model")]
+    OtherStack { case: String },
     #[error("case {case} sends datagrams: it has no TCP to compare")]
     NotTcp { case: String },
     #[error("case {case} {what}")]
@@ -155,6 +157,9 @@ impl LabError {
             LabError::OtherKernel { .. } => Some("begin a new run".into()),
             LabError::NoCase { known, .. } => Some(format!("one of: {}", known.join(", "))),
             LabError::Process { .. } => Some(MORE_PROCESSES.into()),
+            LabError::OtherStack { .. } => {
+                Some("leave `stack` out of the scenario, or leave `--against` out".into())
+            }
             LabError::NotTcp { .. } => {
                 Some("compare `tcplab run` with `tcplab run --world sim`".into())
             }

@@ -2,7 +2,7 @@
 
 use askama::Template;
 use tcplab_plot::{Dots, dots};
-use tcplab_results::fidelity::{Compared, Fidelity, Goal, Overall};
+use tcplab_results::fidelity::{Compared, Fidelity, Goal, Overall, Packet, Parting};
 use tcplab_scenario::{MetricInfo, metrics};
 use tcplab_stats::median;
 
@@ -33,6 +33,7 @@ pub fn fidelity_table(found: &Fidelity) -> String {
     }
     text += "\nall cases: distance of the ratio from 1\n\n";
     text += &aligned(&SUMMARY.map(String::from), &summary(found));
+    text += &partings_table(found);
     text.push('\n');
     for goal in &found.goals {
         text += &format!("{} {}\n", if goal.held { '✓' } else { '✗' }, sentence(goal));
@@ -69,6 +70,9 @@ pub fn fidelity_page(found: &Fidelity) -> Result<String, ReportError> {
         summary_head: SUMMARY.to_vec(),
         summary: summary(found),
         goals: found.goals.iter().map(|goal| (goal.held, sentence(goal))).collect(),
+        kernel: found.kernel.as_deref(),
+        partings_head: PARTINGS.to_vec(),
+        partings: if found.kernel.is_some() { partings(found) } else { Vec::new() },
         environment: &found.environment,
     };
     rendered(&page)
@@ -86,6 +90,9 @@ struct Page<'a> {
     summary_head: Vec<&'static str>,
     summary: Vec<Vec<String>>,
     goals: Vec<(bool, String)>,
+    kernel: Option<&'a str>,
+    partings_head: Vec<&'static str>,
+    partings: Vec<Vec<String>>,
     environment: &'a [(String, String)],
 }
 
@@ -138,6 +145,63 @@ fn causes(case: &Compared) -> Option<String> {
     (!causes.is_empty()).then(|| causes.join(", "))
 }
 
+const PARTINGS: [&str; 7] =
+    ["case", "trial", "alike", "first to differ", "time", "kernel", "model"];
+
+/// Where trials part, as text: nothing where no two trials can be the same.
+fn partings_table(found: &Fidelity) -> String {
+    let Some(kernel) = &found.kernel else { return String::new() };
+    let trials: usize = found.cases.iter().map(|case| case.trials).sum();
+    let rows = partings(found);
+    let mut text = format!(
+        "\npacket by packet with {kernel}: {} of {trials} trials are the same in every data segment\n",
+        trials - rows.len()
+    );
+    if !rows.is_empty() {
+        text +=
+            &format!("\nwhere the others part\n\n{}", aligned(&PARTINGS.map(String::from), &rows));
+    }
+    text
+}
+
+/// A row for each trial that parts.
+fn partings(found: &Fidelity) -> Vec<Vec<String>> {
+    let row = |case: &Compared, parting: &Parting| {
+        let first = parting.kernel.or(parting.model);
+        let who = match first {
+            Some(Packet::Data { .. }) => "data",
+            Some(Packet::Ack { .. }) => "acknowledgement",
+            None => "-",
+        };
+        let at = first.map_or("-".into(), |packet| format!("{:.6} s", at_of(packet)));
+        let alike = format!("{} of {}", parting.segments_alike, parting.segments);
+        let shown = |packet: Option<Packet>| packet.map_or("nothing more".into(), packet_text);
+        let (kernel, model) = (shown(parting.kernel), shown(parting.model));
+        vec![name(case), parting.trial.to_string(), alike, who.into(), at, kernel, model]
+    };
+    let each = found.cases.iter().flat_map(|case| case.partings.iter().map(move |it| (case, it)));
+    each.map(|(case, parting)| row(case, parting)).collect()
+}
+
+fn at_of(packet: Packet) -> f64 {
+    match packet {
+        Packet::Data { at_s, .. } | Packet::Ack { at_s, .. } => at_s,
+    }
+}
+
+/// As in listings of `tcplab trace`.
+fn packet_text(packet: Packet) -> String {
+    match packet {
+        Packet::Data { sequence, length_bytes, .. } => {
+            format!("{sequence}:{}({length_bytes})", sequence + length_bytes)
+        }
+        Packet::Ack { acknowledgement, window_bytes, .. } => {
+            let window = window_bytes.map_or(String::new(), |window| format!(" win {window}"));
+            format!("ack {acknowledgement}{window}")
+        }
+    }
+}
+
 const SUMMARY: [&str; 7] = [
     "quantity",
     "cases",
@@ -164,7 +228,11 @@ fn summary(found: &Fidelity) -> Vec<Vec<String>> {
 }
 
 fn sentence(goal: &Goal) -> String {
-    let of = if goal.quantile <= 0.5 { "median case" } else { "90th percentile of cases" };
+    let Some(quantile) = goal.quantile else {
+        let (at_most, found) = (share(Some(goal.at_most)), share(goal.found));
+        return format!("at most {at_most} of trials differ in a data segment: {found}");
+    };
+    let of = if quantile <= 0.5 { "median case" } else { "90th percentile of cases" };
     let quantity = goal.name.replace('_', " ");
     let found = share(goal.found);
     format!("{quantity} within {} in the {of}: {found}", share(Some(goal.at_most)))

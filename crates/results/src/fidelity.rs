@@ -7,6 +7,9 @@ use serde::{Deserialize, Serialize};
 pub struct Fidelity {
     /// tcplab's version.
     pub tcplab: String,
+    /// The kernel in virtual time that the model was compared with; absent: that of the machine.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kernel: Option<String>,
     /// The machine on which the kernel's trials ran: (name, value).
     pub environment: Vec<(String, String)>,
     /// What was compared, in the order of the scenarios and their matrices.
@@ -40,6 +43,10 @@ pub struct Compared {
     pub levels: Vec<(String, String)>,
     /// Trials of the kernel whose path misbehaved, and which count nevertheless.
     pub flawed: usize,
+    /// Trials of each.
+    pub trials: usize,
+    /// Trials in which a data segment of the model is not the kernel's.
+    pub partings: Vec<Parting>,
     /// What was measured, in one order for all cases.
     pub quantities: Vec<Quantity>,
     /// The mean difference of the curves of the congestion window, as a share of the kernel's
@@ -53,6 +60,49 @@ impl Compared {
         self.quantities.iter().find(|quantity| quantity.name == name)
     }
 }
+
+/// Where two trials of the same seed part.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Parting {
+    /// The number of the trial.
+    pub trial: u32,
+    /// Data segments that are the same, in position and length, before the first that is not.
+    pub segments_alike: usize,
+    /// Data segments of the kernel's trial.
+    pub segments: usize,
+    /// The first packet of the kernel, data or acknowledgement, that the model's is not; absent
+    /// where its trial was over.
+    pub kernel: Option<Packet>,
+    /// What the model has in its place.
+    pub model: Option<Packet>,
+}
+
+/// A packet as the sender's capture shows it. Positions count from the SYN, which is 0.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
+pub enum Packet {
+    /// It carries data.
+    Data {
+        /// When, from the trial's zero.
+        at_s: f64,
+        /// The position of its first byte.
+        sequence: u64,
+        /// Bytes.
+        length_bytes: u64,
+    },
+    /// It acknowledges data.
+    Ack {
+        /// When, from the trial's zero.
+        at_s: f64,
+        /// The position that is expected next.
+        acknowledgement: u64,
+        /// The window.
+        window_bytes: Option<u64>,
+    },
+}
+
+/// The goal that counts trials which differ in any data segment.
+pub const DIFFERENT_TRIALS: &str = "different_trials";
 
 /// A quantity of a case in both worlds.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -98,8 +148,9 @@ pub struct Overall {
 pub struct Goal {
     /// The quantity.
     pub name: String,
-    /// Of the cases in order of their distance: 0.5 is the one in the middle.
-    pub quantile: f64,
+    /// Of the cases in order of their distance: 0.5 is the one in the middle; absent for
+    /// [`DIFFERENT_TRIALS`], a share of all trials.
+    pub quantile: Option<f64>,
     /// The ratio may be so far from 1 there.
     pub at_most: f64,
     /// And is; none if that is not finite.

@@ -50,6 +50,8 @@ pub(crate) struct World {
     recorder: Option<Recorder>,
     /// The applications are done, and nothing is on the links.
     rests: bool,
+    /// Scratch: packets that reached an end.
+    arrived: Vec<(usize, Carried)>,
     /// Scratch: hosts that a packet has reached.
     reached: Vec<usize>,
     /// Events so far.
@@ -99,6 +101,7 @@ impl World {
             next_id: 1,
             recorder,
             rests: false,
+            arrived: Vec::new(),
             reached: Vec::new(),
             events: 0,
         }
@@ -261,9 +264,10 @@ impl World {
         self.next_id - 1
     }
 
-    /// Delivers the packets that left a link.
+    /// Delivers the packets that left a link. The stack answers each, one after the other; the
+    /// applications come after all of this instant.
     fn deliver(&mut self, lane: usize) -> Result<(), RecordingError> {
-        let mut reached = std::mem::take(&mut self.reached);
+        let mut arrived = std::mem::take(&mut self.arrived);
         while let Some(Out { verdict, what }) = self.lanes[lane].poll(self.now) {
             let end = match verdict.direction {
                 Direction::Forward => 1,
@@ -283,9 +287,13 @@ impl World {
                 }
                 writer.verdict(&verdict)?;
             }
-            if !is_delivered {
-                continue;
+            if is_delivered {
+                arrived.push((end, what));
             }
+        }
+        self.queue.set(LINKS[lane], self.lanes[lane].poll_at());
+        let mut reached = std::mem::take(&mut self.reached);
+        for (end, what) in arrived.drain(..) {
             let found = match what {
                 Carried::Untouched(port, segment) => {
                     let found = self.pair_of(port).map(|pair| 2 * pair + end);
@@ -293,7 +301,6 @@ impl World {
                 }
                 Carried::Bytes(bytes) => self.take_in(end, bytes),
             };
-            // The stack answers each packet; the application comes after all of this instant.
             if let Some(index) = found {
                 self.transmit(index)?;
                 if !reached.contains(&index) {
@@ -301,7 +308,7 @@ impl World {
                 }
             }
         }
-        self.queue.set(LINKS[lane], self.lanes[lane].poll_at());
+        self.arrived = arrived;
         reached.sort_unstable();
         for index in reached.drain(..) {
             self.serve(index)?;

@@ -8,6 +8,7 @@ use tcplab_trace::Causes;
 use tcplab_workload::Role;
 
 use super::curve::{Curve, curve};
+use super::partings::{Seen, seen};
 use crate::analysis::{Contents, Sources, flow_of, sending_end, trace};
 use crate::error::LabError;
 
@@ -60,6 +61,8 @@ pub(crate) struct Figures {
     pub(crate) values: [Option<f64>; QUANTITIES.len()],
     /// The sender's congestion window over the transfer.
     pub(crate) curve: Option<Curve>,
+    /// Its packets, as the sender's capture shows them.
+    pub(crate) packets: Vec<Seen>,
     /// Whether its path misbehaved.
     pub(crate) is_flawed: bool,
 }
@@ -87,6 +90,6 @@ impl Figures {
             Figure::Metric(info) => metrics.value(info),
             Figure::Cause(_, count) => Some(count(&flow.causes) as f64),
         };
-        Ok(Figures { values: QUANTITIES.map(value), curve, is_flawed })
+        Ok(Figures { values: QUANTITIES.map(value), curve, packets: seen(flow), is_flawed })
     }
 }

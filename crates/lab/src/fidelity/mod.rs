@@ -5,13 +5,15 @@
 mod curve;
 mod figures;
 mod pairs;
+mod partings;
+mod random;
 mod ratios;
 mod runs;
 mod table;
 #[cfg(test)]
 mod tests;
 
-pub use pairs::Pair;
-pub use ratios::GOALS;
+pub use pairs::{Against, Pair};
+pub use random::random;
 pub use runs::compare;
 pub use table::csv;

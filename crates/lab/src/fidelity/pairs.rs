@@ -3,11 +3,12 @@
 use std::fs;
 use std::path::Path;
 
+use tcplab_kernels::KernelName;
 use tcplab_results::World;
-use tcplab_scenario::{Keep, Scenario};
+use tcplab_scenario::{Case, Keep, Scenario};
 
 use crate::error::LabError;
-use crate::plan::{Overrides, Plan, environment, plan};
+use crate::plan::{KernelChoice, Overrides, Plan, environment, plan};
 use crate::run::begin;
 use crate::store::RunDirectory;
 
@@ -15,7 +16,7 @@ use crate::store::RunDirectory;
 /// that is compared is read from the data, which makes up nearly all of a capture.
 const HEADERS: u32 = 96;
 
-/// A scenario in both worlds.
+/// A scenario on the kernel and on the model.
 #[derive(Debug)]
 pub struct Pair {
     /// The kernel's run.
@@ -24,43 +25,72 @@ pub struct Pair {
     pub model: RunDirectory,
 }
 
+/// What the model is compared with.
+#[derive(Debug, Clone, Copy)]
+pub enum Against<'a> {
+    /// This machine's kernel, in real time.
+    ThisKernel,
+    /// A kernel in virtual time, with the model of the profile of that name (`linux-6.12`).
+    Virtual(&'a KernelName, &'static str),
+}
+
 impl Pair {
     /// The runs of `scenario` below `place`. A run begun there with the same cases, seeds and
     /// kernel is resumed, trial by trial. The model's trials are repeated: they take little time,
     /// and the model may have changed.
     ///
     /// # Errors
-    /// When a stack of the scenario is a model's already, so that the kernel cannot run it, when it
-    /// has no connection, or when a directory cannot be made or read.
+    /// When a stack of the scenario is a model's already or another kernel's, when it has no
+    /// connection, when there is no such kernel, or when a directory cannot be made or read.
     pub fn prepare(
         place: &Path,
         scenario: &Scenario,
+        against: Against<'_>,
         trials: Option<u32>,
         seed: Option<u64>,
     ) -> Result<Pair, LabError> {
         if let Some(case) = scenario.cases.iter().find(|case| case.workload.datagrams.is_some()) {
             return Err(LabError::NotTcp { case: case.name.clone() });
         }
-        let overrides = Overrides { trials, seed, ..Overrides::default() };
-        let run = |world: World| -> Result<RunDirectory, LabError> {
+        let others = |case: &&Case| case.is_virtual();
+        if let (Against::Virtual(..), Some(case)) = (against, scenario.cases.iter().find(others)) {
+            return Err(LabError::OtherStack { case: case.name.clone() });
+        }
+        let planned = |world: World, kernel: KernelChoice| -> Result<Plan, LabError> {
+            let overrides = Overrides { trials, seed, kernel, ..Overrides::default() };
             // Only `auto` asks whether the kernel is refused; here its first trial shows it.
-            let (runs, plan) = (
-                place.join(world.name()),
-                plan(scenario, Some(world), || None, overrides.clone())?,
-            );
-            // What is compared is read from packets, and both worlds have as many trials.
-            let (until, snaplen, keep) = (None, Some(HEADERS), Keep::All);
-            let plan = Plan { until, snaplen, keep, ..plan };
-            match known(&runs, &plan)? {
-                Some(known) if world == World::Simulated => known.discard()?,
-                Some(known) => return Ok(known),
-                None => {}
-            }
-            begin(&runs, scenario.clone(), plan)
+            let plan = plan(scenario, Some(world), || None, overrides)?;
+            // What is compared is read from packets, and both have as many trials.
+            Ok(Plan { until: None, snaplen: Some(HEADERS), keep: Keep::All, ..plan })
+        };
+        let (kernel, model) = match against {
+            Against::ThisKernel => (
+                (place.join(World::Kernel.name()), planned(World::Kernel, KernelChoice::Model)?),
+                (place.join(World::Simulated.name()), KernelChoice::Model),
+            ),
+            Against::Virtual(name, profile) => (
+                (
+                    place.join(format!("linux-{name}")),
+                    planned(World::Simulated, KernelChoice::Named(name.clone()))?,
+                ),
+                (place.join(format!("model-{profile}")), KernelChoice::Profile(profile)),
+            ),
         };
         // What virtual time refuses is reported before anything is made.
-        plan(scenario, Some(World::Simulated), || None, overrides.clone())?;
-        Ok(Pair { kernel: run(World::Kernel)?, model: run(World::Simulated)? })
+        let (model_place, choice) = model;
+        let model_plan = planned(World::Simulated, choice)?;
+        let (kernel_place, kernel_plan) = kernel;
+        let known_kernel = known(&kernel_place, &kernel_plan)?;
+        if let Some(old) = known(&model_place, &model_plan)? {
+            old.discard()?;
+        }
+        Ok(Pair {
+            kernel: match known_kernel {
+                Some(known) => known,
+                None => begin(&kernel_place, scenario.clone(), kernel_plan)?,
+            },
+            model: begin(&model_place, scenario.clone(), model_plan)?,
+        })
     }
 }
 
@@ -81,7 +111,9 @@ fn known(runs: &Path, plan: &Plan) -> Result<Option<RunDirectory>, LabError> {
 }
 
 fn is_same(known: &Plan, asked: &Plan) -> bool {
-    let what = |plan: &Plan| (plan.world, plan.seed, plan.trials, plan.cases.clone());
+    let what = |plan: &Plan| {
+        (plan.world, plan.seed, plan.trials, plan.cases.clone(), plan.kernels.clone())
+    };
     what(known) == what(asked)
 }
 

@@ -1,6 +1,6 @@
 //! Ratios, what they would be by chance, and whether they are good enough.
 
-use tcplab_results::fidelity::{Compared, Goal, Overall};
+use tcplab_results::fidelity::{Compared, DIFFERENT_TRIALS, Goal, Overall};
 use tcplab_scenario::{MetricInfo, metrics};
 use tcplab_stats::{median, quantile};
 use tcplab_units::Rng;
@@ -9,11 +9,17 @@ use super::figures::QUANTITIES;
 
 /// What is asked: a quantity, the share of cases (its quantile), and how far from 1 the ratio may
 /// be there.
-pub const GOALS: [(&MetricInfo, f64, f64); 3] = [
+const GOALS: [(&MetricInfo, f64, f64); 3] = [
     (metrics::TRANSFER_TIME, 0.5, 0.05),
     (metrics::TRANSFER_TIME, 0.9, 0.15),
     (metrics::RETRANSMISSIONS, 0.5, 0.2),
 ];
+
+/// What is asked where both are exact: a kernel in virtual time and a model.
+const EXACT_GOALS: [(&MetricInfo, f64, f64); 2] =
+    [(metrics::TRANSFER_TIME, 0.9, 0.01), (metrics::RETRANSMISSIONS, 0.9, 0.05)];
+/// And the share of trials that may differ in any data segment.
+const DIFFERENT: f64 = 0.4;
 
 /// The cases at which a summary looks.
 const MOST: f64 = 0.9;
@@ -106,11 +112,27 @@ fn at(apart: &[Option<f64>], share: f64) -> Option<f64> {
 
 /// The goals, and whether they are met.
 pub(crate) fn goals(summary: &[Overall]) -> Vec<Goal> {
-    let goal = |(info, share, at_most): (&MetricInfo, f64, f64)| {
-        let overall = summary.iter().find(|overall| overall.name == info.name);
-        let found = overall.and_then(|o| if share >= MOST { o.most } else { o.median });
-        let held = found.is_some_and(|found| found <= at_most);
-        Goal { name: info.name.into(), quantile: share, at_most, found, held }
+    GOALS.into_iter().map(|goal| judged(summary, goal)).collect()
+}
+
+/// The goals where both are exact.
+pub(crate) fn exact_goals(summary: &[Overall], cases: &[Compared]) -> Vec<Goal> {
+    let trials: usize = cases.iter().map(|case| case.trials).sum();
+    let different: usize = cases.iter().map(|case| case.partings.len()).sum();
+    let found = (trials > 0).then(|| different as f64 / trials as f64);
+    let identity = Goal {
+        name: DIFFERENT_TRIALS.into(),
+        quantile: None,
+        at_most: DIFFERENT,
+        found,
+        held: found.is_some_and(|found| found <= DIFFERENT),
     };
-    GOALS.into_iter().map(goal).collect()
+    EXACT_GOALS.into_iter().map(|goal| judged(summary, goal)).chain([identity]).collect()
+}
+
+fn judged(summary: &[Overall], (info, share, at_most): (&MetricInfo, f64, f64)) -> Goal {
+    let overall = summary.iter().find(|overall| overall.name == info.name);
+    let found = overall.and_then(|o| if share >= MOST { o.most } else { o.median });
+    let held = found.is_some_and(|found| found <= at_most);
+    Goal { name: info.name.into(), quantile: Some(share), at_most, found, held }
 }

@@ -7,6 +7,7 @@ use tcplab_scenario::Case;
 
 use super::figures::{Figure, Figures, QUANTITIES};
 use super::pairs::Pair;
+use super::partings::parting;
 use super::{curve, ratios};
 use crate::error::LabError;
 use crate::store::RunDirectory;
@@ -21,6 +22,7 @@ pub fn compare(
 ) -> Result<Fidelity, LabError> {
     let of = |run: &RunDirectory| run.scenario().cases.len() * run.plan().trials as usize;
     let total = pairs.iter().map(|pair| of(&pair.kernel) + of(&pair.model)).sum();
+    let is_exact = name_of(pairs.first()).is_some();
     let mut done = 0;
     let mut cases = Vec::new();
     for pair in pairs {
@@ -39,8 +41,17 @@ pub fn compare(
         None => Vec::new(),
     };
     let summary = ratios::summarise(&cases);
-    let goals = ratios::goals(&summary);
-    Ok(Fidelity { tcplab: env!("CARGO_PKG_VERSION").into(), environment, cases, summary, goals })
+    let goals =
+        if is_exact { ratios::exact_goals(&summary, &cases) } else { ratios::goals(&summary) };
+    let kernel = name_of(pairs.first());
+    let tcplab = env!("CARGO_PKG_VERSION").into();
+    Ok(Fidelity { tcplab, kernel, environment, cases, summary, goals })
+}
+
+/// The kernel in virtual time that the model was compared with; none: this machine's.
+fn name_of(pair: Option<&Pair>) -> Option<String> {
+    let kernel = pair?.kernel.plan().kernels.newest.as_ref()?;
+    Some(format!("linux-{} ({})", kernel.name, kernel.release))
 }
 
 /// What the trials of a case say.
@@ -76,11 +87,16 @@ fn compared(scenario: &str, case: &Case, kernel: &[Figures], model: &[Figures]) 
     };
     let curves =
         |all: &[Figures]| -> Vec<_> { all.iter().filter_map(|f| f.curve.clone()).collect() };
+    let pairs = kernel.iter().zip(model).zip(1..);
+    let partings = pairs
+        .filter_map(|((kernel, model), trial)| parting(trial, &kernel.packets, &model.packets));
     Compared {
         scenario: scenario.into(),
         case: case.name.clone(),
         levels: case.levels.clone(),
         flawed: kernel.iter().filter(|figures| figures.is_flawed).count(),
+        trials: kernel.len(),
+        partings: partings.collect(),
         quantities: QUANTITIES.iter().enumerate().map(quantity).collect(),
         cwnd_distance: curve::distance(&curves(kernel), &curves(model)),
     }

@@ -3,13 +3,13 @@
 use std::ops::ControlFlow;
 
 use tcplab_recording::Sample;
-use tcplab_results::fidelity::{Compared, Quantity};
+use tcplab_results::fidelity::{Compared, Parting, Quantity};
 use tcplab_scenario::Scenario;
 use tcplab_units::{Endpoint, Instant, Span};
 
 use super::curve::{POINTS, curve, distance};
 use super::figures::QUANTITIES;
-use super::ratios::{goals, noise, ratio, summarise};
+use super::ratios::{exact_goals, goals, noise, ratio, summarise};
 use super::*;
 use crate::error::LabError;
 
@@ -31,6 +31,8 @@ fn case(time: (&[f64], &[f64]), resent: (f64, f64)) -> Compared {
         case: "c".into(),
         levels: Vec::new(),
         flawed: 0,
+        trials: 1,
+        partings: Vec::new(),
         quantities: vec![
             quantity("transfer_time", time.0, time.1),
             quantity("retransmissions", &[resent.0], &[resent.1]),
@@ -183,7 +185,36 @@ fn scenario_with_model_is_refused() {
     let place = tempfile::tempdir().unwrap();
     let modelled = SCENARIO.replace("[matrix]", "client.stack = 'model:netburner'\n[matrix]");
     let scenario = Scenario::parse(&modelled, "small").unwrap();
-    let error = Pair::prepare(place.path(), &scenario, None, None).unwrap_err();
+    let error =
+        Pair::prepare(place.path(), &scenario, Against::ThisKernel, None, None).unwrap_err();
     assert!(matches!(error, LabError::NotOnKernel { .. }), "{error}");
     assert_eq!(std::fs::read_dir(place.path()).unwrap().count(), 0, "nothing is begun");
+}
+
+#[test]
+fn exact_goals_count_trials_that_differ() {
+    let same = case((&[1.0], &[1.005]), (10.0, 10.0));
+    let parting = Parting { trial: 1, segments_alike: 1, segments: 2, kernel: None, model: None };
+    let different = Compared { partings: vec![parting], ..same.clone() };
+    for (cases, share, held) in [
+        (vec![same.clone(), same.clone(), different.clone()], 1.0 / 3.0, true),
+        (vec![same, different.clone(), different], 2.0 / 3.0, false),
+    ] {
+        let goals = exact_goals(&summarise(&cases), &cases);
+        let [time, resent, identity] = &goals[..] else { panic!("{goals:?}") };
+        assert!(time.held && resent.held, "{goals:?}");
+        assert_eq!((identity.found, identity.held), (Some(share), held));
+    }
+}
+
+#[test]
+fn kernel_and_model_are_chosen_by_the_comparison() {
+    let named = "title = \"t\"\npath = { rate = \"1 Mbit/s\" }\nworkload = { upload = \"1 kB\" }\n\
+                 client = { stack = \"linux-newest\" }\n";
+    let scenario = Scenario::parse(named, "s").unwrap();
+    let place = tempfile::tempdir().unwrap();
+    let kernel = "7.2".parse().unwrap();
+    let against = Against::Virtual(&kernel, "linux-7.2");
+    let error = Pair::prepare(place.path(), &scenario, against, None, None).unwrap_err();
+    assert!(error.to_string().contains("names a stack"), "{error}");
 }

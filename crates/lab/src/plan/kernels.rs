@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 use tcplab_kernels::{Cache, Kernel, KernelName};
-use tcplab_scenario::{Case, EndpointSpec, Scenario, Stack};
+use tcplab_scenario::{Case, EndpointSpec, Profile, Scenario, Stack};
 
 use crate::error::LabError;
 
@@ -16,6 +16,8 @@ pub enum KernelChoice {
     /// The model.
     #[default]
     Model,
+    /// The model of this profile.
+    Profile(&'static str),
 }
 
 /// The kernels in virtual time that a run uses.
@@ -25,6 +27,10 @@ pub struct VirtualKernels {
     pub newest: Option<KernelUsed>,
     /// Those that the scenario names.
     pub named: Vec<KernelUsed>,
+    /// The profile of the model that stands for `linux` where no kernel does, if another than
+    /// usual.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub profile: Option<String>,
 }
 
 /// A kernel image that a run uses.
@@ -65,14 +71,18 @@ impl VirtualKernels {
     /// What stands for `linux`.
     pub(super) fn choose(choice: &KernelChoice) -> Result<VirtualKernels, LabError> {
         let newest = match choice {
-            KernelChoice::Model => None,
+            KernelChoice::Model | KernelChoice::Profile(_) => None,
             KernelChoice::Named(name) => Some(find(name.as_str())?),
             // Where nothing can be read there is none.
             KernelChoice::Newest => {
                 Cache::of_user().and_then(|cache| cache.newest()).unwrap_or(None)
             }
         };
-        Ok(VirtualKernels { newest: newest.map(KernelUsed::of), named: Vec::new() })
+        let profile = match choice {
+            KernelChoice::Profile(name) => Some((*name).to_owned()),
+            _ => None,
+        };
+        Ok(VirtualKernels { newest: newest.map(KernelUsed::of), profile, named: Vec::new() })
     }
 
     /// With those that the scenario names.
@@ -96,6 +106,16 @@ impl VirtualKernels {
         }
     }
 
+    /// The stack of an endpoint, where a profile stands for `linux`.
+    pub(super) fn settle(&self, end: &mut EndpointSpec) {
+        let profile = self.profile.as_deref().and_then(|name| Profile::named(name).ok());
+        if let Some(profile) = profile
+            && matches!(end.stack, Stack::Linux | Stack::Newest)
+        {
+            end.stack = Stack::Model(profile.name);
+        }
+    }
+
     /// The kernels of client and server in virtual time.
     pub(crate) fn of_case(&self, case: &Case) -> [Option<&KernelUsed>; 2] {
         [self.of_end(&case.client), self.of_end(&case.server)]
@@ -116,7 +136,7 @@ fn name_of(stack: &Stack) -> Option<&str> {
 pub fn kernel_image(choice: &KernelChoice) -> Result<Kernel, LabError> {
     match choice {
         KernelChoice::Named(name) => find(name.as_str()),
-        KernelChoice::Newest | KernelChoice::Model => {
+        KernelChoice::Newest | KernelChoice::Model | KernelChoice::Profile(_) => {
             let newest = Cache::of_user().and_then(|cache| cache.newest());
             newest.map_err(no_kernel("newest"))?.ok_or(LabError::NoKernels)
         }

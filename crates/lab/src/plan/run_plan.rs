@@ -154,7 +154,11 @@ impl Plan {
 
     /// The scenario as this plan has it run.
     pub(crate) fn of(&self, scenario: Scenario) -> Scenario {
-        let scenario = if self.only.is_empty() { scenario } else { scenario.only(&self.only) };
+        let mut scenario = if self.only.is_empty() { scenario } else { scenario.only(&self.only) };
+        for case in &mut scenario.cases {
+            self.kernels.settle(&mut case.client);
+            self.kernels.settle(&mut case.server);
+        }
         let Plan { trials, first, .. } = *self;
         Scenario { trials, first, until: self.until.clone(), ..scenario }
     }

@@ -117,13 +117,27 @@ impl HostSet {
         all.min().filter(|(at, _)| *at <= self.limit)
     }
 
-    /// Takes a packet or a fragment; the host that it is for is to be served.
-    pub(super) fn take(&mut self, now: Instant, packet: Vec<u8>) {
+    /// Takes a packet or a fragment; the stack of the host that it is for answers each, the
+    /// application is to be served after all of this instant.
+    pub(super) fn take(
+        &mut self,
+        now: Instant,
+        packet: Vec<u8>,
+        sent: &mut VecDeque<(Instant, FromGuest)>,
+    ) {
         if self.has_run_out {
             return;
         }
         let Some(packet) = self.reassembly.add(now, packet) else { return };
         if let Some(index) = self.hand_over(now, &packet) {
+            // A client may be done with another connection before this end is.
+            if self.end == Endpoint::Server {
+                self.begin(now, index, sent);
+            }
+            let slot = &mut self.slots[index];
+            if slot.phase != Phase::Planned {
+                slot.transmit(now, sent);
+            }
             self.reached.insert(index);
         }
     }
@@ -165,10 +179,6 @@ impl HostSet {
         sent: &mut VecDeque<(Instant, FromGuest)>,
     ) {
         while let Some(index) = self.reached.pop_first() {
-            // A client may be done with another connection before this end is.
-            if self.end == Endpoint::Server {
-                self.begin(now, index, sent);
-            }
             self.serve(now, index, sent);
         }
         self.look_around(now, sent);

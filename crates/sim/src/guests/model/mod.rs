@@ -69,7 +69,9 @@ impl ModelHost {
             && let Some((_, arrival)) = self.arrivals.pop_front()
         {
             match (&mut self.work, arrival) {
-                (Work::Connections(all), Arrival::Packet(packet)) => all.take(now, packet),
+                (Work::Connections(all), Arrival::Packet(packet)) => {
+                    all.take(now, packet, &mut self.sent);
+                }
                 (Work::Connections(all), Arrival::Order(order)) => {
                     all.obey(now, &order, &mut self.sent);
                 }

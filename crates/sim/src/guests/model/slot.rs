@@ -58,18 +58,22 @@ impl Slot {
 
     /// Runs its application; what its stack sends goes into `sent`.
     pub(super) fn serve(&mut self, now: Instant, sent: &mut VecDeque<(Instant, FromGuest)>) {
-        let host = &mut self.host;
-        host.drive(now);
+        self.host.drive(now);
         loop {
-            while let Some((segment, _, marking)) = host.poll_transmit(now) {
-                let mut packet = Vec::new();
-                packets::write(&segment, [host.address, self.peer], marking, &mut packet);
-                sent.push_back((now, FromGuest::Packet(packet)));
-            }
+            self.transmit(now, sent);
             // An application that waits for room continues once all that can has left.
-            if !host.drive(now) {
+            if !self.host.drive(now) {
                 break;
             }
+        }
+    }
+
+    /// What its stack sends goes into `sent`.
+    pub(super) fn transmit(&mut self, now: Instant, sent: &mut VecDeque<(Instant, FromGuest)>) {
+        while let Some((segment, _, marking)) = self.host.poll_transmit(now) {
+            let mut packet = Vec::new();
+            packets::write(&segment, [self.host.address, self.peer], marking, &mut packet);
+            sent.push_back((now, FromGuest::Packet(packet)));
         }
     }
 
