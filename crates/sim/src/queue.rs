@@ -3,7 +3,7 @@
 use tcplab_units::Instant;
 
 /// Wake-ups of a few sources, each of which has one at most. Of those due at the same time the
-/// source with the smaller number comes first, so that nothing is left to chance.
+/// source of the smaller rank comes first, so that nothing is left to chance.
 ///
 /// Sources change their wake-up with almost every packet, so nothing is sorted: a scan of a handful
 /// costs less than a heap, and leaves no stale wake-up behind.
@@ -29,12 +29,22 @@ impl EventQueue {
         self.due[source] = due;
     }
 
-    /// The next wake-up, which is then forgotten.
-    pub(crate) fn pop(&mut self) -> Option<(Instant, usize)> {
+    /// The next wake-up, which is then forgotten. Of those due at the same time the source with the
+    /// smaller `rank` comes first, whatever its number.
+    pub(crate) fn pop_by(&mut self, rank: impl Fn(usize) -> usize) -> Option<(Instant, usize)> {
         let due = self.due.iter().enumerate();
-        let (at, source) = due.filter_map(|(source, at)| Some(((*at)?, source))).min()?;
+        let due = due.filter_map(|(source, at)| Some(((*at)?, source)));
+        let (at, source) = due.min_by(|one, other| {
+            one.0.cmp(&other.0).then_with(|| rank(one.1).cmp(&rank(other.1)))
+        })?;
         self.due[source] = None;
         Some((at, source))
+    }
+
+    /// The same with the number of a source as its rank.
+    #[cfg(test)]
+    fn pop(&mut self) -> Option<(Instant, usize)> {
+        self.pop_by(|source| source)
     }
 }
 

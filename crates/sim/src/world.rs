@@ -118,7 +118,7 @@ impl World {
             let first = recorder.sampling.map(|sampling| Instant::ZERO + sampling);
             self.queue.set(self.sampler(), first);
         }
-        while let Some((at, source)) = self.queue.pop() {
+        while let Some((at, source)) = self.next_event() {
             if at > limit {
                 self.now = limit;
                 break;
@@ -149,6 +149,21 @@ impl World {
             }
         }
         Ok(())
+    }
+
+    /// The next event. Hosts whose timers expire on one tick come in the order of their connections,
+    /// whatever place these took.
+    fn next_event(&mut self) -> Option<(Instant, usize)> {
+        let (sampler, pairs) = (self.sampler(), &self.pairs);
+        self.queue.pop_by(|source| match source.checked_sub(HOSTS) {
+            Some(index) if source < sampler => HOSTS + rank_of(pairs, index),
+            Some(_) => AFTER_HOSTS + source,
+            None => source,
+        })
+    }
+
+    fn rank_of(&self, index: usize) -> usize {
+        rank_of(&self.pairs, index)
     }
 
     /// Begins the connections whose time has come, in the place of others that are over, if any.
@@ -309,7 +324,7 @@ impl World {
             }
         }
         self.arrived = arrived;
-        reached.sort_unstable();
+        reached.sort_unstable_by_key(|index| self.rank_of(*index));
         for index in reached.drain(..) {
             self.serve(index)?;
         }
@@ -431,4 +446,12 @@ impl World {
             (Some(sample), Some(flow)) => writer.sampled_of(flow, &sample),
         }
     }
+}
+
+/// More than the rank of any host.
+const AFTER_HOSTS: usize = HOSTS + 2 * (u16::MAX as usize + 1);
+
+/// The rank of a host among those of an instant.
+fn rank_of(pairs: &[[Host; 2]], index: usize) -> usize {
+    2 * usize::from(pairs[index / 2][0].address.port) + index % 2
 }
