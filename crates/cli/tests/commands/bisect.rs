@@ -104,7 +104,7 @@ fn tested(home: &Home, steps: &[(&str, &str)]) {
         })
     };
     known["steps"] = steps.iter().map(step).collect();
-    let hash = |name| git(home, &["rev-parse", &format!("{name}^0")]);
+    let hash = |name: &str| git(home, &["rev-parse", &format!("{name}^0")]);
     let several = steps.iter().any(|(_, verdict)| *verdict == "skipped");
     let commits = if several { vec!["D", "C"] } else { vec!["C"] };
     let commit = |name: &&str| {

@@ -98,7 +98,7 @@ impl Bisection {
         }
         let is_repair = !repository.is_ancestor(&good, &bad)?;
         if is_repair && !repository.is_ancestor(&bad, &good)? {
-            let base = repository.common_ancestor(&good, &bad)?;
+            let base = repository.common_ancestor(&good, &bad)?.map(Box::new);
             let (good, bad) = (good.in_words(), bad.in_words());
             return Err(BisectError::NotRelated { good, bad, base });
         }

@@ -23,7 +23,7 @@ pub enum BisectError {
     #[error("good and bad are the same commit, {0}")]
     SameCommit(String),
     #[error("neither of {good} and {bad} is an ancestor of the other")]
-    NotRelated { good: String, bad: String, base: Option<Commit> },
+    NotRelated { good: String, bad: String, base: Option<Box<Commit>> },
     #[error("no commit between good and bad changes {paths}")]
     NothingToTest { paths: String },
     #[error("scenario {scenario} has no claims")]
@@ -37,15 +37,21 @@ pub enum BisectError {
     #[error("claim `{claim}` needs {needs} trials, and there are {trials}")]
     NotJudged { claim: String, needs: u32, trials: u32 },
     #[error("{} is given as good, and a claim fails there\n{}", commit.in_words(), listed(claims))]
-    NotGood { commit: Commit, claims: Vec<Claim> },
+    NotGood { commit: Box<Commit>, claims: Vec<Claim> },
     #[error("{} is given as bad, and no claim fails there\n{}", commit.in_words(), listed(claims))]
-    NotBad { commit: Commit, claims: Vec<Claim> },
+    NotBad { commit: Box<Commit>, claims: Vec<Claim> },
     #[error("{} cannot be tested: {reason}", commit.in_words())]
-    Untested { commit: Commit, reason: String },
+    Untested { commit: Box<Commit>, reason: String },
     #[error("{} cannot be read: {what}", path.display())]
     Record { path: PathBuf, what: String },
     #[error(transparent)]
-    Lab(#[from] LabError),
+    Lab(Box<LabError>),
+}
+
+impl From<LabError> for BisectError {
+    fn from(error: LabError) -> BisectError {
+        BisectError::Lab(error.into())
+    }
 }
 
 /// How claims went, a line each.

@@ -72,7 +72,7 @@ fn step_of(record: &mut BisectRecord, commit: Commit) -> usize {
 /// Saves the step of an end, and refuses one that is not as it was said to be.
 fn check_end(record: &mut BisectRecord, place: usize) -> Result<(), BisectError> {
     let step = record.bisection.steps[place].clone();
-    let (commit, claims) = (step.commit, step.claims);
+    let (commit, claims) = (Box::new(step.commit), step.claims);
     let is_good = place == 0;
     match step.verdict {
         Some(StepVerdict::Good) if is_good => record.save(),

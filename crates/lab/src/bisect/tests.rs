@@ -166,9 +166,8 @@ fn repair_is_found_where_bad_is_older() {
 fn skipped_commits_are_worked_around_or_stay_suspect() {
     let Some(history) = History::with_merge() else { return };
     let skipping = |skipped: &'static str, changed| {
-        move |name: &str| match skipped.contains(name) {
-            true => StepVerdict::Skipped,
-            false => with(changed)(name),
+        move |name: &str| {
+            if skipped.contains(name) { StepVerdict::Skipped } else { with(changed)(name) }
         }
     };
     let (tested, outcome) = search(&history, history.asked("A", "H"), skipping("E", "GH"));
@@ -225,7 +224,7 @@ fn interrupted_bisection_goes_on_and_tests_nothing_twice() {
         let mut is_first = true;
         let outcome = bisect(&history.repository(), &mut record, |record, task| {
             if !std::mem::take(&mut is_first) {
-                return Err(BisectError::Lab(LabError::Stopped));
+                return Err(BisectError::from(LabError::Stopped));
             }
             let step = &mut record.bisection.steps[task.step];
             tested += &step.commit.subject;
