@@ -9,7 +9,7 @@ use super::ResultArguments;
 const AFTER: &str = "\
 Examples:
   tcplab bisect slow.toml --source ~/linux --good v6.17 --bad v6.18
-  tcplab bisect slow.toml --source ~/linux --good v6.17 --bad v6.18 --path net/ipv4 --path include/net
+  tcplab bisect slow.toml --source ~/linux --good v6.17 --bad v6.18 --path net/ipv4
   tcplab bisect slow.toml --source ~/linux --good v6.18 --bad v6.17
                                        which commit repaired the claims?
 

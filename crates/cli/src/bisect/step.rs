@@ -73,14 +73,13 @@ impl Tester<'_> {
         });
         step.build_s += began.elapsed().as_secs_f64();
         step.compiled_files += compiled;
+        step.is_built |= matches!(built, Ok(Built::New(_)));
+        // Also of a build that was stopped: the next one adds its time.
+        record.save()?;
         match built {
-            Ok(Built::New(kernel)) => {
-                step.is_built = true;
-                Ok(Some(kernel))
-            }
-            Ok(Built::Existing(kernel)) => Ok(Some(kernel)),
+            Ok(Built::New(kernel) | Built::Existing(kernel)) => Ok(Some(kernel)),
             Err(error) if error.is_of_source() => {
-                step.skip(error.to_string());
+                record.bisection.steps[place].skip(error.to_string());
                 Ok(None)
             }
             Err(error) => Err(error.into()),
