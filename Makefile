@@ -234,6 +234,12 @@ conformance: toolchain ## pass, fail and unsupported by topic: packetdrill scrip
 	@target/release/tcplab packetdrill --topics --stack $(STACK) $(SCRIPTS) \
 	  || echo "not all passed: exit code $$?, see \`tcplab packetdrill --help\`"
 
+# Not part of `make test`: it builds a kernel, and compiles parts of it a few times more.
+.PHONY: bisect-check
+bisect-check: toolchain ## find a planted commit among eight of a real history of Linux (a quarter of an hour)
+	cargo build --locked --release --package tcplab
+	@scripts/bisect-check.sh $(TARGET)/release/tcplab $(FOLDER)
+
 .PHONY: advisories
 advisories: toolchain ## look up known faults of our dependencies with cargo-deny (needs the network)
 	@$(call tool,cargo-deny,$(DENY))

@@ -2,6 +2,7 @@
 
 mod advise;
 mod arguments;
+mod bisect;
 mod bridge;
 mod cluster;
 mod compare;
@@ -73,6 +74,7 @@ fn main() -> ExitCode {
         Command::Fidelity(arguments) => fidelity::fidelity(&arguments),
         Command::Server(arguments) => server::server(&arguments),
         Command::Load(arguments) => load::load(&arguments),
+        Command::Bisect(arguments) => bisect::bisect(&arguments),
         Command::Kernel(arguments) => kernel::kernel(&arguments),
         Command::Doctor(arguments) => doctor::doctor(&arguments),
         Command::Sockopts(arguments) => sockopts::sockopts(&arguments),

@@ -6,6 +6,7 @@ use std::process::ExitCode;
 use anyhow::Error;
 use miette::{GraphicalReportHandler, GraphicalTheme, ThemeStyles};
 use tcplab_kernels::{BuildError, CacheError};
+use tcplab_lab::bisect::BisectError;
 use tcplab_lab::compare::CompareError;
 use tcplab_lab::{LabError, ShellError};
 use tcplab_load::LoadError;
@@ -156,6 +157,7 @@ fn remedy(error: &Error, said: &str) -> Option<String> {
     own.map(Remedied::remedy)
         .or_else(|| error.downcast_ref::<LabError>().and_then(LabError::remedy))
         .or_else(|| error.downcast_ref::<ShellError>().and_then(ShellError::remedy))
+        .or_else(|| error.downcast_ref::<BisectError>().and_then(BisectError::remedy))
         .or_else(|| error.downcast_ref::<CompareError>().and_then(CompareError::remedy))
         .or_else(|| error.downcast_ref::<TrialError>().and_then(TrialError::remedy))
         .or_else(|| error.downcast_ref::<ServeError>().and_then(ServeError::remedy))

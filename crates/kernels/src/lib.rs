@@ -32,7 +32,7 @@ mod linux {
     pub(crate) mod tree;
     pub(crate) mod work;
 
-    pub use build::{Build, BuildSource, Built};
+    pub use build::{Build, BuildSource, Built, CommitBuilds};
     pub use cache::{Cache, Kernel, Unusable};
     pub use error::BuildError;
     pub use event::Event;

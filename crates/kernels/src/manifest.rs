@@ -53,9 +53,21 @@ pub enum SourceOrigin {
         /// Hash of the names, sizes and times of its files (BLAKE3).
         fingerprint: String,
     },
+    /// A commit of a repository of the user's.
+    Commit {
+        /// The repository's topmost directory.
+        repository: String,
+        /// The commit's hash.
+        commit: String,
+    },
 }
 
 impl SourceOrigin {
+    /// Whether it is a commit.
+    pub fn is_commit(&self) -> bool {
+        matches!(self, SourceOrigin::Commit { .. })
+    }
+
     /// The source in a few words.
     pub fn in_words(&self) -> String {
         match self {
@@ -66,6 +78,9 @@ impl SourceOrigin {
                 format!("package {package} {version} ({suite})")
             }
             SourceOrigin::Tree { directory, .. } => format!("tree {directory}"),
+            SourceOrigin::Commit { repository, commit } => {
+                format!("commit {commit} of {repository}")
+            }
         }
     }
 }
@@ -83,6 +98,7 @@ mod tests {
                 suite: Some("trixie".into()),
             },
             SourceOrigin::Tree { directory: "/src/linux".into(), fingerprint: "00ff".into() },
+            SourceOrigin::Commit { repository: "/src/linux".into(), commit: "00ff".into() },
         ];
         for source in sources {
             let manifest = Manifest {

@@ -1,11 +1,12 @@
 //! From a scenario to a run directory: plan, trials, resume, tables, claims.
 //! The modules, in layers; each imports only from those before it: `plan`,
-//! `store`, `analysis`, `compare` and `verify`, `run`, then `advise`, `rfc6349`, `fidelity` and
-//! `shell`.
+//! `store`, `analysis`, `compare` and `verify`, `run`, then `advise`, `rfc6349`, `fidelity`,
+//! `bisect` and `shell`.
 
 pub mod advise;
 mod analysis;
 mod bench;
+pub mod bisect;
 pub mod compare;
 mod error;
 pub mod fidelity;

@@ -103,6 +103,8 @@ documents! {
         "The kernels built for virtual time: `tcplab kernel list --json`";
     KERNEL_DOCUMENT = "tcplab.kernel" 1,
         "A kernel built for virtual time: `manifest.json`, `tcplab kernel show --json`";
+    BISECTION_DOCUMENT = "tcplab.bisection" 1,
+        "A search for the commit that changed a claim: `bisect.json`, `tcplab bisect --json`";
     PACKETDRILL_DOCUMENT = "tcplab.packetdrill" 1,
         "Packetdrill scripts on a model: `tcplab packetdrill --json`";
     STATES_DOCUMENT = "tcplab.states" 1,

@@ -2,6 +2,7 @@
 
 mod advise;
 mod amount;
+mod bisect;
 mod cluster;
 mod compare;
 mod duration;
@@ -31,6 +32,7 @@ use clap::{CommandFactory, Parser, Subcommand};
 use tcplab_units::visible_line;
 
 pub(crate) use advise::{AdviseArguments, EmbeddedStack};
+pub(crate) use bisect::BisectArguments;
 pub(crate) use cluster::{ArchiveArguments, ClusterArguments, SweepArguments};
 pub(crate) use compare::CompareArguments;
 pub(crate) use fidelity::FidelityArguments;
@@ -195,6 +197,12 @@ pub(crate) enum Command {
     /// An image is the Linux kernel of a version that you choose, as a program without privileges
     /// whose clock moves only when nothing can run.
     Kernel(KernelArguments),
+    /// Find the kernel commit that changed a claim
+    ///
+    /// Bisects a git history of Linux: builds the kernel of a commit, runs the scenario on it in
+    /// virtual time, and halves the commits that are left. Prints the commit, what it changes, the
+    /// claims before and after, and how to see the difference in the packets.
+    Bisect(BisectArguments),
     /// Check what this machine can do
     ///
     /// Tries namespaces, devices, congestion controls and timers, and prints a remedy for each that

@@ -80,6 +80,7 @@ impl Display {
                 self.step("unpacking the source");
                 self.left(later(&[UNPACK, CONFIGURE, self.compile, STORE]));
             }
+            Event::Updating { files } => self.line(&format!("updating {files} files")),
             Event::Patched { names } => {
                 let names = if names.is_empty() { "none".into() } else { names.join(", ") };
                 self.line(&format!("patches: {names}"));

@@ -4,6 +4,7 @@
 
 mod advice;
 mod agreement;
+mod bisect;
 mod cluster;
 mod compare;
 mod errors;

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor};
-use serde_json::Value;
+use serde_json::{Value, json};
 use tcplab_quantities::{self as q, Document};
 
 use crate::home::{Ended, Home, names, skipped};
@@ -87,6 +87,8 @@ const COMMANDS: &[(&str, Document)] = &[
     ("doctor --json", q::ABILITIES_DOCUMENT),
     ("kernel list --json", q::KERNELS_DOCUMENT),
     ("kernel show 6.12 --json", q::KERNEL_DOCUMENT),
+    ("kernel show tree --json", q::KERNEL_DOCUMENT),
+    ("kernel show bisect-00ff --json", q::KERNEL_DOCUMENT),
 ];
 
 /// JSON files of a run, and what they are.
@@ -122,6 +124,14 @@ fn home() -> (Home, PathBuf) {
     home.write("a.pkt", SCRIPT);
     write_kernel(&home, "6.12", &manifest("6.12"));
     write_kernel(&home, "broken", "");
+    for (name, source) in [
+        ("tree", json!({ "kind": "tree", "directory": "/linux", "fingerprint": "00ff" })),
+        ("bisect-00ff", json!({ "kind": "commit", "repository": "/linux", "commit": "00ff" })),
+    ] {
+        let mut manifest: Value = serde_json::from_str(&manifest(name)).unwrap();
+        manifest["source"] = source;
+        write_kernel(&home, name, &manifest.to_string());
+    }
     home.answer("run small.toml --world sim --runs runs");
     let run = home.only("runs/small");
     (home, run)

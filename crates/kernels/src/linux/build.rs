@@ -1,30 +1,30 @@
 //! Builds an image.
 
 use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
-use std::time::{SystemTime, UNIX_EPOCH};
-
-use rustix::fs::{CWD, RenameFlags, renameat_with};
-use tcplab_quantities::KERNEL_DOCUMENT;
 
 use crate::apt;
-use crate::cache::{CONFIG, Cache, IMAGE, Kernel, MANIFEST};
+use crate::cache::{Cache, Kernel};
 use crate::error::BuildError;
 use crate::event::Event;
-use crate::manifest::{Manifest, SourceOrigin};
+use crate::manifest::SourceOrigin;
 use crate::name::KernelName;
+use crate::patches;
 use crate::process::Runner;
 use crate::recipe::configuration_hash;
 use crate::tools;
 use crate::tree;
-use crate::work::{Package, Work, write_json};
-use crate::{patches, recipe};
+use crate::work::{Package, Work};
 
+mod checkout;
+mod commits;
 mod make;
+mod store;
 
+pub use commits::CommitBuilds;
 use make::Make;
+pub use store::Built;
 
 /// What to build, and where.
 #[derive(Debug)]
@@ -50,15 +50,6 @@ pub enum BuildSource {
     Tree(PathBuf),
 }
 
-/// What a build came to.
-#[derive(Debug)]
-pub enum Built {
-    /// The image is new.
-    New(Kernel),
-    /// It was there already, from this source with this configuration.
-    Existing(Kernel),
-}
-
 impl BuildSource {
     /// The name of an image of this tree: its version and the directory's name.
     ///
@@ -82,7 +73,10 @@ impl Build<'_> {
         if let Some(kernel) = self.existing(&given) {
             return Ok(Built::Existing(kernel));
         }
-        let missing = tools::missing(given == Given::Package);
+        let missing = tools::missing(match given {
+            Given::Package => &[&tools::ALWAYS, &tools::PACKAGES],
+            Given::Tree { .. } => &[&tools::ALWAYS],
+        });
         if !missing.is_empty() {
             return Err(BuildError::MissingTools { tools: missing });
         }
@@ -100,9 +94,9 @@ impl Build<'_> {
         make.configure()?;
         make.compile(tell)?;
         tell(Event::Storing);
-        self.store(origin, &make, &work)?;
+        let kernel = store::store(self.cache, &self.name, origin, &make, &work)?;
         work.discard()?;
-        Ok(Built::New(self.cache.find(&self.name)?))
+        Ok(Built::New(kernel))
     }
 
     fn given(&self) -> Result<Given, BuildError> {
@@ -172,7 +166,7 @@ impl Build<'_> {
         }
         tree::check(&partial)?;
         let names = patches::apply(&partial, runner)?;
-        write_json(&partial.join(PATCHED), &names)?;
+        store::note_patches(&partial, &names)?;
         tell(Event::Patched { names });
         fs::rename(&partial, work.tree()).map_err(BuildError::file("rename", &partial))?;
         Ok(origin)
@@ -199,58 +193,6 @@ impl Build<'_> {
         work.keep_package(&package)?;
         Ok((package, path))
     }
-
-    /// Puts the image, its configuration and its manifest into the cache, in one step.
-    fn store(&self, source: SourceOrigin, make: &Make<'_>, work: &Work) -> Result<(), BuildError> {
-        let partial = work.new_image()?;
-        let image = partial.join(IMAGE);
-        make.strip(&image)?;
-        let config = make.config()?;
-        fs::write(partial.join(CONFIG), &config)
-            .map_err(BuildError::file("write", &partial.join(CONFIG)))?;
-        let content = fs::read(&image).map_err(BuildError::file("read", &image))?;
-        let since_1970 = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-        let manifest = Manifest {
-            name: self.name.to_string(),
-            release: make.release(&image)?,
-            source,
-            patches: applied(&work.tree()),
-            configuration_hash: configuration_hash(),
-            missing_options: missing(&config),
-            hz: recipe::option(&config, "CONFIG_HZ").and_then(|hz| hz.parse().ok()).unwrap_or(100),
-            seccomp: make.has_seccomp(),
-            compiler: make.compiler()?,
-            image_hash: blake3::hash(&content).to_hex()[..16].to_owned(),
-            image_bytes: content.len() as u64,
-            built_unix_ns: i64::try_from(since_1970.as_nanos()).unwrap_or(i64::MAX),
-            compiled_files: make.compiled_files(),
-        };
-        write_json(&partial.join(MANIFEST), &KERNEL_DOCUMENT.of(&manifest))?;
-        replace(&partial, &self.cache.directory(&self.name))
-    }
-}
-
-/// Which patches were applied, in a tree that is complete.
-const PATCHED: &str = ".tcplab-patches.json";
-
-fn applied(tree: &Path) -> Vec<String> {
-    let text = fs::read_to_string(tree.join(PATCHED)).unwrap_or_default();
-    serde_json::from_str(&text).unwrap_or_default()
-}
-
-fn missing(config: &str) -> Vec<String> {
-    recipe::missing_options(config).into_iter().map(str::to_owned).collect()
-}
-
-/// Moves `new` to `place`; what was there is moved to where `new` was.
-fn replace(new: &Path, place: &Path) -> Result<(), BuildError> {
-    let moved = match renameat_with(CWD, new, CWD, place, RenameFlags::EXCHANGE) {
-        Err(error) if io::Error::from(error).kind() == io::ErrorKind::NotFound => {
-            fs::rename(new, place)
-        }
-        moved => moved.map_err(io::Error::from),
-    };
-    moved.map_err(BuildError::file("write", place))
 }
 
 fn canonical(directory: &Path) -> Result<PathBuf, BuildError> {
@@ -290,18 +232,5 @@ mod tests {
         let error = build(&cache, "mine", source).unwrap_err();
         assert!(matches!(error, BuildError::NotLinux { .. }), "{error}");
         assert!(BuildSource::name_of(home.path()).is_err());
-    }
-
-    #[test]
-    fn new_image_replaces_the_old_one_in_one_step() {
-        let home = tempfile::tempdir().unwrap();
-        let (new, place) = (home.path().join("new"), home.path().join("place"));
-        for content in ["first", "second"] {
-            fs::create_dir_all(&new).unwrap();
-            fs::write(new.join("image"), content).unwrap();
-            replace(&new, &place).unwrap();
-            assert_eq!(fs::read_to_string(place.join("image")).unwrap(), content);
-        }
-        assert_eq!(fs::read_to_string(new.join("image")).unwrap(), "first");
     }
 }

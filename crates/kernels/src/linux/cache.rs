@@ -145,7 +145,9 @@ impl Cache {
     /// If the cache cannot be read.
     pub fn newest(&self) -> Result<Option<Kernel>, CacheError> {
         let all = self.kernels()?.into_iter().flatten();
-        let usable = all.filter(|kernel| kernel.check_for_trials().is_ok());
+        // Images of commits come and go while a bisection runs.
+        let lasting = all.filter(|kernel| !kernel.manifest.source.is_commit());
+        let usable = lasting.filter(|kernel| kernel.check_for_trials().is_ok());
         Ok(usable.max_by_key(|kernel| (kernel.version(), kernel.manifest.name.clone())))
     }
 

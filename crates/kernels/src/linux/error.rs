@@ -61,6 +61,12 @@ pub enum BuildError {
         /// What `patch` said.
         said: String,
     },
+    /// git could not read the repository.
+    #[error("git cannot read the commit: {said}")]
+    Repository {
+        /// What it said.
+        said: String,
+    },
     /// The kernel's configuration dropped an option that virtual time needs.
     #[error("this source does not accept {option}, which virtual time needs")]
     Option {
@@ -91,6 +97,17 @@ impl BuildError {
         matches!(self, BuildError::Stopped)
     }
 
+    /// Whether it is about this source: another might build.
+    pub fn is_of_source(&self) -> bool {
+        matches!(
+            self,
+            BuildError::NotLinux { .. }
+                | BuildError::Patch { .. }
+                | BuildError::Option { .. }
+                | BuildError::Failed { .. }
+        )
+    }
+
     /// What to do about it.
     pub fn remedy(&self) -> Option<String> {
         match self {
@@ -109,7 +126,7 @@ impl BuildError {
             BuildError::Patch { .. } | BuildError::Option { .. } => {
                 Some("use another version of Linux; 6.1, 6.12 and 7.2 are known to work".into())
             }
-            BuildError::Failed { .. } | BuildError::Stopped => None,
+            BuildError::Failed { .. } | BuildError::Repository { .. } | BuildError::Stopped => None,
         }
     }
 }

@@ -19,6 +19,11 @@ pub enum Event {
     },
     /// Unpacking or copying the source.
     Unpacking,
+    /// Replacing what differs from the commit built before.
+    Updating {
+        /// How many files.
+        files: u64,
+    },
     /// These patches were applied.
     Patched {
         /// Their names.

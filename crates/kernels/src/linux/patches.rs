@@ -82,6 +82,15 @@ pub(crate) fn apply(tree: &Path, runner: &Runner<'_>) -> Result<Vec<String>, Bui
     Ok(applied)
 }
 
+/// The files that any patch changes, adds or is chosen by.
+pub(crate) fn files() -> impl Iterator<Item = &'static str> {
+    let changed = PATCHES.iter().flat_map(|patch| patch.texts).flat_map(|text| text.lines());
+    let looked_at = PATCHES.iter().map(|patch| match patch.need {
+        Need::Has(file, _) | Need::Lacks(file, _) | Need::HasWithout(file, ..) => file,
+    });
+    changed.filter_map(|line| line.strip_prefix("+++ b/")).chain(looked_at)
+}
+
 impl Need {
     fn is_there(&self, tree: &Path) -> bool {
         let read = |file: &str| fs::read_to_string(tree.join(file)).unwrap_or_default();

@@ -15,7 +15,7 @@ const fn tool(program: &'static str, package: &'static str) -> Tool {
 }
 
 /// For every build.
-const ALWAYS: [Tool; 9] = [
+pub(crate) const ALWAYS: [Tool; 9] = [
     tool("make", "make"),
     tool("gcc", "gcc"),
     tool("ld", "binutils"),
@@ -28,17 +28,19 @@ const ALWAYS: [Tool; 9] = [
 ];
 
 /// For builds from Debian's packages.
-const PACKAGES: [Tool; 3] =
+pub(crate) const PACKAGES: [Tool; 3] =
     [tool("xz", "xz-utils"), tool("apt-get", "apt"), tool("dpkg-deb", "dpkg")];
 
-/// What is missing on this machine.
-pub(crate) fn missing(from_package: bool) -> Vec<&'static Tool> {
+/// For builds of commits.
+pub(crate) const COMMITS: [Tool; 1] = [tool("git", "git")];
+
+/// What of these is missing on this machine.
+pub(crate) fn missing(lists: &[&'static [Tool]]) -> Vec<&'static Tool> {
     let path = env::var_os("PATH").unwrap_or_default();
     let places: Vec<_> = env::split_paths(&path).collect();
     let is_missing =
         |tool: &&Tool| !places.iter().any(|place| is_program(&place.join(tool.program)));
-    let more: &[Tool] = if from_package { &PACKAGES } else { &[] };
-    ALWAYS.iter().chain(more).filter(is_missing).collect()
+    lists.iter().copied().flatten().filter(is_missing).collect()
 }
 
 fn is_program(path: &Path) -> bool {

@@ -95,9 +95,15 @@ pub(crate) fn unpack(
     tarball.args(["-xO", &format!("./usr/src/{name}.tar.xz")]);
     let mut xz = Command::new("xz");
     xz.args(["-dc", "-T0"]);
+    runner
+        .run(vec![open, tarball, xz, extract_source(into)], "unpacking the source", &mut |_| tick())
+}
+
+/// Unpacks what a build reads of a source whose files stand in one folder.
+pub(crate) fn extract_source(into: &Path) -> Command {
     let mut tar = extract(into);
     tar.arg("--strip-components=1").args(exclusions());
-    runner.run(vec![open, tarball, xz, tar], "unpacking the source", &mut |_| tick())
+    tar
 }
 
 /// Copies a tree of the user's, which stays as it is; what was built in it is left out.

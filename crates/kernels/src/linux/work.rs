@@ -48,7 +48,8 @@ impl Work {
         Ok(work)
     }
 
-    fn check_space(&self) -> Result<(), BuildError> {
+    /// Whether there is room for what is left of the build.
+    pub(crate) fn check_space(&self) -> Result<(), BuildError> {
         let needed = if self.has_tree() { REST } else { WHOLE };
         // Where the system does not tell, the build will.
         let Ok(found) = rustix::fs::statvfs(&self.root) else { return Ok(()) };
@@ -86,6 +87,11 @@ impl Work {
     /// An empty directory for an image that is not complete yet.
     pub(crate) fn new_image(&self) -> Result<PathBuf, BuildError> {
         self.empty("image-partial")
+    }
+
+    /// An empty directory for files on their way into the tree.
+    pub(crate) fn new_staging(&self) -> Result<PathBuf, BuildError> {
+        self.empty("staging")
     }
 
     fn empty(&self, name: &str) -> Result<PathBuf, BuildError> {

@@ -50,7 +50,7 @@ pub(crate) fn trial_directory(case: &str, number: u32) -> String {
 
 /// The folder of the runs of a scenario, below `runs`: a name without a way out of it, and without
 /// what a terminal takes for a command.
-pub(super) fn folder_of(runs: &Path, name: &str) -> PathBuf {
+pub(crate) fn folder_of(runs: &Path, name: &str) -> PathBuf {
     let is_dots = name.chars().all(|c| c == '.');
     // Windows reads more characters as parts of a path.
     let is_of_windows = |c: char| cfg!(windows) && r#"\:*?"<>|"#.contains(c);

@@ -16,7 +16,7 @@ pub use directory::RunDirectory;
 pub use extend::extend;
 pub(crate) use extend::plan_extension;
 pub use files::kept_files;
-pub(crate) use files::{PLAN, RUN, trial_directory};
+pub(crate) use files::{PLAN, RUN, folder_of, lock, replace_in, trial_directory};
 pub(crate) use tables::{row, write_tables};
 pub use tables::{run_tables, write_run_table};
 pub(crate) use trial_files::{Identity, StoredTrial};

@@ -4,6 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use crate::cache::remove_all;
 use crate::error::BuildError;
 use crate::event::Event;
 use crate::process::Runner;
@@ -44,6 +45,13 @@ impl<'a> Make<'a> {
         }
         make.envs(recipe::ENVIRONMENT);
         make
+    }
+
+    /// Makes the configuration, also where there is one of another source.
+    pub(super) fn configure_anew(&self) -> Result<(), BuildError> {
+        let done = self.tree.join(CONFIGURED);
+        remove_all(&done)?;
+        self.configure()
     }
 
     /// Makes the configuration, unless it is there.

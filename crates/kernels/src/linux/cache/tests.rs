@@ -130,3 +130,23 @@ fn unfinished_build_is_removed() {
     assert!(!cache.remove(&name("7.2")).unwrap());
     assert!(!cache.work(&name("7.2")).exists());
 }
+
+#[test]
+fn newest_kernel_is_none_of_a_commit() {
+    let (_home, cache) = cache("6.12");
+    let with = |of: &str, release: &str, source: Option<Value>| {
+        let mut manifest = sample(of);
+        manifest["release"] = json!(release);
+        manifest["patches"] = json!([LINK]);
+        if let Some(source) = source {
+            manifest["source"] = source;
+        }
+        write(&cache, of, &manifest.to_string());
+    };
+    with("6.12", "6.12.117", None);
+    let commit = json!({"kind": "commit", "repository": "/linux", "commit": "00ff"});
+    with("bisect-00ff", "7.2.0", Some(commit));
+    assert_eq!(cache.newest().unwrap().unwrap().manifest.name, "6.12");
+    with("7.1", "7.1.3", None);
+    assert_eq!(cache.newest().unwrap().unwrap().manifest.name, "7.1");
+}
