@@ -2,8 +2,8 @@
 //! path, or through a queueing discipline.
 //!
 //! The sender is a namespace of its own and the discipline stands behind it, in the guest that
-//! forwards: on a sender's own device TCP keeps no more than a few packets waiting (TCP Small Queues),
-//! and learns of a drop at once.
+//! forwards: on a sender's own device TCP keeps no more than a few packets waiting (TCP Small
+//! Queues), and learns of a drop at once.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -42,8 +42,8 @@ struct Outcome {
     waits: Vec<f64>,
 }
 
-/// Name, number, and what it may be off beside chance, as a share: what the kernel's Newton step and
-/// a packet more or less make.
+/// Name, number, and what it may be off beside chance, as a share: what the kernel's Newton step
+/// and a packet more or less make.
 type Compared = (&'static str, fn(&Outcome) -> f64, f64);
 
 const COMPARED: [Compared; 6] = [
@@ -54,6 +54,9 @@ const COMPARED: [Compared; 6] = [
     ("TCP: wait, median, ms", |it| distance::quantile(&it.waits, 0.5), 0.1),
     ("TCP: wait, 95th percentile, ms", |it| distance::quantile(&it.waits, 0.95), 0.1),
 ];
+
+/// Elements that differ here, and why.
+const KNOWN: [(&str, &str); 1] = [("fq_codel", "Linux's CoDel sees the sum of all queues")];
 
 /// Runs a case on both sides, with several seeds.
 pub(crate) fn rows(case: &Case, kernel: &str) -> Result<Vec<Row>, String> {
@@ -67,7 +70,8 @@ pub(crate) fn rows(case: &Case, kernel: &str) -> Result<Vec<Row>, String> {
         let [ours, theirs] = outcomes.each_ref().map(|it| it.iter().map(of).collect::<Vec<f64>>());
         let values = [&ours, &theirs].map(|it| format!("{:.3}", distance::mean(it)));
         let distance = distance::means(&ours, &theirs, *off);
-        Row { element: case.element.into(), quantity, values, distance, known: None }
+        let known = KNOWN.iter().find(|(element, _)| *element == case.element).map(|(_, why)| *why);
+        Row { element: case.element.into(), quantity, values, distance, known }
     });
     let is_of_something = |row: &Row| row.values.iter().any(|value| value != "0.000");
     Ok(rows.filter(is_of_something).collect())
@@ -103,6 +107,7 @@ impl Outcome {
     fn of(directory: &Path) -> Outcome {
         let probes = kernel::stamps(&directory.join("probes.bin"));
         let begin = probes[0] + SETTLED_NANOS;
+        let end = *probes.last().expect("many probes");
         let mut reader = Reader::open(directory.join(kernel::CAPTURE).join("server.pcapng"))
             .expect("the shell has recorded");
         let mut flows: BTreeMap<u16, u64> = BTreeMap::new();
@@ -111,7 +116,7 @@ impl Outcome {
             let at = record.time.expect("ours have a time").as_nanos();
             let size = u64::from(record.original_len);
             let Some(ip) = FrameView::of_packet(record.captured).ip() else { continue };
-            if record.direction() != Some(Direction::Inbound) || at < begin {
+            if record.direction() != Some(Direction::Inbound) || !(begin..end).contains(&at) {
                 continue;
             }
             if ip.protocol() == protocol::UDP {
@@ -123,8 +128,7 @@ impl Outcome {
                 marked += u64::from(ip.ecn() == Ecn::Ce);
             }
         }
-        let last = probes.last().expect("many probes");
-        let seconds = (last - begin) as f64 / 1e9;
+        let seconds = (end - begin) as f64 / 1e9;
         let rates: Vec<f64> = flows.values().map(|bytes| *bytes as f64 * 8e-6 / seconds).collect();
         let sum: f64 = rates.iter().sum();
         let squares: f64 = rates.iter().map(|rate| rate * rate).sum();

@@ -1,5 +1,5 @@
-//! Elements of a path beside a kernel's queueing disciplines. `make path-accuracy` compares them with
-//! more packets.
+//! Elements of a path beside a kernel's queueing disciplines. `make path-accuracy` compares them
+//! with more packets.
 
 use std::process::Command;
 

@@ -31,9 +31,9 @@ const LARGEST_FRAME: u64 = 1514;
 /// timer would take away from the rate; a millisecond's worth more allows for what timers are late
 /// on a busy machine.
 const LATE: Span = Span::from_millis(1);
-/// The packet that tbf sends next, as large as most are. tbf leaves it in the queue until its tokens
-/// are there (`tbf_dequeue` peeks), so it counts in the queue's limit; here it is being sent, and
-/// does not.
+/// The packet that tbf sends next, as large as most are. tbf leaves it in the queue until its
+/// tokens are there (`tbf_dequeue` peeks), so it counts in the queue's limit; here it is being sent,
+/// and does not.
 const NEXT: Bytes = Bytes::new(1500);
 /// What tc holds in one number: 2³² ticks of 64 ns.
 const MOST_TICKS_NANOS: u128 = (1 << 32) * 64;
@@ -114,7 +114,7 @@ impl Job<'_> {
         let (kind, words) = match plan {
             QueuePlan::DropTail(QueueLimit::Packets(most)) => ("pfifo", limit(with_next(*most))),
             QueuePlan::DropTail(QueueLimit::Bytes(most)) => {
-                let most = self.bytes("queue", *most + NEXT)?;
+                let most = self.bytes("queue", *most)?.saturating_add(NEXT.as_u64() as u32);
                 let what = format!(
                     "the packet that tbf sends next counts in bfifo, which therefore has {NEXT} \
                      more: a smaller one leaves more room"
@@ -256,7 +256,7 @@ impl Job<'_> {
         Some(arguments)
     }
 
-    /// A limit in packets, for a qdisc that knows no other; with room for the one that is sent next.
+    /// A limit in packets, for a qdisc that knows no other; with room for the one sent next.
     fn packets(&mut self, key: &str, kind: &str, limit: QueueLimit) -> Option<u32> {
         match limit {
             QueueLimit::Packets(most) => Some(with_next(most)),

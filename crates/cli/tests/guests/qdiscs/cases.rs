@@ -284,8 +284,8 @@ fn aqm(element: &'static str, queue: &str, arrivals: Vec<Arrival>, off: [f64; 2]
         .compare("delay, 95th percentile, ms", Quantity::Number(|it| p95(&it.delays()), times))
 }
 
-/// Linux computes interval / √count by one Newton step at each drop, so its second interval is 50 ms
-/// in place of 70.7 ms.
+/// Linux computes interval / √count by one Newton step at each drop, so its second interval is
+/// 50 ms in place of 70.7 ms.
 const NEWTON: &str = "one Newton step in place of a square root";
 /// By how much that moves what is compared here.
 const NEWTON_OFF: [f64; 2] = [0.002, 2.0];

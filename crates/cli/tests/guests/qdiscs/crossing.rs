@@ -66,8 +66,8 @@ impl Left {
 }
 
 impl Crossing {
-    /// What a path of tcplab does to these packets. The first comes some time after the path's zero,
-    /// another for each seed: what happens at even intervals has another phase in each.
+    /// What a path of tcplab does to these packets. The first comes some time after the path's
+    /// zero, another for each seed: what happens at even intervals has another phase in each.
     pub(crate) fn of_path(plan: &LinkPlan, seed: u64, arrivals: &[Arrival]) -> Crossing {
         let start = arrivals.first().map_or(0, |first| first.at) - seed * LEAD_NANOS;
         let mut link = Link::new(plan, seed, Direction::Forward);

@@ -58,8 +58,8 @@ pub(crate) fn one_of_many(many: &[f64], one: f64, tolerance: f64) -> Distance {
     Distance { is: (one - mean).abs(), at_most: if n > 1.0 { chance } else { 0.0 } + tolerance }
 }
 
-/// Of two samples of one size: how far apart their means are, and the bound of two normal laws (Welch),
-/// beside a tolerance as a share of the mean.
+/// Of two samples of one size: how far apart their means are, and the bound of two normal laws
+/// (Welch), beside a tolerance as a share of the mean.
 pub(crate) fn means(one: &[f64], other: &[f64], tolerance: f64) -> Distance {
     let [(mean, deviation), (mean_too, deviation_too)] = [one, other].map(mean_and_deviation);
     let n = one.len() as f64;
@@ -71,7 +71,8 @@ pub(crate) fn means(one: &[f64], other: &[f64], tolerance: f64) -> Distance {
 }
 
 /// Beyond so many estimated standard deviations a variate of Student's law with these degrees of
-/// freedom is once in a thousand times (Abramowitz and Stegun 26.7.5; within 1 % from 8 degrees on).
+/// freedom is once in a thousand times (Abramowitz and Stegun 26.7.5; within 1 % from 8 degrees
+/// on).
 fn student(degrees: f64) -> f64 {
     let z = DEVIATIONS;
     let terms = [

@@ -16,7 +16,8 @@ pub(crate) enum Quantity {
     Number(fn(&Crossing) -> f64, f64),
     /// Packets whose fate is another; and how many may have one.
     Fates(f64),
-    /// The largest difference of the times at which a packet comes out, in ns; and how much that may be.
+    /// The largest difference of the times at which a packet comes out, in ns; and how much that
+    /// may be.
     Departures(f64),
 }
 
