@@ -1,9 +1,10 @@
 //! `make path-accuracy`: the elements of a path beside the queueing disciplines of a Linux kernel
 //! in virtual time, quantity by quantity.
 //!
-//! With names, runs only cases whose element contains one of them. `--kernel NAME` takes that
-//! image in place of the newest, `--seed N` another seed for the kernel's random numbers, `--packets N` so
-//! many thousands of packets for each random element.
+//! With names, runs only cases whose element contains one of them; `TCP` is part of those under
+//! transfers of TCP. `--kernel NAME` takes that image in place of the newest, `--seed N` another
+//! seed for the kernel's random numbers, `--packets N` so many thousands of packets for each random
+//! element.
 
 #![expect(clippy::print_stdout, reason = "a table for whoever runs it")]
 

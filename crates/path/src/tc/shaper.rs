@@ -32,8 +32,8 @@ const LARGEST_FRAME: u64 = 1514;
 /// on a busy machine.
 const LATE: Span = Span::from_millis(1);
 /// The packet that tbf sends next, as large as most are. tbf leaves it in the queue until its
-/// tokens are there (`tbf_dequeue` peeks), so it counts in the queue's limit; here it is being sent,
-/// and does not.
+/// tokens are there (`tbf_dequeue` peeks), so it counts in the queue's limit; here it is being
+/// sent, and does not.
 const NEXT: Bytes = Bytes::new(1500);
 /// What tc holds in one number: 2³² ticks of 64 ns.
 const MOST_TICKS_NANOS: u128 = (1 << 32) * 64;
