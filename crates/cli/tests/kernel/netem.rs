@@ -188,9 +188,11 @@ impl Place {
     }
 }
 
-/// Each kind of queue that `tcplab path tc` prints, with what tc reads back of it. A limit has room
-/// for the packet that tbf sends next.
-const QUEUES: [(&str, &str, &[(&str, f64)]); 7] = [
+/// A kind of queue, its key, and options that tc reads back.
+type Queue = (&'static str, &'static str, &'static [(&'static str, f64)]);
+
+/// Each kind that `tcplab path tc` prints. A limit has room for the packet that tbf sends next.
+const QUEUES: [Queue; 7] = [
     ("pfifo", r#"queue="512 packets""#, &[("limit", 513.0)]),
     ("bfifo", r#"queue="64 kB""#, &[("limit", 65_500.0)]),
     ("pfifo_head_drop", r#"queue={drop_head="100 packets"}"#, &[("limit", 101.0)]),
