@@ -196,6 +196,10 @@ accuracy: toolchain ## what the analyser finds beside kernel counters, simulated
 	cargo bench --locked --profile dev --package tcplab-sim --bench accuracy -- $(if $(filter-out file default,$(origin ARGS)),$(ARGS))
 	cargo bench --locked --package tcplab --bench accuracy -- $(if $(filter-out file default,$(origin ARGS)),$(ARGS))
 
+.PHONY: path-accuracy
+path-accuracy: toolchain ## the path's elements beside the queueing disciplines of a kernel in virtual time (elements, kernel: BENCH="loss --kernel 6.12")
+	cargo bench --locked --profile dev --package tcplab --bench path_accuracy -- $(BENCH)
+
 .PHONY: oracle
 oracle: toolchain ## captures below a folder read by tcplab, tshark and tcptrace: where they differ, and why (DIR=FOLDER)
 	@scripts/system-package.sh /usr/bin/tshark tshark "the comparison with tshark"

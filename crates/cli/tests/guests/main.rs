@@ -5,10 +5,13 @@
 
 mod causes;
 mod each_ack;
+mod elements;
 mod endings;
 mod everything;
 mod image;
 mod mixed;
+#[expect(dead_code, reason = "the benchmark uses all of it")]
+mod qdiscs;
 mod refusals;
 mod routes;
 mod same_bytes;

@@ -37,6 +37,9 @@ mod verified;
 
 #[path = "../commands/home.rs"]
 mod home;
+#[path = "../guests/image.rs"]
+#[expect(dead_code, reason = "tests of guests use all of it")]
+mod image;
 #[path = "../commands/limited.rs"]
 mod limited;
 

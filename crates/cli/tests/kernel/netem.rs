@@ -8,15 +8,21 @@ use tcplab_capture::Direction;
 use crate::experiment::Experiment;
 use crate::frames::Tap;
 use crate::home::{Ended, Home, ended, names, skipped};
+use crate::image::{Images, VERSION};
 use crate::program::{Io, namespaces_allowed};
 
-/// Runs words of `sh` in a network namespace of their own, where `eth1` and `eth2` are.
-fn in_namespace(words: &str) -> Ended {
-    let script = format!(
+/// Words of `sh`, in a network that has `eth1` and `eth2` then.
+fn with_devices(words: &str) -> String {
+    format!(
         "export PATH=$PATH:/usr/sbin:/sbin\nset -e\n\
          for name in eth1 eth2; do\n\
          ip link add dev $name type veth peer name p$name\nip link set dev $name up\ndone\n{words}"
-    );
+    )
+}
+
+/// Runs words of `sh` in a network namespace of their own, where `eth1` and `eth2` are.
+fn in_namespace(words: &str) -> Ended {
+    let script = with_devices(words);
     let root = rustix::process::geteuid().is_root();
     let user: &[&str] = if root { &[] } else { &["--user", "--map-root-user"] };
     ended(Command::new("unshare").args(user).args(["--net", "sh", "-c", &script]))
@@ -147,47 +153,86 @@ fn missing_kernel_feature_is_reported_first() {
     assert!(doctor.stdout.contains("this kernel has no netem"), "{}", doctor.stdout);
 }
 
-/// tc and the kernel accept each kind of queue that `tcplab path tc` prints, and read it back. A
-/// kind that this kernel lacks must at least be known to tc.
+/// Where `sh` can be run with queueing disciplines.
+enum Place {
+    /// A namespace of this machine.
+    Here,
+    /// A kernel in virtual time.
+    Guest(Images),
+}
+
+impl Place {
+    /// Where there are these kinds; if nowhere, prints that the test is skipped.
+    fn with(kinds: &[&str]) -> Option<Place> {
+        if !tools_allowed() {
+            return None;
+        }
+        if kinds.iter().all(|kind| has_qdisc(kind)) {
+            return Some(Place::Here);
+        }
+        Images::find().map(Place::Guest)
+    }
+
+    /// The output of words of `sh`, where `eth1` and `eth2` are; each must succeed.
+    fn output(&self, words: &str) -> String {
+        match self {
+            Place::Here => in_namespace(words).answer(words),
+            Place::Guest(images) => {
+                let home = Home::with("it.sh", with_devices(words));
+                let line = format!(
+                    "shell -q --near linux-{VERSION} --far linux-{VERSION} -s 'delay=1 ms' -- sh it.sh"
+                );
+                images.run(&home, &line).answer(words)
+            }
+        }
+    }
+}
+
+/// A kind of queue, its key, and options that tc reads back.
+type Queue = (&'static str, &'static str, &'static [(&'static str, f64)]);
+
+/// Each kind that `tcplab path tc` prints. A limit has room for the packet that tbf sends next.
+const QUEUES: [Queue; 7] = [
+    ("pfifo", r#"queue="512 packets""#, &[("limit", 513.0)]),
+    ("bfifo", r#"queue="64 kB""#, &[("limit", 65_500.0)]),
+    ("pfifo_head_drop", r#"queue={drop_head="100 packets"}"#, &[("limit", 101.0)]),
+    (
+        "codel",
+        r#"queue={codel={target="4 ms",interval="80 ms"}}"#,
+        &[("limit", 1001.0), ("target", 3999.0), ("interval", 79_999.0)],
+    ),
+    (
+        "fq_codel",
+        "queue={fq_codel={flows=512}}",
+        &[("limit", 10_241.0), ("flows", 512.0), ("quantum", 1514.0)],
+    ),
+    ("pie", r#"queue={pie={target="20 ms"}}"#, &[("limit", 1001.0)]),
+    (
+        "red",
+        r#"queue={red={limit="400 kB",min="30 kB",max="90 kB"}}"#,
+        &[("limit", 401_500.0), ("min", 30_000.0), ("max", 90_000.0)],
+    ),
+];
+
+/// tc and the kernel accept each kind of queue that `tcplab path tc` prints, and read it back.
 #[test]
 fn kernel_accepts_every_queue() {
-    if !tools_allowed() {
-        return;
-    }
-    for (kind, queue, options) in [
-        ("pfifo", r#"queue="512 packets""#, &[("limit", 512.0)][..]),
-        ("bfifo", r#"queue="64 kB""#, &[("limit", 64_000.0)]),
-        ("pfifo_head_drop", r#"queue={drop_head="100 packets"}"#, &[("limit", 100.0)]),
-        (
-            "codel",
-            r#"queue={codel={target="4 ms",interval="80 ms"}}"#,
-            &[("limit", 1000.0), ("target", 3999.0), ("interval", 79_999.0)],
-        ),
-        (
-            "fq_codel",
-            "queue={fq_codel={flows=512}}",
-            &[("limit", 10_240.0), ("flows", 512.0), ("quantum", 1514.0)],
-        ),
-        ("pie", r#"queue={pie={target="20 ms"}}"#, &[("limit", 1000.0)]),
-        (
-            "red",
-            r#"queue={red={limit="400 kB",min="30 kB",max="90 kB"}}"#,
-            &[("limit", 400_000.0), ("min", 30_000.0), ("max", 90_000.0)],
-        ),
-    ] {
-        let [setup, undo] = commands(&[r#"forward.rate="20 Mbit/s""#, &format!("forward.{queue}")]);
-        let shown_qdiscs =
-            in_namespace(&format!("{}\ntc -j qdisc show dev eth2", setup.join("\n")));
-        if shown_qdiscs.code != Some(0) {
-            assert!(
-                shown_qdiscs.stderr.contains("Specified qdisc kind is unknown"),
-                "{}",
-                shown_qdiscs.stderr
-            );
-            skipped(&format!("this kernel has no {kind}; tc understood: {}", setup.join("; ")));
-            continue;
-        }
-        let shown: Vec<Value> = serde_json::from_str(&shown_qdiscs.stdout).unwrap();
+    let kinds: Vec<&str> = QUEUES.iter().map(|(kind, ..)| *kind).chain(["tbf"]).collect();
+    let Some(place) = Place::with(&kinds) else { return };
+    let devices = "echo; tc -j qdisc show; echo; ip -j link show";
+    let words = QUEUES.iter().map(|(_, queue, _)| {
+        let [setup, undo] = commands(&[r#"forward.rate="20 Mbit/s""#, &format!("forward.{queue}")])
+            .map(|commands| commands.join("\n"));
+        format!("{setup}\necho; tc -j qdisc show dev eth2\n{undo}\n{devices}\n")
+    });
+    let output = place.output(&format!("{devices}\n{}", words.collect::<String>()));
+    let mut documents = output.lines().filter(|line| !line.is_empty()).map(|line| {
+        serde_json::from_str::<Vec<Value>>(line).unwrap_or_else(|error| panic!("{line}: {error}"))
+    });
+    let mut next = || documents.next().expect("one more document");
+    let before = [next(), next()].map(|it| kinds_of(&it));
+    for (kind, _, options) in QUEUES {
+        let shown = next();
         let [root, child] = &shown[..] else { panic!("{shown:?}") };
         assert_eq!((&root["kind"], &root["options"]["rate"]), (&"tbf".into(), &2_500_000.into()));
         assert_eq!((&child["kind"], &child["parent"]), (&kind.into(), &"1:1".into()));
@@ -195,50 +240,51 @@ fn kernel_accepts_every_queue() {
             let read = child["options"][*option].as_f64().unwrap_or_else(|| panic!("{child}"));
             assert!((read - asked).abs() <= 1.0, "{kind} {option}: {read} instead of {asked}");
         }
-        let before = in_namespace("tc -j qdisc show; ip -j link show").stdout;
-        let both = [setup.join("\n"), undo.join("\n")].join("\n");
-        let after = in_namespace(&format!("{both}\ntc -j qdisc show; ip -j link show")).stdout;
-        assert_eq!(kinds(&after), kinds(&before), "{kind} is removed");
+        assert_eq!([next(), next()].map(|it| kinds_of(&it)), before, "{kind} is removed");
     }
 }
 
-/// The qdiscs and devices in the output of `tc` and `ip`.
-fn kinds(output: &str) -> Vec<String> {
-    output
-        .lines()
-        .flat_map(|line| serde_json::from_str::<Vec<Value>>(line).unwrap_or_default())
-        .map(|one| format!("{} {} {}", one["kind"], one["dev"], one["ifname"]))
-        .collect()
+/// The qdiscs or devices of a document of `tc` or `ip`.
+fn kinds_of(document: &[Value]) -> Vec<String> {
+    let kind = |one: &Value| format!("{} {} {}", one["kind"], one["dev"], one["ifname"]);
+    document.iter().map(kind).collect()
 }
 
-/// tc knows the settings; a kernel with netem accepts them.
+/// Settings of netem, and what tc reads back of them.
+const SETTINGS: [(&[&str], &str); 8] = [
+    (&[r#"delay="7.5 ms""#, r#"jitter="2 ms""#], "delay 7.5ms  2ms rate"),
+    (&[r#"delay="5 ms""#, r#"jitter={normal="1600 us"}"#], "delay 5ms  1.6ms rate"),
+    (&[r#"delay="5 ms""#, r#"jitter={pareto="1 ms",reorder=true}"#], "delay 5ms  1ms"),
+    (&[r#"delay="5 ms""#, r#"jitter={pareto_normal="1 ms"}"#], "delay 5ms  1ms rate"),
+    (
+        &[r#"loss={gilbert_elliott={p="1 %",r="25 %",bad="90 %",good="2 %"}}"#],
+        "loss gemodel p 1% r 25% 1-h 90% 1-k 2%",
+    ),
+    (
+        &[r#"loss="0.0000001 %""#, r#"duplicate="1 %""#, r#"corrupt="0.5 %""#],
+        "duplicate 1% corrupt 0.5%",
+    ),
+    (&[r#"mark="5 %""#], "loss 5% ecn"),
+    (&[r#"reorder={probability="1 %",extra="20 ms"}"#], "delay 20ms reorder 99% gap 1"),
+];
+
+/// The kernel accepts the settings of netem, and tc reads them back.
 #[test]
 fn netem_settings_are_read_back() {
-    if !tools_allowed() {
-        return;
+    let Some(place) = Place::with(&["netem"]) else { return };
+    let words = SETTINGS.iter().map(|(keys, _)| {
+        let [setup, undo] = commands(keys).map(|commands| commands.join("\n"));
+        format!("{setup}\ntc qdisc show dev eth2\n{undo}\n")
+    });
+    let output = place.output(&words.collect::<String>());
+    let shown: Vec<&str> = output.lines().collect();
+    assert_eq!(shown.len(), SETTINGS.len(), "{output}");
+    for ((keys, read), line) in SETTINGS.iter().zip(shown) {
+        assert!(line.contains(read), "{keys:?}: {read} is not in {line}");
     }
-    let has_netem = has_qdisc("netem");
-    for keys in [
-        &[r#"delay="7.5 ms""#, r#"jitter="2 ms""#][..],
-        &[r#"delay="5 ms""#, r#"jitter={normal="1500 ns"}"#],
-        &[r#"delay="5 ms""#, r#"jitter={pareto="1 ms",reorder=true}"#],
-        &[r#"delay="5 ms""#, r#"jitter={pareto_normal="1 ms"}"#],
-        &[r#"loss={gilbert_elliott={p="1 %",r="25 %",bad="90 %",good="2 %"}}"#],
-        &[r#"loss="0.0000001 %""#, r#"duplicate="1 %""#, r#"corrupt="0.5 %""#],
-        &[r#"mark="5 %""#],
-        &[r#"reorder={probability="1 %",extra="20 ms"}"#],
-        &[r#"rate="10 Mbit/s""#, r#"delay="5 ms""#],
-    ] {
-        let [setup, _] = commands(keys);
-        let output = in_namespace(&setup.join("\n"));
-        if has_netem {
-            assert_eq!(output.code, Some(0), "{keys:?}: {}", output.stderr);
-        } else {
-            let only = "Error: Specified qdisc kind is unknown.";
-            assert_eq!(output.stderr.trim(), only, "{setup:#?}");
-        }
-    }
-    if !has_netem {
-        skipped("this kernel has no netem; tc knows the settings");
+    // A device between the two sides needs a module that guests do not have.
+    if matches!(place, Place::Here) {
+        let [setup, _] = commands(&[r#"rate="10 Mbit/s""#, r#"delay="5 ms""#]);
+        place.output(&setup.join("\n"));
     }
 }

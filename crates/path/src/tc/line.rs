@@ -208,6 +208,7 @@ impl Job<'_> {
         if delay > LONGEST {
             return self.refuse("delay", too_long());
         }
+        self.note_if_cut("delay", delay);
         let mut arguments = words(&[&format!("delay {}", time(delay))]);
         line.longest = delay;
         if let Some(jitter) = &plan.jitter {
@@ -216,6 +217,12 @@ impl Job<'_> {
             line.longest = delay + most;
         }
         line.delay = Some(Part { words: arguments, stands_for: plan.describe() });
+    }
+
+    fn note_if_cut(&mut self, key: &str, span: Span) {
+        if !span.as_nanos().is_multiple_of(1_000) {
+            self.note(key, "tc cuts times of netem to whole microseconds");
+        }
     }
 
     /// By how much it makes a delay longer at most, and its arguments.
@@ -235,6 +242,7 @@ impl Job<'_> {
             self.refuse("jitter", what);
             return None;
         }
+        self.note_if_cut("jitter", scale);
         line.is_random = Some("jitter");
         let distribution = match &plan.law {
             JitterLaw::Uniform(_) => None,

@@ -31,6 +31,10 @@ const LARGEST_FRAME: u64 = 1514;
 /// timer would take away from the rate; a millisecond's worth more allows for what timers are late
 /// on a busy machine.
 const LATE: Span = Span::from_millis(1);
+/// The packet that tbf sends next, as large as most are. tbf leaves it in the queue until its
+/// tokens are there (`tbf_dequeue` peeks), so it counts in the queue's limit; here it is being
+/// sent, and does not.
+const NEXT: Bytes = Bytes::new(1500);
 /// What tc holds in one number: 2³² ticks of 64 ns.
 const MOST_TICKS_NANOS: u128 = (1 << 32) * 64;
 
@@ -108,12 +112,22 @@ impl Job<'_> {
     fn queue(&mut self, plan: &QueuePlan, rate: Rate) -> Option<TcQdisc> {
         let stands_for = vec![plan.describe()];
         let (kind, words) = match plan {
-            QueuePlan::DropTail(QueueLimit::Packets(most)) => ("pfifo", limit(*most)),
+            QueuePlan::DropTail(QueueLimit::Packets(most)) => ("pfifo", limit(with_next(*most))),
             QueuePlan::DropTail(QueueLimit::Bytes(most)) => {
-                let most = self.bytes("queue", *most)?;
+                let most = self.bytes("queue", *most)?.saturating_add(NEXT.as_u64() as u32);
+                let what = format!(
+                    "the packet that tbf sends next counts in bfifo, which therefore has {NEXT} \
+                     more: a smaller one leaves more room"
+                );
+                self.note("queue", what);
                 ("bfifo", limit(most))
             }
-            QueuePlan::DropHead(QueueLimit::Packets(most)) => ("pfifo_head_drop", limit(*most)),
+            QueuePlan::DropHead(QueueLimit::Packets(most)) => {
+                let what = "pfifo_head_drop drops the packet that tbf would send next, where this \
+                    path drops the one behind it";
+                self.note("queue", what);
+                ("pfifo_head_drop", limit(with_next(*most)))
+            }
             QueuePlan::DropHead(QueueLimit::Bytes(_)) => {
                 let what = "pfifo_head_drop counts packets: give the size in packets";
                 self.refuse("queue.drop_head", what);
@@ -184,8 +198,8 @@ impl Job<'_> {
                 apart, always (`derandomize`)";
             self.note("queue", what);
         }
-        let what = "the kernel's pie sets its probability anew at whole ticks of its clock (of 1 to \
-            10 ms)";
+        let what = "the kernel's pie sets its probability anew every `update`, rounded up to whole \
+            ticks of its clock (of 1 to 10 ms), and a tick";
         self.note("queue", what);
         let mut arguments = limit(most?);
         arguments.extend(words(&[
@@ -201,6 +215,7 @@ impl Job<'_> {
             QueueLimit::Packets(_) => None,
         };
         let [most, min, max] = [plan.limit, plan.min, plan.max].map(bytes);
+        let most = most.and_then(|most| most.checked_add(NEXT.as_u64() as u32));
         for (key, value) in [("limit", most), ("min", min), ("max", max)] {
             if value.is_none() {
                 let what = "the kernel's red counts bytes, up to 4 GB: give the size in bytes";
@@ -229,6 +244,8 @@ impl Job<'_> {
             );
             self.note("queue", what);
         }
+        let what = "the packet that tbf sends next counts in red's average";
+        self.note("queue", what);
         let mut arguments = limit(most);
         arguments.extend(words(&[&format!(
             "min {min} max {max} avpkt {AVERAGE} burst {burst} probability {} bandwidth {}bit",
@@ -239,10 +256,10 @@ impl Job<'_> {
         Some(arguments)
     }
 
-    /// A limit in packets, for a qdisc that knows no other.
+    /// A limit in packets, for a qdisc that knows no other; with room for the one sent next.
     fn packets(&mut self, key: &str, kind: &str, limit: QueueLimit) -> Option<u32> {
         match limit {
-            QueueLimit::Packets(most) => Some(most),
+            QueueLimit::Packets(most) => Some(with_next(most)),
             QueueLimit::Bytes(_) => {
                 self.refuse(key, format!("{kind} counts packets: give the limit in packets"));
                 None
@@ -257,6 +274,11 @@ impl Job<'_> {
         }
         most
     }
+}
+
+/// A limit in packets and [the one that is sent next](NEXT).
+const fn with_next(most: u32) -> u32 {
+    most.saturating_add(1)
 }
 
 fn limit(most: u32) -> Vec<String> {

@@ -2,7 +2,8 @@
 
 use tcplab_units::Span;
 
-/// A time as tc reads it. In iproute2, times of netem are counted in ticks of 64 ns.
+/// A time as tc reads it. iproute2 cuts times of netem to whole microseconds and then counts them
+/// in ticks of 64 ns.
 pub(super) fn time(span: Span) -> String {
     let nanos = span.as_nanos();
     match (nanos % 1_000_000, nanos % 1_000) {
