@@ -21,6 +21,7 @@ mod device_kind;
 mod elsewhere;
 mod error;
 mod guest_work;
+mod script_work;
 mod trial_request;
 mod tuning;
 
@@ -95,6 +96,7 @@ pub use device_kind::DeviceKind;
 pub use elsewhere::*;
 pub use error::{Reach, TrialError};
 pub use guest_work::{GuestProgram, GuestTask, GuestWork};
+pub use script_work::{CallArgument, CallMemory, CallResult, GuestCall, GuestScript, ScriptOrder, ScriptReport};
 #[cfg(target_os = "linux")]
 pub use linux::*;
 pub use trial_request::{Launcher, Progress, TrialRequest};

@@ -31,7 +31,9 @@ impl Descriptors {
         let buffer = call.arguments.get(1).filter(|_| buffered);
         if buffer == Some(&Expression::Word("NULL".into())) && arguments.len(2)? > 0 {
             let receives = matches!(call.name.as_str(), "read" | "recv" | "recvfrom");
-            return Ok(SystemCall::BadBuffer { fd: fd()?, receives });
+            let is_plain = matches!(call.name.as_str(), "read" | "write");
+            let flags = if is_plain { 0 } else { integer(3)? };
+            return Ok(SystemCall::BadBuffer { fd: fd()?, receives, len: arguments.len(2)?, flags });
         }
         if let Some(Expression::Integer(_) | Expression::Word(_)) = buffer {
             return Err(CallError::Unsupported("a buffer's address".into()));
@@ -62,6 +64,7 @@ impl Descriptors {
                 level: integer(1)?,
                 name: integer(2)?,
                 value: option_value(arguments.get(3)?)?,
+                len: if call.arguments.len() > 4 { arguments.len(4)? } else { 4 },
             },
             "getsockopt" => {
                 SystemCall::GetOption { fd: fd()?, level: integer(1)?, name: integer(2)? }
