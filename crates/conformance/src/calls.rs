@@ -1,14 +1,10 @@
 //! The system calls of a script as a guest makes them.
 
-use tcplab_packetdrill::{
-    Addresses, LOCAL_PORT, OptionValue, REMOTE_PORT, Refusal, SystemCall,
-};
+use tcplab_packetdrill::{Addresses, LOCAL_PORT, OptionValue, REMOTE_PORT, Refusal, SystemCall};
 use tcplab_testbed::{CallArgument, CallMemory, GuestCall};
 use tcplab_units::Span;
 
-use crate::bytes::{
-    Message, bytes, no_address, plain, returned, socket_address, vectors, zeros,
-};
+use crate::bytes::{Message, bytes, no_address, plain, returned, socket_address, vectors, zeros};
 
 const AF_INET: i64 = 2;
 const AF_INET6: i64 = 10;
@@ -50,7 +46,14 @@ impl Calls {
             SystemCall::Connect { fd } => with_memory("connect", *fd, self.peer()),
             SystemCall::Disconnect { fd } => with_memory("connect", *fd, no_address()),
             SystemCall::Receive { fd, len, flags, message } => receive(*fd, *len, *flags, *message),
-            SystemCall::Send { fd, flags, parts } => self.send(*fd, *flags, parts),
+            SystemCall::Send { fd, flags, parts, to_nobody } => {
+                let address = match *to_nobody {
+                    true => no_address(),
+                    false if flags & MSG_FASTOPEN != 0 => self.peer(),
+                    false => Vec::new(),
+                };
+                send(*fd, *flags, parts, address)
+            }
             SystemCall::BadBuffer { fd, receives, len, flags } => {
                 let name = if *receives { "recvfrom" } else { "sendto" };
                 plain(name, &[*fd, 0, i64::from(*len), *flags, 0, 0])
@@ -80,26 +83,44 @@ impl Calls {
     fn peer(self) -> Vec<u8> {
         self.socket_address(self.addresses.remote, REMOTE_PORT)
     }
+}
 
-    fn send(self, fd: i64, flags: i64, parts: &[u32]) -> GuestCall {
-        let parts: Vec<CallMemory> = parts.iter().copied().map(zeros).collect();
-        if flags == 0 {
-            // Not for sockets alone.
-            let count = parts.len() as i64;
-            return GuestCall {
-                arguments: vec![number(fd), CallArgument::Memory(0), number(count)],
-                memory: vectors(&parts, 0),
-                ..plain("writev", &[])
-            };
-        }
-        let address = if flags & MSG_FASTOPEN != 0 { self.peer() } else { Vec::new() };
-        let Message { memory } = Message::new(&parts, address, zeros(0));
-        GuestCall {
-            arguments: vec![number(fd), CallArgument::Memory(0), number(flags)],
-            memory,
-            keeps_memory: flags & MSG_ZEROCOPY != 0,
-            ..plain("sendmsg", &[])
-        }
+/// Writes to a pipe, which is no socket.
+pub(crate) fn write_to_pipe(fd: i64, parts: &[u32]) -> GuestCall {
+    let parts: Vec<CallMemory> = parts.iter().copied().map(zeros).collect();
+    let count = parts.len() as i64;
+    GuestCall {
+        arguments: vec![number(fd), CallArgument::Memory(0), number(count)],
+        memory: vectors(&parts, 0),
+        ..plain("writev", &[])
+    }
+}
+
+fn send(fd: i64, flags: i64, parts: &[u32], address: Vec<u8>) -> GuestCall {
+    let parts: Vec<CallMemory> = parts.iter().copied().map(zeros).collect();
+    let Message { memory } = Message::new(&parts, address, zeros(0));
+    GuestCall {
+        arguments: vec![number(fd), CallArgument::Memory(0), number(flags)],
+        memory,
+        keeps_memory: flags & MSG_ZEROCOPY != 0,
+        ..plain("sendmsg", &[])
+    }
+}
+
+/// Has a feature of a network device switched by `control`, a socket: `command` is ETHTOOL_STSO and
+/// so on.
+pub(crate) fn switch_feature(control: i64, device: &str, command: u32, on: bool) -> GuestCall {
+    /// SIOCETHTOOL (`linux/sockios.h`), and the bytes of `struct ifreq` and of a name in it.
+    const SIOCETHTOOL: i64 = 0x8946;
+    const REQUEST: usize = 40;
+    const NAME: usize = 16;
+    let mut request = device.as_bytes().to_vec();
+    request.resize(REQUEST, 0);
+    let value = [command.to_ne_bytes(), u32::from(on).to_ne_bytes()].concat();
+    GuestCall {
+        arguments: vec![number(control), number(SIOCETHTOOL), CallArgument::Memory(0)],
+        memory: vec![CallMemory { pointers: vec![(NAME, 1)], ..bytes(request) }, bytes(value)],
+        ..plain("ioctl", &[])
     }
 }
 
@@ -310,14 +331,17 @@ mod tests {
     #[test]
     fn fast_open_names_the_peer_and_zero_copy_keeps_memory() {
         let send = |flags: i64| {
-            calls(false).encode(&SystemCall::Send { fd: 3, flags, parts: vec![10, 20] }).unwrap()
+            let to_nobody = false;
+            let call = SystemCall::Send { fd: 3, flags, parts: vec![10, 20], to_nobody };
+            calls(false).encode(&call).unwrap()
         };
         let plain = send(0);
-        assert_eq!((plain.name.as_str(), plain.memory.len()), ("writev", 3));
+        assert_eq!((plain.name.as_str(), plain.memory.len()), ("sendmsg", 4));
         let fast = send(MSG_FASTOPEN | MSG_ZEROCOPY);
         assert_eq!((fast.name.as_str(), fast.memory.len()), ("sendmsg", 5));
         assert_eq!(fast.memory[4].head.0[4..8], [192, 0, 2, 1]);
         assert!(fast.keeps_memory && !plain.keeps_memory);
+        assert_eq!(write_to_pipe(3, &[10]).name, "writev");
     }
 
     #[test]

@@ -19,8 +19,7 @@ const ERRORS: [(i64, i64); 2] = [(SOL_IP, 11), (SOL_IPV6, 25)];
 pub(crate) fn read(bytes: &[u8], zero_unix_nanos: i64) -> Vec<ControlMessage> {
     let mut all = Vec::new();
     let mut rest = bytes;
-    while let (Some(len), Some(level), Some(kind)) =
-        (long(rest, 0), word(rest, 8), word(rest, 12))
+    while let (Some(len), Some(level), Some(kind)) = (long(rest, 0), word(rest, 8), word(rest, 12))
     {
         let Some(len) = usize::try_from(len).ok().filter(|len| (HEADER..=rest.len()).contains(len))
         else {
@@ -71,8 +70,14 @@ mod tests {
     #[test]
     fn messages_are_read_one_behind_the_other() {
         let time = [1_i64, 20_000_000, 0, 0, 0, 0].map(i64::to_ne_bytes).concat();
-        let error = [&42_u32.to_ne_bytes()[..], &[4, 0, 1, 0], &7_u32.to_ne_bytes(),
-            &u32::MAX.to_ne_bytes(), &[0; 16]].concat();
+        let error = [
+            &42_u32.to_ne_bytes()[..],
+            &[4, 0, 1, 0],
+            &7_u32.to_ne_bytes(),
+            &u32::MAX.to_ne_bytes(),
+            &[0; 16],
+        ]
+        .concat();
         let bytes = [
             message(6, 36, &1000_i32.to_ne_bytes()),
             message(1, 37, &time),

@@ -44,7 +44,8 @@ impl<'a> ScriptGuest<'a> {
         task: GuestScript,
         stop: &'a AtomicBool,
     ) -> Result<ScriptGuest<'a>, ConformanceError> {
-        let work = serde_json::to_vec(&GuestWork::Script(task)).expect("plain data has a JSON form");
+        let work =
+            serde_json::to_vec(&GuestWork::Script(task)).expect("plain data has a JSON form");
         let (mut guest, answer) = Guest::start(request, &work, stop)?;
         match serde_json::from_slice(&answer) {
             Ok(GuestReport::Ready) => {}

@@ -59,7 +59,8 @@ impl Host {
             _ => Some(gateway).filter(|gateway| !gateway.is_empty()),
         });
         let netmask = said("netmask_ip").filter(|_| !is_v6);
-        let (remote, remote_prefix_len) = match said("remote_ip").unwrap_or(remote).split_once('/') {
+        let (remote, remote_prefix_len) = match said("remote_ip").unwrap_or(remote).split_once('/')
+        {
             Some((address, prefix)) => (address, read("remote_ip", prefix, "a prefix's length")?),
             None => (said("remote_ip").unwrap_or(remote), if is_v6 { 64 } else { 24 }),
         };
@@ -138,8 +139,7 @@ mod tests {
 
     #[test]
     fn host_without_meaning_is_refused() {
-        for options in
-            ["--ip_version=ipv5", "--local_ip=here", "--mtu=much", "--local_ip=fd00::1"]
+        for options in ["--ip_version=ipv5", "--local_ip=here", "--mtu=much", "--local_ip=fd00::1"]
         {
             assert!(host(options).is_err(), "{options}");
         }

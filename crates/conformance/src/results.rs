@@ -26,7 +26,8 @@ pub(crate) fn outcome(call: &SystemCall, result: &CallResult, zero_unix_nanos: i
             Outcome { values: words(region(0), 4, 0), ..value }
         }
         SystemCall::Poll { .. } => {
-            let revents = |fd: &[u8]| Some(i64::from(i16::from_ne_bytes(*fd.get(6..)?.first_chunk()?)));
+            let revents =
+                |fd: &[u8]| Some(i64::from(i16::from_ne_bytes(*fd.get(6..)?.first_chunk()?)));
             let values = region(0).chunks(POLL_FD).filter_map(revents).collect();
             Outcome { values, ..value }
         }

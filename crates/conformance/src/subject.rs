@@ -1,6 +1,6 @@
 //! A kernel as the subject of a script.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
@@ -15,13 +15,14 @@ use tcplab_testbed::{CallResult, GuestCall, GuestScript, Launcher, ScriptOrder, 
 use tcplab_units::{Instant, Span};
 use tcplab_wire::offload::{GsoType, VnetHeader};
 
+use crate::bytes::{plain, word};
 use crate::calls::{self, Calls};
 use crate::error::ConformanceError;
 use crate::guest::ScriptGuest;
 use crate::host::Host;
-use crate::results::outcome;
-use crate::shell::{FileSetting, setting, settings};
 use crate::info;
+use crate::results::outcome;
+use crate::shell::{Setting, setting, settings};
 
 /// The seed of its random numbers: any will do, as scripts count from their own.
 const SEED: u64 = 1;
@@ -33,6 +34,8 @@ const TICK: Span = Span::from_millis(20);
 /// How long after a tick a script begins, as packetdrill waits for the same place of a tick: so
 /// what takes a millisecond never takes two ticks.
 const AFTER_TICK: Span = Span::from_micros(250);
+/// The device that scripts' commands name.
+const DEVICE: &str = "tun0";
 /// The exit code of a shell that does not find a program.
 const NOT_FOUND: u8 = 127;
 
@@ -47,6 +50,8 @@ pub struct KernelSubject<'a> {
     /// The guest's descriptors by numbers that are given once.
     descriptors: BTreeMap<i64, i64>,
     next_descriptor: i64,
+    /// The guest's descriptors that are ends of pipes.
+    pipes: BTreeSet<i64>,
     /// The call that has not returned.
     waiting: Option<SystemCall>,
 }
@@ -64,7 +69,8 @@ impl<'a> KernelSubject<'a> {
         stop: &'a AtomicBool,
     ) -> Result<KernelSubject<'a>, ConformanceError> {
         let own = ["guest", "0"].into_iter();
-        let arguments: Vec<&str> = launcher.arguments.iter().map(String::as_str).chain(own).collect();
+        let arguments: Vec<&str> =
+            launcher.arguments.iter().map(String::as_str).chain(own).collect();
         let request = GuestRequest {
             image: &kernel.image(),
             has_seccomp: kernel.manifest.seccomp,
@@ -91,6 +97,7 @@ impl<'a> KernelSubject<'a> {
             has_begun: false,
             descriptors: BTreeMap::new(),
             next_descriptor: 100,
+            pipes: BTreeSet::new(),
             waiting: None,
         })
     }
@@ -120,10 +127,11 @@ impl<'a> KernelSubject<'a> {
         Instant::ZERO + at.since(self.zero.min(at))
     }
 
-    fn write(&mut self, at: Instant, file: &FileSetting) -> Result<(), Refusal> {
-        let (path, head, zeros) = match file {
-            FileSetting::Kernel(path, value) => (path, value.as_bytes().to_vec(), 0),
-            FileSetting::Zeros(path, len) => (path, Vec::new(), *len),
+    fn apply(&mut self, at: Instant, setting: &Setting) -> Result<(), Refusal> {
+        let (path, head, zeros) = match setting {
+            Setting::Kernel(path, value) => (path, value.as_bytes().to_vec(), 0),
+            Setting::Zeros(path, len) => (path, Vec::new(), *len),
+            Setting::Feature(command, on) => return self.switch_feature(at, *command, *on),
         };
         let order = ScriptOrder::Write { path: path.clone(), head: MessageBytes(head), zeros };
         self.guest.order(at, &order);
@@ -132,6 +140,15 @@ impl<'a> KernelSubject<'a> {
             Some(ScriptReport::Wrote(Some(error))) => Err(Refusal(format!("{path}: {error}"))),
             _ => Err(Refusal(format!("{path}: the kernel does not answer"))),
         }
+    }
+
+    fn switch_feature(&mut self, at: Instant, command: u32, on: bool) -> Result<(), Refusal> {
+        let refused = || Refusal("a feature that the device lacks".into());
+        // AF_INET, SOCK_DGRAM: any socket will do.
+        let control = self.ask_at(at, plain("socket", &[2, 2, 0])).ok_or_else(refused)?.result;
+        let switched = self.ask_at(at, calls::switch_feature(control, DEVICE, command, on));
+        let _ = self.ask_at(at, plain("close", &[control]));
+        switched.map(drop).ok_or_else(refused)
     }
 
     fn run_commands(&mut self, at: Instant, text: &str) -> Result<Instant, ShellFailure> {
@@ -150,8 +167,7 @@ impl<'a> KernelSubject<'a> {
     }
 
     /// A call beside the application's; `None` where the kernel refuses it.
-    fn ask(&mut self, now: Instant, call: GuestCall) -> Option<CallResult> {
-        let at = self.at(now);
+    fn ask_at(&mut self, at: Instant, call: GuestCall) -> Option<CallResult> {
         self.guest.order(at, &ScriptOrder::Ask(call));
         match self.guest.answer() {
             Some(ScriptReport::Answered(result)) => Some(result).filter(|it| it.result >= 0),
@@ -171,7 +187,13 @@ impl<'a> KernelSubject<'a> {
                 Ok(fd),
             ) => *fd = self.give_descriptor(*fd),
             (SystemCall::Pipe, Ok(_)) => {
-                outcome.values = outcome.values.iter().map(|fd| self.give_descriptor(*fd)).collect();
+                self.pipes.extend(&outcome.values);
+                outcome.values =
+                    outcome.values.iter().map(|fd| self.give_descriptor(*fd)).collect();
+            }
+            (SystemCall::Close { fd }, Ok(_)) => {
+                let closed = self.descriptors.get(fd);
+                closed.map(|fd| self.pipes.remove(fd));
             }
             _ => {}
         }
@@ -231,27 +253,39 @@ impl Subject for KernelSubject<'_> {
         if name.starts_with("host.") || (name == "device.mtu" && !self.has_begun) {
             return Ok(());
         }
-        let file = setting(name, value).ok_or_else(|| Refusal("no setting of a kernel".into()))?;
+        let odd = || Refusal("no setting of a kernel".into());
+        let setting = setting(name, value).ok_or_else(odd)?;
         let at = self.at_or_before(now);
-        self.write(at, &file)
+        self.apply(at, &setting)
     }
 
     fn run_shell(&mut self, now: Instant, shell: &Shell) -> Option<Result<Instant, ShellFailure>> {
         let at = self.at_or_before(now);
-        let done = settings(shell).map(|all| all.iter().try_for_each(|file| self.write(at, file)));
-        Some(match done {
-            Some(Ok(())) => Ok(now),
-            // The shell knows what a setting that the kernel lacks means to the commands.
-            Some(Err(_)) | None => {
-                let ended = self.run_commands(at, &shell.text);
-                ended.map(|ended| if self.has_begun { self.script_time(ended) } else { now })
-            }
+        let all = settings(shell, self.has_begun);
+        let done = all.map(|all| all.iter().try_for_each(|one| self.apply(at, one)));
+        let refusal = match done {
+            Some(Ok(())) => return Some(Ok(now)),
+            Some(Err(refusal)) => Some(refusal),
+            None => None,
+        };
+        // The shell knows what a setting that the kernel lacks means to the commands.
+        let ended = self.run_commands(at, &shell.text);
+        Some(match (ended, refusal) {
+            (Ok(ended), _) => Ok(if self.has_begun { self.script_time(ended) } else { now }),
+            (Err(ShellFailure::Failed(_)), Some(refusal)) => Err(ShellFailure::Refused(refusal)),
+            (Err(failure), _) => Err(failure),
         })
     }
 
     fn call(&mut self, now: Instant, call: &SystemCall) -> Reply {
         let own = self.with_own_descriptors(call);
-        let order = match self.calls.encode(&own) {
+        let encoded = match &own {
+            SystemCall::Send { fd, parts, .. } if self.pipes.contains(fd) => {
+                Ok(calls::write_to_pipe(*fd, parts))
+            }
+            own => self.calls.encode(own),
+        };
+        let order = match encoded {
             Ok(call) => ScriptOrder::Call(call),
             Err(refusal) => return Reply::Refused(refusal),
         };
@@ -309,9 +343,10 @@ impl Subject for KernelSubject<'_> {
     fn tcp_info(&mut self, now: Instant, fd: i64, field: &str) -> Option<i64> {
         let (level, name) = info::option_of(field)?;
         let fd = self.descriptors.get(&fd).copied()?;
-        let result = self.ask(now, calls::option([fd, level, name]))?;
+        let at = self.at(now);
+        let result = self.ask_at(at, calls::option([fd, level, name]))?;
         let [value, len] = result.memory.as_slice() else { return None };
-        let len = usize::try_from(crate::bytes::word(&len.0, 0)?).ok()?;
+        let len = usize::try_from(word(&len.0, 0)?).ok()?;
         info::value(value.0.get(..len)?, field)
     }
 }

@@ -25,7 +25,11 @@ pub trait Subject {
     ///
     /// # Errors
     /// When the commands fail, or need a program that is not there.
-    fn run_shell(&mut self, _now: Instant, _shell: &Shell) -> Option<Result<Instant, ShellFailure>> {
+    fn run_shell(
+        &mut self,
+        _now: Instant,
+        _shell: &Shell,
+    ) -> Option<Result<Instant, ShellFailure>> {
         None
     }
 
@@ -190,8 +194,8 @@ pub enum SystemCall {
     /// `read`, `readv`, `recv`, `recvfrom`, `recvmsg`; the last (`message`) takes control messages.
     Receive { fd: i64, len: u32, flags: i64, message: bool },
     /// `write`, `writev`, `send`, `sendto`, `sendmsg`, of zeros: the bytes of each of the buffers
-    /// that hold the data.
-    Send { fd: i64, flags: i64, parts: Vec<u32> },
+    /// that hold the data; `to_nobody`: to an address of AF_UNSPEC.
+    Send { fd: i64, flags: i64, parts: Vec<u32>, to_nobody: bool },
     /// A read or write of `len` bytes with NULL for a buffer.
     BadBuffer { fd: i64, receives: bool, len: u32, flags: i64 },
     /// `open`, for reading, of a file that the script made (`dd`).

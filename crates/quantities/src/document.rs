@@ -104,7 +104,7 @@ documents! {
     KERNEL_DOCUMENT = "tcplab.kernel" 1,
         "A kernel built for virtual time: `manifest.json`, `tcplab kernel show --json`";
     PACKETDRILL_DOCUMENT = "tcplab.packetdrill" 1,
-        "Packetdrill scripts on a model: `tcplab packetdrill --json`";
+        "Packetdrill scripts on models and kernels: `tcplab packetdrill --json`";
     STATES_DOCUMENT = "tcplab.states" 1,
         "States of connections of a capture: `tcplab states --json`";
     SOCKETS_DOCUMENT = "tcplab.sockets" 1,

@@ -96,8 +96,10 @@ pub use device_kind::DeviceKind;
 pub use elsewhere::*;
 pub use error::{Reach, TrialError};
 pub use guest_work::{GuestProgram, GuestTask, GuestWork};
-pub use script_work::{CallArgument, CallMemory, CallResult, GuestCall, GuestScript, ScriptOrder, ScriptReport};
 #[cfg(target_os = "linux")]
 pub use linux::*;
+pub use script_work::{
+    CallArgument, CallMemory, CallResult, GuestCall, GuestScript, ScriptOrder, ScriptReport,
+};
 pub use trial_request::{Launcher, Progress, TrialRequest};
 pub use tuning::Tuning;

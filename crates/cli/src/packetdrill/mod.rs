@@ -19,7 +19,7 @@ use self::run::Run;
 use self::stack::Stack;
 use crate::arguments::PacketdrillArguments;
 use crate::exit::{ERROR, FAILED};
-use crate::output::answer_or_json;
+use crate::output::{answer_or_json, print_note};
 
 pub(crate) fn packetdrill(arguments: &PacketdrillArguments) -> Result<ExitCode> {
     let stacks = arguments.stack.iter().map(|name| Stack::named(name));
@@ -33,6 +33,9 @@ pub(crate) fn packetdrill(arguments: &PacketdrillArguments) -> Result<ExitCode> 
         &shown::json(&results, arguments.verbose),
         || text(arguments, &results),
     )?;
+    for note in stacks.iter().filter_map(|stack| Run::note(stack, &scripts)) {
+        print_note(&note);
+    }
     let outcomes = || results.iter().flat_map(|results| &results.outcomes);
     let any = |kinds: &[Kind]| outcomes().any(|result| kinds.contains(&result.kind()));
     Ok(if any(&[Kind::Failed]) {

@@ -6,11 +6,13 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 
-use anyhow::{Result, bail};
+use anyhow::Result;
 use tcplab_actions::{TEXT_MAX, read_regular};
-use tcplab_conformance::{Host, KernelSubject};
+use tcplab_conformance::{ConformanceError, Host, KernelSubject};
 use tcplab_kernels::Kernel;
-use tcplab_packetdrill::{Definitions, Line, Model, Script, ScriptOutcome, watch};
+use tcplab_packetdrill::{
+    Definitions, Failure, Line, Model, Position, Script, ScriptOutcome, watch,
+};
 use tcplab_stack::Config;
 use tcplab_testbed::Launcher;
 use tcplab_units::Span;
@@ -20,6 +22,7 @@ use super::outcome::{Outcome, StackResults};
 use super::stack::{Stack, StackKind};
 use super::surroundings;
 use crate::arguments::PacketdrillArguments;
+use crate::remedied::Remedied;
 use crate::run::launcher;
 
 /// How scripts are run.
@@ -37,15 +40,43 @@ impl<'a> Run<'a> {
         definitions: Vec<(String, String)>,
         stacks: &[Stack],
     ) -> Result<Run<'a>> {
+        let run = Run { arguments, definitions, launcher: launcher()? };
         for stack in stacks {
-            if let (StackKind::Kernel(kernel), Some(hz)) = (&stack.kind, arguments.hz)
-                && kernel.manifest.hz != hz
-            {
-                let (name, has) = (&stack.name, kernel.manifest.hz);
-                bail!("--hz {hz}: the kernel {name} has {has} ticks a second; leave out --hz");
+            let StackKind::Kernel(kernel) = &stack.kind else { continue };
+            let has = kernel.manifest.hz;
+            if let Some(hz) = arguments.hz.filter(|hz| *hz != has) {
+                let said = format!("--hz {hz}: {} has {has} ticks a second", stack.name);
+                return Err(Remedied::error(said, "leave out --hz"));
             }
+            run.try_boot(kernel)?;
         }
-        Ok(Run { arguments, definitions, launcher: launcher()? })
+        Ok(run)
+    }
+
+    /// Whether this machine lets the kernel run: any script would say the same.
+    fn try_boot(&self, kernel: &Kernel) -> Result<()> {
+        let (host, never) = (Host::of(&Script::default())?, AtomicBool::new(false));
+        let booted = KernelSubject::boot(kernel, &self.launcher, &host, Path::new("/"), &never);
+        booted.map(drop).map_err(|error| match error.remedy() {
+            Some(remedy) => Remedied::error(error.to_string(), remedy),
+            None => error.into(),
+        })
+    }
+
+    /// What is to be known about the results of a stack.
+    pub(super) fn note(stack: &Stack, scripts: &[Found]) -> Option<String> {
+        let StackKind::Kernel(kernel) = &stack.kind else { return None };
+        let has = kernel.manifest.hz;
+        let wants = |script: &&Found| surroundings::hz(&script.path).is_some_and(|hz| hz != has);
+        let count = scripts.iter().filter(wants).count();
+        let name = &stack.name;
+        (count > 0).then(|| {
+            format!(
+                "{name} has {has} ticks a second; the suite of {count} scripts asks for another \
+                 number (CONFIG_HZ): timers may expire at other times. `tcplab kernel build --hz` \
+                 builds a kernel with it"
+            )
+        })
     }
 
     /// The outcome of each script on each stack.
@@ -129,12 +160,17 @@ impl<'a> Run<'a> {
         let host = Host::of(script).map_err(|error| error.to_string())?;
         // A signal ends this process, and that the guests.
         let never = AtomicBool::new(false);
-        let subject = KernelSubject::boot(kernel, &self.launcher, &host, folder, &never);
-        let mut subject = subject.map_err(|error| format!(" {error}"))?;
-        let outcome = watch(script, &mut subject);
-        match subject.failure() {
-            Some(error) => Err(format!(" {error}")),
-            None => Ok(outcome),
+        let ended = |error: ConformanceError| {
+            let at = Position { line: 1, column: 1 };
+            let what = format!("the kernel could not go on: {error}");
+            ScriptOutcome::Failed(Failure { at, what, expected: None, actual: None })
+        };
+        match KernelSubject::boot(kernel, &self.launcher, &host, folder, &never) {
+            Err(error) => Ok((ended(error), Vec::new())),
+            Ok(mut subject) => {
+                let (outcome, dialogue) = watch(script, &mut subject);
+                Ok((subject.failure().map_or(outcome, ended), dialogue))
+            }
         }
     }
 }

@@ -12,6 +12,7 @@ mod mixed;
 mod refusals;
 mod routes;
 mod same_bytes;
+mod scripts;
 mod shell;
 mod two_paths;
 

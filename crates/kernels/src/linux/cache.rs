@@ -12,7 +12,7 @@ use tcplab_quantities::KERNEL_DOCUMENT;
 use tcplab_units::visible_line;
 
 use crate::cache_error::CacheError;
-use crate::manifest::Manifest;
+use crate::manifest::{DEFAULT_HZ, Manifest};
 use crate::name::KernelName;
 use crate::patches::LINK;
 use crate::recipe::configuration_hash;
@@ -146,7 +146,12 @@ impl Cache {
     pub fn newest(&self) -> Result<Option<Kernel>, CacheError> {
         let all = self.kernels()?.into_iter().flatten();
         let usable = all.filter(|kernel| kernel.check_for_trials().is_ok());
-        Ok(usable.max_by_key(|kernel| (kernel.version(), kernel.manifest.name.clone())))
+        // Of one version, the one with the common ticks.
+        let key = |kernel: &Kernel| {
+            let manifest = &kernel.manifest;
+            (kernel.version(), manifest.hz == DEFAULT_HZ, manifest.name.clone())
+        };
+        Ok(usable.max_by_key(key))
     }
 
     /// The image with this name.

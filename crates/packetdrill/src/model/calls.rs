@@ -57,7 +57,10 @@ impl Model {
             SystemCall::Receive { fd, len, flags, message } => {
                 return self.receive_call(now, *fd, (*len, *flags, *message));
             }
-            SystemCall::Send { fd, flags, parts } => {
+            SystemCall::Send { to_nobody: true, .. } => {
+                return Err(Refusal("a write to AF_UNSPEC".into()));
+            }
+            SystemCall::Send { fd, flags, parts, .. } => {
                 return self.send_call(now, *fd, parts, *flags);
             }
             SystemCall::BadBuffer { fd, receives, .. } => self.bad_buffer(*fd, *receives),

@@ -33,7 +33,12 @@ impl Descriptors {
             let receives = matches!(call.name.as_str(), "read" | "recv" | "recvfrom");
             let is_plain = matches!(call.name.as_str(), "read" | "write");
             let flags = if is_plain { 0 } else { integer(3)? };
-            return Ok(SystemCall::BadBuffer { fd: fd()?, receives, len: arguments.len(2)?, flags });
+            return Ok(SystemCall::BadBuffer {
+                fd: fd()?,
+                receives,
+                len: arguments.len(2)?,
+                flags,
+            });
         }
         if let Some(Expression::Integer(_) | Expression::Word(_)) = buffer {
             return Err(CallError::Unsupported("a buffer's address".into()));
@@ -194,10 +199,8 @@ fn send(arguments: &Arguments<'_>) -> Result<SystemCall, CallError> {
         _ => (vec![arguments.len(2)?], arguments.integer(3)?),
     };
     let nobody = Expression::Word("AF_UNSPEC".into());
-    if flags & FAST_OPEN != 0 && arguments.call.arguments.get(4) == Some(&nobody) {
-        return Err(CallError::Unsupported("a write to AF_UNSPEC".into()));
-    }
-    Ok(SystemCall::Send { fd: arguments.fd(0)?, flags, parts })
+    let to_nobody = arguments.call.arguments.get(4) == Some(&nobody);
+    Ok(SystemCall::Send { fd: arguments.fd(0)?, flags, parts, to_nobody })
 }
 
 fn integer_or(arguments: &Arguments<'_>, index: usize, otherwise: i64) -> Result<i64, CallError> {

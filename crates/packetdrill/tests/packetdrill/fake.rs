@@ -106,7 +106,7 @@ impl Subject for Fake {
                 self.send(now, syn);
                 Outcome::error("EINPROGRESS")
             }
-            SystemCall::Send { fd: 20, flags: 0, parts } => {
+            SystemCall::Send { fd: 20, flags: 0, parts, .. } => {
                 let len: u32 = parts.iter().sum();
                 let mut rest = len;
                 while rest > 0 {

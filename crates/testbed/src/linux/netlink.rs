@@ -167,10 +167,8 @@ impl Netlink {
         message.header.family = family_of(address);
         message.header.prefix_len = prefix_len;
         message.header.index = index;
-        message.attributes = vec![
-            AddressAttribute::Local(address),
-            AddressAttribute::Address(address),
-        ];
+        message.attributes =
+            vec![AddressAttribute::Local(address), AddressAttribute::Address(address)];
         self.ask(RouteNetlinkMessage::NewAddress(message), NLM_F_CREATE | NLM_F_EXCL)
     }
 

@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use std::fs::{self, File};
 use std::io::{self, Write};
 use std::os::unix::ffi::OsStringExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Stdio};
 use std::sync::Arc;
 use std::sync::mpsc::{self, Sender};
@@ -15,10 +15,13 @@ use tcplab_recording::{GuestReport, MessageBytes};
 use super::channel::Channel;
 use super::{mounts, tunnel};
 use crate::sys::RawCall;
-use crate::{CallResult, GuestCall, GuestScript, ScriptOrder, ScriptReport, TrialError, device, threads};
+use crate::{
+    CallResult, GuestCall, GuestScript, ScriptOrder, ScriptReport, TrialError, device, threads,
+};
 
 /// Where the commands of scripts look for programs.
 const PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
+const BASH: &str = "/bin/bash";
 /// How much of what commands print is reported, bytes.
 const SAID: usize = 2_000;
 
@@ -107,8 +110,10 @@ fn write(path: &str, head: &MessageBytes, zeros: u64) -> io::Result<()> {
 }
 
 /// Runs the commands and waits for their end.
-fn shell(text: &str, directory: &PathBuf) -> Result<ScriptReport, TrialError> {
-    let mut command = Command::new("sh");
+fn shell(text: &str, directory: &Path) -> Result<ScriptReport, TrialError> {
+    // Suites are written for machines whose shell is bash (`&>`).
+    let shell = if Path::new(BASH).exists() { BASH } else { "/bin/sh" };
+    let mut command = Command::new(shell);
     command.args(["-c", text]).current_dir(directory).env_clear();
     command.env("PATH", PATH).env("HOME", "/tmp");
     // Of packetdrill's own process, by which scripts name files.

@@ -23,8 +23,7 @@ pub(super) fn open(task: &GuestScript) -> Result<File, TrialError> {
     let tun = OpenOptions::new().read(true).write(true).open(TUN);
     let tun = tun.map_err(TrialError::setup(format!("open {TUN}")))?;
     // As an Ethernet card does, and as packetdrill sets it (`set_device_offload_flags`).
-    let offloads =
-        libc::TUN_F_CSUM | libc::TUN_F_TSO4 | libc::TUN_F_TSO6 | libc::TUN_F_TSO_ECN;
+    let offloads = libc::TUN_F_CSUM | libc::TUN_F_TSO4 | libc::TUN_F_TSO6 | libc::TUN_F_TSO_ECN;
     sys::attach_tun_with(tun.as_fd(), NAME, offloads)
         .map_err(TrialError::setup("make a TUN device"))?;
     configure(task).map_err(TrialError::setup(format!("configure {NAME}")))?;
