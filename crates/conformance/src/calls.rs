@@ -47,10 +47,12 @@ impl Calls {
             SystemCall::Disconnect { fd } => with_memory("connect", *fd, no_address()),
             SystemCall::Receive { fd, len, flags, message } => receive(*fd, *len, *flags, *message),
             SystemCall::Send { fd, flags, parts, to_nobody } => {
-                let address = match *to_nobody {
-                    true => no_address(),
-                    false if flags & MSG_FASTOPEN != 0 => self.peer(),
-                    false => Vec::new(),
+                let address = if *to_nobody {
+                    no_address()
+                } else if flags & MSG_FASTOPEN != 0 {
+                    self.peer()
+                } else {
+                    Vec::new()
                 };
                 send(*fd, *flags, parts, address)
             }

@@ -272,8 +272,8 @@ impl Subject for KernelSubject<'_> {
         let ended = self.run_commands(at, &shell.text);
         Some(match (ended, refusal) {
             (Ok(ended), _) => Ok(if self.has_begun { self.script_time(ended) } else { now }),
-            (Err(ShellFailure::Failed(_)), Some(refusal)) => Err(ShellFailure::Refused(refusal)),
-            (Err(failure), _) => Err(failure),
+            (Err(_), Some(refusal)) => Err(ShellFailure::Refused(refusal)),
+            (Err(failure), None) => Err(failure),
         })
     }
 
