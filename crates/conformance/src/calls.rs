@@ -206,15 +206,12 @@ fn unescaped(text: &str) -> Vec<u8> {
         let digits = behind.strip_prefix(b"x").and_then(|behind| behind.get(..2));
         let digits = digits.filter(|_| *first == b'\\');
         let escaped = digits.and_then(|digits| str::from_utf8(digits).ok());
-        match escaped.and_then(|digits| u8::from_str_radix(digits, 16).ok()) {
-            Some(byte) => {
-                bytes.push(byte);
-                rest = &behind[3..];
-            }
-            None => {
-                bytes.push(*first);
-                rest = behind;
-            }
+        if let Some(byte) = escaped.and_then(|digits| u8::from_str_radix(digits, 16).ok()) {
+            bytes.push(byte);
+            rest = &behind[3..];
+        } else {
+            bytes.push(*first);
+            rest = behind;
         }
     }
     bytes

@@ -292,13 +292,11 @@ impl Subject for KernelSubject<'_> {
         let at = self.at(now);
         self.guest.order(at, &order);
         let reached = self.guest.reached();
-        match self.guest.returned(reached) {
-            Some(result) => Reply::Returned(self.outcome(call, &result)),
-            None => {
-                self.waiting = Some(call.clone());
-                Reply::Blocked
-            }
+        if let Some(result) = self.guest.returned(reached) {
+            return Reply::Returned(self.outcome(call, &result));
         }
+        self.waiting = Some(call.clone());
+        Reply::Blocked
     }
 
     fn returned(&mut self, now: Instant) -> Option<Outcome> {

@@ -58,12 +58,13 @@ impl RawCall {
 
     /// Makes the call, which may wait.
     pub(crate) fn make(mut self) -> CallResult {
-        let [a, b, c, d, e, f] = self.arguments;
+        let [first, second, third, fourth, fifth, sixth] = self.arguments;
         // SAFETY: the addresses among the arguments, and in the memory that they name, are those
         // of `self.memory`, which outlives the call; so do the lengths, by the one who asks for the
         // call, or the kernel refuses what is not mapped. None of the calls changes the memory of
         // this process beyond that.
-        let result = unsafe { libc::syscall(self.number, a, b, c, d, e, f) };
+        let result =
+            unsafe { libc::syscall(self.number, first, second, third, fourth, fifth, sixth) };
         let errno = io::Error::last_os_error().raw_os_error().unwrap_or(libc::EIO);
         let result = if result < 0 { i64::from(-errno) } else { result };
         if self.keeps_memory {
