@@ -221,7 +221,7 @@ same-packets: toolchain ## whether the catalogue in virtual time still sends the
 	cargo bench --locked --package tcplab --bench packets -- $(BENCH)
 
 # Suites of packetdrill scripts, such as those of Linux: `make conformance SCRIPTS=linux/tools/testing/selftests/net/packetdrill`.
-# Other stacks: STACK=model:haiku-2017-after.
+# Other stacks: STACK=model:haiku-2017-after; a model beside its kernel: STACK="model:linux-7.2 linux-7.2".
 SCRIPTS ?=
 STACK ?= model:linux-6.18
 
@@ -231,11 +231,11 @@ attack: toolchain ## attack tcplab with hostile scenarios, captures and scripts:
 	@scripts/attack.py target/release/tcplab $(ATTACKS)
 
 .PHONY: conformance
-conformance: toolchain ## pass, fail and unsupported by topic: packetdrill scripts on a model of TCP (SCRIPTS=DIR)
+conformance: toolchain ## pass, fail and unsupported by topic: packetdrill scripts on models and kernels (SCRIPTS=DIR, STACK="...")
 	@test -n "$(SCRIPTS)" || { echo "say where the scripts are: make conformance SCRIPTS=DIR"; exit 2; }
 	@test -e $(SCRIPTS) || { echo "there is no $(SCRIPTS)"; exit 2; }
 	cargo build --locked --release --package tcplab
-	@target/release/tcplab packetdrill --topics --stack $(STACK) $(SCRIPTS) \
+	@target/release/tcplab packetdrill --topics $(foreach stack,$(STACK),--stack $(stack)) $(SCRIPTS) \
 	  || echo "not all passed: exit code $$?, see \`tcplab packetdrill --help\`"
 
 # Not part of `make test`: it builds a kernel, and compiles parts of it a few times more.

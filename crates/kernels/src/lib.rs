@@ -44,5 +44,5 @@ pub use cache_error::CacheError;
 pub use elsewhere::*;
 #[cfg(target_os = "linux")]
 pub use linux::*;
-pub use manifest::{Manifest, SourceOrigin};
+pub use manifest::{DEFAULT_HZ, Manifest, SourceOrigin};
 pub use name::KernelName;

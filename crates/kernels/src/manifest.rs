@@ -2,6 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
+/// How often the clock of an image ticks a second unless it is built otherwise: as in Debian's
+/// kernels.
+pub const DEFAULT_HZ: u32 = 250;
+
 /// The manifest of an image: `manifest.json` beside it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Manifest {

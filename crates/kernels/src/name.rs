@@ -38,6 +38,14 @@ impl KernelName {
         })
     }
 
+    /// The name of an image of this version whose clock ticks `hz` times a second.
+    ///
+    /// # Errors
+    /// If it is too long for a name.
+    pub fn with_hz(&self, hz: u32) -> Result<KernelName, CacheError> {
+        format!("{}-{hz}hz", self.0).parse()
+    }
+
     /// The name as text.
     pub fn as_str(&self) -> &str {
         &self.0

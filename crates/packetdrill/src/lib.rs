@@ -7,6 +7,7 @@
 //! laboratory's own.
 
 pub mod ast;
+mod bytes;
 mod constants;
 mod files;
 mod lexer;
@@ -21,6 +22,7 @@ mod source;
 mod subject;
 
 pub use ast::Script;
+pub use bytes::Addresses;
 pub use constants::{constant, error_name};
 pub use model::Model;
 pub use packet::Packet;
@@ -29,5 +31,5 @@ pub use run::{Failure, Line, ScriptOutcome, Unsupported, run, watch};
 pub use source::{ParseError, Position};
 pub use subject::{
     ControlData, ControlMessage, IcmpMessage, LOCAL_PORT, OptionValue, Outcome, REMOTE_PORT,
-    Refusal, Reply, Subject, SystemCall,
+    Refusal, Reply, ShellFailure, Subject, SystemCall,
 };

@@ -134,7 +134,7 @@ impl Packet {
 }
 
 /// One option, in the script's terms.
-fn option(option: &TcpOption<'_>) -> OptionSpec {
+pub(crate) fn option(option: &TcpOption<'_>) -> OptionSpec {
     match option {
         TcpOption::NoOperation => OptionSpec::Nop,
         TcpOption::Mss(mss) => OptionSpec::Mss(*mss),
@@ -169,7 +169,7 @@ fn counters(option: AccEcnOption) -> Vec<(EcnCounter, u32)> {
     order.into_iter().zip(option.counters).take(option.count.into()).collect()
 }
 
-fn counters_of(written: &[(EcnCounter, u32)]) -> AccEcnOption {
+pub(crate) fn counters_of(written: &[(EcnCounter, u32)]) -> AccEcnOption {
     let mut option = AccEcnOption {
         ect1_first: written.first().is_some_and(|(first, _)| *first == EcnCounter::Ect1),
         count: written.len().min(3) as u8,

@@ -3,6 +3,7 @@
 use tcplab_units::{Instant, Span};
 use tcplab_wire::SeqNumber;
 
+use crate::ast::Shell;
 use crate::packet::Packet;
 
 /// A stack under test: its sockets, its wire and its clock's alarms, in virtual time.
@@ -17,7 +18,20 @@ pub trait Subject {
     ///
     /// # Errors
     /// When the stack has nothing that would have the effect.
-    fn set(&mut self, name: &str, value: &str) -> Result<(), Refusal>;
+    fn set(&mut self, now: Instant, name: &str, value: &str) -> Result<(), Refusal>;
+
+    /// Runs commands in a shell of its own, and says when they ended. `None`: it has no shell, and
+    /// what the interpreter reads in the commands must do.
+    ///
+    /// # Errors
+    /// When the commands fail, or need a program that is not there.
+    fn run_shell(
+        &mut self,
+        _now: Instant,
+        _shell: &Shell,
+    ) -> Option<Result<Instant, ShellFailure>> {
+        None
+    }
 
     /// The application calls.
     fn call(&mut self, now: Instant, call: &SystemCall) -> Reply;
@@ -66,7 +80,16 @@ pub trait Subject {
     }
 
     /// A field of `tcp_info` of a socket, by its name in scripts (`tcpi_snd_cwnd`).
-    fn tcp_info(&self, now: Instant, fd: i64, field: &str) -> Option<i64>;
+    fn tcp_info(&mut self, now: Instant, fd: i64, field: &str) -> Option<i64>;
+}
+
+/// Why a shell's commands did not do what a script needs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ShellFailure {
+    /// They need something that is not there.
+    Refused(Refusal),
+    /// They failed, and how.
+    Failed(String),
 }
 
 /// An ICMP message about a TCP segment, by packetdrill's names of types and codes.
@@ -171,10 +194,10 @@ pub enum SystemCall {
     /// `read`, `readv`, `recv`, `recvfrom`, `recvmsg`; the last (`message`) takes control messages.
     Receive { fd: i64, len: u32, flags: i64, message: bool },
     /// `write`, `writev`, `send`, `sendto`, `sendmsg`, of zeros: the bytes of each of the buffers
-    /// that hold the data.
-    Send { fd: i64, flags: i64, parts: Vec<u32> },
-    /// A read or write of some bytes with NULL for a buffer.
-    BadBuffer { fd: i64, receives: bool },
+    /// that hold the data; `to_nobody`: to an address of AF_UNSPEC.
+    Send { fd: i64, flags: i64, parts: Vec<u32>, to_nobody: bool },
+    /// A read or write of `len` bytes with NULL for a buffer.
+    BadBuffer { fd: i64, receives: bool, len: u32, flags: i64 },
     /// `open`, for reading, of a file that the script made (`dd`).
     Open { path: String },
     /// `sendfile`; without an `offset` from where the file's descriptor stands.
@@ -187,8 +210,8 @@ pub enum SystemCall {
     Close { fd: i64 },
     /// `shutdown`.
     Shutdown { fd: i64, how: i64 },
-    /// `setsockopt`.
-    SetOption { fd: i64, level: i64, name: i64, value: OptionValue },
+    /// `setsockopt`; `len` is what the call says of the value's length, bytes.
+    SetOption { fd: i64, level: i64, name: i64, value: OptionValue, len: u32 },
     /// `getsockopt`; the value goes to [`Outcome::values`].
     GetOption { fd: i64, level: i64, name: i64 },
     /// `fcntl`; the argument is 0 if none is given.

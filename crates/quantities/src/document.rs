@@ -106,7 +106,7 @@ documents! {
     BISECTION_DOCUMENT = "tcplab.bisection" 1,
         "A search for the commit that changed a claim: `bisect.json`, `tcplab bisect --json`";
     PACKETDRILL_DOCUMENT = "tcplab.packetdrill" 1,
-        "Packetdrill scripts on a model: `tcplab packetdrill --json`";
+        "Packetdrill scripts on models and kernels: `tcplab packetdrill --json`";
     STATES_DOCUMENT = "tcplab.states" 1,
         "States of connections of a capture: `tcplab states --json`";
     SOCKETS_DOCUMENT = "tcplab.sockets" 1,

@@ -7,6 +7,8 @@ use tcplab_recording::MessageBytes;
 use tcplab_scenario::Case;
 use tcplab_units::Endpoint;
 
+use crate::script_work::GuestScript;
+
 /// What a guest is to do.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub enum GuestWork {
@@ -14,6 +16,8 @@ pub enum GuestWork {
     Trial(Box<GuestTask>),
     /// To run a program.
     Program(GuestProgram),
+    /// To do what a packetdrill script asks for.
+    Script(GuestScript),
 }
 
 /// What a guest is to do in a trial.

@@ -21,6 +21,7 @@ mod device_kind;
 mod elsewhere;
 mod error;
 mod guest_work;
+mod script_work;
 mod trial_request;
 mod tuning;
 
@@ -97,5 +98,8 @@ pub use error::{Reach, TrialError};
 pub use guest_work::{GuestProgram, GuestTask, GuestWork};
 #[cfg(target_os = "linux")]
 pub use linux::*;
+pub use script_work::{
+    CallArgument, CallMemory, CallResult, GuestCall, GuestScript, ScriptOrder, ScriptReport,
+};
 pub use trial_request::{Launcher, Progress, TrialRequest};
 pub use tuning::Tuning;

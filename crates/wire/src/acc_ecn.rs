@@ -35,7 +35,7 @@ impl AccEcnOption {
     }
 
     /// Kind, length and counters, and how many bytes of these are the option.
-    pub(crate) fn to_bytes(self) -> ([u8; 11], usize) {
+    pub fn to_bytes(self) -> ([u8; 11], usize) {
         let mut bytes = [0; 11];
         let len = 2 + 3 * usize::from(self.count.min(3));
         bytes[0] = if self.ect1_first { ECT1_FIRST } else { ECT0_FIRST };

@@ -51,6 +51,8 @@ testbed: units servers load wire path workload scenario recording
     the real world joins kernels, and knows nothing of the virtual one
 guests: units wire
     a kernel in virtual time is a process with a clock of its own; what runs on it is others' affair
+conformance: units wire recording packetdrill testbed kernels guests
+    a script on a kernel needs its interpreter and a guest, and no path
 trace: units quantities wire capture
     the analyser sees a capture and nothing else, or it could not be checked against the truth
 findings: units quantities trace
@@ -71,7 +73,7 @@ actions: units wire path capture recording scenario testbed trace results lab re
 python: units capture path recording scenario testbed trace table results lab plot report actions
     Python's modules hold what the command prints
 cli: units quantities servers load kernels wire capture path workload recording scenario stack packetdrill \
-testbed trace findings table results lab plot report actions
+testbed conformance trace findings table results lab plot report actions
     the binary stands on top
 fuzz/readers: units servers load wire capture path stack recording scenario packetdrill testbed \
 trace findings results lab report

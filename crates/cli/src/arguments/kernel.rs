@@ -54,6 +54,13 @@ pub(crate) struct BuildArguments {
     /// Build this tree of Linux, which is only read
     #[arg(long, value_name = "DIR")]
     pub(crate) source: Option<PathBuf>,
+    /// Timer ticks per second [default: 250, as in Debian's kernels]
+    ///
+    /// Timers of TCP are rounded to a tick. Linux's packetdrill scripts are written for 1000. An
+    /// image with other ticks than 250 is called VERSION-Nhz, such as 7.2-1000hz, unless --source
+    /// and a name are given.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(200..=1000))]
+    pub(crate) hz: Option<u32>,
     /// Compile this many files at once [default: one per processor]
     #[arg(long, short, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub(crate) jobs: Option<u16>,

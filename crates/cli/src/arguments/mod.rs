@@ -167,11 +167,11 @@ pub(crate) enum Command {
     /// packets must meet the same verdicts in virtual time, one by one. Exits with 1 if some
     /// differ.
     Replay(ReplayArguments),
-    /// Run packetdrill scripts on a TCP model
+    /// Run packetdrill scripts on TCP models and kernels
     ///
     /// A script says what application and network do to a TCP, and what it must answer, packet by
-    /// packet. Runs the kernels' test suites on tcplab's stack models: in milliseconds, without
-    /// privileges, with the same result each time.
+    /// packet. Runs the kernels' test suites on tcplab's stack models, and on Linux kernels, in
+    /// virtual time: without privileges, with the same result each time.
     Packetdrill(PacketdrillArguments),
     /// Compare the TCP model with this machine's kernel
     ///

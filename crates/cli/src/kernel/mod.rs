@@ -10,7 +10,7 @@ use std::sync::atomic::AtomicBool;
 use std::thread;
 
 use anyhow::{Context, Result};
-use tcplab_kernels::{Build, BuildError, BuildSource, Built, Cache};
+use tcplab_kernels::{Build, BuildError, BuildSource, Built, Cache, DEFAULT_HZ};
 use tcplab_quantities::{KERNEL_DOCUMENT, KERNELS_DOCUMENT};
 
 use crate::arguments::{BuildArguments, KernelArguments, KernelCommand};
@@ -50,21 +50,23 @@ pub(crate) fn kernel(arguments: &KernelArguments) -> Result<ExitCode> {
 }
 
 fn build(cache: &Cache, arguments: &BuildArguments) -> Result<ExitCode> {
-    let source = match &arguments.source {
-        Some(directory) => BuildSource::Tree(directory.clone()),
-        None => BuildSource::Package,
-    };
-    let name = match (&arguments.name, &arguments.source) {
-        (Some(name), _) => name.clone(),
-        (None, Some(directory)) => BuildSource::name_of(directory)?,
+    let (source, name) = match (&arguments.name, &arguments.source) {
+        (Some(name), Some(directory)) => (BuildSource::Tree(directory.clone()), name.clone()),
+        (Some(version), None) => (BuildSource::Package(version.clone()), version.clone()),
+        (None, Some(directory)) => {
+            (BuildSource::Tree(directory.clone()), BuildSource::name_of(directory)?)
+        }
         (None, None) => unreachable!("clap demands a name or a source"),
     };
+    let hz = arguments.hz.unwrap_or(DEFAULT_HZ);
+    let is_own_name = arguments.name.is_some() && arguments.source.is_some();
+    let name = if hz == DEFAULT_HZ || is_own_name { name } else { name.with_hz(hz)? };
     let stop = Arc::new(AtomicBool::new(false));
     stop_on_signals(&stop)?;
     let processors = thread::available_parallelism().map_or(1, usize::from);
     let jobs = arguments.jobs.map_or(processors, usize::from);
     let mut display = Display::new(jobs.min(processors), arguments.quiet);
-    let build = Build { name: name.clone(), source, jobs, cache, stop: &stop };
+    let build = Build { name, source, hz, jobs, cache, stop: &stop };
     let result = build.run(&mut |event| display.show(event));
     display.clear();
     match result {
@@ -96,7 +98,8 @@ fn stopped_or_failed(
     let name = arguments.name.as_ref().map(|name| format!(" {name}")).unwrap_or_default();
     let source = arguments.source.as_ref();
     let source = source.map(|it| format!(" --source {}", it.display())).unwrap_or_default();
-    let again = format!("stopped; continue with: tcplab kernel build{name}{source}");
+    let hz = arguments.hz.map(|hz| format!(" --hz {hz}")).unwrap_or_default();
+    let again = format!("stopped; continue with: tcplab kernel build{name}{source}{hz}");
     if fs::symlink_metadata(cache.root()).is_ok() {
         print_note(&again);
     }

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, bail};
 
 /// A script.
+#[derive(Clone)]
 pub(super) struct Found {
     pub(super) path: PathBuf,
     /// Its topic, from its directory or name.

@@ -10,6 +10,13 @@ pub(super) struct Outcome {
     pub(super) result: Result<(ScriptOutcome, Vec<Line>), String>,
 }
 
+/// The outcomes of all scripts on one stack.
+pub(super) struct StackResults {
+    /// Its name, as on the command line.
+    pub(super) stack: String,
+    pub(super) outcomes: Vec<Outcome>,
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     Passed,
@@ -39,6 +46,18 @@ impl Outcome {
             Ok((ScriptOutcome::Failed(_), _)) => Kind::Failed,
             Ok((ScriptOutcome::Unsupported(_), _)) => Kind::Unsupported,
             Err(_) => Kind::Unreadable,
+        }
+    }
+
+    /// Why it did not pass.
+    pub(super) fn why(&self) -> Option<String> {
+        match &self.result {
+            Ok((ScriptOutcome::Passed(_), _)) => None,
+            Ok((ScriptOutcome::Failed(failure), _)) => Some(failure.to_string()),
+            Ok((ScriptOutcome::Unsupported(found), _)) => {
+                Some(format!("{}: {}", found.at, found.construct))
+            }
+            Err(why) => Some(why.trim().to_owned()),
         }
     }
 }

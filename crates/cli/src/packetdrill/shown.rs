@@ -5,9 +5,8 @@ use std::fmt::Write;
 use serde_json::{Value, json};
 use tcplab_packetdrill::{Line, ScriptOutcome};
 
-use super::outcome::{Outcome, sum};
+use super::outcome::{Outcome, StackResults, sum};
 use super::topics;
-use crate::arguments::PacketdrillArguments;
 
 /// A line for each script, more where it did not pass, and the sum.
 pub(super) fn text(results: &[Outcome], verbose: bool) -> String {
@@ -42,10 +41,22 @@ pub(super) fn text(results: &[Outcome], verbose: bool) -> String {
     text + "\n" + &sum(results)
 }
 
-pub(super) fn json(arguments: &PacketdrillArguments, results: &[Outcome]) -> Value {
-    let scripts: Vec<Value> = results.iter().map(|one| script(one, arguments.verbose)).collect();
+/// The results of the first stack; those of others beside them.
+pub(super) fn json(all: &[StackResults], verbose: bool) -> Value {
+    let mut stacks = all.iter().map(|results| of_stack(results, verbose));
+    let mut shown = stacks.next().unwrap_or_default();
+    let others: Vec<Value> = stacks.collect();
+    if !others.is_empty() {
+        shown["other_stacks"] = json!(others);
+    }
+    shown
+}
+
+fn of_stack(all: &StackResults, verbose: bool) -> Value {
+    let results = &all.outcomes;
+    let scripts: Vec<Value> = results.iter().map(|one| script(one, verbose)).collect();
     json!({
-        "stack": arguments.stack,
+        "stack": all.stack,
         "scripts": scripts,
         "topics": topics::json(results),
         "unsupported": topics::constructs(results)

@@ -20,8 +20,7 @@ pub(super) fn text(results: &[Outcome]) -> String {
     let mut row = |name: &str, counts: [usize; 4]| {
         let _ = write!(text, "{name:width$}");
         for count in counts {
-            let shown = if count == 0 { "·".to_owned() } else { count.to_string() };
-            let _ = write!(text, "  {shown:>11}");
+            let _ = write!(text, "  {:>11}", shown_count(count));
         }
         text += "\n";
     };
@@ -79,7 +78,7 @@ pub(super) fn constructs(results: &[Outcome]) -> Vec<(&str, usize)> {
     all
 }
 
-fn by_topic(results: &[Outcome]) -> BTreeMap<&str, Vec<&Outcome>> {
+pub(super) fn by_topic(results: &[Outcome]) -> BTreeMap<&str, Vec<&Outcome>> {
     let mut topics: BTreeMap<&str, Vec<&Outcome>> = BTreeMap::new();
     for outcome in results {
         topics.entry(&outcome.script.topic).or_default().push(outcome);
@@ -87,7 +86,11 @@ fn by_topic(results: &[Outcome]) -> BTreeMap<&str, Vec<&Outcome>> {
     topics
 }
 
-fn counted<'a>(results: impl Iterator<Item = &'a Outcome>) -> [usize; 4] {
+pub(super) fn shown_count(count: usize) -> String {
+    if count == 0 { "·".to_owned() } else { count.to_string() }
+}
+
+pub(super) fn counted<'a>(results: impl Iterator<Item = &'a Outcome>) -> [usize; 4] {
     let mut counts = [0; 4];
     results.for_each(|outcome| counts[outcome.kind() as usize] += 1);
     counts

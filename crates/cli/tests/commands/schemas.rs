@@ -71,6 +71,10 @@ const COMMANDS: &[(&str, Document)] = &[
     ("path plot dsl-25 --json", q::PATH_OUTLOOK_DOCUMENT),
     ("path tc dsl-25 --client-side veth0 --server-side veth1 --json", q::TC_DOCUMENT),
     ("packetdrill a.pkt --json", q::PACKETDRILL_DOCUMENT),
+    (
+        "packetdrill a.pkt --stack model:linux-6.18 --stack freebsd-15 --json",
+        q::PACKETDRILL_DOCUMENT,
+    ),
     ("run small.toml --world sim --dry-run --json", q::ESTIMATE_DOCUMENT),
     ("run small.toml --world sim --json", q::RUN_DOCUMENT),
     ("compare RUN --by client.socket.congestion --json", q::COMPARISON_DOCUMENT),

@@ -15,6 +15,7 @@ mod qdiscs;
 mod refusals;
 mod routes;
 mod same_bytes;
+mod scripts;
 mod shell;
 mod two_paths;
 

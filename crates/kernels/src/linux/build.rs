@@ -8,7 +8,7 @@ use crate::apt;
 use crate::cache::{Cache, Kernel};
 use crate::error::BuildError;
 use crate::event::Event;
-use crate::manifest::SourceOrigin;
+use crate::manifest::{DEFAULT_HZ, SourceOrigin};
 use crate::name::KernelName;
 use crate::patches;
 use crate::process::Runner;
@@ -33,6 +33,8 @@ pub struct Build<'a> {
     pub name: KernelName,
     /// Where its source comes from.
     pub source: BuildSource,
+    /// How often its clock ticks a second: timers of TCP are rounded to a tick.
+    pub hz: u32,
     /// How many files are compiled at once.
     pub jobs: usize,
     /// Where the image goes.
@@ -44,8 +46,8 @@ pub struct Build<'a> {
 /// Where a source comes from.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum BuildSource {
-    /// Debian's package for the version that is the name.
-    Package,
+    /// Debian's package for this version.
+    Package(KernelName),
     /// A directory, which is only read.
     Tree(PathBuf),
 }
@@ -74,7 +76,7 @@ impl Build<'_> {
             return Ok(Built::Existing(kernel));
         }
         let missing = tools::missing(match given {
-            Given::Package => &[&tools::ALWAYS, &tools::PACKAGES],
+            Given::Package(_) => &[&tools::ALWAYS, &tools::PACKAGES],
             Given::Tree { .. } => &[&tools::ALWAYS],
         });
         if !missing.is_empty() {
@@ -82,10 +84,13 @@ impl Build<'_> {
         }
         let _lock = self.cache.lock(&self.name)?;
         let hash = configuration_hash();
-        let key = match &given {
-            Given::Package => hash,
+        let mut key = match &given {
+            Given::Package(_) => hash,
             Given::Tree { fingerprint, .. } => format!("{hash}-{fingerprint}"),
         };
+        if self.hz != DEFAULT_HZ {
+            key += &format!("-{}hz", self.hz);
+        }
         let work = Work::open(self.cache.work(&self.name), &key)?;
         let runner = Runner::new(&work.log(), self.stop);
         let origin = self.prepare(&given, &work, &runner, tell)?;
@@ -101,10 +106,10 @@ impl Build<'_> {
 
     fn given(&self) -> Result<Given, BuildError> {
         match &self.source {
-            BuildSource::Package if !self.name.is_version() => {
-                Err(BuildError::NotVersion { name: self.name.to_string() })
+            BuildSource::Package(version) if !version.is_version() => {
+                Err(BuildError::NotVersion { name: version.to_string() })
             }
-            BuildSource::Package => Ok(Given::Package),
+            BuildSource::Package(version) => Ok(Given::Package(version.clone())),
             BuildSource::Tree(directory) => {
                 tree::check(directory)?;
                 let directory = canonical(directory)?;
@@ -117,8 +122,11 @@ impl Build<'_> {
     /// The image of this source, if it has the present configuration.
     fn existing(&self, given: &Given) -> Option<Kernel> {
         let kernel = self.cache.find(&self.name).ok().filter(Kernel::is_current)?;
+        if kernel.manifest.hz != self.hz {
+            return None;
+        }
         let is_same = match (given, &kernel.manifest.source) {
-            (Given::Package, SourceOrigin::Package { .. }) => true,
+            (Given::Package(_), SourceOrigin::Package { .. }) => true,
             (Given::Tree { fingerprint, .. }, SourceOrigin::Tree { fingerprint: of, .. }) => {
                 fingerprint == of
             }
@@ -140,10 +148,10 @@ impl Build<'_> {
                 let directory = directory.to_string_lossy().into_owned();
                 (SourceOrigin::Tree { directory, fingerprint: fingerprint.clone() }, None)
             }
-            Given::Package => {
+            Given::Package(version) => {
                 let (package, path) = match work.package() {
                     Some(found) => found,
-                    None => self.download(work, runner, tell)?,
+                    None => download(version, work, runner, tell)?,
                 };
                 (package.origin, Some(path))
             }
@@ -158,41 +166,41 @@ impl Build<'_> {
             (Given::Tree { directory, .. }, _) => {
                 tree::copy(directory, &partial, runner, &mut tick)?;
             }
-            (Given::Package, Some(path)) => {
-                let name = format!("linux-source-{}", self.name);
+            (Given::Package(version), Some(path)) => {
+                let name = format!("linux-source-{version}");
                 tree::unpack(&path, &name, &partial, runner, &mut tick)?;
             }
-            (Given::Package, None) => unreachable!("a package was just found or downloaded"),
+            (Given::Package(_), None) => unreachable!("a package was just found or downloaded"),
         }
         tree::check(&partial)?;
-        let names = patches::apply(&partial, runner)?;
+        let names = patches::apply(&partial, self.hz, runner)?;
         store::note_patches(&partial, &names)?;
         tell(Event::Patched { names });
         fs::rename(&partial, work.tree()).map_err(BuildError::file("rename", &partial))?;
         Ok(origin)
     }
+}
 
-    fn download(
-        &self,
-        work: &Work,
-        runner: &Runner<'_>,
-        tell: &mut dyn FnMut(Event),
-    ) -> Result<(Package, PathBuf), BuildError> {
-        let packages = work.packages();
-        let mut looking = |suite: &str| tell(Event::Looking { suite: suite.into() });
-        let found = apt::find(self.name.as_str(), &packages, runner, &mut looking)?;
-        let package = format!("{} {}", found.package, found.version);
-        let mut progress = |done| {
-            tell(Event::Downloading { package: package.clone(), done, total: found.bytes });
-        };
-        progress(0);
-        let path = apt::download(&found, &packages, runner, &mut progress)?;
-        let (package, version, suite) = (found.package, found.version, found.suite);
-        let origin = SourceOrigin::Package { package, version, suite };
-        let package = Package { origin, file: found.file };
-        work.keep_package(&package)?;
-        Ok((package, path))
-    }
+fn download(
+    version: &KernelName,
+    work: &Work,
+    runner: &Runner<'_>,
+    tell: &mut dyn FnMut(Event),
+) -> Result<(Package, PathBuf), BuildError> {
+    let packages = work.packages();
+    let mut looking = |suite: &str| tell(Event::Looking { suite: suite.into() });
+    let found = apt::find(version.as_str(), &packages, runner, &mut looking)?;
+    let package = format!("{} {}", found.package, found.version);
+    let mut progress = |done| {
+        tell(Event::Downloading { package: package.clone(), done, total: found.bytes });
+    };
+    progress(0);
+    let path = apt::download(&found, &packages, runner, &mut progress)?;
+    let (package, version, suite) = (found.package, found.version, found.suite);
+    let origin = SourceOrigin::Package { package, version, suite };
+    let package = Package { origin, file: found.file };
+    work.keep_package(&package)?;
+    Ok((package, path))
 }
 
 fn canonical(directory: &Path) -> Result<PathBuf, BuildError> {
@@ -202,7 +210,7 @@ fn canonical(directory: &Path) -> Result<PathBuf, BuildError> {
 /// The source, looked at.
 #[derive(Debug, PartialEq, Eq)]
 enum Given {
-    Package,
+    Package(KernelName),
     Tree { directory: PathBuf, fingerprint: String },
 }
 
@@ -212,14 +220,16 @@ mod tests {
 
     fn build(cache: &Cache, name: &str, source: BuildSource) -> Result<Built, BuildError> {
         let stop = AtomicBool::new(false);
-        Build { name: name.parse().unwrap(), source, jobs: 1, cache, stop: &stop }.run(&mut |_| {})
+        let name = name.parse().unwrap();
+        Build { name, source, hz: DEFAULT_HZ, jobs: 1, cache, stop: &stop }.run(&mut |_| {})
     }
 
     #[test]
     fn name_that_is_no_version_needs_a_tree() {
         let home = tempfile::tempdir().unwrap();
         let cache = Cache::at(home.path().join("kernels"));
-        let error = build(&cache, "mine", BuildSource::Package).unwrap_err();
+        let source = BuildSource::Package("mine".parse().unwrap());
+        let error = build(&cache, "mine", source).unwrap_err();
         assert!(matches!(error, BuildError::NotVersion { .. }), "{error}");
         assert!(!cache.root().exists(), "nothing is made for a mistake");
     }

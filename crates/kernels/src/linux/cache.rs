@@ -12,7 +12,7 @@ use tcplab_quantities::KERNEL_DOCUMENT;
 use tcplab_units::visible_line;
 
 use crate::cache_error::CacheError;
-use crate::manifest::Manifest;
+use crate::manifest::{DEFAULT_HZ, Manifest};
 use crate::name::KernelName;
 use crate::patches::LINK;
 use crate::recipe::configuration_hash;
@@ -148,7 +148,12 @@ impl Cache {
         // Images of commits come and go while a bisection runs.
         let lasting = all.filter(|kernel| !kernel.manifest.source.is_commit());
         let usable = lasting.filter(|kernel| kernel.check_for_trials().is_ok());
-        Ok(usable.max_by_key(|kernel| (kernel.version(), kernel.manifest.name.clone())))
+        // Of one version, the one with the common ticks.
+        let key = |kernel: &Kernel| {
+            let manifest = &kernel.manifest;
+            (kernel.version(), manifest.hz == DEFAULT_HZ, manifest.name.clone())
+        };
+        Ok(usable.max_by_key(key))
     }
 
     /// The image with this name.

@@ -38,7 +38,7 @@ pub(crate) const PATCHES: [Patch; 6] = [
         need: Need::Has("arch/x86/um/user-offsets.c", "HOST_FP_SIZE, 2696"),
     },
     Patch {
-        name: "hz",
+        name: HZ,
         texts: &[include_str!("../../patches/hz.patch")],
         need: Need::Has("arch/um/Kconfig", "config HZ\n\tint\n\tdefault 100\n"),
     },
@@ -72,11 +72,16 @@ pub(crate) const PATCHES: [Patch; 6] = [
     },
 ];
 
-/// Applies all that this tree needs; returns their names.
-pub(crate) fn apply(tree: &Path, runner: &Runner<'_>) -> Result<Vec<String>, BuildError> {
+/// The patch that says how often a kernel ticks, and its line that does.
+const HZ: &str = "hz";
+const HZ_LINE: &str = "+\tdefault 250\n";
+
+/// Applies all that this tree needs, for a kernel that ticks `hz` times a second; returns their
+/// names.
+pub(crate) fn apply(tree: &Path, hz: u32, runner: &Runner<'_>) -> Result<Vec<String>, BuildError> {
     let mut applied = Vec::new();
     for patch in PATCHES.iter().filter(|patch| patch.need.is_there(tree)) {
-        patch.apply(tree, runner)?;
+        patch.apply(tree, hz, runner)?;
         applied.push(patch.name.to_owned());
     }
     Ok(applied)
@@ -106,7 +111,7 @@ impl Need {
 }
 
 impl Patch {
-    fn apply(&self, tree: &Path, runner: &Runner<'_>) -> Result<(), BuildError> {
+    fn apply(&self, tree: &Path, hz: u32, runner: &Runner<'_>) -> Result<(), BuildError> {
         let file = tree.join(".tcplab.patch");
         let command = |dry: bool| {
             let mut command = Command::new("patch");
@@ -116,6 +121,10 @@ impl Patch {
         };
         let mut said = String::new();
         for text in self.texts {
+            let text = match self.name {
+                HZ => text.replace(HZ_LINE, &format!("+\tdefault {hz}\n")),
+                _ => (*text).to_owned(),
+            };
             fs::write(&file, text).map_err(BuildError::file("write", &file))?;
             match runner.output(command(true), "patch") {
                 Ok(_) => {
@@ -136,6 +145,7 @@ mod tests {
     use std::sync::atomic::AtomicBool;
 
     use super::*;
+    use crate::DEFAULT_HZ;
 
     /// The files that a patch changes, made from its own lines: before (`-`) or after (`+`).
     fn files(text: &str, sign: char) -> BTreeMap<String, String> {
@@ -169,7 +179,7 @@ mod tests {
                 let tree = tempfile::tempdir().unwrap();
                 write(tree.path(), &files(text, '-'));
                 let log = tree.path().join("log");
-                patch.apply(tree.path(), &Runner::new(&log, &stop)).unwrap();
+                patch.apply(tree.path(), DEFAULT_HZ, &Runner::new(&log, &stop)).unwrap();
                 for (name, content) in files(text, '+') {
                     let found = fs::read_to_string(tree.path().join(&name)).unwrap();
                     assert_eq!(found, content, "{}: {name}", patch.name);
@@ -195,12 +205,25 @@ mod tests {
         let file = BTreeMap::from([("arch/um/Kconfig".to_owned(), "config OTHER\n".to_owned())]);
         write(tree.path(), &file);
         let log = tree.path().join("log");
-        let error = PATCHES[1].apply(tree.path(), &Runner::new(&log, &stop)).unwrap_err();
+        let runner = Runner::new(&log, &stop);
+        let error = PATCHES[1].apply(tree.path(), DEFAULT_HZ, &runner).unwrap_err();
         assert!(matches!(error, BuildError::Patch { patch: "hz", .. }), "{error}");
         assert_eq!(
             fs::read_to_string(tree.path().join("arch/um/Kconfig")).unwrap(),
             "config OTHER\n"
         );
+    }
+
+    #[test]
+    fn ticks_are_those_that_are_asked_for() {
+        let (tree, stop) = (tempfile::tempdir().unwrap(), AtomicBool::new(false));
+        let patch = PATCHES.iter().find(|patch| patch.name == HZ).unwrap();
+        assert!(patch.texts.iter().all(|text| text.contains(HZ_LINE)));
+        write(tree.path(), &files(patch.texts[0], '-'));
+        let log = tree.path().join("log");
+        patch.apply(tree.path(), 1000, &Runner::new(&log, &stop)).unwrap();
+        let found = fs::read_to_string(tree.path().join("arch/um/Kconfig")).unwrap();
+        assert!(found.contains("\tdefault 1000\n") && !found.contains("default 250"), "{found}");
     }
 
     #[test]

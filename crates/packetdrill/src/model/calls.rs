@@ -57,10 +57,13 @@ impl Model {
             SystemCall::Receive { fd, len, flags, message } => {
                 return self.receive_call(now, *fd, (*len, *flags, *message));
             }
-            SystemCall::Send { fd, flags, parts } => {
+            SystemCall::Send { to_nobody: true, .. } => {
+                return Err(Refusal("a write to AF_UNSPEC".into()));
+            }
+            SystemCall::Send { fd, flags, parts, .. } => {
                 return self.send_call(now, *fd, parts, *flags);
             }
-            SystemCall::BadBuffer { fd, receives } => self.bad_buffer(*fd, *receives),
+            SystemCall::BadBuffer { fd, receives, .. } => self.bad_buffer(*fd, *receives),
             SystemCall::Open { path } => self.open_file(path)?,
             SystemCall::Pipe => self.pipe(),
             SystemCall::SendFile { to, from, offset, len } => {
@@ -69,7 +72,7 @@ impl Model {
             SystemCall::Splice { from, to, len } => self.splice(now, *from, *to, *len)?,
             SystemCall::Close { fd } => return Ok(self.close(now, *fd)),
             SystemCall::Shutdown { fd, how } => self.shutdown(now, *fd, *how)?,
-            SystemCall::SetOption { fd, level, name, value } => {
+            SystemCall::SetOption { fd, level, name, value, .. } => {
                 self.set_option(now, *fd, (*level, *name), value)?
             }
             SystemCall::GetOption { fd, level, name } => self.option(*fd, *level, *name)?,

@@ -226,7 +226,7 @@ impl Model {
 }
 
 impl Subject for Model {
-    fn set(&mut self, name: &str, value: &str) -> Result<(), Refusal> {
+    fn set(&mut self, _now: Instant, name: &str, value: &str) -> Result<(), Refusal> {
         if name == "host.tcp_metrics" {
             self.fast.flush();
             return Ok(());
@@ -369,7 +369,7 @@ impl Subject for Model {
         self.collect(now);
     }
 
-    fn tcp_info(&self, now: Instant, fd: i64, field: &str) -> Option<i64> {
+    fn tcp_info(&mut self, now: Instant, fd: i64, field: &str) -> Option<i64> {
         match &self.sockets.get(&fd)?.stage {
             Stage::Open(open) if field == "SK_MEMINFO_RCVBUF" => {
                 Some(open.connection.receive_buffer().as_u64() as i64)

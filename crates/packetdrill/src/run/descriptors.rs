@@ -31,7 +31,14 @@ impl Descriptors {
         let buffer = call.arguments.get(1).filter(|_| buffered);
         if buffer == Some(&Expression::Word("NULL".into())) && arguments.len(2)? > 0 {
             let receives = matches!(call.name.as_str(), "read" | "recv" | "recvfrom");
-            return Ok(SystemCall::BadBuffer { fd: fd()?, receives });
+            let is_plain = matches!(call.name.as_str(), "read" | "write");
+            let flags = if is_plain { 0 } else { integer(3)? };
+            return Ok(SystemCall::BadBuffer {
+                fd: fd()?,
+                receives,
+                len: arguments.len(2)?,
+                flags,
+            });
         }
         if let Some(Expression::Integer(_) | Expression::Word(_)) = buffer {
             return Err(CallError::Unsupported("a buffer's address".into()));
@@ -62,6 +69,7 @@ impl Descriptors {
                 level: integer(1)?,
                 name: integer(2)?,
                 value: option_value(arguments.get(3)?)?,
+                len: if call.arguments.len() > 4 { arguments.len(4)? } else { 4 },
             },
             "getsockopt" => {
                 SystemCall::GetOption { fd: fd()?, level: integer(1)?, name: integer(2)? }
@@ -191,10 +199,8 @@ fn send(arguments: &Arguments<'_>) -> Result<SystemCall, CallError> {
         _ => (vec![arguments.len(2)?], arguments.integer(3)?),
     };
     let nobody = Expression::Word("AF_UNSPEC".into());
-    if flags & FAST_OPEN != 0 && arguments.call.arguments.get(4) == Some(&nobody) {
-        return Err(CallError::Unsupported("a write to AF_UNSPEC".into()));
-    }
-    Ok(SystemCall::Send { fd: arguments.fd(0)?, flags, parts })
+    let to_nobody = arguments.call.arguments.get(4) == Some(&nobody);
+    Ok(SystemCall::Send { fd: arguments.fd(0)?, flags, parts, to_nobody })
 }
 
 fn integer_or(arguments: &Arguments<'_>, index: usize, otherwise: i64) -> Result<i64, CallError> {

@@ -14,6 +14,7 @@ mod rules;
 mod translation;
 mod values;
 
+use std::cell::RefCell;
 use std::collections::VecDeque;
 
 use tcplab_units::{Instant, Span};
@@ -31,7 +32,7 @@ use crate::packet::Packet;
 use crate::python::{Names, Trouble};
 use crate::shell::{Command, DEFAULTS};
 use crate::source::Position;
-use crate::subject::{Outcome, Subject};
+use crate::subject::{Outcome, ShellFailure, Subject};
 
 /// Runs `script` against `subject`, from time zero on.
 pub fn run(script: &Script, subject: &mut dyn Subject) -> ScriptOutcome {
@@ -279,6 +280,18 @@ impl<'a> Runner<'a> {
     }
 
     fn shell(&mut self, shell: &Shell) -> Result<(), Stop> {
+        match self.subject.run_shell(self.now, shell) {
+            Some(Ok(ended)) => {
+                self.now = self.now.max(ended);
+                self.collect();
+                return Ok(());
+            }
+            Some(Err(ShellFailure::Refused(refusal))) => {
+                return Err(Stop::unsupported(shell.at, refusal.0));
+            }
+            Some(Err(ShellFailure::Failed(what))) => return Err(Stop::failed(shell.at, what)),
+            None => {}
+        }
         for command in &shell.commands {
             match command {
                 Command::Set { name, value } => self.set(shell.at, name, value)?,
@@ -310,7 +323,7 @@ impl<'a> Runner<'a> {
                     let flushes = text.contains("tcp_metrics flush");
                     if flushes {
                         // A stack that remembers nothing need not forget.
-                        let _ = self.subject.set("host.tcp_metrics", "flush");
+                        let _ = self.subject.set(self.now, "host.tcp_metrics", "flush");
                     }
                     if text.starts_with("tc qdisc") && text.ends_with("root fq") {
                         self.set(shell.at, "device.qdisc", "fq")?;
@@ -332,12 +345,13 @@ impl<'a> Runner<'a> {
         let refused = |refusal: crate::Refusal| {
             Stop::unsupported(at, format!("{name} = {value}: {}", refusal.0))
         };
-        self.subject.set(name, value).map_err(refused)
+        self.subject.set(self.now, name, value).map_err(refused)
     }
 
     fn code(&mut self, code: &crate::ast::Code) -> Result<(), Stop> {
         let fd = self.connection.fd();
-        let field = |name: &str| self.subject.tcp_info(self.now, fd?, name);
+        let (now, subject) = (self.now, RefCell::new(&mut *self.subject));
+        let field = |name: &str| subject.borrow_mut().tcp_info(now, fd?, name);
         code.program.run(&mut self.names, &field).map_err(|trouble| match trouble {
             Trouble::UnknownName(name) if name.starts_with("tcpi_") => {
                 Stop::unsupported(code.at, format!("the field `{name}` of tcp_info"))

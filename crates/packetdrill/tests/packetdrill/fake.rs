@@ -77,7 +77,7 @@ impl Fake {
 }
 
 impl Subject for Fake {
-    fn set(&mut self, name: &str, value: &str) -> Result<(), Refusal> {
+    fn set(&mut self, _now: Instant, name: &str, value: &str) -> Result<(), Refusal> {
         if name.contains("fastopen=") || name == "net.ipv4.nothing" {
             return Err(Refusal("no such thing".into()));
         }
@@ -106,7 +106,7 @@ impl Subject for Fake {
                 self.send(now, syn);
                 Outcome::error("EINPROGRESS")
             }
-            SystemCall::Send { fd: 20, flags: 0, parts } => {
+            SystemCall::Send { fd: 20, flags: 0, parts, .. } => {
                 let len: u32 = parts.iter().sum();
                 let mut rest = len;
                 while rest > 0 {
@@ -195,7 +195,7 @@ impl Subject for Fake {
         }
     }
 
-    fn tcp_info(&self, _now: Instant, fd: i64, field: &str) -> Option<i64> {
+    fn tcp_info(&mut self, _now: Instant, fd: i64, field: &str) -> Option<i64> {
         match field {
             "tcpi_state" if fd == 20 || fd == 10 => constant("TCP_ESTABLISHED"),
             "tcpi_unacked" => Some(i64::from(self.next.wrapping_sub(self.unacked)) / 1000),

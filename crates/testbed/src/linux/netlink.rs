@@ -123,6 +123,13 @@ pub(crate) struct Interface {
     pub(crate) is_in_bridge: bool,
 }
 
+fn family_of(address: IpAddr) -> AddressFamily {
+    match address {
+        IpAddr::V4(_) => AddressFamily::Inet,
+        IpAddr::V6(_) => AddressFamily::Inet6,
+    }
+}
+
 impl Netlink {
     pub(crate) fn open() -> io::Result<Netlink> {
         let mut socket = Socket::new(NETLINK_ROUTE)?;
@@ -152,17 +159,16 @@ impl Netlink {
     pub(crate) fn add_address(
         &mut self,
         index: u32,
-        address: Ipv4Addr,
+        address: impl Into<IpAddr>,
         prefix_len: u8,
     ) -> io::Result<()> {
+        let address = address.into();
         let mut message = AddressMessage::default();
-        message.header.family = AddressFamily::Inet;
+        message.header.family = family_of(address);
         message.header.prefix_len = prefix_len;
         message.header.index = index;
-        message.attributes = vec![
-            AddressAttribute::Local(IpAddr::V4(address)),
-            AddressAttribute::Address(IpAddr::V4(address)),
-        ];
+        message.attributes =
+            vec![AddressAttribute::Local(address), AddressAttribute::Address(address)];
         self.ask(RouteNetlinkMessage::NewAddress(message), NLM_F_CREATE | NLM_F_EXCL)
     }
 
@@ -173,6 +179,32 @@ impl Netlink {
             Way::Link { .. } => NLM_F_CREATE | NLM_F_REPLACE,
         };
         self.ask(RouteNetlinkMessage::NewRoute(route.message()), flags)
+    }
+
+    /// Adds a route to the network of `prefix_len` bits that `destination` is in, through the
+    /// interface `out`.
+    pub(crate) fn add_network(
+        &mut self,
+        (destination, prefix_len): (IpAddr, u8),
+        out: u32,
+        gateway: Option<IpAddr>,
+    ) -> io::Result<()> {
+        let address = |address| match address {
+            IpAddr::V4(address) => RouteAddress::Inet(address),
+            IpAddr::V6(address) => RouteAddress::Inet6(address),
+        };
+        let mut message = RouteMessage::default();
+        message.header.address_family = family_of(destination);
+        message.header.destination_prefix_length = prefix_len;
+        message.header.table = RouteHeader::RT_TABLE_MAIN;
+        message.header.protocol = RouteProtocol::Boot;
+        message.header.scope =
+            if gateway.is_some() { RouteScope::Universe } else { RouteScope::Link };
+        message.header.kind = RouteType::Unicast;
+        message.attributes =
+            vec![RouteAttribute::Destination(address(destination)), RouteAttribute::Oif(out)];
+        message.attributes.extend(gateway.map(address).map(RouteAttribute::Gateway));
+        self.ask(RouteNetlinkMessage::NewRoute(message), NLM_F_CREATE | NLM_F_EXCL)
     }
 
     /// The metrics of the route that packets to `destination` take.

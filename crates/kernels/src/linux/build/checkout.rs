@@ -12,6 +12,7 @@ use super::store::note_patches;
 use crate::cache::remove_all;
 use crate::error::BuildError;
 use crate::event::Event;
+use crate::manifest::DEFAULT_HZ;
 use crate::process::Runner;
 use crate::work::{Work, write_json};
 use crate::{patches, tree};
@@ -64,7 +65,7 @@ impl Checkout<'_> {
         let partial = self.work.new_tree()?;
         self.extract(commit, None, &partial)?;
         tree::check(&partial)?;
-        let names = patches::apply(&partial, self.runner)?;
+        let names = patches::apply(&partial, DEFAULT_HZ, self.runner)?;
         note_patches(&partial, &names)?;
         tell(Event::Patched { names });
         write_json(&partial.join(COMMITS), &[commit])?;
@@ -89,7 +90,7 @@ impl Checkout<'_> {
         let present = self.present(commit, &names)?;
         let staging = self.work.new_staging()?;
         self.extract(commit, Some(&present), &staging)?;
-        let patched = patches::apply(&staging, self.runner)?;
+        let patched = patches::apply(&staging, DEFAULT_HZ, self.runner)?;
         let tree = self.work.tree();
         let both: Vec<&str> =
             held.iter().map(String::as_str).filter(|it| *it != commit).chain([commit]).collect();

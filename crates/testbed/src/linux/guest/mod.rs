@@ -1,5 +1,5 @@
 //! The first program of a kernel in virtual time (`tcplab-guests`): one endpoint of a trial, or the
-//! parent of a program of the user's.
+//! parent of a program of the user's, or the application of a packetdrill script.
 //!
 //! It finds the host's files at its root, which trials may only read, and speaks to the world
 //! outside through `/dev/tcplab`, a device of the kernel's driver.
@@ -8,6 +8,8 @@ mod channel;
 mod mounts;
 mod outputs;
 mod program;
+mod script;
+mod tunnel;
 
 use std::path::Path;
 use std::sync::Arc;
@@ -44,6 +46,7 @@ pub(crate) fn run() -> Result<(), TrialError> {
     let done = match channel.hear()? {
         GuestWork::Trial(task) => take_part(&task, &channel),
         GuestWork::Program(task) => program::run(&task, &channel),
+        GuestWork::Script(task) => script::run(&task, &channel),
     };
     if let Err(error) = done {
         let (message, remedy) = (error.to_string(), error.remedy());

@@ -5,11 +5,13 @@
 mod clock_page;
 mod ethernet;
 mod packet_ring;
+mod raw_calls;
 mod virtual_calls;
 
 pub(crate) use clock_page::clock_page;
 pub(crate) use ethernet::without_offloads;
 pub(crate) use packet_ring::{PacketRing, Ringed};
+pub(crate) use raw_calls::RawCall;
 pub(crate) use virtual_calls::{Received, TimedRead, receive_on, watch_socket};
 
 use std::ffi::CString;
@@ -22,12 +24,20 @@ use rustix::net::{AddressFamily, SocketFlags, SocketType};
 /// Makes the descriptor of `/dev/net/tun` a layer 3 device called `name`, with `virtio_net_hdr`
 /// and TCP segmentation left to the reader.
 pub(crate) fn attach_tun(tun: BorrowedFd<'_>, name: &str) -> io::Result<()> {
+    attach_tun_with(tun, name, libc::TUN_F_CSUM | libc::TUN_F_TSO4 | libc::TUN_F_TSO6)
+}
+
+/// As [`attach_tun`], with other work left to the reader (`TUN_F_TSO4` …).
+pub(crate) fn attach_tun_with(
+    tun: BorrowedFd<'_>,
+    name: &str,
+    offloads: libc::c_uint,
+) -> io::Result<()> {
     let mut request = interface_request(name);
     request.ifr_ifru.ifru_flags =
         (libc::IFF_TUN | libc::IFF_NO_PI | libc::IFF_VNET_HDR) as libc::c_short;
     // SAFETY: TUNSETIFF reads and writes the ifreq given, which outlives the call.
     check(unsafe { libc::ioctl(tun.as_raw_fd(), libc::TUNSETIFF, &raw mut request) })?;
-    let offloads = libc::TUN_F_CSUM | libc::TUN_F_TSO4 | libc::TUN_F_TSO6;
     // SAFETY: TUNSETOFFLOAD takes its argument by value.
     check(unsafe {
         libc::ioctl(tun.as_raw_fd(), libc::TUNSETOFFLOAD, libc::c_ulong::from(offloads))
