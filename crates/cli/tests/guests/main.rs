@@ -9,6 +9,7 @@ mod endings;
 mod everything;
 mod image;
 mod mixed;
+mod old;
 mod refusals;
 mod routes;
 mod same_bytes;
