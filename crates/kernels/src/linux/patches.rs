@@ -26,7 +26,7 @@ enum Need {
 }
 
 /// All changes, in order.
-pub(crate) const PATCHES: [Patch; 7] = [
+pub(crate) const PATCHES: [Patch; 9] = [
     Patch {
         name: "register-area",
         texts: &[include_str!("../../patches/register-area.patch")],
@@ -54,6 +54,16 @@ pub(crate) const PATCHES: [Patch; 7] = [
         name: "socket-buffers",
         texts: &[include_str!("../../patches/socket-buffers.patch")],
         need: Need::Has("net/ipv4/tcp.c", "limit = nr_free_buffer_pages() << (PAGE_SHIFT - 7);"),
+    },
+    Patch {
+        name: "root",
+        texts: &[include_str!("../../patches/root.patch")],
+        need: Need::Has("init/do_mounts.c", "#ifdef CONFIG_BLOCK\n\t{\n\t\tint err = create_dev("),
+    },
+    Patch {
+        name: "exit-kill",
+        texts: &[include_str!("../../patches/exit-kill.patch")],
+        need: Need::Has("arch/um/os-Linux/skas/process.c", "PTRACE_OLDSETOPTIONS"),
     },
     Patch {
         name: "shared-clock",
