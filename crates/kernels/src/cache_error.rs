@@ -44,17 +44,6 @@ pub enum CacheError {
         /// Its name.
         name: String,
     },
-    /// This Linux cannot share the clock of a trial.
-    #[error(
-        "kernel {name} (Linux {release}) cannot run trials: Linux shares the clock of its virtual \
-         time from 6.11 on"
-    )]
-    NoClock {
-        /// Its name.
-        name: String,
-        /// What `uname -r` prints in it.
-        release: String,
-    },
     /// An image is a program of Linux.
     #[error("kernels in virtual time are programs of Linux, and this is another system")]
     NotLinux,
@@ -96,7 +85,6 @@ impl CacheError {
             CacheError::Outdated { name } => {
                 Some(format!("build it again with `tcplab kernel build {name}`"))
             }
-            CacheError::NoClock { .. } => Some("use a newer one, such as 6.12 or 7.2".into()),
             CacheError::Unusable { name, .. } => {
                 Some(format!("remove it with `tcplab kernel remove {name}`, then build it again"))
             }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 use serde::Serialize;
-use tcplab_kernels::{Cache, CacheError, Kernel, Manifest, Unusable};
+use tcplab_kernels::{Cache, Kernel, Manifest, Unusable};
 use tcplab_lab::in_words;
 use tcplab_testbed::{Ability, AbilityLevel};
 use tcplab_units::{Bytes, visible_line};
@@ -178,15 +178,11 @@ pub(crate) fn ability() -> Ability {
         .iter()
         .map(|kernel| {
             let name = visible_line(&kernel.manifest.name);
-            let problem = match kernel.check_for_trials() {
-                Ok(()) => "",
-                Err(CacheError::Outdated { .. }) => " (older configuration)",
-                Err(_) => " (too old for trials)",
-            };
+            let problem = if kernel.is_current() { "" } else { " (older configuration)" };
             format!("{name}{problem}")
         })
         .collect();
-    let is_there = usable.iter().any(|kernel| kernel.check_for_trials().is_ok());
+    let is_there = usable.iter().any(Kernel::is_current);
     Ability {
         name: "kernel images".into(),
         verdict: if is_there { AbilityLevel::Good } else { AbilityLevel::Limited },

@@ -27,16 +27,7 @@ impl Images {
     /// Where the test's image is; if it is not there, or was made by another version of tcplab,
     /// prints that the test is skipped.
     pub(crate) fn find() -> Option<Images> {
-        let usual = || concat!(env!("CARGO_MANIFEST_DIR"), "/../../target/kernels").into();
-        let folder = std::env::var_os("TCPLAB_TEST_KERNELS").map_or_else(usual, PathBuf::from);
-        let images = Images(folder);
-        let listed = images.run(&Home::new(), "kernel list --json").answer("kernel list");
-        let listed: Value = serde_json::from_str(&listed).unwrap();
-        let all = listed["kernels"].as_array().unwrap();
-        if !all.iter().any(|it| it["name"] == VERSION && it["is_current"] == true) {
-            skipped(&format!("there is no kernel {VERSION}: `make kernel` builds it"));
-            return None;
-        }
+        let images = Images::with(VERSION)?;
         match images.refused() {
             None => Some(images),
             Some(why) => {
@@ -44,6 +35,22 @@ impl Images {
                 None
             }
         }
+    }
+
+    /// Where images are, if the one of this name is there; else prints that the test is skipped.
+    pub(crate) fn with(name: &str) -> Option<Images> {
+        let usual = || concat!(env!("CARGO_MANIFEST_DIR"), "/../../target/kernels").into();
+        let folder = std::env::var_os("TCPLAB_TEST_KERNELS").map_or_else(usual, PathBuf::from);
+        let images = Images(folder);
+        let listed = images.run(&Home::new(), "kernel list --json").answer("kernel list");
+        let listed: Value = serde_json::from_str(&listed).unwrap();
+        let all = listed["kernels"].as_array().unwrap();
+        if !all.iter().any(|it| it["name"] == name && it["is_current"] == true) {
+            let how = if name == VERSION { "make kernel" } else { "tcplab kernel build" };
+            skipped(&format!("there is no kernel {name}: `{how}` builds it"));
+            return None;
+        }
+        Some(images)
     }
 
     /// Why this machine lets no kernel run, if it does not: any other failure is a fault.

@@ -10,6 +10,7 @@ mod endings;
 mod everything;
 mod image;
 mod mixed;
+mod old;
 #[expect(dead_code, reason = "the benchmark uses all of it")]
 mod qdiscs;
 mod refusals;

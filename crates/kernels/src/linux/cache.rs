@@ -14,7 +14,6 @@ use tcplab_units::visible_line;
 use crate::cache_error::CacheError;
 use crate::manifest::{DEFAULT_HZ, Manifest};
 use crate::name::KernelName;
-use crate::patches::LINK;
 use crate::recipe::configuration_hash;
 
 /// Below the cache: what is not finished, and locks.
@@ -54,16 +53,13 @@ impl Kernel {
     /// Whether it can be a host in virtual time.
     ///
     /// # Errors
-    /// When another version of tcplab built it, or its Linux is too old.
+    /// When another version of tcplab built it.
     pub fn check_for_trials(&self) -> Result<(), CacheError> {
-        let name = self.manifest.name.clone();
-        if !self.is_current() {
-            return Err(CacheError::Outdated { name });
+        if self.is_current() {
+            Ok(())
+        } else {
+            Err(CacheError::Outdated { name: self.manifest.name.clone() })
         }
-        if !self.manifest.patches.iter().any(|patch| patch == LINK) {
-            return Err(CacheError::NoClock { name, release: self.manifest.release.clone() });
-        }
-        Ok(())
     }
 
     /// The parts of its version, such as 6, 12 and 117.
@@ -147,7 +143,7 @@ impl Cache {
         let all = self.kernels()?.into_iter().flatten();
         // Images of commits come and go while a bisection runs.
         let lasting = all.filter(|kernel| !kernel.manifest.source.is_commit());
-        let usable = lasting.filter(|kernel| kernel.check_for_trials().is_ok());
+        let usable = lasting.filter(Kernel::is_current);
         // Of one version, the one with the common ticks.
         let key = |kernel: &Kernel| {
             let manifest = &kernel.manifest;

@@ -23,15 +23,10 @@ enum Need {
     Has(&'static str, &'static str),
     /// This file lacks this text.
     Lacks(&'static str, &'static str),
-    /// This file has the first text and lacks the second.
-    HasWithout(&'static str, &'static str, &'static str),
 }
 
-/// The patch with the network device of a host in virtual time.
-pub(crate) const LINK: &str = "link";
-
 /// All changes, in order.
-pub(crate) const PATCHES: [Patch; 6] = [
+pub(crate) const PATCHES: [Patch; 9] = [
     Patch {
         name: "register-area",
         texts: &[include_str!("../../patches/register-area.patch")],
@@ -61,14 +56,28 @@ pub(crate) const PATCHES: [Patch; 6] = [
         need: Need::Has("net/ipv4/tcp.c", "limit = nr_free_buffer_pages() << (PAGE_SHIFT - 7);"),
     },
     Patch {
-        name: LINK,
+        name: "root",
+        texts: &[include_str!("../../patches/root.patch")],
+        need: Need::Has("init/do_mounts.c", "#ifdef CONFIG_BLOCK\n\t{\n\t\tint err = create_dev("),
+    },
+    Patch {
+        name: "exit-kill",
+        texts: &[include_str!("../../patches/exit-kill.patch")],
+        need: Need::Has("arch/um/os-Linux/skas/process.c", "PTRACE_OLDSETOPTIONS"),
+    },
+    Patch {
+        name: "shared-clock",
+        texts: &[
+            include_str!("../../patches/shared-clock-6.1.patch"),
+            include_str!("../../patches/shared-clock-5.10.patch"),
+        ],
+        // Linux has it from 6.11 on.
+        need: Need::Lacks("arch/um/kernel/time.c", "time_travel_shm_client"),
+    },
+    Patch {
+        name: "link",
         texts: &[include_str!("../../patches/link.patch")],
-        // The shared memory of the clock exists from Linux 6.11 on.
-        need: Need::HasWithout(
-            "arch/um/kernel/time.c",
-            "time_travel_shm_client",
-            "time_travel_resumed",
-        ),
+        need: Need::Lacks("arch/um/kernel/time.c", "time_travel_resumed"),
     },
 ];
 
@@ -91,7 +100,7 @@ pub(crate) fn apply(tree: &Path, hz: u32, runner: &Runner<'_>) -> Result<Vec<Str
 pub(crate) fn files() -> impl Iterator<Item = &'static str> {
     let changed = PATCHES.iter().flat_map(|patch| patch.texts).flat_map(|text| text.lines());
     let looked_at = PATCHES.iter().map(|patch| match patch.need {
-        Need::Has(file, _) | Need::Lacks(file, _) | Need::HasWithout(file, ..) => file,
+        Need::Has(file, _) | Need::Lacks(file, _) => file,
     });
     changed.filter_map(|line| line.strip_prefix("+++ b/")).chain(looked_at)
 }
@@ -102,10 +111,6 @@ impl Need {
         match self {
             Need::Has(file, text) => read(file).contains(text),
             Need::Lacks(file, text) => !read(file).contains(text),
-            Need::HasWithout(file, text, other) => {
-                let found = read(file);
-                found.contains(text) && !found.contains(other)
-            }
         }
     }
 }
