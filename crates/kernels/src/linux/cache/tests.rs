@@ -137,7 +137,6 @@ fn newest_kernel_is_none_of_a_commit() {
     let with = |of: &str, release: &str, source: Option<Value>| {
         let mut manifest = sample(of);
         manifest["release"] = json!(release);
-        manifest["patches"] = json!([LINK]);
         if let Some(source) = source {
             manifest["source"] = source;
         }
