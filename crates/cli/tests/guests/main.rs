@@ -8,6 +8,7 @@ mod each_ack;
 mod elements;
 mod endings;
 mod everything;
+mod fidelity;
 mod image;
 mod mixed;
 mod old;
