@@ -15,7 +15,7 @@ const TIMESTAMPING: i64 = 37;
 /// IP_RECVERR and IPV6_RECVERR.
 const ERRORS: [(i64, i64); 2] = [(SOL_IP, 11), (SOL_IPV6, 25)];
 
-/// Reads all messages in `bytes`. Times are those after `zero`, in nanoseconds since the Unix epoch.
+/// Reads all messages in `bytes`. Times count from a zero in nanoseconds since the Unix epoch.
 pub(crate) fn read(bytes: &[u8], zero_unix_nanos: i64) -> Vec<ControlMessage> {
     let mut all = Vec::new();
     let mut rest = bytes;

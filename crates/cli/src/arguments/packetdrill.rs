@@ -42,9 +42,9 @@ pub(crate) struct PacketdrillArguments {
     pub(crate) jobs: Option<u16>,
     /// Override the timer ticks per second (the kernel's HZ)
     ///
-    /// Models only: a kernel has what it was built with. By default what the file `config` beside the scripts asks for (CONFIG_HZ), as Linux's
-    /// selftests have it: 1000; else the stack's own. Google's suite expects 1000. Debian's kernels
-    /// use 250, where timers expire up to 4 ms later.
+    /// Models only: a kernel has what it was built with. By default what the file `config` beside
+    /// the scripts asks for (CONFIG_HZ), as Linux's selftests have it: 1000; else the stack's own.
+    /// Google's suite expects 1000. Debian's kernels use 250, where timers expire up to 4 ms later.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pub(crate) hz: Option<u32>,
     /// IP version of scripts that do not say theirs, as the suites' runners have it: with IPv6, an

@@ -30,15 +30,7 @@ impl Descriptors {
         );
         let buffer = call.arguments.get(1).filter(|_| buffered);
         if buffer == Some(&Expression::Word("NULL".into())) && arguments.len(2)? > 0 {
-            let receives = matches!(call.name.as_str(), "read" | "recv" | "recvfrom");
-            let is_plain = matches!(call.name.as_str(), "read" | "write");
-            let flags = if is_plain { 0 } else { integer(3)? };
-            return Ok(SystemCall::BadBuffer {
-                fd: fd()?,
-                receives,
-                len: arguments.len(2)?,
-                flags,
-            });
+            return bad_buffer(&arguments);
         }
         if let Some(Expression::Integer(_) | Expression::Word(_)) = buffer {
             return Err(CallError::Unsupported("a buffer's address".into()));
@@ -107,6 +99,17 @@ impl Descriptors {
         let timeout = u64::try_from(arguments.integer(2)?).ok().map(Span::from_millis);
         Ok(SystemCall::Poll { fds, timeout })
     }
+}
+
+/// A call with NULL for a buffer.
+fn bad_buffer(arguments: &Arguments<'_>) -> Result<SystemCall, CallError> {
+    let name = arguments.call.name.as_str();
+    Ok(SystemCall::BadBuffer {
+        fd: arguments.fd(0)?,
+        receives: matches!(name, "read" | "recv" | "recvfrom"),
+        len: arguments.len(2)?,
+        flags: if matches!(name, "read" | "write") { 0 } else { arguments.integer(3)? },
+    })
 }
 
 fn epoll_control(arguments: &Arguments<'_>) -> Result<SystemCall, CallError> {
