@@ -151,8 +151,8 @@ impl World {
         Ok(())
     }
 
-    /// The next event. Hosts whose timers expire on one tick come in the order of their connections,
-    /// whatever place these took.
+    /// The next event. Hosts whose timers expire on one tick come in the order of their
+    /// connections, whatever place these took.
     fn next_event(&mut self) -> Option<(Instant, usize)> {
         let (sampler, pairs) = (self.sampler(), &self.pairs);
         self.queue.pop_by(|source| match source.checked_sub(HOSTS) {

@@ -43,6 +43,22 @@ pub(crate) struct SendBuffer {
     is_starved: bool,
 }
 
+/// How a call writes.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Manner {
+    /// The position up to which data was handed down: nothing is appended to a chunk of which some
+    /// was.
+    pub(crate) sent: u64,
+    /// A full segment, bytes.
+    pub(crate) mss: u32,
+    /// How large a chunk becomes (`size_goal`), a multiple of that.
+    pub(crate) goal: u32,
+    /// More is to come at once.
+    pub(crate) more: bool,
+    /// The call has written before.
+    pub(crate) goes_on: bool,
+}
+
 /// Bytes that are sent and freed together, as a write or several of them left them.
 #[derive(Debug, Clone, Copy)]
 struct Chunk {
@@ -147,23 +163,11 @@ impl SendBuffer {
     }
 
     /// Takes as much of what is `offered`, from `from` on, as one chunk has room for, and says how
-    /// much that is.
-    ///
-    /// `sent` is the position up to which data was handed down: nothing is appended to a chunk
-    /// of which some was. `goal` is how large a chunk becomes (`size_goal`), a multiple of `mss`.
-    /// Unless `more` is to come, PSH goes with the last byte (RFC 9293 section 3.9.1.2). `goes_on`:
-    /// the call has written before.
-    pub(crate) fn append(
-        &mut self,
-        offered: Offered<'_>,
-        from: u32,
-        sent: u64,
-        mss: u32,
-        goal: u32,
-        more: bool,
-        goes_on: bool,
-    ) -> u32 {
-        let (mss, goal) = (mss.max(1), goal.max(mss).max(1));
+    /// much that is. Unless more is to come, PSH goes with the last byte (RFC 9293 section
+    /// 3.9.1.2).
+    pub(crate) fn append(&mut self, offered: Offered<'_>, from: u32, how: Manner) -> u32 {
+        let Manner { sent, more, goes_on, .. } = how;
+        let (mss, goal) = (how.mss.max(1), how.goal.max(how.mss).max(1));
         let (before, left) = (self.end, offered.len() - from);
         let accepted = match self.extend_tail(left, sent, mss, goal) {
             0 => self.open_chunk(left, mss, goal),

@@ -2,7 +2,7 @@
 
 use tcplab_results::fidelity::{Packet, Parting};
 use tcplab_trace::Flow;
-use tcplab_units::Instant;
+use tcplab_units::{Bytes, Instant};
 
 /// A packet as the sender's capture shows it.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -30,7 +30,7 @@ pub(crate) fn seen(flow: &Flow) -> Vec<Seen> {
     let acks = flow.acks.iter().map(|ack| Seen {
         at: ack.at,
         frame: ack.frame,
-        what: What::Ack(ack.ack.as_u64(), ack.window.map(|window| window.as_u64())),
+        what: What::Ack(ack.ack.as_u64(), ack.window.map(Bytes::as_u64)),
     });
     let mut all: Vec<Seen> = data.chain(acks).collect();
     all.sort_by_key(|seen| seen.frame);

@@ -41,9 +41,9 @@ enum Kind {
 }
 
 /// A scenario with `count` cases of one trial each, drawn from `seed`: congestion controls that
-/// kernel and model have, rates of 1 to 100 Mbit/s, RTTs of 4 to 200 ms, queues of a quarter to four
-/// bandwidth-delay products, losses, interruptions, reordering, jitter, options. Transfers would take
-/// one to six seconds at the full rate.
+/// kernel and model have, rates of 1 to 100 Mbit/s, RTTs of 4 to 200 ms, queues of a quarter to
+/// four bandwidth-delay products, losses, interruptions, reordering, jitter, options. Transfers
+/// would take one to six seconds at the full rate.
 ///
 /// # Errors
 /// Never; what is drawn is a valid scenario.

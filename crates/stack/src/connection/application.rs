@@ -5,6 +5,7 @@ use tcplab_units::{Bytes, Instant};
 use super::{Connection, ReadError, WriteError};
 use crate::Data;
 use crate::segment::Offered;
+use crate::send_buffer::Manner;
 use crate::state::State;
 use crate::truesize::{BUFFER, SHARED_INFO};
 
@@ -17,6 +18,7 @@ const LEAST_WINDOW: u32 = 10;
 
 /// How data is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[expect(clippy::struct_excessive_bools, reason = "independent, as flags of a call are")]
 pub struct Send {
     /// MSG_MORE: more follows at once.
     pub more: bool,
@@ -80,8 +82,8 @@ impl Connection {
                 break;
             }
             let goes_on = how.goes_on || accepted > 0;
-            let taken =
-                self.buffer.append(offered, accepted, self.sent(), mss, goal, more, goes_on);
+            let manner = Manner { sent: self.sent(), mss, goal, more, goes_on };
+            let taken = self.buffer.append(offered, accepted, manner);
             if taken == 0 {
                 break;
             }

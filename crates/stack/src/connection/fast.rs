@@ -7,6 +7,7 @@ use super::Connection;
 use super::parts::Fast;
 use crate::fast_open::{FastClient, FastLesson};
 use crate::segment::Offered;
+use crate::send_buffer::Manner;
 use crate::{Segment, SendCause};
 
 impl Connection {
@@ -16,7 +17,9 @@ impl Connection {
         let mut with_syn = 0;
         while with_syn < len {
             let offered = Offered::Shared(&client.data);
-            let taken = self.buffer.append(offered, with_syn, 1, len, len, false, true);
+            let manner =
+                Manner { sent: 1, mss: len, goal: len, more: false, goes_on: with_syn > 0 };
+            let taken = self.buffer.append(offered, with_syn, manner);
             if taken == 0 {
                 break;
             }

@@ -62,8 +62,8 @@ impl Connection {
         self.output.queue.pop_front()
     }
 
-    /// Sends at most one burst of data, behind what waits to leave; whether it did. `is_urged`: even
-    /// if more could leave together later.
+    /// Sends at most one burst of data, behind what waits to leave; whether it did. `is_urged`:
+    /// even if more could leave together later.
     pub(super) fn push_one(&mut self, now: Instant, is_urged: bool) -> bool {
         if !self.state.is_sending() {
             return false;

@@ -225,9 +225,9 @@ impl Connection {
         }
     }
 
-    /// Data was acknowledged and what could leave has left, or new data did: the buffer grows unless
-    /// the congestion window is used up, and the application is called if it is worth its while
-    /// (`tcp_check_space`, `tcp_new_space`).
+    /// Data was acknowledged and what could leave has left, or new data did: the buffer grows
+    /// unless the congestion window is used up, and the application is called if it is worth its
+    /// while (`tcp_check_space`, `tcp_new_space`).
     pub(super) fn check_space(&mut self, now: Instant) {
         if !self.sender.fills_window() {
             self.expand_send_buffer();

@@ -56,8 +56,8 @@ impl SackList {
     }
 
     /// Something will be added (`tcp_sack_new_ofo_skb`): the block that touches it takes it in, but
-    /// keeps its place. Gives the number of blocks that had to be looked at: those behind the second
-    /// may not be reported if acknowledgements are lost.
+    /// keeps its place. Gives the number of blocks that had to be looked at: those behind the
+    /// second may not be reported if acknowledgements are lost.
     pub(super) fn find(&mut self, range: Range<u64>) -> usize {
         let new = (range.start, range.end);
         let touches = |block: &mut (u64, u64)| extend(block, new);

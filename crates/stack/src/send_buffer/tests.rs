@@ -13,8 +13,8 @@ fn plain(capacity: u64) -> SendBuffer {
 fn write(buffer: &mut SendBuffer, data: &Data, sent: u64, mss: u32, goal: u32, more: bool) -> u32 {
     let mut accepted = 0;
     while accepted < data.len() {
-        let taken =
-            buffer.append(Offered::Shared(data), accepted, sent, mss, goal, more, accepted > 0);
+        let manner = Manner { sent, mss, goal, more, goes_on: accepted > 0 };
+        let taken = buffer.append(Offered::Shared(data), accepted, manner);
         if taken == 0 {
             break;
         }
