@@ -106,9 +106,9 @@ impl BuildError {
                 Some("name another version, or a tree of Linux with --source DIR".into())
             }
             BuildError::NotLinux { .. } => Some("use Linux 5.10 or later".into()),
-            BuildError::Patch { .. } | BuildError::Option { .. } => {
-                Some("use another version of Linux; 5.10, 6.1, 6.12 and 7.2 are known to work".into())
-            }
+            BuildError::Patch { .. } | BuildError::Option { .. } => Some(
+                "use another version of Linux; 5.10, 6.1, 6.12 and 7.2 are known to work".into(),
+            ),
             BuildError::Failed { .. } | BuildError::Stopped => None,
         }
     }
