@@ -24,7 +24,8 @@ pub(super) fn topics(all: &[StackResults]) -> String {
     }
     let _ = write!(text, "\n{:width$}", "topic");
     for results in all {
-        let names: String = kinds.iter().map(|kind| format!(" {}", kind.name())).collect();
+        let names: Vec<&str> = kinds.iter().map(|kind| kind.name()).collect();
+        let names = names.join(" ");
         let _ = write!(text, "  {names:>0$}", wide(results));
     }
     text += "\n";
@@ -97,7 +98,8 @@ fn differences(all: &[StackResults]) -> String {
 }
 
 fn sums(all: &[StackResults]) -> String {
-    all.iter().map(|results| format!("{}: {}", results.stack, sum(&results.outcomes))).collect()
+    let one = |results: &StackResults| format!("{}: {}", results.stack, sum(&results.outcomes));
+    all.iter().map(one).collect::<Vec<_>>().concat()
 }
 
 /// Unreadable scripts have a column where there are some.
