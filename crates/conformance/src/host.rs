@@ -115,7 +115,8 @@ fn prefix_len(mask: IpAddr) -> u8 {
 
 #[cfg(test)]
 mod tests {
-    use tcplab_packetdrill::Definitions;
+    use tcplab_packetdrill::ast::Flag;
+    use tcplab_packetdrill::{Definitions, Position};
 
     use super::*;
 
@@ -134,7 +135,15 @@ mod tests {
         assert_eq!((own.prefix_len, own.mtu, own.gateway), (24, 9000, None));
         let v6 = host("--ip_version=ipv6").unwrap();
         assert_eq!((v6.mtu, v6.has_v6_sockets), (1520, true));
-        assert!(host("--ip_version=ipv4-mapped-ipv6").unwrap().has_v6_sockets);
+        // Only who runs the script says so.
+        let mapped = Flag {
+            at: Position { line: 1, column: 1 },
+            name: "ip_version".into(),
+            value: Some("ipv4-mapped-ipv6".into()),
+        };
+        let script = Script { options: vec![mapped], ..Script::default() };
+        let host = Host::of(&script).unwrap();
+        assert!(host.has_v6_sockets && host.addresses.local.is_ipv4());
     }
 
     #[test]

@@ -299,11 +299,7 @@ mod tests {
             let read = Packet::of_bytes(&head, whole.len() as u32).unwrap();
             // It went the other way.
             let swapped = Packet { local_port: 32_768, remote_port: 8080, ..packet() };
-            let mut options = swapped.options.clone();
-            options.push(OptionSpec::Eol);
-            let significant = read.options[..options.len()].to_vec();
-            assert_eq!(significant, options);
-            assert_eq!(Packet { options: swapped.options.clone(), ..read }, swapped);
+            assert_eq!(read, swapped);
         }
     }
 

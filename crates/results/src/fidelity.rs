@@ -150,6 +150,7 @@ pub struct Goal {
     pub name: String,
     /// Of the cases in order of their distance: 0.5 is the one in the middle; absent for
     /// [`DIFFERENT_TRIALS`], a share of all trials.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub quantile: Option<f64>,
     /// The ratio may be so far from 1 there.
     pub at_most: f64,

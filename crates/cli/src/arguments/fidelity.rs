@@ -10,9 +10,9 @@ use super::{Io, JsonArguments};
 
 const AFTER: &str = "\
 Examples:
-  tcplab fidelity fidelity/loss fidelity/slow --trials 30
+  tcplab fidelity loss.toml slow.toml --trials 30
                                                with this machine's kernel, in real time
-  tcplab fidelity fidelity/loss --against linux-7.2
+  tcplab fidelity loss.toml --against linux-7.2
                                                with that Linux in virtual time, packet by packet
   tcplab fidelity --random 200 --against linux-6.12
                                                two hundred cases drawn at random

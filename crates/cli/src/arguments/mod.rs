@@ -173,7 +173,7 @@ pub(crate) enum Command {
     /// packet. Runs the kernels' test suites on tcplab's stack models, and on Linux kernels, in
     /// virtual time: without privileges, with the same result each time.
     Packetdrill(PacketdrillArguments),
-    /// Compare the TCP model with this machine's kernel
+    /// Compare the TCP model with this machine's kernel, or with a Linux in virtual time
     ///
     /// Runs the same cases with the same seeds on the kernel and in virtual time, and prints the
     /// ratios of the medians, model over kernel. A summary shows how far the ratios are from 1,

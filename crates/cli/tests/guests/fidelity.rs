@@ -40,8 +40,8 @@ fn model_and_kernel_are_compared_packet_by_packet() {
 fn comparison_needs_a_kernel_and_its_model() {
     let home = Home::new();
     home.refuses(&[
-        ("fidelity fidelity/loss --against 6.12", "use linux-NAME, such as linux-7.2"),
-        ("fidelity fidelity/loss --against linux-mine", "there is no model of linux-mine"),
+        ("fidelity interruption --against 6.12", "use linux-NAME, such as linux-7.2"),
+        ("fidelity interruption --against linux-mine", "there is no model of linux-mine"),
         ("fidelity", "SCENARIO"),
     ]);
 }
