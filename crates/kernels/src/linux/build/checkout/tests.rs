@@ -18,7 +18,7 @@ impl Repository {
         for (name, text) in [
             ("Kbuild", ""),
             ("arch/um/Makefile", ""),
-            ("arch/um/kernel/time.c", "int time;\n"),
+            ("arch/um/kernel/time.c", "int time_travel_shm_client, time_travel_resumed;\n"),
             ("arch/um/os-Linux/util.c", "rng_seed=\n"),
             ("arch/x86/um/vdso/um_vdso.c", "__vdso_getcpu\n"),
             ("arch/arm64/kernel/a.c", "left out\n"),
