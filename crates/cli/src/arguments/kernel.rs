@@ -47,7 +47,7 @@ pub(crate) enum KernelCommand {
 #[derive(Debug, Args)]
 #[command(after_help = BUILD_EXAMPLES)]
 pub(crate) struct BuildArguments {
-    /// The version, such as 7.2, 6.12, 6.1 or 5.10; with --source, the image's name [default: the tree's
+    /// The version, such as 7.2, 6.1 or 5.10; with --source, the image's name [default: the tree's
     /// version and the name of its directory]
     #[arg(value_name = "VERSION", required_unless_present = "source", value_parser = name)]
     pub(crate) name: Option<KernelName>,
