@@ -26,7 +26,6 @@ pub(crate) fn fidelity(arguments: &FidelityArguments) -> Result<ExitCode> {
     let scenarios = scenarios.collect::<Result<Vec<_>>>()?;
     let seed = arguments.seed.unwrap_or(1);
     let random = arguments.random.map(|count| tcplab_lab::fidelity::random(count, seed));
-    let random = random.transpose()?;
     let against = against(arguments.against.as_ref())?;
     let prepared = scenarios
         .iter()

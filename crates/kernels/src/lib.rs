@@ -15,6 +15,7 @@
 mod cache_error;
 #[cfg(not(target_os = "linux"))]
 mod elsewhere;
+mod git;
 mod manifest;
 mod name;
 
@@ -42,6 +43,7 @@ mod linux {
 pub use cache_error::CacheError;
 #[cfg(not(target_os = "linux"))]
 pub use elsewhere::*;
+pub use git::git;
 #[cfg(target_os = "linux")]
 pub use linux::*;
 pub use manifest::{DEFAULT_HZ, Manifest, SourceOrigin};

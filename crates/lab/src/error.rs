@@ -48,8 +48,6 @@ pub enum LabError {
     OtherKernel { name: String },
     #[error("trial {number} of case {case}: internal error: {what}")]
     Panicked { case: String, number: u32, what: String },
-    #[error("trial {number} of case {case} failed: {reason}")]
-    Failed { case: String, number: u32, reason: String },
     #[error("case {case} uses a stack model, which runs in virtual time only")]
     NotOnKernel { case: String },
     #[error("case {case} samples at each acknowledgement, which only virtual time can")]

@@ -38,6 +38,10 @@ pub fn fidelity_table(found: &Fidelity) -> String {
     for goal in &found.goals {
         text += &format!("{} {}\n", if goal.held { '✓' } else { '✗' }, sentence(goal));
     }
+    let failed: usize = found.cases.iter().map(|case| case.failed).sum();
+    if failed > 0 {
+        text += &format!("! {failed} trials failed on the kernel or the model, and do not count\n");
+    }
     let flawed: usize = found.cases.iter().map(|case| case.flawed).sum();
     if flawed > 0 {
         text += &format!("! the path missed its bounds in {flawed} kernel trials\n");

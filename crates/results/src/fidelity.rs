@@ -43,8 +43,11 @@ pub struct Compared {
     pub levels: Vec<(String, String)>,
     /// Trials of the kernel whose path misbehaved, and which count nevertheless.
     pub flawed: usize,
-    /// Trials of each.
+    /// Trials that both ran to their end.
     pub trials: usize,
+    /// Trials that failed on the kernel or on the model, and do not count.
+    #[serde(default)]
+    pub failed: usize,
     /// Trials in which a data segment of the model is not the kernel's.
     pub partings: Vec<Parting>,
     /// What was measured, in one order for all cases.

@@ -162,10 +162,6 @@ impl World {
         })
     }
 
-    fn rank_of(&self, index: usize) -> usize {
-        rank_of(&self.pairs, index)
-    }
-
     /// Begins the connections whose time has come, in the place of others that are over, if any.
     fn begin_due(&mut self) -> Result<(), RecordingError> {
         while let Some(pair) = self.upcoming.pop_due(self.now) {
@@ -324,7 +320,7 @@ impl World {
             }
         }
         self.arrived = arrived;
-        reached.sort_unstable_by_key(|index| self.rank_of(*index));
+        reached.sort_unstable_by_key(|index| rank_of(&self.pairs, *index));
         for index in reached.drain(..) {
             self.serve(index)?;
         }

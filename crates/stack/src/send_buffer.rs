@@ -28,7 +28,7 @@ pub(crate) struct SendBuffer {
     /// Room, in what `charged` counts.
     capacity: u64,
     charges_memory: bool,
-    /// What each chunk is charged besides its data, where memory is charged.
+    /// What each chunk is charged besides its data; 0 where memory is not.
     overhead: u64,
     /// The most segments kept; each chunk counts as many as it is full segments, rounded up.
     most_segments: Option<u32>,
@@ -74,12 +74,13 @@ struct Chunk {
 
 impl SendBuffer {
     pub(crate) fn new(config: &Config) -> SendBuffer {
+        let charges_memory = config.sending.charges_memory;
         SendBuffer {
             start: 1,
             end: 1,
             capacity: config.sending.buffer[0].as_u64(),
-            charges_memory: config.sending.charges_memory,
-            overhead: truesize::of_sent(&config.sending),
+            charges_memory,
+            overhead: if charges_memory { truesize::of_sent(&config.sending) } else { 0 },
             most_segments: config.sending.segments,
             ..SendBuffer::default()
         }
@@ -110,8 +111,7 @@ impl SendBuffer {
 
     /// What counts against the room: memory as Linux charges it, or bytes.
     pub(crate) fn charged(&self) -> u64 {
-        let overhead = if self.charges_memory { self.overhead } else { 0 };
-        self.len() + overhead * self.chunks.len() as u64
+        self.len() + self.overhead * self.chunks.len() as u64
     }
 
     pub(crate) fn capacity(&self) -> Bytes {

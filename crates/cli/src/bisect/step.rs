@@ -120,10 +120,7 @@ fn is_of_kernel(error: &anyhow::Error) -> bool {
     let of_trial = |error: &LabError| {
         let is_trial = matches!(
             error,
-            LabError::OnGuests { .. }
-                | LabError::Simulated { .. }
-                | LabError::Failed { .. }
-                | LabError::Flawed { .. }
+            LabError::OnGuests { .. } | LabError::Simulated { .. } | LabError::Flawed { .. }
         );
         is_trial && !error.is_stop()
     };

@@ -2,20 +2,10 @@
 
 use std::io;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::process::{Output, Stdio};
 
 use super::commit::Commit;
 use super::error::BisectError;
-
-/// Variables that would have git read another repository.
-const FOREIGN: [&str; 6] = [
-    "GIT_DIR",
-    "GIT_WORK_TREE",
-    "GIT_INDEX_FILE",
-    "GIT_OBJECT_DIRECTORY",
-    "GIT_NAMESPACE",
-    "GIT_COMMON_DIR",
-];
 
 /// Hash, author, date and subject, each on a line, as `git log` writes them.
 const FORMAT: &str = "--format=%H%n%an <%ae>%n%aI%n%s";
@@ -180,13 +170,8 @@ impl Repository {
     }
 
     fn run(&self, arguments: &[&str]) -> Result<Output, BisectError> {
-        let mut git = Command::new("git");
-        for name in FOREIGN {
-            git.env_remove(name);
-        }
-        git.env("GIT_OPTIONAL_LOCKS", "0").env("LC_ALL", "C").stdin(Stdio::null());
-        let ended =
-            git.arg("--literal-pathspecs").arg("-C").arg(&self.root).args(arguments).output();
+        let mut git = tcplab_kernels::git(&self.root);
+        let ended = git.env("LC_ALL", "C").stdin(Stdio::null()).args(arguments).output();
         ended.map_err(|error| match error.kind() {
             io::ErrorKind::NotFound => BisectError::NoGit,
             _ => BisectError::Git { said: error.to_string() },

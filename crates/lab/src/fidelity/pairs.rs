@@ -1,7 +1,7 @@
 //! A scenario's two runs, and where they are kept.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use tcplab_kernels::KernelName;
 use tcplab_results::World;
@@ -56,41 +56,35 @@ impl Pair {
         if let (Against::Virtual(..), Some(case)) = (against, scenario.cases.iter().find(others)) {
             return Err(LabError::OtherStack { case: case.name.clone() });
         }
-        let planned = |world: World, kernel: KernelChoice| -> Result<Plan, LabError> {
+        let side = |folder: &str, world: World, kernel: KernelChoice| {
             let overrides = Overrides { trials, seed, kernel, ..Overrides::default() };
             // Only `auto` asks whether the kernel is refused; here its first trial shows it.
             let plan = plan(scenario, Some(world), || None, overrides)?;
             // What is compared is read from packets, and both have as many trials.
-            Ok(Plan { until: None, snaplen: Some(HEADERS), keep: Keep::All, ..plan })
+            let (until, snaplen, keep) = (None, Some(HEADERS), Keep::All);
+            Ok::<_, LabError>((place.join(folder), Plan { until, snaplen, keep, ..plan }))
         };
-        let (kernel, model) = match against {
-            Against::ThisKernel => (
-                (place.join(World::Kernel.name()), planned(World::Kernel, KernelChoice::Model)?),
-                (place.join(World::Simulated.name()), KernelChoice::Model),
-            ),
-            Against::Virtual(name, profile) => (
-                (
-                    place.join(format!("linux-{name}")),
-                    planned(World::Simulated, KernelChoice::Named(name.clone()))?,
-                ),
-                (place.join(format!("model-{profile}")), KernelChoice::Profile(profile)),
-            ),
-        };
+        let (real, simulated) = (World::Kernel, World::Simulated);
         // What virtual time refuses is reported before anything is made.
-        let (model_place, choice) = model;
-        let model_plan = planned(World::Simulated, choice)?;
-        let (kernel_place, kernel_plan) = kernel;
-        let known_kernel = known(&kernel_place, &kernel_plan)?;
-        if let Some(old) = known(&model_place, &model_plan)? {
+        let [kernel, model] = match against {
+            Against::ThisKernel => [
+                side(real.name(), real, KernelChoice::Model)?,
+                side(simulated.name(), simulated, KernelChoice::Model)?,
+            ],
+            Against::Virtual(name, profile) => [
+                side(&format!("linux-{name}"), simulated, KernelChoice::Named(name.clone()))?,
+                side(&format!("model-{profile}"), simulated, KernelChoice::Profile(profile))?,
+            ],
+        };
+        let begin = |(runs, plan): (PathBuf, Plan)| begin(&runs, scenario.clone(), plan);
+        let kernel = match known(&kernel.0, &kernel.1)? {
+            Some(known) => known,
+            None => begin(kernel)?,
+        };
+        if let Some(old) = known(&model.0, &model.1)? {
             old.discard()?;
         }
-        Ok(Pair {
-            kernel: match known_kernel {
-                Some(known) => known,
-                None => begin(&kernel_place, scenario.clone(), kernel_plan)?,
-            },
-            model: begin(&model_place, scenario.clone(), model_plan)?,
-        })
+        Ok(Pair { kernel, model: begin(model)? })
     }
 }
 

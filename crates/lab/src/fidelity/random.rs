@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use tcplab_scenario::{Scenario, ScenarioError};
+use tcplab_scenario::Scenario;
 use tcplab_units::Rng;
 
 /// The congestion controls that kernels and models have.
@@ -44,10 +44,7 @@ enum Kind {
 /// kernel and model have, rates of 1 to 100 Mbit/s, RTTs of 4 to 200 ms, queues of a quarter to
 /// four bandwidth-delay products, losses, interruptions, reordering, jitter, options. Transfers
 /// would take one to six seconds at the full rate.
-///
-/// # Errors
-/// Never; what is drawn is a valid scenario.
-pub fn random(count: u32, seed: u64) -> Result<Scenario, ScenarioError> {
+pub fn random(count: u32, seed: u64) -> Scenario {
     let mut draw = Draw(Rng::new(seed, "random cases"));
     let points: String = (0..count).map(|number| draw.point(number)).collect();
     let text = format!(
@@ -59,7 +56,7 @@ pub fn random(count: u32, seed: u64) -> Result<Scenario, ScenarioError> {
          [matrix]\npoint = {{\n{points}}}\n\n\
          [repeat]\ntrials = 1\nseed   = {seed}\n"
     );
-    Scenario::parse(&text, "random")
+    Scenario::parse(&text, "random").expect("what is drawn is a valid scenario")
 }
 
 struct Draw(Rng);
@@ -168,10 +165,10 @@ mod tests {
 
     #[test]
     fn random_cases_are_valid_and_follow_the_seed() {
-        let scenario = random(300, 1).unwrap();
+        let scenario = random(300, 1);
         assert_eq!(scenario.cases.len(), 300);
-        assert_eq!(random(300, 1).unwrap(), scenario);
-        assert_ne!(random(300, 2).unwrap().source, scenario.source);
+        assert_eq!(random(300, 1), scenario);
+        assert_ne!(random(300, 2).source, scenario.source);
         for word in CONTROLS.iter().chain(&["loss", "bursts", "interruptions", "reordering"]) {
             assert!(scenario.cases.iter().any(|case| case.name.contains(word)), "{word}");
         }

@@ -117,8 +117,8 @@ pub(crate) fn goals(summary: &[Overall]) -> Vec<Goal> {
 
 /// The goals where both are exact.
 pub(crate) fn exact_goals(summary: &[Overall], cases: &[Compared]) -> Vec<Goal> {
-    let trials: usize = cases.iter().map(|case| case.trials).sum();
-    let different: usize = cases.iter().map(|case| case.partings.len()).sum();
+    let trials: usize = cases.iter().map(|case| case.trials + case.failed).sum();
+    let different: usize = cases.iter().map(|case| case.partings.len() + case.failed).sum();
     let found = (trials > 0).then(|| different as f64 / trials as f64);
     let identity = Goal {
         name: DIFFERENT_TRIALS.into(),

@@ -54,19 +54,18 @@ fn name_of(pair: Option<&Pair>) -> Option<String> {
     Some(format!("linux-{} ({})", kernel.name, kernel.release))
 }
 
-/// What the trials of a case say.
+/// What the trials of a case say; nothing of one that failed.
 fn all(
     run: &RunDirectory,
     case: &Case,
     mut report: impl FnMut() -> ControlFlow<()>,
-) -> Result<Vec<Figures>, LabError> {
+) -> Result<Vec<Option<Figures>>, LabError> {
     let mut all = Vec::new();
     for number in 1..=run.plan().trials {
-        if let Some(failure) = run.failure(&case.name, number) {
-            let (case, reason) = (case.name.clone(), failure.reason);
-            return Err(LabError::Failed { case, number, reason });
-        }
-        all.push(Figures::of(run.recording(&case.name, number)?, case)?);
+        all.push(match run.failure(&case.name, number) {
+            None => Some(Figures::of(run.recording(&case.name, number)?, case)?),
+            Some(_) => None,
+        });
         if report().is_break() {
             return Err(LabError::Stopped);
         }
@@ -74,30 +73,43 @@ fn all(
     Ok(all)
 }
 
-fn compared(scenario: &str, case: &Case, kernel: &[Figures], model: &[Figures]) -> Compared {
-    let values = |all: &[Figures], index: usize| -> Vec<f64> {
+/// Trials of which one failed do not count, so that both have the same seeds.
+fn compared(
+    scenario: &str,
+    case: &Case,
+    kernel: &[Option<Figures>],
+    model: &[Option<Figures>],
+) -> Compared {
+    let numbered = (1..).zip(kernel.iter().zip(model));
+    let pairs: Vec<(u32, [&Figures; 2])> = numbered
+        .filter_map(|(trial, (kernel, model))| Some((trial, [kernel.as_ref()?, model.as_ref()?])))
+        .collect();
+    let [kernel_all, model_all] = [0, 1]
+        .map(|side| -> Vec<&Figures> { pairs.iter().map(|(_, figures)| figures[side]).collect() });
+    let values = |all: &[&Figures], index: usize| -> Vec<f64> {
         all.iter().filter_map(|figures| figures.values[index]).collect()
     };
     let quantity = |(index, figure): (usize, &Figure)| {
-        let (kernel, model) = (values(kernel, index), values(model, index));
+        let (kernel, model) = (values(&kernel_all, index), values(&model_all, index));
         let ratio = ratios::ratio(&kernel, &model);
         let noise = ratios::noise(&kernel);
         let (name, unit) = (figure.name(), figure.unit().into());
         Quantity { name, unit, kernel, model, ratio, noise }
     };
     let curves =
-        |all: &[Figures]| -> Vec<_> { all.iter().filter_map(|f| f.curve.clone()).collect() };
-    let pairs = kernel.iter().zip(model).zip(1..);
+        |all: &[&Figures]| -> Vec<_> { all.iter().filter_map(|f| f.curve.clone()).collect() };
     let partings = pairs
-        .filter_map(|((kernel, model), trial)| parting(trial, &kernel.packets, &model.packets));
+        .iter()
+        .filter_map(|(trial, [kernel, model])| parting(*trial, &kernel.packets, &model.packets));
     Compared {
         scenario: scenario.into(),
         case: case.name.clone(),
         levels: case.levels.clone(),
-        flawed: kernel.iter().filter(|figures| figures.is_flawed).count(),
-        trials: kernel.len(),
+        flawed: kernel_all.iter().filter(|figures| figures.is_flawed).count(),
+        trials: pairs.len(),
+        failed: kernel.len() - pairs.len(),
         partings: partings.collect(),
         quantities: QUANTITIES.iter().enumerate().map(quantity).collect(),
-        cwnd_distance: curve::distance(&curves(kernel), &curves(model)),
+        cwnd_distance: curve::distance(&curves(&kernel_all), &curves(&model_all)),
     }
 }

@@ -32,6 +32,7 @@ fn case(time: (&[f64], &[f64]), resent: (f64, f64)) -> Compared {
         levels: Vec::new(),
         flawed: 0,
         trials: 1,
+        failed: 0,
         partings: Vec::new(),
         quantities: vec![
             quantity("transfer_time", time.0, time.1),
@@ -196,8 +197,11 @@ fn exact_goals_count_trials_that_differ() {
     let same = case((&[1.0], &[1.005]), (10.0, 10.0));
     let parting = Parting { trial: 1, segments_alike: 1, segments: 2, kernel: None, model: None };
     let different = Compared { partings: vec![parting], ..same.clone() };
+    // One that failed on a side is no trial that is the same.
+    let failed = Compared { trials: 0, failed: 1, ..same.clone() };
     for (cases, share, held) in [
         (vec![same.clone(), same.clone(), different.clone()], 1.0 / 3.0, true),
+        (vec![same.clone(), failed], 0.5, false),
         (vec![same, different.clone(), different], 2.0 / 3.0, false),
     ] {
         let goals = exact_goals(&summarise(&cases), &cases);

@@ -1,7 +1,7 @@
 //! What becomes of a run when a trial fails.
 
 use tcplab_recording::RecordingError;
-use tcplab_sim::SimError;
+use tcplab_sim::{GuestTrialError, SimError};
 use tcplab_testbed::Reach;
 
 use crate::error::LabError;
@@ -52,7 +52,11 @@ impl LabError {
                 | SimError::PayloadMismatch { .. } => Reach::Trial,
                 _ => Reach::Case,
             },
-            LabError::Flawed { .. }
+            LabError::OnGuests {
+                source: GuestTrialError::Overdue { .. } | GuestTrialError::PayloadMismatch { .. },
+                ..
+            }
+            | LabError::Flawed { .. }
             | LabError::Panicked { .. }
             | LabError::Capture { .. }
             | LabError::Recording(RecordingError::Malformed { .. }) => Reach::Trial,
@@ -65,6 +69,7 @@ impl LabError {
         let reason = match self {
             LabError::Trial { source, .. } => source.to_string(),
             LabError::Simulated { source, .. } => source.to_string(),
+            LabError::OnGuests { source, .. } => source.to_string(),
             LabError::Flawed { flaws, .. } => format!("flawed: {}", flaws.join("; ")),
             LabError::Panicked { what, .. } => format!("internal error: {what}"),
             other => other.to_string(),
@@ -84,6 +89,18 @@ mod tests {
 
     fn simulated(source: SimError) -> LabError {
         LabError::Simulated { case: "reno".into(), number: 1, source }
+    }
+
+    #[test]
+    fn trial_of_a_kernel_that_takes_too_long_ends_no_run() {
+        let on_guests = |source| LabError::OnGuests { case: "reno".into(), number: 1, source };
+        let limit = Span::from_secs(120);
+        let late = |received| on_guests(GuestTrialError::Overdue { limit, received });
+        assert_eq!(late(None).reason(), "not done after 2 min");
+        assert_eq!(late(Some(7)).reason(), "not done after 2 min: 7 B have arrived");
+        let mut failures = FailurePolicy::new(1, 1);
+        assert!(failures.failed(1, late(None)).is_ok());
+        assert!(failures.failed(1, on_guests(GuestTrialError::Stopped)).is_err());
     }
 
     #[test]

@@ -49,7 +49,7 @@ pub(super) struct Applications {
     /// What client and server left.
     pub(super) left: [Option<GuestOutcome>; 2],
     /// Bytes that have arrived.
-    pub(super) received: u64,
+    pub(super) received: Option<u64>,
     /// When the trial's time is over.
     limit: Instant,
 }
@@ -74,7 +74,7 @@ impl Applications {
             farewell: goes_on.then_some(QUIET + both_ways),
             connections,
             left: [None, None],
-            received: 0,
+            received: None,
             limit: Instant::ZERO + case.limits.trial,
         }
     }
@@ -100,7 +100,9 @@ impl Awaited for Applications {
                 }
                 Endpoint::Server => {}
             },
-            GuestReport::Received(bytes) => self.received += bytes,
+            GuestReport::Received(bytes) => {
+                self.received = Some(self.received.unwrap_or(0) + bytes);
+            }
             GuestReport::Done(outcome) => self.left[end.index()] = Some(*outcome),
             // Others are the world's, or of programs.
             _ => {}

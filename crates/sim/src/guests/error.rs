@@ -32,12 +32,12 @@ pub enum GuestTrialError<E> {
         remedy: Option<String>,
     },
     /// The transfer took longer than the scenario allows.
-    #[error("not done after {limit}: {received} B have arrived")]
+    #[error("not done after {limit}{}", arrived(*received))]
     Overdue {
         /// How long it may take.
         limit: Span,
-        /// What has arrived.
-        received: u64,
+        /// What has arrived, where a model receives: a kernel tells nothing before the end.
+        received: Option<u64>,
     },
     /// The payload that arrived is not the one that was sent.
     #[error("payload mismatch: {sent} B were sent, {received} B arrived")]
@@ -65,4 +65,8 @@ pub enum GuestTrialError<E> {
     /// The caller asked to stop.
     #[error("stopped on request")]
     Stopped,
+}
+
+fn arrived(bytes: Option<u64>) -> String {
+    bytes.map_or_else(String::new, |bytes| format!(": {bytes} B have arrived"))
 }

@@ -6,12 +6,12 @@ use std::fs;
 use std::io;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::Path;
-use std::process::Command;
 
 use super::store::note_patches;
 use crate::cache::remove_all;
 use crate::error::BuildError;
 use crate::event::Event;
+use crate::git::git;
 use crate::manifest::DEFAULT_HZ;
 use crate::process::Runner;
 use crate::work::{Work, write_json};
@@ -22,16 +22,6 @@ const COMMITS: &str = ".tcplab-commits.json";
 /// From so many changed files on, the whole source is unpacked to compare with: the names would be
 /// more than a command line takes.
 const MANY: usize = 2000;
-
-/// Variables that would have git read another repository.
-const FOREIGN: [&str; 6] = [
-    "GIT_DIR",
-    "GIT_WORK_TREE",
-    "GIT_INDEX_FILE",
-    "GIT_OBJECT_DIRECTORY",
-    "GIT_NAMESPACE",
-    "GIT_COMMON_DIR",
-];
 
 /// What is needed to change a tree.
 pub(super) struct Checkout<'a> {
@@ -151,16 +141,6 @@ fn of_repository(error: BuildError) -> BuildError {
         BuildError::Failed { said, .. } => BuildError::Repository { said },
         other => other,
     }
-}
-
-/// git, which only reads.
-fn git(repository: &Path) -> Command {
-    let mut git = Command::new("git");
-    for name in FOREIGN {
-        git.env_remove(name);
-    }
-    git.env("GIT_OPTIONAL_LOCKS", "0").arg("--literal-pathspecs").arg("-C").arg(repository);
-    git
 }
 
 fn commits_of(tree: &Path) -> Vec<String> {
