@@ -1,6 +1,8 @@
 use std::sync::atomic::AtomicBool;
 use std::time::SystemTime;
 
+use std::process::Command;
+
 use super::*;
 
 /// A repository with files that need no patch.
