@@ -28,6 +28,8 @@ MOST_PEERS = 10_000
 """Peers of a capture that are counted by themselves; the rest is counted as `other`."""
 BINS_PER_DECADE = 20
 CHUNK = 2000
+SEVERITIES = ("good", "note", "harm", "failure", "doubt")
+"""From the mildest to the worst, as findings are ordered: a rule's sum shows its worst."""
 
 Record = dict[str, Any]
 
@@ -107,6 +109,7 @@ def _findings(table: Any) -> tuple[dict[int, int], dict[int, Record], Record]:
     names = ("connection", "rule", "severity", "cost_ns", "statement")
     for number, rule, severity, cost, statement in rows_of(table, names) if table else ():
         sums = rules.setdefault(rule, {"severity": severity, "connections": 0, "delay_ns": 0})
+        sums["severity"] = max(sums["severity"], severity, key=SEVERITIES.index)
         sums["connections"] += (number, rule) not in seen
         seen.add((number, rule))
         sums["delay_ns"] += cost or 0
@@ -163,12 +166,12 @@ def _bin(value: float) -> str:
 
 
 def _add(sums: Record, more: Record) -> None:
-    """Adds numbers, and dictionaries by their keys."""
+    """Adds numbers, and dictionaries by their keys; of two severities the worse one stays."""
     for key, value in more.items():
         if isinstance(value, dict):
             _add(sums.setdefault(key, {}), value)
         elif isinstance(value, str):
-            sums[key] = value
+            sums[key] = max(sums.get(key, value), value, key=SEVERITIES.index)
         else:
             sums[key] = sums.get(key, 0) + value
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import shutil
@@ -16,7 +17,7 @@ from tcplab import _archive, _worker, commands
 from tcplab._archive import Capture, archive, find, split, trace_many
 from tcplab._core import TcplabError
 from tcplab._dataset import Dataset
-from tcplab._summary import quantile, summary, sums_of
+from tcplab._summary import _add, quantile, summary, sums_of
 
 CORPUS = Path(__file__).parents[2] / "corpus" / "groundtruth"
 
@@ -195,6 +196,22 @@ def test_worst_hundred_are_kept_in_order() -> None:
         }
     )
     assert [it["delay_ns"] for it in sums["worst"]] == list(range(499, 399, -1))
+
+
+def test_rule_shows_its_worst_severity_in_any_order() -> None:
+    from fake_core import FakeTable
+
+    names = ["connection", "rule", "severity", "cost_ns", "statement"]
+    kinds = ["note", "failure", "harm"]
+    one = [{"findings": FakeTable(names, [[0, "timeouts", kind, 0, ""]])} for kind in kinds]
+    for order in itertools.permutations(one):
+        added: dict[str, Any] = {}
+        for sums in map(sums_of, order):
+            _add(added, sums["findings"])
+        assert added["timeouts"]["severity"] == "failure"
+    rows = [[0, "timeouts", kind, 0, ""] for kind in kinds]
+    together = sums_of({"findings": FakeTable(names, rows)})
+    assert together["findings"]["timeouts"]["severity"] == "failure"
 
 
 def test_quantiles_of_classes_are_close() -> None:
