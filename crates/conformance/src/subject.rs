@@ -79,6 +79,7 @@ impl<'a> KernelSubject<'a> {
             writable: false,
             longest_turn: LONGEST_TURN,
             seed: SEED,
+            bbr_phases: "",
             cuts: true,
             // It stops at each thing that it reports.
             response: Span::ZERO,

@@ -22,6 +22,8 @@ pub struct GuestRequest<'a> {
     pub longest_turn: Duration,
     /// Of its random numbers.
     pub seed: u64,
+    /// The phases in which BBR begins its cycles, one digit each, as its model draws them.
+    pub bbr_phases: &'a str,
     /// Whether it may leave the cutting of large segments to the network device.
     pub cuts: bool,
     /// How much later than a packet or a message leaves, something may arrive because of it.

@@ -14,7 +14,7 @@ use tcplab_sim::{ENDS, GuestShell, GuestShellEnd, GuestTrialError, Print, links_
 use tcplab_testbed::{GuestProgram, GuestWork, Launcher, TrialError, prepare_capture};
 use tcplab_units::{Endpoint, Span};
 
-use crate::run::{GuestFailure, KernelHost, arguments_of, seed_of};
+use crate::run::{GuestFailure, KernelHost, arguments_of, bbr_phases, seed_of};
 
 /// The addresses of the ends.
 const ADDRESSES: [&str; 2] = ["10.98.0.1", "10.98.0.2"];
@@ -171,6 +171,7 @@ fn boot<'a>(
         writable: true,
         longest_turn: request.longest_turn.unwrap_or(LONGEST_TURN),
         seed: seed_of(request.seed, end),
+        bbr_phases: &bbr_phases(request.seed),
         cuts: true,
         response,
     };

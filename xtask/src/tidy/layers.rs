@@ -61,7 +61,7 @@ table: units quantities path recording trace findings
     tables hold results, whoever made them
 results: units stats path workload recording scenario trace
     results are data, whoever made them and whoever shows them
-lab: units quantities kernels guests stats wire capture path workload recording scenario sim testbed trace \
+lab: units quantities kernels guests stats wire capture path workload recording scenario stack sim testbed trace \
 findings table results
     the laboratory runs experiments, others show them
 plot: units quantities path wire trace

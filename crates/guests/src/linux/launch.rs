@@ -146,6 +146,7 @@ fn command_line(request: &GuestRequest<'_>) -> Vec<String> {
         // As on a machine with 4 GB: the SYN queue, orphans and TIME-WAIT are limited by it.
         "thash_entries=32768".into(),
         format!("rng_seed={:016x}", request.seed),
+        format!("tcp_bbr.phases={}", request.bbr_phases),
         format!("time-travel=ext:0:fd:{CLOCK_FD}"),
         format!("time-travel-start={BOOT_UNIX_NANOS}"),
     ];

@@ -26,7 +26,7 @@ enum Need {
 }
 
 /// All changes, in order.
-pub(crate) const PATCHES: [Patch; 9] = [
+pub(crate) const PATCHES: [Patch; 11] = [
     Patch {
         name: "register-area",
         texts: &[include_str!("../../patches/register-area.patch")],
@@ -75,9 +75,22 @@ pub(crate) const PATCHES: [Patch; 9] = [
         need: Need::Lacks("arch/um/kernel/time.c", "time_travel_shm_client"),
     },
     Patch {
+        name: "bbr-phases",
+        texts: &[
+            include_str!("../../patches/bbr-phases.patch"),
+            include_str!("../../patches/bbr-phases-6.1.patch"),
+        ],
+        need: Need::Has("net/ipv4/tcp_bbr.c", "(bbr_cycle_rand)"),
+    },
+    Patch {
         name: "link",
         texts: &[include_str!("../../patches/link.patch")],
         need: Need::Lacks("arch/um/kernel/time.c", "time_travel_resumed"),
+    },
+    Patch {
+        name: "fine-clock",
+        texts: &[include_str!("../../patches/fine-clock.patch")],
+        need: Need::Has("arch/um/include/linux/time-internal.h", "TIMER_MULTIPLIER 256"),
     },
 ];
 

@@ -9,6 +9,7 @@ use tcplab_kernels::Kernel;
 use tcplab_recording::{GuestOrder, GuestReport, Sample};
 use tcplab_scenario::Case;
 use tcplab_sim::{FromGuest, Guest, GuestTrialError, ModelHost, TrialRequest, run_guests};
+use tcplab_stack::congestion::FirstPhases;
 use tcplab_testbed::{GuestTask, GuestWork, Launcher};
 use tcplab_units::{Endpoint, Instant, Span};
 use tcplab_wire::offload::Cutter;
@@ -182,6 +183,7 @@ impl<'a> KernelHost<'a> {
             writable: false,
             longest_turn: LONGEST_TURN,
             seed: seed_of(seed, end),
+            bbr_phases: &bbr_phases(seed),
             cuts: true,
             response: tcplab_sim::response_time(case).map_err(GuestTrialError::Path)?,
         };
@@ -226,6 +228,15 @@ pub(crate) fn arguments_of(launcher: &Launcher) -> Vec<&str> {
 /// The seed of a kernel: the two ends draw different numbers.
 pub(crate) fn seed_of(seed: u64, end: Endpoint) -> u64 {
     seed.wrapping_mul(2).wrapping_add(end.index() as u64)
+}
+
+/// As many as any trial needs: BBR begins one each ten seconds.
+const PHASES: usize = 256;
+
+/// The phases in which BBR begins its cycles in the trial of `seed`: those of the model.
+pub(crate) fn bbr_phases(seed: u64) -> String {
+    let mut phases = FirstPhases::new(seed);
+    (0..PHASES).map(|_| char::from(b'0' + phases.draw())).collect()
 }
 
 impl Guest for KernelHost<'_> {

@@ -20,5 +20,5 @@ pub use self::estimate::{
 pub use complete::{RunOutcome, analyse, complete, finish, no_report};
 pub use event::Event;
 pub use execute::begin;
-pub(crate) use guests::{GuestFailure, KernelHost, arguments_of, seed_of};
+pub(crate) use guests::{GuestFailure, KernelHost, arguments_of, bbr_phases, seed_of};
 pub use remaining::Remaining;

@@ -19,6 +19,7 @@ mod westwood;
 mod window;
 
 use bbr::Bbr;
+pub use bbr::FirstPhases;
 use compound::Compound;
 pub use control::{CongestionControl, Setup};
 use cubic::Cubic;

@@ -1,18 +1,20 @@
 //! BBR, version 1: paces at the bandwidth it measured, with little more than that in flight.
 
 mod aggregation;
+mod first_phases;
 mod full_pipe;
 mod policer;
 mod units;
 
 use std::cmp::Ordering;
 
-use tcplab_units::{Instant, Rate, Rng, Span};
+use tcplab_units::{Instant, Rate, Span};
 
 use super::ticks::{Ticks, micros};
 use super::{CongestionControl, Event, NO_THRESHOLD, RateSample, Setup, State, Window};
 use crate::best_of_late::BestOfLate;
 use aggregation::Aggregation;
+pub use first_phases::FirstPhases;
 use full_pipe::FullPipe;
 use policer::{Policer, Verdict};
 use units::{BW_SHIFT, BW_UNIT, SHIFT, UNIT, bytes_per_second, segments_in};
@@ -25,8 +27,6 @@ const DRAIN_GAIN: u64 = UNIT * 1_000 / 2_885;
 const CWND_GAIN: u64 = UNIT * 2;
 /// A cycle of probing (`bbr_pacing_gain`): more, less, and six times the same.
 const CYCLE: [u64; 8] = [UNIT * 5 / 4, UNIT * 3 / 4, UNIT, UNIT, UNIT, UNIT, UNIT, UNIT];
-/// The number of phases in which a cycle may begin, without the draining one (`bbr_cycle_rand`).
-const FIRST_PHASES: u64 = 7;
 /// Bandwidth is the maximum of this many rounds (`bbr_bw_rtts`).
 const BANDWIDTH_ROUNDS: u64 = CYCLE.len() as u64 + 2;
 /// The window of the RTT minimum, in seconds (`bbr_min_rtt_win_sec`).
@@ -62,7 +62,7 @@ enum Mode {
 #[derive(Debug)]
 pub(super) struct Bbr {
     ticks: Ticks,
-    random: Rng,
+    first_phases: FirstPhases,
     mode: Mode,
     gains: Gains,
     bandwidth: BestOfLate<u64>,
@@ -135,7 +135,7 @@ impl Bbr {
     pub(super) fn new(setup: &Setup) -> Bbr {
         Bbr {
             ticks: Ticks::new(setup.tick),
-            random: Rng::new(setup.seed, "phases of BBR"),
+            first_phases: FirstPhases::new(setup.seed),
             mode: Mode::Startup,
             gains: Gains { pacing: HIGH_GAIN, cwnd: HIGH_GAIN },
             bandwidth: BestOfLate::default(),
@@ -269,7 +269,7 @@ impl Bbr {
     /// `bbr_reset_probe_bw_mode`.
     fn probe_bandwidth(&mut self) {
         self.mode = Mode::ProbeBandwidth;
-        self.cycle.phase = CYCLE.len() - 1 - self.random.below(FIRST_PHASES) as usize;
+        self.cycle.phase = CYCLE.len() - 1 - usize::from(self.first_phases.draw());
         self.next_phase();
     }
 

@@ -60,7 +60,7 @@ impl LossRecovery for Rack {
             at = evidence.scoreboard.sent_next(number);
             let remaining = self.remaining(evidence, number, window);
             if remaining <= 0 {
-                evidence.scoreboard.mark_lost(number);
+                evidence.scoreboard.mark_overdue(number);
             } else {
                 wait = wait.max(remaining as u64);
             }

@@ -1,6 +1,6 @@
 //! What acknowledgements and timers say of segments: SACKed, lost, retransmitted.
 
-use super::record::{EVER, LOST, RETRANSMITTED, SACKED};
+use super::record::{EVER, LOST, PASSED, RETRANSMITTED, SACKED};
 use super::{Counted, Scoreboard, Snapshot};
 
 impl Scoreboard {
@@ -9,7 +9,7 @@ impl Scoreboard {
         let record = self.record(number);
         debug_assert!(!record.is_sacked());
         let was = record.marks;
-        record.marks |= SACKED;
+        record.marks |= SACKED | PASSED;
         let (start, end) = (record.start, record.end());
         if was & LOST != 0 {
             // A retransmission of a segment not marked lost still counts as in flight.
@@ -55,6 +55,14 @@ impl Scoreboard {
         }
         self.unlist(number);
         self.queue(start);
+    }
+
+    /// Marks it lost because what was sent later has arrived, once for each transmission
+    /// (`tcp_rack_detect_loss`).
+    pub(crate) fn mark_overdue(&mut self, number: u64) {
+        self.mark_lost(number);
+        self.unlist(number);
+        self.record(number).marks |= PASSED;
     }
 
     /// It was retransmitted; a `probe` (`__tcp_retransmit_skb` alone) does not count as in flight.

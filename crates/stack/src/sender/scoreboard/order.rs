@@ -1,7 +1,7 @@
 //! The order of sending, as a list through the ring.
 
 use super::Scoreboard;
-use super::record::{LINK, LISTED, NONE, SACKED};
+use super::record::{LINK, LISTED, NONE, PASSED};
 
 impl Scoreboard {
     /// The record that was sent first, or longest ago, of those neither SACKed nor waiting to be
@@ -25,7 +25,7 @@ impl Scoreboard {
         let newest = self.newest;
         let record = self.record(number);
         debug_assert!(record.marks & LISTED == 0);
-        record.marks |= LISTED;
+        record.marks = record.marks & !PASSED | LISTED;
         record.older = newest.map_or(NONE, |last| (last & LINK) as u32);
         record.newer = NONE;
         match newest {
@@ -41,7 +41,7 @@ impl Scoreboard {
         let mut order = Vec::new();
         for (index, record) in self.records.iter_mut().enumerate() {
             record.marks &= !LISTED;
-            if record.marks & SACKED == 0 && !record.is_to_retransmit() {
+            if record.marks & PASSED == 0 && !record.is_to_retransmit() {
                 order.push((record.order, self.first + index as u64));
             }
         }

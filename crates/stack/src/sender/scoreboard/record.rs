@@ -13,6 +13,10 @@ pub(super) const LISTED: u8 = 16;
 /// Left in one burst with the next (as one `skb`).
 pub(super) const GOES_ON: u8 = 32;
 
+/// SACKed, or lost by RACK, since it was last sent. Linux takes it out of the order of sending then,
+/// and does not put it back where the mark is undone (`tcp_rack_detect_loss`, `tcp_sacktag_walk`).
+pub(super) const PASSED: u8 = 64;
+
 /// No record.
 pub(super) const NONE: u32 = u32::MAX;
 /// As much of a record's number as a link holds: there are never that many at once.
