@@ -12,8 +12,8 @@ use crate::queue::EventQueue;
 use crate::reassembly::Reassembly;
 use crate::upcoming::{PlannedPair, Upcoming};
 
-/// The sources of events. Of those due together the first comes first: arrivals come before the
-/// timers of hosts, and those before samples.
+/// The sources of events. Of those due together the timers of hosts come first, as on a kernel in
+/// virtual time, then arrivals, then samples.
 const LINKS: [usize; 2] = [0, 1];
 /// Client and server of the first pair, then those of the next; behind them the sampler, the end of
 /// a rest, and the connections that begin.
@@ -157,8 +157,7 @@ impl World {
         let (sampler, pairs) = (self.sampler(), &self.pairs);
         self.queue.pop_by(|source| match source.checked_sub(HOSTS) {
             Some(index) if source < sampler => HOSTS + rank_of(pairs, index),
-            Some(_) => AFTER_HOSTS + source,
-            None => source,
+            _ => AFTER_HOSTS + source,
         })
     }
 

@@ -117,6 +117,11 @@ impl HostSet {
         all.min().filter(|(at, _)| *at <= self.limit)
     }
 
+    /// Whether a timer of a host is due at `now`.
+    pub(super) fn has_timer_due(&self, now: Instant) -> bool {
+        matches!(self.due(), Some((at, Due::Timer(_))) if at <= now)
+    }
+
     /// Takes a packet or a fragment; the stack of the host that it is for answers each, the
     /// application is to be served after all of this instant.
     pub(super) fn take(

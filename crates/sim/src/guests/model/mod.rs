@@ -106,6 +106,13 @@ impl Guest for ModelHost {
     }
 
     fn run(&mut self, at: Instant, _until: Instant) -> Result<(), Infallible> {
+        // What has arrived waits for the timers of its time, as in a world of models alone.
+        if let Work::Connections(all) = &mut self.work
+            && all.has_timer_due(at)
+        {
+            all.go_on(at, &mut self.sent);
+            return Ok(());
+        }
         let has_arrivals = self.arrivals.front().is_some_and(|(due, _)| *due <= at);
         self.take_in(at);
         match &mut self.work {
