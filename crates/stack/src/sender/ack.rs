@@ -68,10 +68,9 @@ impl Sender {
 
     fn handle_current(&mut self, now: Instant, ack: &Ack<'_>, stream: &Stream, facts: &mut Facts) {
         let was_idle = self.scoreboard.is_empty();
-        facts.segment.plain = facts.advanced
-            && ack.sack.is_empty()
-            && !facts.segment.ece
-            && ack.window == self.peer.window;
+        // Header prediction: a duplicate without SACK is plain, too (`tcp_rcv_established`).
+        facts.segment.plain =
+            ack.sack.is_empty() && !facts.segment.ece && ack.window == self.peer.window;
         if facts.advanced {
             self.check_bad_retransmit(now);
             self.rto.in_a_row = 0;

@@ -53,7 +53,7 @@ pub(super) struct SegmentFacts {
     pub(super) window_update: bool,
     /// ECE is set.
     pub(super) ece: bool,
-    /// It acknowledges new data and does nothing else.
+    /// It acknowledges and does nothing else.
     pub(super) plain: bool,
 }
 

@@ -49,7 +49,9 @@ use self::feedback::Feedback;
 pub(crate) use self::feedback::{Seen, Told};
 use self::interface::GivenUp;
 pub(crate) use self::interface::{Ack, Negotiated, NextChunk, Stream, ToSend};
-use self::parts::{Alarm, Congestion, Output, Pacing, PathMtu, Peer, Purpose, RateMeter, Undo};
+use self::parts::{
+    Alarm, Congestion, Output, Pacing, PathMtu, Peer, Purpose, RateMeter, Retransmit, Undo,
+};
 use self::recovery::{Recovery, method};
 use self::rto::Rto;
 pub(crate) use self::scoreboard::Block;
@@ -200,6 +202,10 @@ impl Sender {
             Some(Purpose::Reordering) => self.reordering_timed_out(now),
             Some(Purpose::WindowProbe) => self.probe_window(now, stream)?,
             None => {}
+        }
+        if self.pacing.at().is_some_and(|at| at <= now) {
+            // Whatever the last acknowledgement allowed (`tcp_tsq_write`).
+            self.output.retransmit = Retransmit::Lost;
         }
         self.refresh();
         Ok(())
