@@ -177,7 +177,11 @@ impl Host {
         match taken {
             Ok(count) => {
                 self.application.wrote(count, now);
-                if !waits && count < offered {
+                if count == offered {
+                    // A small segment at its end leaves, if it may, before more is written.
+                    return Done::Begun;
+                }
+                if !waits {
                     self.application.returned(now);
                 }
             }
