@@ -360,6 +360,9 @@ pub struct Acks {
     /// How much later than that the timer may expire, and does where nothing else wakes the kernel
     /// (`tcp_comp_sack_slack_ns`).
     pub compressed_slack: Span,
+    /// Whether their timestamps are of when they leave, not of the last arrival
+    /// (`tcp_mstamp_refresh` in `tcp_compressed_ack_kick`).
+    pub compressed_stamp_is_new: bool,
 }
 
 /// How the path MTU is discovered.
@@ -550,6 +553,7 @@ impl Default for Acks {
             compressed: (44, Span::from_millis(1)),
             compressed_percent: 5,
             compressed_slack: Span::from_micros(100),
+            compressed_stamp_is_new: true,
         }
     }
 }

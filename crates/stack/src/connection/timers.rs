@@ -37,8 +37,8 @@ impl Connection {
     }
 
     fn handle_synchronized_timeout(&mut self, now: Instant) {
-        if let Some(cause) = self.receiver.acks.handle_timeout(now, self.sender.rto()) {
-            self.send_ack(now, cause);
+        if let Some((cause, stamp)) = self.receiver.acks.handle_timeout(now, self.sender.rto()) {
+            self.send_ack(stamp, cause);
         }
         if self.state.is_sending() && self.sender.poll_at().is_some_and(|at| at <= now) {
             let stream = self.stream();

@@ -99,6 +99,8 @@ struct Compression {
     held: u32,
     /// When they go.
     until: Option<Instant>,
+    /// When the last was held back.
+    last: Instant,
     /// Where the gap is.
     gap_at: u64,
     /// Duplicate ACKs sent for this gap.
@@ -363,6 +365,7 @@ impl AckPolicy {
             return true;
         }
         self.compression.held += 1;
+        self.compression.last = now;
         self.left = self.left.filter(|left| *left > now);
         if self.compression.until.is_none() {
             let rtt = match (seen.receiver_rtt, seen.srtt) {
@@ -435,13 +438,19 @@ impl AckPolicy {
         [delayed, self.compression_ends()].into_iter().flatten().min()
     }
 
-    /// Whether an expired timer sends an acknowledgement, and why (`tcp_delack_timer_handler`,
-    /// `tcp_compressed_ack_kick`).
-    pub(crate) fn handle_timeout(&mut self, now: Instant, rto: Span) -> Option<SendCause> {
+    /// Whether an expired timer sends an acknowledgement, why, and of what time its timestamp is
+    /// (`tcp_delack_timer_handler`, `tcp_compressed_ack_kick`).
+    pub(crate) fn handle_timeout(
+        &mut self,
+        now: Instant,
+        rto: Span,
+    ) -> Option<(SendCause, Instant)> {
         if self.compression_ends().is_some_and(|until| until <= now) {
-            self.compression.until = None;
+            let by_own_timer = self.compression.until.take().is_some_and(|until| until <= now);
             self.left = self.left.filter(|left| *left > now);
-            return Some(SendCause::DuplicateAck);
+            let is_old = by_own_timer && !self.config.compressed_stamp_is_new;
+            let stamp = if is_old { self.compression.last } else { now };
+            return Some((SendCause::DuplicateAck, stamp));
         }
         if self.delay.as_ref()?.expires > now {
             return None;
@@ -456,7 +465,7 @@ impl AckPolicy {
         } else {
             self.interval = (self.interval * 2).min(rto).min(self.config.delay[1]);
         }
-        Some(SendCause::DelayedAck)
+        Some((SendCause::DelayedAck, now))
     }
 
     /// The application read `read` bytes: whether what was held back goes now
