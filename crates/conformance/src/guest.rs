@@ -14,12 +14,11 @@ use tcplab_units::{Instant, Span};
 
 use crate::error::ConformanceError;
 
-/// How far a guest runs in a turn. Reading its clock moves it by 256 ns.
+/// How far a guest runs in a turn.
 const TURN: Span = Span::from_micros(1);
 /// How long after an answer a guest still does what belongs to it.
 const SETTLING: Span = Span::from_micros(5);
-/// A call that has not returned by then waits for something: all that it computes reads the clock a
-/// few hundred times at most.
+/// A call that has not returned by then waits for something: what it computes takes no time.
 const PATIENCE: Span = Span::from_micros(500);
 /// How long a command of a script may take.
 const COMMAND: Span = Span::from_secs(600);

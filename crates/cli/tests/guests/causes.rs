@@ -5,8 +5,7 @@ use tcplab_recording::{Recording, Sample};
 use tcplab_trace::{Segment, SegmentKind, Timer, analyze};
 use tcplab_units::{Endpoint, Instant, Span};
 
-/// How much later than an acknowledgement the kernel looks at the socket, at most: others that run
-/// in the same instant may read the clock first, which takes 256 ns.
+/// How much later than an acknowledgement the kernel looks at the socket, at most.
 const LATE: Span = Span::from_micros(20);
 
 /// States of `enum tcp_ca_state`.

@@ -106,7 +106,9 @@ impl Sender {
         is_dsack: bool,
         facts: &mut Facts,
     ) {
-        let from = part.start.max(self.window.una);
+        // What this acknowledgement covers is still outstanding here: a D-SACK may be for it.
+        let Some(first) = self.scoreboard.head() else { return };
+        let from = part.start.max(first.start);
         let Some(mut number) = self.scoreboard.number_at(from) else { return };
         while number < self.scoreboard.behind() {
             let record = self.scoreboard.get(number);

@@ -6,10 +6,6 @@ use rustix::thread::clock_nanosleep_absolute;
 use rustix::time::{ClockId, Timespec, clock_gettime};
 use tcplab_units::{Instant, Span};
 
-/// A kernel in virtual time counts in steps of 256 ns (`TIMER_MULTIPLIER` of `arch/um`), and shows
-/// single nanoseconds: so far apart are the two at most.
-const STEP: Span = Span::from_nanos(512);
-
 /// The time since the trial's zero. Copies agree, in every thread.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Clock {
@@ -29,7 +25,6 @@ impl Clock {
     /// The same, of a kernel in virtual time, which shows it in memory.
     pub(crate) fn start_virtual(shown: &'static AtomicU64) -> Clock {
         let zero = read(ClockId::Monotonic);
-        // Before the next call, which takes time.
         let shown = Some((shown, shown.load(Ordering::Relaxed)));
         Clock { zero, epoch: read(ClockId::Realtime), shown }
     }
@@ -91,9 +86,6 @@ impl Clock {
             let now = self.now();
             if now >= then {
                 return now.since(then);
-            }
-            if self.is_virtual() && then.since(now) <= STEP {
-                return Span::ZERO;
             }
         }
     }

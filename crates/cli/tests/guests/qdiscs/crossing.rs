@@ -169,11 +169,10 @@ impl Crossing {
         self.left.iter().filter_map(|left| left.wrong_at).collect()
     }
 
-    /// How long each packet took that came out, in ms, to 0.01 ms: reading a guest's clock takes
-    /// 256 ns, which would tell the two apart where a delay has few values.
+    /// How long each packet took that came out, in ms.
     pub(crate) fn delays(&self) -> Vec<f64> {
         let delay = |left: &Left| left.at - self.arrivals[left.index].at;
-        self.left.iter().map(|left| (delay(left) as f64 / 1e4).round() / 1e2).collect()
+        self.left.iter().map(|left| delay(left) as f64 / 1e6).collect()
     }
 
     /// The time between a packet that came out and the next, in ms.

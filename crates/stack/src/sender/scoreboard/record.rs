@@ -13,7 +13,7 @@ pub(super) const LISTED: u8 = 16;
 /// Left in one burst with the next (as one `skb`).
 pub(super) const GOES_ON: u8 = 32;
 
-/// SACKed, or lost by RACK, since it was last sent. Linux takes it out of the order of sending then,
+/// SACKed, or lost by RACK, since it was last sent. Linux takes it out of the order of sending,
 /// and does not put it back where the mark is undone (`tcp_rack_detect_loss`, `tcp_sacktag_walk`).
 pub(super) const PASSED: u8 = 64;
 
