@@ -89,7 +89,10 @@ pub(crate) const PATCHES: [Patch; 11] = [
     },
     Patch {
         name: "fine-clock",
-        texts: &[include_str!("../../patches/fine-clock.patch")],
+        texts: &[
+            include_str!("../../patches/fine-clock.patch"),
+            include_str!("../../patches/fine-clock-5.10.patch"),
+        ],
         need: Need::Has("arch/um/include/linux/time-internal.h", "TIMER_MULTIPLIER 256"),
     },
 ];
