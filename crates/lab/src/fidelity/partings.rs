@@ -20,7 +20,9 @@ enum What {
     Ack(u64, Option<u64>),
 }
 
-/// The packets of a direction in the order of the capture: data, and the acknowledgements of them.
+/// The packets of a direction in the order of the capture: data, and the acknowledgements of them,
+/// which come first within an instant. There, what a timer sent stands before them or after them,
+/// as the world has it.
 pub(crate) fn seen(flow: &Flow) -> Vec<Seen> {
     let data = flow.segments.iter().filter(|segment| segment.payload.as_u64() > 0).map(|it| Seen {
         at: it.at,
@@ -33,7 +35,7 @@ pub(crate) fn seen(flow: &Flow) -> Vec<Seen> {
         what: What::Ack(ack.ack.as_u64(), ack.window.map(Bytes::as_u64)),
     });
     let mut all: Vec<Seen> = data.chain(acks).collect();
-    all.sort_by_key(|seen| seen.frame);
+    all.sort_by_key(|seen| (seen.at, matches!(seen.what, What::Data(..)), seen.frame));
     all
 }
 

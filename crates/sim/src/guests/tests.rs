@@ -251,6 +251,8 @@ fn flows_in_the_background_run_as_among_models() {
         let decided = |recorded: &Recorded| {
             let mut rows = recorded.truth.clone();
             rows.retain(|row| row.verdict.left < until);
+            // Its place in the capture may be another within an instant.
+            rows.iter_mut().for_each(|row| row.frame = None);
             rows
         };
         assert!(decided(&models) == decided(&guests));

@@ -93,6 +93,8 @@ impl Recorded {
     }
 }
 
+/// The packets of a capture; within an instant those that arrived first. A world of guests records
+/// an arrival before what a timer of that instant sends, one of models after it.
 fn packets(recording: &Recording, end: Endpoint) -> Vec<Packet> {
     let (path, _) = recording.capture(end).unwrap();
     let mut reader = tcplab_capture::open(path).unwrap();
@@ -105,6 +107,7 @@ fn packets(recording: &Recording, end: Endpoint) -> Vec<Packet> {
             bytes: record.captured.to_vec(),
         });
     }
+    packets.sort_by_key(|packet| (packet.at, packet.is_sent));
     packets
 }
 
