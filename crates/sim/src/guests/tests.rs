@@ -252,7 +252,9 @@ fn flows_in_the_background_run_as_among_models() {
             let mut rows = recorded.truth.clone();
             rows.retain(|row| row.verdict.left < until);
             // Its place in the capture may be another within an instant.
-            rows.iter_mut().for_each(|row| row.frame = None);
+            for row in &mut rows {
+                row.frame = None;
+            }
             rows
         };
         assert!(decided(&models) == decided(&guests));
