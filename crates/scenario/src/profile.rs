@@ -52,6 +52,8 @@ pub(crate) const FILES: &[(&str, &str)] = embedded![
     "haiku-2017-after",
     "haiku-2017-before",
     "haiku-2017-middle",
+    "linux-5.10",
+    "linux-6.1",
     "linux-6.12",
     "linux-6.18",
     "linux-7.2",

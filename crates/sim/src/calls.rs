@@ -177,11 +177,7 @@ impl Host {
         match taken {
             Ok(count) => {
                 self.application.wrote(count, now);
-                if count == offered {
-                    // A small segment at its end leaves, if it may, before more is written.
-                    return Done::Begun;
-                }
-                if !waits {
+                if !waits && count < offered {
                     self.application.returned(now);
                 }
             }

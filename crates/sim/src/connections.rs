@@ -204,11 +204,7 @@ fn host(
     let refused = |source| SimError::Settings { endpoint: name, source };
     let config = options::config(spec).map_err(refused)?;
     let control = &config.window.congestion;
-    let setup = congestion::Setup {
-        tick: config.host.tick,
-        burst: config.sending.burst,
-        seed: planned.payload_seed,
-    };
+    let setup = congestion::Setup::of(&config, planned.payload_seed);
     let congestion = congestion::on(control, &setup).ok_or_else(|| SimError::Congestion {
         endpoint: name,
         name: control.clone(),

@@ -251,11 +251,7 @@ impl Pair {
         if send > Bytes::ZERO {
             config.sending.buffer = [send; 2];
         }
-        let setup = congestion::Setup {
-            tick: config.host.tick,
-            burst: config.sending.burst,
-            seed: trial.seed,
-        };
+        let setup = congestion::Setup::of(&config, trial.seed);
         let congestion = congestion::on(&config.window.congestion, &setup).expect("it is known");
         let opening = Opening {
             initial_sequence: SeqNumber::new(trial.initial),

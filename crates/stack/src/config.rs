@@ -2,11 +2,15 @@
 //!
 //! Defaults are those of Linux 6.18 with its default sysctls.
 
+mod recovery;
+
 use std::num::NonZeroU32;
 
 use schemars::JsonSchema;
 use serde::Deserialize;
 use tcplab_units::{Bytes, Span};
+
+pub use recovery::{Detection, Recovery, Reduction};
 
 use crate::{FreeBsd, SocketOption, TimestampOrder};
 
@@ -166,60 +170,6 @@ pub enum TimeoutAction {
     GoBack,
 }
 
-/// How losses are detected and repaired.
-#[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-#[expect(clippy::struct_excessive_bools, reason = "options of a stack, independent")]
-pub struct Recovery {
-    /// How losses are detected.
-    pub detection: Detection,
-    /// Duplicate acknowledgements until fast retransmit (`tcp_reordering`; RFC 5681: 3).
-    pub dupthresh: u32,
-    /// The largest duplicate threshold that reordering leads to (`tcp_max_reordering`).
-    pub most_reordering: u32,
-    /// Whether recovery with SACK needs as many duplicate ACKs (RFC 3517 section 5, xnu) and then
-    /// repairs all holes; otherwise as many SACKed segments suffice.
-    pub counts_duplicates: bool,
-    /// How the window shrinks in recovery.
-    pub reduction: Reduction,
-    /// Limited transmit (RFC 3042).
-    pub limited_transmit: bool,
-    /// F-RTO (RFC 5682), with SACK or without.
-    pub frto: bool,
-    /// Whether a spurious reduction is undone by timestamps (RFC 3522) or D-SACK (RFC 3708).
-    pub undo: bool,
-    /// Tail loss probes (RFC 8985 section 7); they need SACK.
-    pub tail_loss_probe: bool,
-}
-
-/// How losses are detected.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum Detection {
-    /// Only by the timer.
-    TimerOnly,
-    /// By duplicate ACKs; recovery ends with the first ACK of new data (RFC 2581).
-    Reno,
-    /// By duplicate and partial ACKs (RFC 6582).
-    NewReno,
-    /// By SACK (RFC 6675); [`Detection::NewReno`] without.
-    Sack,
-    /// By time (RFC 8985) with SACK; [`Detection::NewReno`] without.
-    Rack,
-}
-
-/// How the window shrinks in recovery.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum Reduction {
-    /// RFC 6937 as Linux has it (`tcp_cwnd_reduction`).
-    Proportional,
-    /// To the threshold, plus one for each duplicate ACK (RFC 5681 section 3.2).
-    Inflation,
-    /// To one segment (Tahoe; xnu with SACK, which then adds one for each duplicate ACK).
-    OneSegment,
-}
-
 /// The congestion window.
 #[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
@@ -235,11 +185,18 @@ pub struct CongestionWindow {
     /// The most segments by which one acknowledgement grows the window in slow start (RFC 3465: L);
     /// 0: as many as it acknowledges.
     pub growth_limit: u32,
+    /// Whether CUBIC's HyStart follows rounds from the first window on; 5.10 does so only from its
+    /// least window on, and so begins in the middle of a round (`hystart_low_window`).
+    pub hystart_from_first: bool,
 }
 
 /// Send buffer and segmentation.
 #[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "independent rules, each of its own version of a stack"
+)]
 pub struct Sending {
     /// The send buffer at the start and its largest tuned size; equal: never tuned
     /// (`tcp_wmem[1]`, `tcp_wmem[2]`).
@@ -257,11 +214,19 @@ pub struct Sending {
     /// neither wireless LANs nor tunnels, 320 in those of most distributions. What the send buffer
     /// grows to depends on it (`tcp_sndbuf_expand`).
     pub header_room: u32,
+    /// Whether memory of small packets comes in blocks of their size, as in Linux 6.12
+    /// (`SKB_SMALL_HEAD_CACHE_SIZE`), not in powers of two, as in 6.1.
+    pub small_blocks: bool,
+    /// Whether a buffer that is shorter than what may leave takes from the next one, as in Linux
+    /// 6.12 (`tcp_grow_skb`; 6.1 does not).
+    pub grows_short: bool,
     /// Nagle's algorithm (RFC 896), optionally with Minshall's rule (`tcp_minshall_check`).
     pub nagle: Nagle,
     /// The largest burst handed down as one, bytes; 0: segments one by one
     /// (`GSO_LEGACY_MAX_SIZE`).
     pub burst: u32,
+    /// Whether close peers get larger ones (`tcp_tso_rtt_log`, since Linux 5.18).
+    pub bursts_by_rtt: bool,
     /// The fewest segments of such a burst when pacing (`tcp_min_tso_segs`).
     pub least_burst: u32,
     /// Whether segments are paced if the congestion control does not pace them
@@ -284,6 +249,10 @@ pub enum Nagle {
 /// Receive buffer and window.
 #[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "independent rules, each of its own version of a stack"
+)]
 pub struct Receiving {
     /// The receive buffer at the start and its largest tuned size; equal: never tuned
     /// (`tcp_rmem[1]`, `tcp_rmem[2]`).
@@ -295,9 +264,11 @@ pub struct Receiving {
     pub segments: Option<u32>,
     /// The most out-of-order segments kept; `None`: as many as fit the buffer.
     pub out_of_order: Option<u32>,
-    /// Which part of the buffer is window, in 256ths (`scaling_ratio`; 256: all of it). If segments
-    /// are charged more than their data, it follows their size.
+    /// Which part of the buffer is window, in 256ths (`scaling_ratio`; 256: all of it).
     pub window_share: u32,
+    /// Whether that follows the size of segments that are charged more than their data, as since
+    /// Linux 6.6 (before: `tcp_adv_win_scale`).
+    pub window_share_follows: bool,
     /// Whether the application set the buffer (SO_RCVBUF): the window's scale is chosen for it
     /// alone then, and nothing tunes it (`SOCK_RCVBUF_LOCK`).
     pub locked: bool,
@@ -322,6 +293,10 @@ pub struct Receiving {
 pub enum ReceiveTuning {
     /// Not at all.
     None,
+    /// `tcp_rcv_space_adjust` of Linux 5.10 and 6.1: what waits to be read counts, too, and memory
+    /// is that of whole segments.
+    #[serde(rename = "linux-6.1")]
+    Linux61,
     /// `tcp_rcv_space_adjust` of Linux 6.12.
     #[serde(rename = "linux-6.12")]
     Linux612,
@@ -476,22 +451,6 @@ impl Default for Timeout {
     }
 }
 
-impl Default for Recovery {
-    fn default() -> Recovery {
-        Recovery {
-            detection: Detection::Rack,
-            dupthresh: 3,
-            most_reordering: 300,
-            counts_duplicates: false,
-            reduction: Reduction::Proportional,
-            limited_transmit: true,
-            frto: true,
-            undo: true,
-            tail_loss_probe: true,
-        }
-    }
-}
-
 impl Default for CongestionWindow {
     fn default() -> CongestionWindow {
         CongestionWindow {
@@ -500,6 +459,7 @@ impl Default for CongestionWindow {
             first_threshold: None,
             slow_start_after_idle: true,
             growth_limit: 0,
+            hystart_from_first: true,
         }
     }
 }
@@ -513,8 +473,11 @@ impl Default for Sending {
             unacked: None,
             charges_memory: true,
             header_room: 192,
+            small_blocks: true,
+            grows_short: true,
             nagle: Nagle::Minshall,
             burst: 65_536,
+            bursts_by_rtt: true,
             least_burst: 2,
             paced: false,
         }
@@ -529,6 +492,7 @@ impl Default for Receiving {
             segments: None,
             out_of_order: None,
             window_share: 128,
+            window_share_follows: true,
             locked: false,
             // Of a packet that comes from a TUN device (`tun_alloc_skb`): headers of 52, headroom
             // of 64 (`NET_SKB_PAD`).

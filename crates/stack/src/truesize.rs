@@ -17,7 +17,17 @@ pub(crate) fn small_block(sending: &Sending) -> u64 {
     u64::from(sending.header_room) + HEADROOM + SHARED_INFO
 }
 
+/// What a full segment of `mss` bytes is reckoned to take (`SKB_TRUESIZE`).
+pub(crate) fn of_segment(header_room: u32, mss: u32) -> u64 {
+    u64::from(mss) + u64::from(header_room) + SHARED_INFO + BUFFER
+}
+
 /// What a buffer of data to send is charged besides its data.
 pub(crate) fn of_sent(sending: &Sending) -> u64 {
-    small_block(sending) + BUFFER
+    let block = if sending.small_blocks {
+        small_block(sending)
+    } else {
+        (u64::from(sending.header_room) + SHARED_INFO).next_power_of_two()
+    };
+    block + BUFFER
 }

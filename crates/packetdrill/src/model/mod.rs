@@ -100,7 +100,7 @@ impl Model {
     /// What a new connection is opened with; `congestion` is the name of its control, which is
     /// known to exist.
     fn opening(config: &Config, host: Host, congestion: &str) -> Opening {
-        let setup = Setup { tick: config.host.tick, burst: config.sending.burst, seed: 0 };
+        let setup = Setup::of(config, 0);
         let control = congestion::on(congestion, &setup)
             .or_else(|| congestion::on("reno", &setup))
             .expect("Reno is among the controls");

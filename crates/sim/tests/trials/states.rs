@@ -47,8 +47,7 @@ impl Side {
     }
 
     fn opening(&self) -> Opening {
-        let tick = self.config.host.tick;
-        let setup = congestion::Setup { tick, burst: self.config.sending.burst, seed: 1 };
+        let setup = congestion::Setup::of(&self.config, 1);
         let initial = if self.end == CLIENT { 1_000 } else { 0xffff_fff0 };
         Opening {
             initial_sequence: SeqNumber::new(initial),

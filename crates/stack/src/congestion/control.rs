@@ -4,6 +4,8 @@ use std::fmt;
 
 use tcplab_units::{Instant, Span};
 
+use crate::Config;
+
 use super::{AckSample, Event, RateSample, State, Window};
 
 /// What a control has to know of the machine it runs on.
@@ -14,14 +16,28 @@ pub struct Setup {
     pub tick: Span,
     /// The largest burst handed down as one, bytes (`sk_gso_max_size`).
     pub burst: u32,
+    /// Whether HyStart follows rounds from the first window on.
+    pub hystart_from_first: bool,
     /// What the control draws its random numbers from, if it draws any.
     pub seed: u64,
+}
+
+impl Setup {
+    /// That of `config`, with random numbers from `seed`.
+    pub fn of(config: &Config, seed: u64) -> Setup {
+        Setup {
+            tick: config.host.tick,
+            burst: config.sending.burst,
+            hystart_from_first: config.window.hystart_from_first,
+            seed,
+        }
+    }
 }
 
 impl Default for Setup {
     /// Linux with 250 ticks a second and the usual `GSO_LEGACY_MAX_SIZE`.
     fn default() -> Setup {
-        Setup { tick: Span::from_millis(4), burst: 65_536, seed: 0 }
+        Setup { tick: Span::from_millis(4), burst: 65_536, hystart_from_first: true, seed: 0 }
     }
 }
 

@@ -7,7 +7,7 @@ use tcplab_wire::{SackBlocks, TcpFlags};
 
 use super::{Connection, ConnectionError};
 use crate::receiver::Arriving;
-use crate::sender::{Ack, Block, Stream};
+use crate::sender::{Ack, Block, NextChunk, Stream};
 use crate::state::State;
 use crate::{Data, Segment, SendCause};
 
@@ -22,11 +22,17 @@ impl Connection {
             urgent: self.writer.urgent_end > self.sender.una(),
             orphaned: self.writer.orphaned,
             buffer_full: self.buffer.is_full(),
-            chunk: self.buffer.next_chunk(self.sender.sent()),
+            chunk: self.next_chunk(),
             is_urged: false,
             has_boundaries: self.buffer.has_seals(),
             device_full: self.output.device_full,
         }
+    }
+
+    fn next_chunk(&self) -> Option<NextChunk> {
+        let chunk = self.buffer.next_chunk(self.sender.sent())?;
+        let most = if self.config.sending.grows_short { chunk.most } else { chunk.end };
+        Some(NextChunk { most, ..chunk })
     }
 
     fn is_corked(&self) -> bool {

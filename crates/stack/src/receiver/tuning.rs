@@ -7,6 +7,9 @@ use crate::config::ReceiveTuning;
 /// Below this RTT the buffer grows more slowly (`tcp_rcvbuf_low_rtt`), µs.
 const LOW_RTT: u64 = 1_000;
 
+/// The least round trip by timestamps of Linux 6.1, their unit; later versions pass over none, µs.
+const LEAST_SAMPLE: u64 = 1_000;
+
 /// The receiver's RTT and what was read in the last one (`rcv_rtt_est`, `rcvq_space`).
 #[derive(Debug, Default)]
 pub(crate) struct Tuning {
@@ -70,7 +73,8 @@ impl Tuning {
             return;
         }
         self.last_echo = Some(echo);
-        let sample = ago.as_micros();
+        let least = if tuning <= ReceiveTuning::Linux61 { LEAST_SAMPLE } else { 0 };
+        let sample = ago.as_micros().max(least);
         if !full || sample == 0 {
             return;
         }
@@ -100,7 +104,7 @@ impl Tuning {
         if self.rtt_us == 0 || now.since(self.began).as_micros() < self.rtt_us >> 3 {
             return None;
         }
-        let waiting = next - read;
+        let waiting = if tuning <= ReceiveTuning::Linux61 { 0 } else { next - read };
         let copied = (read - self.read).saturating_sub(waiting);
         self.read = read;
         self.began = now;
@@ -109,7 +113,7 @@ impl Tuning {
         }
         let old = std::mem::replace(&mut self.space, copied).max(1);
         let base = match tuning {
-            ReceiveTuning::Linux612 => 2 * copied + 16 * u64::from(mss),
+            ReceiveTuning::Linux61 | ReceiveTuning::Linux612 => 2 * copied + 16 * u64::from(mss),
             _ => 2 * copied,
         };
         let window = base.saturating_add(self.growth(tuning, base, old));

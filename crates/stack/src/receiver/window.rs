@@ -44,6 +44,8 @@ pub(crate) struct ReceiveWindow {
     freebsd: bool,
     /// The least memory of a segment without its `struct sk_buff`, bytes.
     small_block: u64,
+    /// `MAX_TCP_HEADER`, bytes.
+    header_room: u32,
     /// The buffer, bytes of memory (`sk_rcvbuf`).
     pub(crate) buffer: u64,
     /// Whether the application set it (`SOCK_RCVBUF_LOCK`).
@@ -73,11 +75,14 @@ pub(crate) struct ReceiveWindow {
 impl ReceiveWindow {
     pub(crate) fn new(config: &Config) -> ReceiveWindow {
         let freebsd = config.freebsd.is_some();
-        let small_block = truesize::small_block(&config.sending);
+        let has_blocks = config.sending.small_blocks;
+        let small_block = if has_blocks { truesize::small_block(&config.sending) } else { 0 };
+        let header_room = config.sending.header_room;
         let config = &config.receiving;
         ReceiveWindow {
             freebsd,
             small_block,
+            header_room,
             buffer: config.buffer[0].as_u64(),
             locked: config.locked,
             share: u64::from(config.window_share),
@@ -333,7 +338,8 @@ impl ReceiveWindow {
         let len = segment.joined.map_or(whole, |each| each.min(whole));
         let last = std::mem::take(&mut self.last_small);
         if len >= self.peer_mss {
-            if len != self.peer_mss && self.charges_memory() {
+            let follows = self.config.window_share_follows && self.charges_memory();
+            if len != self.peer_mss && follows {
                 self.share = ((u64::from(whole) << SHARE_SHIFT) / self.memory_of(whole)).max(1);
                 self.clamp = self.of_memory(self.buffer).min(FIELD << self.scale);
                 self.tuning.lower_space(self.clamp);
@@ -417,8 +423,21 @@ impl ReceiveWindow {
         }
     }
 
+    /// The memory that lets a full segment be window (`rcvmem` of `tcp_rcv_space_adjust`).
+    fn of_full_segment(&self) -> u64 {
+        let mut memory = truesize::of_segment(self.header_room, self.asked_mss);
+        while self.of_memory(memory) < u64::from(self.asked_mss) {
+            memory += 128;
+        }
+        memory
+    }
+
     fn enlarge(&mut self, window: u64) {
-        let buffer = self.to_memory(window).min(self.config.buffer[1].as_u64());
+        let memory = match self.config.tuning {
+            ReceiveTuning::Linux61 => window / u64::from(self.asked_mss) * self.of_full_segment(),
+            _ => self.to_memory(window),
+        };
+        let buffer = memory.min(self.config.buffer[1].as_u64());
         if !self.locked && buffer > self.buffer {
             self.buffer = buffer;
             self.clamp = self.of_memory(buffer).min(FIELD << self.scale);

@@ -47,7 +47,7 @@ impl Sender {
         };
         let mut bytes = (rate.bits_per_second() / 8) >> PACING_SHIFT;
         let halvings = self.rto.min_rtt().map_or(u64::MAX, |trip| trip >> ROUND_TRIP_SHIFT);
-        if halvings < 32 {
+        if halvings < 32 && self.config.sending.bursts_by_rtt {
             bytes += largest >> halvings;
         }
         (bytes.min(largest) / u64::from(self.window.mss)).max(least)

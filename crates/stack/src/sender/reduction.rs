@@ -29,7 +29,9 @@ impl Sender {
     /// An acknowledgement during a reduction.
     pub(super) fn reduce(&mut self, newly: Delivered, facts: &Facts) {
         match self.config.recovery.reduction {
-            Reduction::Proportional => self.reduce_in_proportion(newly, facts.advanced),
+            Reduction::Proportional | Reduction::Proportional510 => {
+                self.reduce_in_proportion(newly, facts);
+            }
             // In flight counts a segment per duplicate ACK as delivered, so a window of the
             // threshold's size grows by one for each as RFC 5681 section 3.2 has it.
             Reduction::Inflation => {
@@ -45,7 +47,7 @@ impl Sender {
     }
 
     /// RFC 6937 section 3 with the slow start reduction bound, as `tcp_cwnd_reduction` has it.
-    fn reduce_in_proportion(&mut self, newly: Delivered, advanced: bool) {
+    fn reduce_in_proportion(&mut self, newly: Delivered, facts: &Facts) {
         let (delivered, lost) = (newly.segments as u32, newly.lost as u32);
         if delivered == 0 || self.window.prior_cwnd == 0 {
             return;
@@ -61,8 +63,14 @@ impl Sender {
             let due = (ssthresh * u64::from(progress.delivered)).div_ceil(prior);
             due as i64 - i64::from(progress.sent)
         } else {
-            let grown = i64::from(advanced && lost == 0);
-            room.min(behind.max(i64::from(delivered)) + grown)
+            let delivered = i64::from(delivered);
+            room.min(match self.config.recovery.reduction {
+                Reduction::Proportional510 if !facts.retransmitted || facts.lost_retransmission => {
+                    delivered
+                }
+                Reduction::Proportional510 => behind.max(delivered) + 1,
+                _ => behind.max(delivered) + i64::from(facts.advanced && lost == 0),
+            })
         };
         // The first retransmission leaves whatever the sums say.
         allowed = allowed.max(i64::from(progress.sent == 0));

@@ -73,7 +73,8 @@ impl Sender {
             return false;
         }
         // RACK widens its window only for what reordering can have caused.
-        if self.recovery.reordering.events > 0 && !of_probe {
+        let by_reordering = self.recovery.reordering.events > 0 && !of_probe;
+        if by_reordering || self.config.recovery.each_dsack_widens {
             self.recovery.method.hear_dsack();
         }
         facts.sack.dsack = true;

@@ -2,8 +2,8 @@
 
 use tcplab_units::Instant;
 
-use crate::congestion::Window;
 use crate::congestion::ticks::micros;
+use crate::congestion::{Setup, Window};
 
 /// Smaller windows stay in slow start (`hystart_low_window`), segments.
 const LOW_WINDOW: u32 = 16;
@@ -22,6 +22,8 @@ const MOST_GATHERING: u64 = 1_000;
 #[derive(Debug, Default)]
 pub(super) struct HyStart {
     burst: u64,
+    /// Whether rounds are followed below the least window, too.
+    from_first: bool,
     found: bool,
     round_start: Instant,
     last_ack: Instant,
@@ -32,9 +34,14 @@ pub(super) struct HyStart {
 }
 
 impl HyStart {
-    /// For bursts of `burst` bytes at most.
-    pub(super) fn new(burst: u32) -> HyStart {
-        HyStart { burst: u64::from(burst), round_rtt: u64::MAX, ..HyStart::default() }
+    /// On a machine like `setup`.
+    pub(super) fn new(setup: &Setup) -> HyStart {
+        HyStart {
+            burst: u64::from(setup.burst),
+            from_first: setup.hystart_from_first,
+            round_rtt: u64::MAX,
+            ..HyStart::default()
+        }
     }
 
     /// A new slow start.
@@ -46,13 +53,14 @@ impl HyStart {
     /// Ends slow start when the path is full (`hystart_update`): the threshold becomes cwnd.
     /// `rtt` was just measured; `least` is the shortest, in µs both.
     pub(super) fn judge(&mut self, now: Instant, window: &mut Window, rtt: u64, least: u64) {
-        if self.found {
+        let is_low = window.cwnd < LOW_WINDOW;
+        if self.found || is_low && !self.from_first {
             return;
         }
         if window.una > self.round_end {
             self.begin_round(now, window);
         }
-        if window.cwnd < LOW_WINDOW {
+        if is_low {
             return;
         }
         if self.is_long_train(now, window, least) | self.is_delayed(rtt, least) {

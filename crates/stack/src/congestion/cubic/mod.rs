@@ -25,7 +25,7 @@ impl Cubic {
     /// On a machine like `setup`.
     pub(super) fn new(setup: &Setup) -> Cubic {
         let ticks = Ticks::new(setup.tick);
-        Cubic { ticks, curve: Curve::new(ticks), hystart: HyStart::new(setup.burst), least_rtt: 0 }
+        Cubic { ticks, curve: Curve::new(ticks), hystart: HyStart::new(setup), least_rtt: 0 }
     }
 }
 
