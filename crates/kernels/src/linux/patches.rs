@@ -80,7 +80,7 @@ pub(crate) const PATCHES: [Patch; 11] = [
             include_str!("../../patches/bbr-phases.patch"),
             include_str!("../../patches/bbr-phases-6.1.patch"),
         ],
-        need: Need::Has("net/ipv4/tcp_bbr.c", "(bbr_cycle_rand)"),
+        need: Need::Has("net/ipv4/tcp_bbr.c", "(bbr_cycle_rand);\n\tbbr_advance"),
     },
     Patch {
         name: "link",
