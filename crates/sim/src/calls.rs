@@ -177,6 +177,10 @@ impl Host {
         match taken {
             Ok(count) => {
                 self.application.wrote(count, now);
+                if count == offered && self.config.sending.charges_memory {
+                    // Linux sends the end of a write, if it may, before the next (`tcp_push`).
+                    return Done::Begun;
+                }
                 if !waits && count < offered {
                     self.application.returned(now);
                 }

@@ -107,10 +107,6 @@ impl Connection {
         if how.urgent && accepted == len {
             self.writer.urgent_end = self.buffer.end();
         }
-        if self.config.sending.charges_memory && accepted == len && !more {
-            // A small segment at its end leaves, if it may, before more is written (`tcp_push`).
-            while self.push_one(now, false) {}
-        }
         Ok(accepted)
     }
 
