@@ -73,7 +73,7 @@ impl Tuning {
             return;
         }
         self.last_echo = Some(echo);
-        let least = if tuning <= ReceiveTuning::Linux61 { LEAST_SAMPLE } else { 0 };
+        let least = if tuning == ReceiveTuning::Linux61 { LEAST_SAMPLE } else { 0 };
         let sample = ago.as_micros().max(least);
         if !full || sample == 0 {
             return;
@@ -104,7 +104,7 @@ impl Tuning {
         if self.rtt_us == 0 || now.since(self.began).as_micros() < self.rtt_us >> 3 {
             return None;
         }
-        let waiting = if tuning <= ReceiveTuning::Linux61 { 0 } else { next - read };
+        let waiting = if tuning == ReceiveTuning::Linux61 { 0 } else { next - read };
         let copied = (read - self.read).saturating_sub(waiting);
         self.read = read;
         self.began = now;
