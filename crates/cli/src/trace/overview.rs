@@ -19,7 +19,8 @@ const SHOWN: usize = 3;
 const SHORT: u64 = 200_000;
 
 pub(super) fn show(input: &Input<'_>, files: Files<'_>, view: &ViewArguments) -> Result<()> {
-    let (Passed { mut head, sink: summary, .. }, files) = files.read(Summary::new(SHOWN))?;
+    let top = if view.all { usize::MAX } else { view.top };
+    let (Passed { mut head, sink: summary, .. }, files) = files.read(Summary::new(top, SHOWN))?;
     head.lasted = summary.lasted();
     let worst = summary.worst();
     let whole = whole(input, &worst, &files.wanted(), head.packets)?;
@@ -34,8 +35,7 @@ pub(super) fn show(input: &Input<'_>, files: Files<'_>, view: &ViewArguments) ->
             (index, findings)
         })
         .collect();
-    let top = if view.all { usize::MAX } else { view.top };
-    answer_coloured(|colours| summary_text(&head, &summary, &findings, top, look(colours)))
+    answer_coloured(|colours| summary_text(&head, &summary, &findings, look(colours)))
 }
 
 /// The worst connections (of a short capture) and those that output files need, with their

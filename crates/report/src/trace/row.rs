@@ -62,8 +62,8 @@ pub struct RowDirection {
     pub stall: Option<(StallCause, Span)>,
 }
 
-// Bounds the memory of long captures.
-const _: () = assert!(size_of::<Row>() <= 400);
+/// As many rows wait at least before those that lost less are dropped.
+const FEW: usize = 64;
 
 impl Row {
     /// The row of `connection`, whose number is `index`.
@@ -230,13 +230,58 @@ impl Standing {
     }
 }
 
-/// Keeps a [`Row`] of each connection, and all sums of the worst few; no packets.
+/// Keeps the [`Row`]s of the connections that lost most, the sums of all, and of the worst few
+/// everything but their packets.
 #[derive(Debug, Default)]
 pub struct Summary {
+    /// At most twice `most`, in no order.
     rows: Vec<Row>,
+    most: usize,
+    totals: SummaryTotals,
     keep: usize,
     /// The least of them on top.
     worst: BinaryHeap<Reverse<RankedConnection>>,
+}
+
+/// The sums of all connections.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct SummaryTotals {
+    /// Connections.
+    pub connections: usize,
+    /// Closed by both ends.
+    pub closed: usize,
+    /// Reset by one end after it opened.
+    pub reset: usize,
+    /// Never opened.
+    pub failed: usize,
+    /// Of which one direction only was captured.
+    pub one_way: usize,
+    /// Bytes of data that clients and servers sent, without retransmissions.
+    pub data: [Bytes; 2],
+    /// Packets with data, SYN or FIN.
+    pub segments: u64,
+    /// Retransmissions among them.
+    pub retransmissions: u64,
+    /// The first packet and the last.
+    times: Option<(Instant, Instant)>,
+}
+
+impl SummaryTotals {
+    fn add(&mut self, row: &Row) {
+        use ConnectionState::{Rsto, Rstr, Sf};
+        self.connections += 1;
+        self.closed += usize::from(row.state == Sf);
+        self.reset += usize::from(matches!(row.state, Rsto | Rstr));
+        self.failed += usize::from(row.standing == Standing::Failed);
+        self.one_way += usize::from(row.standing == Standing::OneWay);
+        for (data, way) in self.data.iter_mut().zip([&row.forward, &row.reverse]) {
+            *data += way.data;
+            self.segments += way.segments;
+            self.retransmissions += way.retransmissions;
+        }
+        let (first, last) = self.times.unwrap_or((row.first, row.last));
+        self.times = Some((first.min(row.first), last.max(row.last)));
+    }
 }
 
 #[derive(Debug)]
@@ -269,26 +314,32 @@ impl Ord for RankedConnection {
 }
 
 impl Summary {
-    /// Keeps the sums of the `keep` worst connections.
-    pub fn new(keep: usize) -> Summary {
-        Summary { keep, ..Summary::default() }
+    /// Keeps `most` rows, and the sums of the `keep` worst connections.
+    pub fn new(most: usize, keep: usize) -> Summary {
+        Summary { most, keep, ..Summary::default() }
     }
-    /// All connections in the order of their ends.
-    pub fn rows(&self) -> &[Row] {
-        &self.rows
-    }
-    /// All connections by lost time, then by data, largest first.
+    /// The rows that are kept, by lost time, then by data, largest first.
     pub fn by_loss(&self) -> Vec<&Row> {
         let mut rows: Vec<&Row> = self.rows.iter().collect();
-        let data = |row: &Row| row.forward.data + row.reverse.data;
-        rows.sort_unstable_by_key(|row| (Reverse(row.lost), Reverse(data(row)), row.index));
+        rows.sort_unstable_by_key(|row| rank(row));
+        rows.truncate(self.most);
         rows
+    }
+    /// The sums of all connections.
+    pub fn totals(&self) -> &SummaryTotals {
+        &self.totals
     }
     /// From the first TCP packet to the last.
     pub fn lasted(&self) -> Span {
-        let first = self.rows.iter().map(|row| row.first).min().unwrap_or_default();
-        let last = self.rows.iter().map(|row| row.last).max().unwrap_or_default();
-        last.since(first)
+        self.totals.times.map_or(Span::ZERO, |(first, last)| last.since(first))
+    }
+    fn add(&mut self, row: Row) {
+        self.totals.add(&row);
+        self.rows.push(row);
+        if self.rows.len() >= self.most.saturating_mul(2).max(FEW) {
+            self.rows.sort_unstable_by_key(rank);
+            self.rows.truncate(self.most);
+        }
     }
     /// The connections that lost most time, worst first, with their numbers; without those that
     /// lost none.
@@ -300,6 +351,11 @@ impl Summary {
     }
 }
 
+/// Where a row stands in the table: what lost most time comes first, then what carried most data.
+fn rank(row: &Row) -> (Reverse<Span>, Reverse<Bytes>, usize) {
+    (Reverse(row.lost), Reverse(row.forward.data + row.reverse.data), row.index)
+}
+
 impl Sink for Summary {
     fn wants_packets(&self) -> bool {
         false
@@ -307,7 +363,7 @@ impl Sink for Summary {
     fn connection(&mut self, index: usize, connection: Connection) {
         let row = Row::new(index, &connection);
         let lost = row.lost;
-        self.rows.push(row);
+        self.add(row);
         if lost.is_zero() || self.keep == 0 {
             return;
         }

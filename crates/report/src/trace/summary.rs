@@ -10,7 +10,7 @@ use tcplab_units::rounded::{bytes, counted, grouped, percent, rate};
 
 use super::head::CaptureHead;
 use super::numbers::{UNKNOWN, or_unknown, span};
-use super::row::{Row, RowDirection, Standing, Summary};
+use super::row::{Row, RowDirection, Standing, Summary, SummaryTotals};
 use crate::grid::{Cell, Grid, Look, Side, Style};
 
 /// Cells with larger ratios are marked: unusual, bad.
@@ -22,19 +22,18 @@ const SPARE: [usize; 2] = [GOODPUT, ROUND_TRIP];
 const GOODPUT: usize = 4;
 const ROUND_TRIP: usize = 5;
 
-/// The capture, at most `top` connections by lost time ([`Row::lost_by`]), and the findings on the
+/// The capture, the connections that lost most time ([`Row::lost_by`]), and the findings on the
 /// worst few. Two lines for each connection: the client's data above, the server's below.
 pub fn summary_text(
     head: &CaptureHead,
     summary: &Summary,
     findings: &[(usize, Vec<Finding>)],
-    top: usize,
     look: Look,
 ) -> String {
     let mut out = String::new();
     head.write(&mut out, look);
-    let rows = summary.by_loss();
-    if rows.is_empty() {
+    let (rows, totals) = (summary.by_loss(), summary.totals());
+    if totals.connections == 0 {
         out.push('\n');
         let what = if head.packets == 0 {
             "The capture has no packets."
@@ -47,21 +46,22 @@ pub fn summary_text(
         return out;
     }
     out.push('\n');
-    table(&rows[..rows.len().min(top)], look).write(&mut out, 0, look);
+    table(&rows, look).write(&mut out, 0, look);
     out.push('\n');
-    if rows.len() > top {
-        let left = rows.len() - top;
+    let left = totals.connections - rows.len();
+    if left > 0 {
         let text = format!(
             "{} more, which lost less time (--all, --top N).",
             counted(left, "connection", "connections")
         );
         look.paragraph(&mut out, "", &text);
     }
-    look.paragraph(&mut out, "", &totals(&rows));
+    look.paragraph(&mut out, "", &totals_text(totals));
+    let worst = summary.worst();
     for (index, found) in findings.iter().filter(|(_, found)| !found.is_empty()) {
-        let Some(row) = rows.iter().find(|row| row.index == *index) else { continue };
+        let Some((_, worst)) = worst.iter().find(|(place, _)| place == index) else { continue };
         out.push('\n');
-        look.heading(&mut out, &format!("Connection {index}, {} → {}", row.client, row.server));
+        look.heading(&mut out, &format!("Connection {index}, {} → {}", worst.client, worst.server));
         let first = first_of_each(found);
         write_findings(&mut out, &first, look);
         if first.len() < found.len() {
@@ -205,27 +205,21 @@ fn state(row: &Row) -> (&'static str, Style) {
     }
 }
 
-fn totals(rows: &[&Row]) -> String {
-    let count = |test: fn(ConnectionState) -> bool| rows.iter().filter(|r| test(r.state)).count();
-    let standing = |wanted: Standing| rows.iter().filter(|r| r.standing == wanted).count();
+fn totals_text(totals: &SummaryTotals) -> String {
+    let &SummaryTotals { connections, segments, retransmissions, .. } = totals;
     let mut states: Vec<String> = Vec::new();
     for (number, what) in [
-        (count(|s| s == ConnectionState::Sf), "closed"),
-        (count(|s| matches!(s, ConnectionState::Rsto | ConnectionState::Rstr)), "reset"),
-        (standing(Standing::Failed), "never opened"),
-        (standing(Standing::OneWay), "one direction only"),
+        (totals.closed, "closed"),
+        (totals.reset, "reset"),
+        (totals.failed, "never opened"),
+        (totals.one_way, "one direction only"),
     ] {
         if number > 0 {
             states.push(format!("{} {what}", grouped(number as u64)));
         }
     }
-    let sum = |of: fn(&RowDirection) -> u64| -> [u64; 2] {
-        [rows.iter().map(|r| of(&r.forward)).sum(), rows.iter().map(|r| of(&r.reverse)).sum()]
-    };
-    let [sent, received] = sum(|way| way.data.as_u64()).map(|n| bytes(Bytes::new(n)));
-    let segments: u64 = sum(|way| way.segments).iter().sum();
-    let retransmissions: u64 = sum(|way| way.retransmissions).iter().sum();
-    let mut text = counted(rows.len(), "connection", "connections");
+    let [sent, received] = totals.data.map(bytes);
+    let mut text = counted(connections, "connection", "connections");
     if !states.is_empty() {
         text += &format!(" ({})", states.join(", "));
     }

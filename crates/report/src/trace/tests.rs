@@ -96,7 +96,14 @@ fn download() -> Connection {
     download
 }
 fn summary(connections: impl IntoIterator<Item = Connection>, keep: usize) -> Summary {
-    let mut summary = Summary::new(keep);
+    summary_of(connections, usize::MAX, keep)
+}
+fn summary_of(
+    connections: impl IntoIterator<Item = Connection>,
+    most: usize,
+    keep: usize,
+) -> Summary {
+    let mut summary = Summary::new(most, keep);
     for (index, connection) in connections.into_iter().enumerate() {
         summary.connection(index, connection);
     }
@@ -139,8 +146,8 @@ fn rows_are_sorted_by_time_lost() {
     let order: Vec<usize> = summary.by_loss().iter().map(|row| row.index).collect();
     assert_eq!(order, [2, 1, 0]);
     // The limits other than path and application.
-    let lost = |index: usize| summary.rows()[index].lost;
-    assert_eq!((lost(0), lost(1), lost(2)), (Span::ZERO, ms(1_001), ms(9_950)));
+    let lost: Vec<Span> = summary.by_loss().iter().map(|row| row.lost).collect();
+    assert_eq!(lost, [ms(9_950), ms(1_001), Span::ZERO]);
     // A connection without lost time is not among the worst.
     let worst: Vec<usize> = summary.worst().iter().map(|(index, _)| *index).collect();
     assert_eq!(worst, [2, 1]);
@@ -176,12 +183,25 @@ fn summary_keeps_the_worst_connections_whole() {
     };
     let summary = summary([5, 9, 1, 9, 7].map(lasting), 3);
     let worst: Vec<usize> = summary.worst().iter().map(|(index, _)| *index).collect();
-    assert_eq!((summary.rows().len(), worst), (5, vec![1, 3, 4]));
+    assert_eq!((summary.by_loss().len(), worst), (5, vec![1, 3, 4]));
+}
+
+#[test]
+fn summary_drops_rows_that_are_not_shown_and_counts_all() {
+    let lasting = |number: u64| {
+        let mut connection = refused();
+        connection.last = at(100 + number * 7 % 500);
+        connection
+    };
+    let (some, all) = (summary_of((0..500).map(lasting), 3, 0), summary((0..500).map(lasting), 0));
+    assert_eq!(some.by_loss(), all.by_loss()[..3]);
+    assert_eq!((some.totals(), some.lasted()), (all.totals(), all.lasted()));
+    assert_eq!(some.totals().connections, 500);
 }
 
 #[test]
 fn summary_fits_any_width() {
-    let summary = summary(vec![download(), refused(), captured()], 5);
+    let connections = vec![download(), refused(), captured()];
     let findings = vec![
         (
             2,
@@ -193,7 +213,9 @@ fn summary_fits_any_width() {
         ),
         (1, vec![]),
     ];
-    let text = |look, top| summary_text(&head(), &summary, &findings, top, look);
+    let text = |look, top| {
+        summary_text(&head(), &summary_of(connections.clone(), top, 5), &findings, look)
+    };
     for (look, top) in [(NARROW, 20), (WIDE, 2)] {
         let text = text(look, top);
         let longest = text.lines().map(|line| line.chars().count()).max();
@@ -214,7 +236,7 @@ fn summary_fits_any_width() {
 fn capture_without_connections_says_so() {
     let nothing = CaptureHead { names: vec!["empty.pcap".into()], ..CaptureHead::default() };
     let udp = CaptureHead { packets: 1, ..nothing.clone() };
-    let text = |head| summary_text(&head, &Summary::default(), &[], 20, NARROW);
+    let text = |head| summary_text(&head, &Summary::default(), &[], NARROW);
     assert_eq!(text(nothing), "empty.pcap\n0 packets\n\nThe capture has no packets.\n");
     assert_eq!(text(udp), "empty.pcap\n1 packet\n\nNo TCP packet found.\n");
 }
@@ -224,7 +246,7 @@ fn control_characters_are_replaced() {
     let mut head = head();
     head.names = vec!["a\x1b[2Jb".into()];
     head.notes.push(Note { frame: None, text: "\x07 bell".into() });
-    let text = summary_text(&head, &Summary::default(), &[], 20, NARROW);
+    let text = summary_text(&head, &Summary::default(), &[], NARROW);
     assert!(!text.contains(['\x1b', '\x07']), "{text}");
 }
 

@@ -5,7 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::bulk::{self, Weather};
-use crate::short;
+use crate::{hostile, short};
 
 /// Changed whenever the same parameters give another file.
 const EDITION: u32 = 2;
@@ -25,6 +25,14 @@ pub(crate) enum Kind {
     Connections,
     /// Whole frames, at least 500 MB.
     Full,
+    /// SYNs from everywhere that nobody answers.
+    Syns,
+    /// A million connections that are open at once.
+    Many,
+    /// Half of all segments are lost, and each ACK reports three others.
+    Blocks,
+    /// Segments that overlap one another.
+    Overlaps,
 }
 
 pub(crate) struct Capture {
@@ -35,8 +43,19 @@ pub(crate) struct Capture {
 }
 
 impl Kind {
-    pub(crate) const ALL: [Kind; 5] =
-        [Kind::Bulk, Kind::Longer, Kind::Foul, Kind::Connections, Kind::Full];
+    pub(crate) const ALL: [Kind; 9] = [
+        Kind::Bulk,
+        Kind::Longer,
+        Kind::Foul,
+        Kind::Connections,
+        Kind::Full,
+        Kind::Syns,
+        Kind::Many,
+        Kind::Blocks,
+        Kind::Overlaps,
+    ];
+    /// Those made to hurt.
+    pub(crate) const HOSTILE: [Kind; 4] = [Kind::Syns, Kind::Many, Kind::Blocks, Kind::Overlaps];
 
     pub(crate) fn name(self) -> &'static str {
         match self {
@@ -45,6 +64,10 @@ impl Kind {
             Kind::Foul => "foul",
             Kind::Connections => "connections",
             Kind::Full => "full",
+            Kind::Syns => "syns",
+            Kind::Many => "many",
+            Kind::Blocks => "blocks",
+            Kind::Overlaps => "overlaps",
         }
     }
 
@@ -60,6 +83,8 @@ impl Kind {
             Kind::Foul => 1_000_000,
             Kind::Connections => 110_000,
             Kind::Full => 400_000,
+            Kind::Syns | Kind::Many => 1_000_000,
+            Kind::Blocks | Kind::Overlaps => 400_000,
         }
     }
 
@@ -69,6 +94,10 @@ impl Kind {
             Kind::Foul => bulk::write(path, self.size(), SHORT_SNAP, Weather::FOUL),
             Kind::Connections => short::write(path, self.size(), SHORT_SNAP),
             Kind::Full => bulk::write(path, self.size(), FULL_SNAP, Weather::FAIR),
+            Kind::Syns => hostile::write_syns(path, self.size(), SHORT_SNAP),
+            Kind::Many => hostile::write_many(path, self.size(), SHORT_SNAP),
+            Kind::Blocks => hostile::write_blocks(path, self.size(), SHORT_SNAP),
+            Kind::Overlaps => hostile::write_overlaps(path, self.size(), SHORT_SNAP),
         }
     }
 

@@ -10,6 +10,7 @@ mod captures;
 mod contenders;
 mod frames;
 mod goals;
+mod hostile;
 mod own;
 mod process;
 mod short;
@@ -149,7 +150,8 @@ fn compare(
         }));
     }
     let json = json!({ "packets": capture.packets, "bytes": capture.bytes, "contenders": rows });
-    Ok((Results { kind: capture.kind, connections: capture.kind.connections(), figures }, json))
+    let (kind, packets) = (capture.kind, capture.packets);
+    Ok((Results { kind, connections: kind.connections(), packets, figures }, json))
 }
 
 /// What every run took, in the order of the contenders.

@@ -12,7 +12,7 @@ use super::{Row, Summary, lost_in};
 
 /// The numbers of the connections in the order of the table.
 fn order(connections: impl IntoIterator<Item = Connection>) -> Vec<usize> {
-    let mut summary = Summary::new(0);
+    let mut summary = Summary::new(usize::MAX, 0);
     for (index, connection) in connections.into_iter().enumerate() {
         summary.connection(index, connection);
     }

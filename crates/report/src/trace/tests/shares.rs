@@ -36,11 +36,11 @@ fn check(connection: &Connection, name: &str) -> usize {
     }
     let row = summary([connection.clone()], 1);
     let ratio = |way: &crate::trace::row::RowDirection| way.retransmission_ratio().unwrap_or(0.0);
-    let [row] = row.rows() else { panic!("{name}") };
+    let [row] = row.by_loss()[..] else { panic!("{name}") };
     assert!(ratio(&row.forward) <= 1.0 && ratio(&row.reverse) <= 1.0, "{name}");
     let findings = tcplab_findings::examine(connection);
     let mut text = connection_text(0, connection, &findings, WIDE);
-    text += &summary_text(&head(), &summary([connection.clone()], 1), &[], 1, WIDE);
+    text += &summary_text(&head(), &summary([connection.clone()], 1), &[], WIDE);
     // Wrapped text may part a number from its sign.
     let shares = percents(&text.replace('\n', " \n"));
     assert!(shares.iter().all(|share| *share <= 100.0), "{name}: {shares:?}\n{text}");
