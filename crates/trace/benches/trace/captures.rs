@@ -80,11 +80,9 @@ impl Kind {
         match self {
             Kind::Bulk => 2_100_000,
             Kind::Longer => 4_200_000,
-            Kind::Foul => 1_000_000,
+            Kind::Foul | Kind::Syns | Kind::Many => 1_000_000,
             Kind::Connections => 110_000,
-            Kind::Full => 400_000,
-            Kind::Syns | Kind::Many => 1_000_000,
-            Kind::Blocks | Kind::Overlaps => 400_000,
+            Kind::Full | Kind::Blocks | Kind::Overlaps => 400_000,
         }
     }
 

@@ -19,8 +19,7 @@ use tcplab_wire::protocol::TCP;
 use tcplab_wire::{Anomaly, Fragment, FrameView, LinkType, TcpPacket};
 
 use crate::bounds::{ENDS, OVER};
-use crate::connection::{ConnectionState, PacketOutcome};
-use crate::connection::{Entry, Table};
+use crate::connection::{ConnectionState, Entry, PacketOutcome, PlainOutcome, Table};
 use crate::direction::COPIES_SHARE;
 use crate::filter::{Filter, ends_of};
 use crate::observers::Event;
@@ -294,9 +293,13 @@ impl<S: Sink> Analyzer<S> {
             let entry = self.table.at(at);
             let index = entry.index;
             if let Some(state) = entry.only()
-                && state.packet_in_passing(packet)
+                && let Some(outcome) = state.packet_in_passing(packet)
             {
-                return emit_events_of(&mut self.sink, index, state);
+                emit_events_of(&mut self.sink, index, state);
+                if packet.wanted {
+                    self.emit_plain(index, outcome, comment);
+                }
+                return;
             }
         }
         self.analyse_slow(known, packet, comment);
@@ -369,6 +372,19 @@ impl<S: Sink> Analyzer<S> {
         }
         for (frame, why) in outcome.heard.spurious {
             self.sink.spurious(opposite, frame, why);
+        }
+    }
+
+    /// [`Analyzer::emit`] for a packet on the fast path.
+    fn emit_plain(&mut self, index: usize, outcome: PlainOutcome, comment: Option<&str>) {
+        let own = FlowId { connection: index, forward: outcome.forward };
+        let opposite = FlowId { forward: !outcome.forward, ..own };
+        let comment = || comment.map(str::to_owned);
+        if let Some(segment) = outcome.segment {
+            self.sink.segment(own, Segment { comment: comment(), ..segment });
+        }
+        if let Some(ack) = outcome.ack {
+            self.sink.ack(opposite, Ack { comment: comment(), ..ack });
         }
     }
 

@@ -14,5 +14,5 @@ mod table;
 mod unread;
 
 pub(crate) use entry::Entry;
-pub(crate) use state::{ConnectionState, PacketOutcome};
+pub(crate) use state::{ConnectionState, PacketOutcome, PlainOutcome};
 pub(crate) use table::Table;

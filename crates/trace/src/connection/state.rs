@@ -18,7 +18,7 @@ use crate::fast_path;
 use crate::fold::folded;
 use crate::observers::Event;
 use crate::packet::Packet;
-use crate::{CapturePoint, Confidence, Connection, Episode, Flow, Life, Roles, Segment};
+use crate::{Ack, CapturePoint, Confidence, Connection, Episode, Flow, Life, Roles, Segment};
 
 /// The soonest SYN retransmission (RFC 6298 section 2.1: one second; some stacks are faster).
 const SOONEST: Span = Span::from_millis(100);
@@ -77,6 +77,15 @@ pub(crate) struct PacketOutcome {
     pub(crate) out_of_place: bool,
     /// State was dropped because a bound was reached.
     pub(crate) gave_up: bool,
+}
+
+/// The result of a packet on the fast path, as far as a sink wants it.
+#[derive(Debug)]
+pub(crate) struct PlainOutcome {
+    /// As [`PacketOutcome::forward`].
+    pub(crate) forward: bool,
+    pub(crate) segment: Option<Segment>,
+    pub(crate) ack: Option<Ack>,
 }
 
 impl PacketOutcome {
@@ -182,12 +191,12 @@ impl ConnectionState {
         self.distances.clock_set_ahead(packet, self.is_forward(packet))
     }
 
-    /// Fast path of [`ConnectionState::packet`] without results; false, and no effect, for others.
+    /// Fast path of [`ConnectionState::packet`]; none, and no effect, for others.
     #[inline(never)]
-    pub(crate) fn packet_in_passing(&mut self, packet: &Packet) -> bool {
+    pub(crate) fn packet_in_passing(&mut self, packet: &Packet) -> Option<PlainOutcome> {
         let calm = self.opening.is_settled() && self.endpoint_states.is_calm();
         if !(packet.plain && calm && fast_path::is_enabled()) {
-            return false;
+            return None;
         }
         let forward = self.is_forward(packet);
         let window = self.window(packet, forward);
@@ -196,20 +205,20 @@ impl ConnectionState {
         } else {
             (&mut self.reverse, &mut self.forward)
         };
-        let Some(ack) = other.plain_ack(packet, window) else { return false };
+        let ack = other.plain_ack(packet, window)?;
         if !own.goes_on(packet) {
-            return false;
+            return None;
         }
         self.last = self.last.max(packet.at);
         self.frames.1 = packet.frame;
         self.packets += 1;
         self.one_way.follow(packet, forward);
         self.distances.packet(packet, forward);
-        own.go_on(packet);
-        other.on_plain_ack(ack, packet, window);
+        let segment = own.go_on(packet);
+        let ack = other.on_plain_ack(ack, packet, window);
         self.endpoint_states.go_on(packet, forward);
         self.history.follow(packet, forward, 0);
-        true
+        Some(PlainOutcome { forward, segment, ack })
     }
 
     pub(crate) fn packet(&mut self, packet: &Packet) -> PacketOutcome {

@@ -129,7 +129,7 @@ impl Packet {
             options_cut,
             congestion_marked,
             wanted,
-            plain: is_ack && !marked && !wanted,
+            plain: is_ack && !marked,
         }
     }
 

@@ -3,6 +3,7 @@
 mod plain;
 mod recover;
 mod sack;
+mod wanted;
 
 use std::mem::take;
 
@@ -29,6 +30,7 @@ use crate::{
     Totals,
 };
 use sack::{NOTHING, blocks, offset};
+use wanted::{acknowledgement, transmitted};
 
 /// Larger distances cannot belong to the connection: windows are below 2³⁰ (RFC 7323 section 2.3).
 const FARTHEST: i64 = 1 << 30;
@@ -192,23 +194,7 @@ impl DirectionState {
             self.causes.ignored_acks(&sent, ignored);
         }
         self.observers.on_send(&sent);
-        packet.wanted.then(|| {
-            Box::new(Segment {
-                at: packet.at,
-                frame: packet.frame,
-                range,
-                payload: Bytes::new(payload),
-                syn: packet.syn(),
-                fin: packet.fin(),
-                psh: packet.flags.contains(tcplab_wire::TcpFlags::PSH),
-                kind: sent.kind,
-                timer: sent.timer,
-                proof: sent.proof,
-                in_flight: Bytes::new(sent.in_flight),
-                comment: None,
-                dropped: false,
-            })
-        })
+        packet.wanted.then(|| Box::new(transmitted(&sent)))
     }
 
     /// Counts a transmission.
@@ -268,7 +254,8 @@ impl DirectionState {
         self.settled = None;
         if fast_path::is_enabled() && self.is_repeated(packet, ack, window) {
             self.heard_again(packet, window);
-            return AckOutcome::default();
+            let ack = packet.wanted.then(|| Box::new(self.repeated(packet, window)));
+            return AckOutcome { ack, ..AckOutcome::default() };
         }
         let mut room = [NOTHING; SackBlocks::MOST];
         let (sack, dsack) = blocks(packet.sack.as_slice(), &positions, ack, &mut room);
@@ -343,7 +330,6 @@ impl DirectionState {
         let board = &self.board;
         let plain = packet.payload > 0
             && !packet.is_control()
-            && !packet.wanted
             && !packet.sack_permitted
             && packet.mss.is_none()
             && packet.sack.as_slice().is_empty();
@@ -553,24 +539,6 @@ impl DirectionState {
 fn heard_in(packet: &Packet) -> HeardAck {
     let clock = packet.timestamps.map(|(value, _)| value);
     HeardAck { at: packet.at, frame: packet.frame, clock }
-}
-
-/// The ACK for a sink.
-fn acknowledgement(heard: &AckEvent<'_>) -> Ack {
-    let &AckEvent { packet, ack, window, sack, dsack, duplicate, .. } = heard;
-    Ack {
-        at: packet.at,
-        frame: packet.frame,
-        ack,
-        // The window of a reset has no meaning.
-        window: window.filter(|_| !packet.rst()),
-        sack: sack.to_vec(),
-        dsack,
-        duplicate,
-        has_data: packet.payload > 0 && !packet.rst(),
-        comment: None,
-        dropped: false,
-    }
 }
 
 /// A sequence number outside the connection.

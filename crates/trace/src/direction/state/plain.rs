@@ -5,11 +5,12 @@
 
 use tcplab_units::{Bytes, Offset};
 
+use super::wanted::{acknowledgement, transmitted};
 use super::{DirectionState, heard_in};
-use crate::Range;
 use crate::direction::transmissions::Transmission;
 use crate::observers::AckEvent;
 use crate::packet::Packet;
+use crate::{Ack, Range, Segment};
 
 /// The acknowledgement in a plain packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -43,21 +44,22 @@ impl DirectionState {
             && !self.board.log.is_full()
     }
 
-    /// Follows a packet that [continues](DirectionState::goes_on).
+    /// Follows a packet that [continues](DirectionState::goes_on); its data, if a sink wants them.
     #[inline]
-    pub(crate) fn go_on(&mut self, packet: &Packet) {
+    pub(crate) fn go_on(&mut self, packet: &Packet) -> Option<Segment> {
         if let Some(positions) = &mut self.positions {
             positions.advance(packet.seq);
         }
         if packet.payload == 0 {
             self.classifier.passed(packet, None);
+            None
         } else {
-            self.send(packet);
+            self.send(packet)
         }
     }
 
     #[inline(never)]
-    fn send(&mut self, packet: &Packet) {
+    fn send(&mut self, packet: &Packet) -> Option<Segment> {
         self.settled = None;
         let payload = u64::from(packet.payload);
         let start = self.board.high;
@@ -73,6 +75,7 @@ impl DirectionState {
         self.totals.unique += Bytes::new(payload);
         let sent = self.count(packet, range, payload, start, classification);
         self.observers.on_send_plain(&sent);
+        packet.wanted.then(|| transmitted(&sent))
     }
 
     /// The acknowledgement in a plain packet of the opposite direction, if the fast path handles
@@ -98,28 +101,34 @@ impl DirectionState {
         again.then_some(PlainAck::Again)
     }
 
-    /// Follows such an acknowledgement.
+    /// Follows such an acknowledgement, which is returned if a sink wants it.
     #[inline]
-    pub(crate) fn on_plain_ack(&mut self, ack: PlainAck, packet: &Packet, window: Option<Bytes>) {
+    pub(crate) fn on_plain_ack(
+        &mut self,
+        ack: PlainAck,
+        packet: &Packet,
+        window: Option<Bytes>,
+    ) -> Option<Ack> {
         match ack {
             PlainAck::Still => {
                 self.observers.windows.on_repeated_ack(packet);
                 self.sender_model.hears(packet.at, packet.frame);
             }
             PlainAck::Again => self.heard_again(packet, window),
-            PlainAck::Arrived(ack) => self.arrived(ack, packet, window),
+            PlainAck::Arrived(ack) => return self.arrived(ack, packet, window),
         }
+        packet.wanted.then(|| self.repeated(packet, window))
     }
 
     /// Everything before `ack` arrived.
     #[inline(never)]
-    fn arrived(&mut self, ack: Offset, packet: &Packet, window: Option<Bytes>) {
+    fn arrived(&mut self, ack: Offset, packet: &Packet, window: Option<Bytes>) -> Option<Ack> {
         self.settled = None;
         let before = self.board.una;
         let effect = self.board.arrived(ack, packet.at);
         self.window_edge = window.map(|window| ack + window);
         let fresh = self.data_before(ack).saturating_sub(self.data_before(before));
-        self.observers.on_ack_plain(&AckEvent {
+        let heard = AckEvent {
             packet,
             ack,
             before,
@@ -131,10 +140,13 @@ impl DirectionState {
             duplicate: false,
             high: self.board.high,
             in_flight: self.board.high.since(ack).as_u64(),
-        });
+        };
+        self.observers.on_ack_plain(&heard);
+        let wanted = packet.wanted.then(|| acknowledgement(&heard));
         self.sender_model.heard(heard_in(packet), effect, before, false, &self.board);
         self.last_window = Some(packet.window);
         self.totals.pure_acks += u64::from(packet.payload == 0);
         self.totals.max_window = self.totals.max_window.max(window);
+        wanted
     }
 }

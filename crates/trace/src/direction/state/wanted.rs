@@ -1,0 +1,65 @@
+//! Segments and ACKs as sinks get them.
+
+use tcplab_units::Bytes;
+use tcplab_wire::TcpFlags;
+
+use super::DirectionState;
+use crate::observers::{AckEvent, SendEvent};
+use crate::packet::Packet;
+use crate::{Ack, Segment};
+
+impl DirectionState {
+    /// An ACK without news in a packet with data.
+    pub(super) fn repeated(&self, packet: &Packet, window: Option<Bytes>) -> Ack {
+        Ack {
+            at: packet.at,
+            frame: packet.frame,
+            ack: self.board.una,
+            window,
+            sack: Vec::new(),
+            dsack: None,
+            duplicate: false,
+            has_data: true,
+            comment: None,
+            dropped: false,
+        }
+    }
+}
+
+/// The segment for a sink.
+pub(super) fn transmitted(sent: &SendEvent<'_>) -> Segment {
+    let packet = sent.packet;
+    Segment {
+        at: packet.at,
+        frame: packet.frame,
+        range: sent.range,
+        payload: Bytes::new(sent.payload),
+        syn: packet.syn(),
+        fin: packet.fin(),
+        psh: packet.flags.contains(TcpFlags::PSH),
+        kind: sent.kind,
+        timer: sent.timer,
+        proof: sent.proof,
+        in_flight: Bytes::new(sent.in_flight),
+        comment: None,
+        dropped: false,
+    }
+}
+
+/// The ACK for a sink.
+pub(super) fn acknowledgement(heard: &AckEvent<'_>) -> Ack {
+    let &AckEvent { packet, ack, window, sack, dsack, duplicate, .. } = heard;
+    Ack {
+        at: packet.at,
+        frame: packet.frame,
+        ack,
+        // The window of a reset has no meaning.
+        window: window.filter(|_| !packet.rst()),
+        sack: sack.to_vec(),
+        dsack,
+        duplicate,
+        has_data: packet.payload > 0 && !packet.rst(),
+        comment: None,
+        dropped: false,
+    }
+}
