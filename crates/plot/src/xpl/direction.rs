@@ -24,6 +24,8 @@ pub(super) struct Direction {
     now: Option<(Instant, Stamp)>,
     began: Option<Instant>,
     answer: Option<Answer>,
+    /// Where the last segment ended.
+    end: Option<Number>,
     high: u64,
     duplicates: u64,
     rates: Rates,
@@ -79,7 +81,10 @@ impl Direction {
         let now = self.stamp(segment.at, axes.epoch);
         if axes.has(XplGraph::TimeSequence) {
             let page = self.time_sequence.get_or_insert_with(|| axes.page(XplGraph::TimeSequence));
-            draw_segment(page, &now, segment);
+            let start = Number::like(segment.range.start.as_u64(), self.end.as_ref());
+            let end = Number::new(segment.range.end.as_u64());
+            draw_segment(page, &now, segment, (&start, &end));
+            self.end = Some(end);
         }
         self.high = self.high.max(segment.range.end.as_u64());
         if axes.has(XplGraph::Throughput) {
@@ -97,10 +102,15 @@ impl Direction {
     pub(super) fn ack(&mut self, ack: &Ack, axes: Axes) {
         let now = self.stamp(ack.at, axes.epoch);
         let number = ack.ack.as_u64();
-        let edge = |window| (Number::new(number + window), window);
         self.duplicates = if ack.duplicate { self.duplicates + 1 } else { 0 };
+        let before = self.answer.as_ref();
+        let old_edge = before.and_then(|before| before.edge.as_ref()).map(|(edge, _)| edge);
         let window = ack.window.map(Bytes::as_u64);
-        let answer = Answer { stamp: now, ack: Number::new(number), edge: window.map(edge) };
+        let answer = Answer {
+            stamp: now,
+            ack: Number::like(number, before.map(|before| &before.ack)),
+            edge: window.map(|window| (Number::like(number + window, old_edge), window)),
+        };
         if axes.has(XplGraph::TimeSequence) {
             let page = self.time_sequence.get_or_insert_with(|| axes.page(XplGraph::TimeSequence));
             if let Some(before) = &self.answer {
@@ -109,7 +119,7 @@ impl Direction {
             draw_blocks(page, &now, ack);
         }
         // A reordered older ACK says nothing new.
-        let is_old = self.answer.is_some_and(|before| before.ack.value > number);
+        let is_old = self.answer.as_ref().is_some_and(|before| before.ack.value > number);
         if !is_old {
             self.answer = Some(answer);
         }
@@ -202,18 +212,16 @@ fn extend(
     *before = Some((now, value));
 }
 
-fn draw_segment(page: &mut Page, now: &Stamp, segment: &Segment) {
-    let (start, end) = (segment.range.start.as_u64(), segment.range.end.as_u64());
-    let (start, end) = (Number::new(start), Number::new(end));
+fn draw_segment(page: &mut Page, now: &Stamp, segment: &Segment, (start, end): (&Number, &Number)) {
     if let Some((color, mark)) = mark_of(segment) {
         page.color(color);
-        page.word(ATEXT, now, &end, mark);
+        page.word(ATEXT, now, end, mark);
     }
     if segment.syn || segment.fin {
         page.color(ORANGE);
-        page.word(ATEXT, now, &end, if segment.syn { "SYN" } else { "FIN" });
-        page.mark(if segment.syn { DIAMOND } else { DARROW }, now, &start);
-        page.mark(if segment.syn { UARROW } else { BOX }, now, &end);
+        page.word(ATEXT, now, end, if segment.syn { "SYN" } else { "FIN" });
+        page.mark(if segment.syn { DIAMOND } else { DARROW }, now, start);
+        page.mark(if segment.syn { UARROW } else { BOX }, now, end);
     } else {
         page.color(
             if segment.kind.is_retransmission()
@@ -224,15 +232,15 @@ fn draw_segment(page: &mut Page, now: &Stamp, segment: &Segment) {
                 WHITE
             },
         );
-        page.mark(DARROW, now, &start);
+        page.mark(DARROW, now, start);
         if segment.psh {
-            page.mark_in(DIAMOND, now, &end, WHITE);
-            page.mark_in(DOT, now, &end, WHITE);
+            page.mark_in(DIAMOND, now, end, WHITE);
+            page.mark_in(DOT, now, end, WHITE);
         } else {
-            page.mark(UARROW, now, &end);
+            page.mark(UARROW, now, end);
         }
     }
-    page.line((now, &start), (now, &end));
+    page.line((now, start), (now, end));
 }
 
 /// Colour and mark of a segment that is not new data in order.

@@ -88,6 +88,11 @@ impl Number {
         let len = write_digits(&mut text, 0, value) as u8;
         Number { value, text, len }
     }
+    /// The same; `last` may have the value, and then its text.
+    #[inline]
+    pub(super) fn like(value: u64, last: Option<&Number>) -> Number {
+        last.filter(|last| last.value == value).copied().unwrap_or_else(|| Number::new(value))
+    }
 }
 
 #[derive(Debug)]
