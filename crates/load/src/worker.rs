@@ -23,6 +23,9 @@ const BUFFER: usize = 64 << 10;
 const SWEEP: Duration = Duration::from_millis(20);
 /// How long after the end an answer may go on that has begun: it might have none.
 const GRACE: Duration = Duration::from_secs(1);
+/// How long answers are looked for before the thread sleeps. Measured with nginx on the next
+/// processor: 5 to 100 µs make 20 % more requests a second than sleeping at once.
+const AWAKE: Duration = Duration::from_micros(20);
 /// The rest after an error in a closed loop, so that a refusing server is not flooded.
 const REST: Duration = Duration::from_millis(10);
 
@@ -151,10 +154,7 @@ impl<'a> Worker<'a> {
             if self.is_over && self.ledger.busy == 0 {
                 break;
             }
-            let timeout = self.timeout(Instant::now());
-            let timeout = Timespec { tv_sec: 0, tv_nsec: timeout.subsec_nanos().into() };
-            // A signal, or no memory for a moment: ready sockets are reported the next time.
-            let count = epoll::wait(&self.epoll, &mut events[..], Some(&timeout)).unwrap_or(0);
+            let count = self.wait(&mut events);
             for event in &events[..count] {
                 let index = event.data.u64() as usize;
                 // The latency includes the events handled before it in this round.
@@ -170,6 +170,30 @@ impl<'a> Worker<'a> {
             self.ledger.counted.processor = used;
         }
         self.ledger.counted
+    }
+
+    /// The number of sockets that are ready; none when something else is due.
+    ///
+    /// An answer that comes at once is not slept for: to be woken costs the server more than the
+    /// answer does, and the wait until then would be counted as the server's.
+    fn wait(&self, events: &mut [epoll::Event; EVENTS]) -> usize {
+        let began = Instant::now();
+        let timeout = self.timeout(began);
+        let most = if self.ledger.busy > 0 { timeout.min(AWAKE) } else { Duration::ZERO };
+        // A signal, or no memory for a moment: ready sockets are reported the next time.
+        let mut ready = |timeout: Duration| {
+            let timeout = Timespec { tv_sec: 0, tv_nsec: timeout.subsec_nanos().into() };
+            epoll::wait(&self.epoll, &mut events[..], Some(&timeout)).unwrap_or(0)
+        };
+        while began.elapsed() < most {
+            let count = ready(Duration::ZERO);
+            if count > 0 {
+                return count;
+            }
+            // The server may need this processor.
+            rustix::thread::sched_yield();
+        }
+        ready(timeout.saturating_sub(began.elapsed()))
     }
 
     /// How long there is nothing to do but to wait for the sockets.

@@ -75,9 +75,9 @@ pub(crate) fn run_of(outcome: &Value, generator: f64) -> io::Result<Run> {
     });
     Ok(Run {
         per_second: number(&outcome["requests_per_second"])?,
-        p50: time("p50")?,
-        p90: time("p90")?,
-        p99: time("p99")?,
+        p50: time("p50_ns")?,
+        p90: time("p90_ns")?,
+        p99: time("p99_ns")?,
         generator,
         server: 0.0,
         requests: number(&outcome["requests"])?,
