@@ -1,6 +1,6 @@
 //! One connection of a load, and the request that is on it.
 
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::os::fd::{AsFd, OwnedFd};
 use std::time::Instant;
 
@@ -68,12 +68,13 @@ impl Connection {
         self.exchange.as_ref().is_some_and(|exchange| exchange.first_byte.is_some())
     }
 
-    /// Begins an exchange that counts from `since`; returns a new socket to watch, if any.
+    /// Begins an exchange that counts from `since`; returns a new socket to watch, if any. `source`:
+    /// the address that it connects from; none: the system's choice.
     pub(crate) fn begin(
         &mut self,
         question: &Question,
-        since: Instant,
-        now: Instant,
+        source: Option<IpAddr>,
+        (since, now): (Instant, Instant),
     ) -> Result<Option<&OwnedFd>, Fault> {
         let reply = Reply::new(question.kind, &question.standard);
         self.exchange = Some(Exchange { since, sent: 0, first_byte: None, reply });
@@ -82,7 +83,7 @@ impl Connection {
         }
         self.began = Some(now);
         self.is_connected = false;
-        let socket = connect(question.address).map_err(Fault::of)?;
+        let socket = connect(question.address, source).map_err(Fault::of)?;
         Ok(Some(self.socket.insert(socket)))
     }
 
@@ -208,12 +209,15 @@ impl Exchange {
     }
 }
 
-fn connect(address: SocketAddr) -> Result<OwnedFd, Errno> {
+fn connect(address: SocketAddr, source: Option<IpAddr>) -> Result<OwnedFd, Errno> {
     let family = if address.is_ipv4() { AddressFamily::INET } else { AddressFamily::INET6 };
     let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
     let socket = rustix::net::socket_with(family, SocketType::STREAM, flags, Some(ipproto::TCP))?;
     // Requests are written whole: none has to wait for an acknowledgement.
     sockopt::set_tcp_nodelay(socket.as_fd(), true)?;
+    if let Some(source) = source {
+        rustix::net::bind(&socket, &SocketAddr::new(source, 0))?;
+    }
     match rustix::net::connect(&socket, &address) {
         Ok(()) | Err(Errno::INPROGRESS) => Ok(socket),
         Err(error) => Err(error),

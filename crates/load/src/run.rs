@@ -55,9 +55,8 @@ pub fn run(
     let threads = config.threads.clamp(1, config.connections);
     let workers = (0..threads)
         .map(|thread| {
-            let share =
-                config.connections / threads + usize::from(thread < config.connections % threads);
-            Worker::new(&load, share, thread, threads)
+            let first = |thread: usize| config.connections * thread / threads;
+            Worker::new(&load, first(thread)..first(thread + 1), thread, threads)
         })
         .collect::<Result<Vec<_>, _>>()
         .map_err(system("watch sockets"))?;

@@ -1,6 +1,8 @@
 //! One thread of a load: an event loop over its share of the connections.
 
 use std::collections::BTreeMap;
+use std::net::{IpAddr, Ipv4Addr};
+use std::ops::Range;
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -19,6 +21,9 @@ use crate::times::Times;
 const EVENTS: usize = 256;
 /// Received at once.
 const BUFFER: usize = 64 << 10;
+/// The most connections to a server on this host from one of its addresses: fewer than Linux's
+/// 28,232 ephemeral ports (`ip_local_port_range`), some of which are in use.
+const FROM_ONE_ADDRESS: usize = 20_000;
 /// How often exchanges are looked at for those that take too long.
 const SWEEP: Duration = Duration::from_millis(20);
 /// How long after the end an answer may go on that has begun: it might have none.
@@ -93,6 +98,8 @@ impl Counted {
 pub(crate) struct Worker<'a> {
     load: &'a Load<'a>,
     epoll: OwnedFd,
+    /// The number of its first connection, among those of all threads.
+    first: usize,
     connections: Vec<Connection>,
     schedule: Option<Schedule>,
     ledger: Ledger<'a>,
@@ -116,7 +123,7 @@ struct Ledger<'a> {
 impl<'a> Worker<'a> {
     pub(crate) fn new(
         load: &'a Load<'a>,
-        connections: usize,
+        connections: Range<usize>,
         thread: usize,
         threads: usize,
     ) -> rustix::io::Result<Worker<'a>> {
@@ -129,12 +136,13 @@ impl<'a> Worker<'a> {
         Ok(Worker {
             load,
             epoll: epoll::create(CreateFlags::CLOEXEC)?,
-            connections: (0..connections).map(|_| Connection::default()).collect(),
+            first: connections.start,
+            connections: connections.clone().map(|_| Connection::default()).collect(),
             schedule,
             ledger: Ledger {
                 load,
                 counted: Counted::default(),
-                free: (0..connections).rev().collect(),
+                free: (0..connections.len()).rev().collect(),
                 resting: Vec::new(),
                 busy: 0,
             },
@@ -260,7 +268,8 @@ impl<'a> Worker<'a> {
         self.ledger.busy += 1;
         let question = self.load.question;
         let connection = &mut self.connections[index];
-        let began = match connection.begin(question, since, now) {
+        let source = source_of(question.address.ip(), self.first + index);
+        let began = match connection.begin(question, source, (since, now)) {
             Ok(Some(socket)) => {
                 // Reported once for each change, so nothing has to be switched on and off.
                 let flags = EventFlags::IN | EventFlags::OUT | EventFlags::ET;
@@ -331,6 +340,15 @@ impl<'a> Worker<'a> {
     }
 }
 
+/// The address that connection `number` connects from; none: the system's choice. An address has
+/// as many connections to a server as there are ephemeral ports. All of 127.0.0.0/8 are this host.
+fn source_of(server: IpAddr, number: usize) -> Option<IpAddr> {
+    let next = u32::try_from(number / FROM_ONE_ADDRESS).ok().filter(|&next| next > 0)?;
+    let IpAddr::V4(server) = server else { return None };
+    let source = Ipv4Addr::LOCALHOST.to_bits().checked_add(next)?;
+    server.is_loopback().then(|| Ipv4Addr::from_bits(source).into())
+}
+
 impl Ledger<'_> {
     fn note(&mut self, index: usize, event: Event, now: Instant) {
         match event {
@@ -394,5 +412,21 @@ impl Ledger<'_> {
             }
             Err(fault) => *self.counted.errors.entry(fault).or_default() += 1,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn many_connections_to_this_host_come_from_several_addresses() {
+        let from = |server: &str, number| {
+            source_of(server.parse().unwrap(), number).map(|source| source.to_string())
+        };
+        assert_eq!(from("127.0.0.1", 19_999), None);
+        assert_eq!(from("127.0.0.1", 20_000).as_deref(), Some("127.0.0.2"));
+        assert_eq!(from("127.0.0.1", 49_999).as_deref(), Some("127.0.0.3"));
+        assert_eq!((from("192.0.2.1", 49_999), from("::1", 49_999)), (None, None));
     }
 }
