@@ -1,6 +1,6 @@
 //! Sets of stream ranges.
 
-use std::collections::VecDeque;
+use std::collections::{VecDeque, vec_deque};
 
 use tcplab_units::Offset;
 
@@ -43,13 +43,19 @@ impl Ranges {
     pub(crate) fn end(&self) -> Option<Offset> {
         self.pieces.back().map(|r| r.end)
     }
-    /// What of the set lies at `from` or after it.
+    /// What of the set lies at `from` or after it. As fast as the shorter part is short.
     pub(crate) fn above(&self, from: Offset) -> Above {
-        let pieces = self.pieces.iter().skip(self.first_reaching(from)).filter(|r| r.end > from);
-        pieces.fold(Above::default(), |above, r| Above {
-            ranges: above.ranges + 1,
-            bytes: above.bytes + r.end.since(r.start.max(from)).as_u64(),
-        })
+        let at = self.pieces.partition_point(|r| r.end <= from);
+        let ranges = self.pieces.len() - at;
+        let sum = |pieces: vec_deque::Iter<'_, Range>| pieces.map(|r| r.len()).sum::<u64>();
+        let whole = if at < ranges {
+            self.total - sum(self.pieces.range(..at))
+        } else {
+            sum(self.pieces.range(at..))
+        };
+        let below =
+            self.pieces.get(at).map_or(0, |r| from.as_u64().saturating_sub(r.start.as_u64()));
+        Above { ranges: ranges as u64, bytes: whole - below }
     }
     /// Whether all of `range` is in the set.
     pub(crate) fn covers(&self, range: Range) -> bool {
@@ -188,6 +194,10 @@ mod tests {
             prop_assert_eq!(ranges.total(), bytes.len() as u64);
             prop_assert_eq!(ranges.covers(range(from, to)), (from..to).all(|b| bytes.contains(&b)));
             prop_assert_eq!(ranges.meets(range(from, to)), (from..to).any(|b| bytes.contains(&b)));
+            let above = ranges.above(Offset::new(from));
+            let behind = ranges.pieces.iter().filter(|r| r.end > Offset::new(from)).count();
+            prop_assert_eq!(above.bytes, bytes.iter().filter(|b| **b >= from).count() as u64);
+            prop_assert_eq!(above.ranges, behind as u64);
             let first_missing = ranges.missing(range(from, to)).first().copied();
             prop_assert_eq!(ranges.first_missing(range(from, to)), first_missing);
             prop_assert_eq!(missing, (from..to).filter(|b| !bytes.contains(b)).collect::<Vec<_>>());
