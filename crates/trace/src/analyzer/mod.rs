@@ -381,10 +381,10 @@ impl<S: Sink> Analyzer<S> {
         let opposite = FlowId { forward: !outcome.forward, ..own };
         let comment = || comment.map(str::to_owned);
         if let Some(segment) = outcome.segment {
-            self.sink.segment(own, Segment { comment: comment(), ..segment });
+            self.sink.segment(own, Segment { comment: comment(), ..*segment });
         }
         if let Some(ack) = outcome.ack {
-            self.sink.ack(opposite, Ack { comment: comment(), ..ack });
+            self.sink.ack(opposite, Ack { comment: comment(), ..*ack });
         }
     }
 

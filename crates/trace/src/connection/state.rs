@@ -84,8 +84,8 @@ pub(crate) struct PacketOutcome {
 pub(crate) struct PlainOutcome {
     /// As [`PacketOutcome::forward`].
     pub(crate) forward: bool,
-    pub(crate) segment: Option<Segment>,
-    pub(crate) ack: Option<Ack>,
+    pub(crate) segment: Option<Box<Segment>>,
+    pub(crate) ack: Option<Box<Ack>>,
 }
 
 impl PacketOutcome {

@@ -194,7 +194,7 @@ impl DirectionState {
             self.causes.ignored_acks(&sent, ignored);
         }
         self.observers.on_send(&sent);
-        packet.wanted.then(|| Box::new(transmitted(&sent)))
+        packet.wanted.then(|| transmitted(sent))
     }
 
     /// Counts a transmission.
@@ -254,7 +254,7 @@ impl DirectionState {
         self.settled = None;
         if fast_path::is_enabled() && self.is_repeated(packet, ack, window) {
             self.heard_again(packet, window);
-            let ack = packet.wanted.then(|| Box::new(self.repeated(packet, window)));
+            let ack = packet.wanted.then(|| self.repeated(packet, window));
             return AckOutcome { ack, ..AckOutcome::default() };
         }
         let mut room = [NOTHING; SackBlocks::MOST];
@@ -297,7 +297,7 @@ impl DirectionState {
         self.totals.duplicate_acks += u64::from(duplicate);
         self.totals.max_window = self.totals.max_window.max(window);
         let bare_duplicate = duplicate && sack.is_empty() && dsack.is_none();
-        let ack = packet.wanted.then(|| Box::new(acknowledgement(&heard)));
+        let ack = packet.wanted.then(|| acknowledgement(heard));
         let mut heard = AckOutcome { ack, gaps, spurious, ..AckOutcome::default() };
         if self.recovery.is_some() || bare_duplicate || !self.board.sacked.is_empty() {
             heard.episodes = self.track_recovery(packet, &effect, bare_duplicate);

@@ -46,7 +46,7 @@ impl DirectionState {
 
     /// Follows a packet that [continues](DirectionState::goes_on); its data, if a sink wants them.
     #[inline]
-    pub(crate) fn go_on(&mut self, packet: &Packet) -> Option<Segment> {
+    pub(crate) fn go_on(&mut self, packet: &Packet) -> Option<Box<Segment>> {
         if let Some(positions) = &mut self.positions {
             positions.advance(packet.seq);
         }
@@ -59,7 +59,7 @@ impl DirectionState {
     }
 
     #[inline(never)]
-    fn send(&mut self, packet: &Packet) -> Option<Segment> {
+    fn send(&mut self, packet: &Packet) -> Option<Box<Segment>> {
         self.settled = None;
         let payload = u64::from(packet.payload);
         let start = self.board.high;
@@ -75,7 +75,7 @@ impl DirectionState {
         self.totals.unique += Bytes::new(payload);
         let sent = self.count(packet, range, payload, start, classification);
         self.observers.on_send_plain(&sent);
-        packet.wanted.then(|| transmitted(&sent))
+        packet.wanted.then(|| transmitted(sent))
     }
 
     /// The acknowledgement in a plain packet of the opposite direction, if the fast path handles
@@ -108,7 +108,7 @@ impl DirectionState {
         ack: PlainAck,
         packet: &Packet,
         window: Option<Bytes>,
-    ) -> Option<Ack> {
+    ) -> Option<Box<Ack>> {
         match ack {
             PlainAck::Still => {
                 self.observers.windows.on_repeated_ack(packet);
@@ -122,7 +122,7 @@ impl DirectionState {
 
     /// Everything before `ack` arrived.
     #[inline(never)]
-    fn arrived(&mut self, ack: Offset, packet: &Packet, window: Option<Bytes>) -> Option<Ack> {
+    fn arrived(&mut self, ack: Offset, packet: &Packet, window: Option<Bytes>) -> Option<Box<Ack>> {
         self.settled = None;
         let before = self.board.una;
         let effect = self.board.arrived(ack, packet.at);
@@ -142,7 +142,7 @@ impl DirectionState {
             in_flight: self.board.high.since(ack).as_u64(),
         };
         self.observers.on_ack_plain(&heard);
-        let wanted = packet.wanted.then(|| acknowledgement(&heard));
+        let wanted = packet.wanted.then(|| acknowledgement(heard));
         self.sender_model.heard(heard_in(packet), effect, before, false, &self.board);
         self.last_window = Some(packet.window);
         self.totals.pure_acks += u64::from(packet.payload == 0);

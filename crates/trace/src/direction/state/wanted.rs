@@ -10,8 +10,9 @@ use crate::{Ack, Segment};
 
 impl DirectionState {
     /// An ACK without news in a packet with data.
-    pub(super) fn repeated(&self, packet: &Packet, window: Option<Bytes>) -> Ack {
-        Ack {
+    #[inline(never)]
+    pub(super) fn repeated(&self, packet: &Packet, window: Option<Bytes>) -> Box<Ack> {
+        Box::new(Ack {
             at: packet.at,
             frame: packet.frame,
             ack: self.board.una,
@@ -22,14 +23,15 @@ impl DirectionState {
             has_data: true,
             comment: None,
             dropped: false,
-        }
+        })
     }
 }
 
-/// The segment for a sink.
-pub(super) fn transmitted(sent: &SendEvent<'_>) -> Segment {
+/// The segment for a sink. `sent` is a copy: a loan would keep it out of registers for all.
+#[inline(never)]
+pub(super) fn transmitted(sent: SendEvent<'_>) -> Box<Segment> {
     let packet = sent.packet;
-    Segment {
+    Box::new(Segment {
         at: packet.at,
         frame: packet.frame,
         range: sent.range,
@@ -43,13 +45,14 @@ pub(super) fn transmitted(sent: &SendEvent<'_>) -> Segment {
         in_flight: Bytes::new(sent.in_flight),
         comment: None,
         dropped: false,
-    }
+    })
 }
 
-/// The ACK for a sink.
-pub(super) fn acknowledgement(heard: &AckEvent<'_>) -> Ack {
-    let &AckEvent { packet, ack, window, sack, dsack, duplicate, .. } = heard;
-    Ack {
+/// The ACK for a sink; `heard` is a copy for the same reason.
+#[inline(never)]
+pub(super) fn acknowledgement(heard: AckEvent<'_>) -> Box<Ack> {
+    let AckEvent { packet, ack, window, sack, dsack, duplicate, .. } = heard;
+    Box::new(Ack {
         at: packet.at,
         frame: packet.frame,
         ack,
@@ -61,5 +64,5 @@ pub(super) fn acknowledgement(heard: &AckEvent<'_>) -> Ack {
         has_data: packet.payload > 0 && !packet.rst(),
         comment: None,
         dropped: false,
-    }
+    })
 }
