@@ -1,4 +1,6 @@
-//! Segments and ACKs as sinks get them.
+//! Segments and ACKs as sinks get them, boxed: those of packets that no sink wants pass as a null.
+
+#![expect(clippy::unnecessary_box_returns, reason = "they pass through several calls")]
 
 use tcplab_units::Bytes;
 use tcplab_wire::TcpFlags;
