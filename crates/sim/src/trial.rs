@@ -69,9 +69,13 @@ fn connect(
 ) -> Result<(), SimError> {
     let TrialRequest { case, seed, .. } = *request;
     let connections = Connections::of(case, seed);
-    let pairs = connections.pairs(|end, planned| {
+    let mut pairs = connections.pairs(|end, planned| {
         Application::new(end, &planned.workload, planned.payload_seed).stopping(planned.stops)
     })?;
+    for (planned, (_, [client, server])) in connections.planned().iter().zip(&mut pairs) {
+        let ends = [&mut client.application, &mut server.application];
+        Application::share_payload(&planned.workload, ends);
+    }
     let recorder = Recorder::new(writer, case.sampling.interval());
     let sampled = connections.sampled();
     let mut world = World::new(pairs, sampled, &case.links()?, seed, Some(recorder));
