@@ -13,6 +13,7 @@ use tcplab_path::Fate;
 use tcplab_units::Endpoint;
 
 use crate::files::{APP_FILE, DONE_FILE, RESULT_FILE, SAMPLES_FILE, TRUTH_FILE, flow_samples_file};
+use crate::truth_row::END_OF_DELIVERED;
 use crate::{AppLog, RecordingError, Sample, TrialRecord, TruthRow, capture_file, csv};
 
 /// A complete recording, whose files are read when asked for.
@@ -105,7 +106,7 @@ impl Recording {
     }
 
     /// The rows of [`Recording::truth`] on packets that the path dropped. Takes a fraction of the
-    /// time, as they are few and no more than the fate of the others is read.
+    /// time, as they are few and no more than the end of the others is looked at.
     ///
     /// # Errors
     /// As for [`Recording::truth`].
@@ -117,6 +118,9 @@ impl Recording {
         let mut dropped = Vec::new();
         let mut rows = self.truth_rows()?;
         while rows.next_line()? {
+            if rows.line.ends_with(END_OF_DELIVERED) {
+                continue;
+            }
             if let Row { fate: Fate::Dropped(_) } = rows.parse()? {
                 dropped.push(rows.row()?);
             }

@@ -6,6 +6,10 @@ use tcplab_units::Instant;
 
 use crate::TruthRow;
 
+/// How a row ends, with its line, if the path delivered the packet and did nothing else to it: as
+/// nearly all do.
+pub(crate) const END_OF_DELIVERED: &[u8] = b",\"fate\":\"delivered\"}\n";
+
 /// Appends the JSON form of a row, as serde writes it.
 pub(crate) fn write(row: &TruthRow, line: &mut Vec<u8>) {
     let TruthRow { frame, because, verdict } = row;
@@ -108,6 +112,14 @@ mod tests {
             Verdict { fate: Fate::StillOnLink, marked: true, corrupted: Some(9), ..plain() },
             Verdict { id: u64::MAX, origin: Some(3), second_path: true, ..plain() },
         ]
+    }
+
+    #[test]
+    fn row_of_a_delivered_packet_ends_as_expected() {
+        let mut line = Vec::new();
+        write(&TruthRow { frame: Some(1), because: None, verdict: plain() }, &mut line);
+        line.push(b'\n');
+        assert!(line.ends_with(END_OF_DELIVERED));
     }
 
     #[test]
