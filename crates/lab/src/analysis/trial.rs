@@ -44,10 +44,8 @@ pub(crate) fn examine(
         return loads::examine(contents, [&traces[0], &traces[1]], load);
     }
     // Without named flows, only what became of lost packets is asked for.
-    let truth = match app.flows.is_empty() {
-        true => recording.truth_of_dropped()?,
-        false => recording.truth()?,
-    };
+    let truth =
+        if app.flows.is_empty() { recording.truth_of_dropped()? } else { recording.truth()? };
     let sending_end = sending_end(app);
     let direction = Direction::from_sender(sending_end);
     let [client, server] = traces;
