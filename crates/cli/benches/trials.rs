@@ -17,6 +17,8 @@ workload = { upload = "10 MB" }
 "#;
 /// The compared numbers of trials.
 const USUAL: [u32; 2] = [1_000, 10_000];
+/// Seconds that the larger number of trials should take on two processors.
+const GOAL: u64 = 150;
 /// The largest ratio of memory that counts as flat: the metrics of each trial, some hundred bytes,
 /// stay in memory.
 const FLAT: f64 = 1.3;
@@ -46,6 +48,7 @@ fn main() -> io::Result<()> {
             room as f64 / 1e6
         )?;
     }
+    writeln!(out, "goal: {} trials in {GOAL} s on two processors", USUAL[1])?;
     fs::remove_dir_all(&place)?;
     if most > FLAT {
         return Err(io::Error::other(format!("memory is not flat: {most:.2} of the first run's")));

@@ -32,6 +32,8 @@ pub(crate) struct EndCapture {
     name: &'static str,
     interface: u32,
     epoch_nanos: u64,
+    /// Bytes that it keeps of a frame at most.
+    snap_len: usize,
     /// Frames not written yet, in order of time.
     held: VecDeque<Frame>,
     /// The number of the next frame to be written, from 1.
@@ -101,6 +103,7 @@ impl EndCapture {
             name,
             interface,
             epoch_nanos,
+            snap_len: if snap_len == 0 { usize::MAX } else { snap_len as usize },
             held: VecDeque::new(),
             next_frame: 1,
             last_id: 0,
@@ -149,6 +152,11 @@ impl EndCapture {
         self.missed += frames;
     }
 
+    /// Bytes that it keeps of a frame at most.
+    pub(crate) fn snap_len(&self) -> usize {
+        self.snap_len
+    }
+
     pub(crate) fn frames_missed(&self) -> u64 {
         self.missed
     }
@@ -161,13 +169,17 @@ impl EndCapture {
         because: Option<&'static str>,
     ) {
         let mut bytes = self.spare.pop().unwrap_or_default();
-        bytes.extend_from_slice(packet.bytes);
+        bytes.extend_from_slice(&packet.bytes[..packet.bytes.len().min(self.snap_len)]);
         let (original_len, id) = (packet.original_len, self.last_id);
         self.held.push_back(Frame { at, bytes, original_len, id, state, because });
     }
 
     fn waiting(&self, id: u64) -> Option<usize> {
-        let first = self.held.partition_point(|frame| frame.id < id);
+        // Most packets leave the path in the order in which they came to it.
+        let first = match self.held.front()? {
+            front if front.id == id => 0,
+            _ => self.held.partition_point(|frame| frame.id < id),
+        };
         let frame = self.held.get(first)?;
         (frame.id == id && matches!(frame.state, State::Sent)).then_some(first)
     }

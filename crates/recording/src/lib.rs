@@ -25,6 +25,7 @@ mod record;
 mod sample;
 mod sketch;
 mod traffic;
+mod truth_row;
 mod write;
 
 #[cfg(test)]

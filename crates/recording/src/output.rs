@@ -59,6 +59,10 @@ mod owner {
     }
 }
 
+/// What is written at once, bytes: the buffers of all files of a recording stay in the processor's
+/// second cache.
+const BUFFER: usize = 64 << 10;
+
 /// A file being written, whose errors name it.
 #[derive(Debug)]
 pub(crate) struct Output {
@@ -70,13 +74,18 @@ impl Output {
     pub(crate) fn create(directory: &Path, name: &str) -> Result<Output, RecordingError> {
         let path = directory.join(name);
         match owner::file().write(true).create_new(true).open(&path) {
-            Ok(file) => Ok(Output { file: BufWriter::with_capacity(1 << 18, file), path }),
+            Ok(file) => Ok(Output { file: BufWriter::with_capacity(BUFFER, file), path }),
             Err(source) => Err(RecordingError::File { verb: "make", path, source }),
         }
     }
 
     pub(crate) fn put(&mut self, bytes: &[u8]) -> Result<(), RecordingError> {
         self.file.write_all(bytes).map_err(|source| self.cannot_write(source))
+    }
+
+    /// Closes the file, without waiting for the disk.
+    pub(crate) fn close(mut self) -> Result<(), RecordingError> {
+        self.file.flush().map_err(|source| self.cannot_write(source))
     }
 
     /// Flushes the file to the disk and closes it.

@@ -1,5 +1,6 @@
 //! Reading a recording back.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader};
@@ -8,10 +9,11 @@ use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
-use tcplab_path::{Direction, Fate};
+use tcplab_path::Fate;
 use tcplab_units::Endpoint;
 
 use crate::files::{APP_FILE, DONE_FILE, RESULT_FILE, SAMPLES_FILE, TRUTH_FILE, flow_samples_file};
+use crate::truth_row::END_OF_DELIVERED;
 use crate::{AppLog, RecordingError, Sample, TrialRecord, TruthRow, capture_file, csv};
 
 /// A complete recording, whose files are read when asked for.
@@ -45,19 +47,9 @@ impl Recording {
     /// # Errors
     /// When the ground truth cannot be read.
     pub fn dropped_frames(&self) -> Result<[BTreeSet<u64>; 2], RecordingError> {
-        /// Of a row, only this: a row as a whole is slow to read (`flatten` buffers it).
-        #[derive(Deserialize)]
-        struct Row {
-            frame: Option<u64>,
-            direction: Direction,
-            fate: Fate,
-        }
         let mut frames = [BTreeSet::new(), BTreeSet::new()];
-        let mut rows = self.truth_rows()?;
-        while let Some(Row { frame, direction, fate }) = rows.read()? {
-            if matches!(fate, Fate::Dropped(_)) {
-                frames[direction.sender() as usize].extend(frame);
-            }
+        for row in self.truth_of_dropped()? {
+            frames[row.verdict.direction.sender() as usize].extend(row.frame);
         }
         Ok(frames)
     }
@@ -111,6 +103,29 @@ impl Recording {
     pub fn truth_rows(&self) -> Result<TruthRows, RecordingError> {
         let (path, file) = self.file(TRUTH_FILE)?;
         Ok(TruthRows::new(&path, file))
+    }
+
+    /// The rows of [`Recording::truth`] on packets that the path dropped. Takes a fraction of the
+    /// time, as they are few and no more than the end of the others is looked at.
+    ///
+    /// # Errors
+    /// As for [`Recording::truth`].
+    pub fn truth_of_dropped(&self) -> Result<Vec<TruthRow>, RecordingError> {
+        #[derive(Deserialize)]
+        struct Row {
+            fate: Fate,
+        }
+        let mut dropped = Vec::new();
+        let mut rows = self.truth_rows()?;
+        while rows.next_line()? {
+            if rows.line.ends_with(END_OF_DELIVERED) {
+                continue;
+            }
+            if let Row { fate: Fate::Dropped(_) } = rows.parse()? {
+                dropped.push(rows.row()?);
+            }
+        }
+        Ok(dropped)
     }
 
     /// All samples in order of time.
@@ -186,15 +201,30 @@ impl<F: BufRead> TruthRows<F> {
         TruthRows { path: path.into(), file, line: Vec::new(), number: 0, over: false }
     }
 
-    /// The row on the next line, if there is one.
-    fn read<R: DeserializeOwned>(&mut self) -> Result<Option<R>, RecordingError> {
+    /// Reads the next line, if there is one.
+    fn next_line(&mut self) -> Result<bool, RecordingError> {
         self.line.clear();
         let read = self.file.read_until(b'\n', &mut self.line).map_err(cannot_read(&self.path))?;
-        if read == 0 {
-            return Ok(None);
+        self.number += usize::from(read > 0);
+        Ok(read > 0)
+    }
+
+    /// The row on the line just read.
+    fn row(&self) -> Result<TruthRow, RecordingError> {
+        /// What it has besides the verdict. Both are read one after the other: as a whole it would
+        /// take several times as long (`flatten` buffers all).
+        #[derive(Deserialize)]
+        struct Own {
+            frame: Option<u64>,
+            because: Option<String>,
         }
-        self.number += 1;
-        serde_json::from_slice(&self.line).map(Some).map_err(|error| RecordingError::Malformed {
+        let Own { frame, because } = self.parse()?;
+        Ok(TruthRow { frame, because: because.map(Cow::Owned), verdict: self.parse()? })
+    }
+
+    /// What `R` has of the line just read.
+    fn parse<R: DeserializeOwned>(&self) -> Result<R, RecordingError> {
+        serde_json::from_slice(&self.line).map_err(|error| RecordingError::Malformed {
             path: self.path.clone(),
             line: self.number,
             what: error.to_string(),
@@ -209,7 +239,8 @@ impl<F: BufRead> Iterator for TruthRows<F> {
         if self.over {
             return None;
         }
-        let row = self.read().transpose();
+        let read = self.next_line();
+        let row = read.and_then(|there| there.then(|| self.row()).transpose()).transpose();
         self.over = !matches!(row, Some(Ok(_)));
         row
     }

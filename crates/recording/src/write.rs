@@ -11,7 +11,7 @@ use tcplab_units::{Endpoint, Instant};
 use crate::capture::{Captured, EndCapture};
 use crate::files::{APP_FILE, DONE_FILE, RESULT_FILE, SAMPLES_FILE, TRUTH_FILE, flow_samples_file};
 use crate::output::{Output, write_json};
-use crate::{AppLog, RecordingError, Sample, TrialRecord, TruthRow, capture_file, csv};
+use crate::{AppLog, RecordingError, Sample, TrialRecord, TruthRow, capture_file, csv, truth_row};
 
 /// Takes what happens in a trial, in order of time, and writes its recording.
 ///
@@ -19,6 +19,8 @@ use crate::{AppLog, RecordingError, Sample, TrialRecord, TruthRow, capture_file,
 #[derive(Debug)]
 pub struct RecordingWriter {
     directory: PathBuf,
+    /// Whether captures, samples and the path's log are removed soon.
+    is_passing: bool,
     captures: [EndCapture; 2],
     truth: Output,
     /// The row being made, in a buffer that is reused.
@@ -55,12 +57,25 @@ impl RecordingWriter {
         samples.put(csv::header().as_bytes())?;
         Ok(RecordingWriter {
             directory: directory.into(),
+            is_passing: false,
             captures: [capture(Endpoint::Client)?, capture(Endpoint::Server)?],
             truth: Output::create(directory, TRUTH_FILE)?,
             row: Vec::new(),
             samples,
             flow_samples: BTreeMap::new(),
         })
+    }
+
+    /// The same, but captures, samples and the path's log will be removed as soon as they were
+    /// read: [`RecordingWriter::finish`] does not wait until the disk has them.
+    #[must_use]
+    pub fn passing(self) -> RecordingWriter {
+        RecordingWriter { is_passing: true, ..self }
+    }
+
+    /// Bytes that the captures keep of a packet at most.
+    pub fn snaplen(&self) -> usize {
+        self.captures[0].snap_len()
     }
 
     /// `endpoint` sent a packet, which the path knows as `id`; ids count up.
@@ -214,8 +229,8 @@ impl RecordingWriter {
     /// Ends the recording. Packets that have no verdict by then stay without one.
     ///
     /// # Errors
-    /// As for [`RecordingWriter::left`]. Without an error everything is on the disk, and `DONE`
-    /// says so.
+    /// As for [`RecordingWriter::left`]. Without an error everything that stays is on the
+    /// disk, and `DONE` says so.
     pub fn finish(self, app: &AppLog, record: &TrialRecord) -> Result<(), RecordingError> {
         self.end(Some(app), record)
     }
@@ -231,12 +246,14 @@ impl RecordingWriter {
     fn end(mut self, app: Option<&AppLog>, record: &TrialRecord) -> Result<(), RecordingError> {
         self.gone(u64::MAX)?;
         let RecordingWriter { directory, captures, truth, samples, flow_samples, .. } = self;
+        let close = if self.is_passing { Output::close } else { Output::sync };
         for capture in captures {
-            capture.finish(Instant::ZERO + record.duration, record.world.device_drops)?.sync()?;
+            let end = Instant::ZERO + record.duration;
+            close(capture.finish(end, record.world.device_drops)?)?;
         }
-        truth.sync()?;
-        samples.sync()?;
-        flow_samples.into_values().try_for_each(Output::sync)?;
+        close(truth)?;
+        close(samples)?;
+        flow_samples.into_values().try_for_each(close)?;
         if let Some(app) = app {
             write_json(&directory, APP_FILE, &APPLICATIONS_DOCUMENT, app)?;
         }
@@ -257,7 +274,7 @@ impl RecordingWriter {
 /// Writes a row of the ground truth, made in a buffer that is reused.
 fn put_row(truth: &mut Output, line: &mut Vec<u8>, row: &TruthRow) -> Result<(), RecordingError> {
     line.clear();
-    serde_json::to_writer(&mut *line, row).expect("plain data has a JSON form");
+    truth_row::write(row, line);
     line.push(b'\n');
     truth.put(line)
 }

@@ -156,6 +156,7 @@ impl Host {
         let Some(connection) = &mut self.connection else { return Done::Waits(None) };
         let (began, moved) = self.application.call().unwrap_or((now, 0));
         let goes_on = moved > 0;
+        let shared = self.application.block().map(|(block, part)| Data::shared(block, part));
         let Want::Write { bytes, more, urgent, waits } = self.application.want(now) else {
             return Done::Waits(None);
         };
@@ -166,6 +167,9 @@ impl Host {
             let part = zeros.part(0..zeros.len().min(bytes.len() as u32));
             let how = Send { goes_on, ..Send::default() };
             connection.send(now, &part, how).map(|count| count as usize)
+        } else if let Some(shared) = shared {
+            let how = Send { more, urgent, goes_on, ..Send::default() };
+            connection.send(now, &shared, how).map(|count| count as usize)
         } else if more || urgent {
             let how = Send { more, urgent, goes_on, ..Send::default() };
             connection.send(now, &Data::copy_of(bytes), how).map(|count| count as usize)

@@ -36,6 +36,8 @@ pub(crate) struct Marking {
 
 /// The header of IPv4 without options (RFC 791 section 3.1).
 const IP_HEADER: u64 = 20;
+/// The least that the headers of IPv4 and TCP take.
+const HEADERS: usize = 40;
 /// `sysctl_ip_default_ttl`.
 pub(crate) const TTL: u8 = 64;
 
@@ -52,14 +54,29 @@ pub(crate) fn size(segment: &Segment) -> Bytes {
 /// Writes the packet of a segment from the first of `ends` to the second into `out`, which is
 /// cleared before.
 pub(crate) fn write(segment: &Segment, ends: [Address; 2], marking: Marking, out: &mut Vec<u8>) {
+    write_beginning(segment, ends, marking, usize::MAX, out);
+}
+
+/// The same without the payload bytes behind the first `most` of the packet, but with all headers.
+/// Returns the length of the whole packet.
+pub(crate) fn write_beginning(
+    segment: &Segment,
+    ends: [Address; 2],
+    marking: Marking,
+    most: usize,
+    out: &mut Vec<u8>,
+) -> u32 {
     let [from, to] = ends;
     let ip = Ipv4Repr { src: from.ip, dst: to.ip, id: marking.id, ttl: TTL, ecn: segment.ecn };
     let header = TcpRepr { src_port: from.port, dst_port: to.port, ..segment.header };
+    let payload = segment.data.as_slice();
+    let kept = payload.len().min(most.saturating_sub(HEADERS));
     out.clear();
-    header.emit(&ip.into(), segment.data.as_slice(), out);
+    header.emit_beginning(&ip.into(), payload, kept, out);
     if !marking.dont_fragment {
         Ipv4Repr::let_fragment(out);
     }
+    (out.len() + payload.len() - kept) as u32
 }
 
 /// An ICMP error: a segment was too large for the path.

@@ -4,7 +4,9 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use tcplab_path::PathError;
-use tcplab_recording::{AppLog, EndpointRecord, RecordingWriter, TrialRecord, WorldRecord};
+use tcplab_recording::{
+    AppLog, EndpointRecord, RecordingError, RecordingWriter, TrialRecord, WorldRecord,
+};
 use tcplab_scenario::Case;
 use tcplab_units::{Bytes, Endpoint, Instant, Span};
 use tcplab_workload::{Application, Datagrams, PayloadMismatch, Role, verify};
@@ -31,6 +33,17 @@ pub struct TrialRequest<'a> {
     pub directory: &'a Path,
     /// How many bytes of each packet the captures keep; all where no number is given.
     pub snaplen: Option<u32>,
+    /// Whether captures, samples and the path's log stay; else they are removed as soon as they
+    /// were read, and nobody waits until the disk has them.
+    pub keeps_packets: bool,
+}
+
+impl TrialRequest<'_> {
+    /// Begins its recording.
+    pub(crate) fn writer(&self, ends: &[String; 2]) -> Result<RecordingWriter, RecordingError> {
+        let writer = RecordingWriter::create(self.directory, EPOCH_NANOS, ends, self.snaplen)?;
+        Ok(if self.keeps_packets { writer } else { writer.passing() })
+    }
 }
 
 /// Runs one trial to its end; `stop` ends it soon.
@@ -39,10 +52,10 @@ pub struct TrialRequest<'a> {
 /// When it could not be run, was stopped, or did not pass. The directory may then hold a part of a
 /// recording, without its `DONE`.
 pub fn run_trial(request: &TrialRequest<'_>, stop: &AtomicBool) -> Result<(), SimError> {
-    let TrialRequest { case, directory, snaplen, .. } = *request;
+    let case = request.case;
     refuse_foreign(case)?;
     let descriptions = ADDRESSES.map(|address| address.to_string());
-    let writer = RecordingWriter::create(directory, EPOCH_NANOS, &descriptions, snaplen)?;
+    let writer = request.writer(&descriptions)?;
     match &case.workload.datagrams {
         Some(asked) => exchange_datagrams(request, asked, writer, stop),
         None => connect(request, writer, stop),
@@ -69,9 +82,13 @@ fn connect(
 ) -> Result<(), SimError> {
     let TrialRequest { case, seed, .. } = *request;
     let connections = Connections::of(case, seed);
-    let pairs = connections.pairs(|end, planned| {
+    let mut pairs = connections.pairs(|end, planned| {
         Application::new(end, &planned.workload, planned.payload_seed).stopping(planned.stops)
     })?;
+    for (planned, (_, [client, server])) in connections.planned().iter().zip(&mut pairs) {
+        let ends = [&mut client.application, &mut server.application];
+        Application::share_payload(&planned.workload, ends);
+    }
     let recorder = Recorder::new(writer, case.sampling.interval());
     let sampled = connections.sampled();
     let mut world = World::new(pairs, sampled, &case.links()?, seed, Some(recorder));

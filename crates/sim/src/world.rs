@@ -1,7 +1,7 @@
 //! The world of a trial: pairs of hosts, the path between them, and the loop over events.
 
 use tcplab_path::{Direction, Fate, LinkPlan};
-use tcplab_recording::{RecordingError, RecordingWriter};
+use tcplab_recording::{Captured, RecordingError, RecordingWriter};
 use tcplab_stack::Segment;
 use tcplab_units::{Endpoint, Instant, Span};
 
@@ -393,8 +393,9 @@ impl World {
             let id = self.next_id;
             self.next_id += 1;
             if let Some(Recorder { writer, packet, .. }) = &mut self.recorder {
-                packets::write(&segment, ends, marking, packet);
-                let captured = whole(packet);
+                let most = writer.snaplen();
+                let original_len = packets::write_beginning(&segment, ends, marking, most, packet);
+                let captured = Captured { bytes: packet, original_len };
                 let because = cause.name();
                 writer.left_because(Endpoint::BOTH[end], self.now, id, captured, because)?;
             }

@@ -55,6 +55,16 @@ impl Data {
         Data { block: (len > 0).then(|| bytes.into()), start: 0, len }
     }
 
+    /// A part of a block that others have, too.
+    ///
+    /// # Panics
+    /// When `part` reaches beyond the end, or the block beyond 4 GiB.
+    pub fn shared(block: &Arc<[u8]>, part: Range<usize>) -> Data {
+        let whole = u32::try_from(block.len()).expect("a block is below 4 GiB");
+        let block = (whole > 0).then(|| Arc::clone(block));
+        Data { block, start: 0, len: whole }.part(part.start as u32..part.end as u32)
+    }
+
     /// `len` bytes that `fill` writes over zeros.
     pub(crate) fn filled(len: u32, fill: impl FnOnce(&mut [u8])) -> Data {
         let mut block = vec![0; len as usize];

@@ -25,6 +25,8 @@ pub(crate) struct SendBuffer {
     end: u64,
     /// What Linux would keep as one buffer (`skb`).
     chunks: VecDeque<Chunk>,
+    /// Where the chunk lies that was sent last: the next one asked for is near.
+    chunk_cursor: usize,
     /// Room, in what `charged` counts.
     capacity: u64,
     charges_memory: bool,
@@ -269,8 +271,9 @@ impl SendBuffer {
         if self.charges_memory {
             self.grow(start, end, mss);
         }
-        let first = self.chunks.partition_point(|chunk| chunk.end < end);
+        let first = self.chunk_of(end.saturating_sub(1));
         let Some(chunk) = self.chunks.get(first).copied() else { return };
+        self.chunk_cursor = first;
         if chunk.start < end && end < chunk.end {
             let rest = Chunk { start: end, ..chunk };
             self.chunks[first] = Chunk { end, push: false, sealed: false, ..chunk };
@@ -285,7 +288,7 @@ impl SendBuffer {
 
     /// The chunk with the byte at `start` takes all up to `end` (`tcp_grow_skb`).
     pub(crate) fn grow(&mut self, start: u64, end: u64, mss: u32) {
-        let first = self.chunks.partition_point(|chunk| chunk.end <= start);
+        let first = self.chunk_of(start);
         while let Some([chunk, next]) = self.pair(first)
             && chunk.end < end
         {
@@ -338,6 +341,7 @@ impl SendBuffer {
             self.segments -= chunk.segments;
             self.sealed -= u32::from(chunk.sealed);
             self.chunks.pop_front();
+            self.chunk_cursor = self.chunk_cursor.saturating_sub(1);
         }
         self.settle();
     }
@@ -408,8 +412,24 @@ impl SendBuffer {
 
     /// Whether a segment that ends at `end` carries PSH: a write ended there.
     pub(crate) fn is_pushed_at(&self, end: u64) -> bool {
-        let index = self.chunks.partition_point(|chunk| chunk.end < end);
-        self.chunks.get(index).is_some_and(|chunk| chunk.end == end && chunk.push)
+        let chunk = self.chunks.get(self.chunk_of(end.saturating_sub(1)));
+        chunk.is_some_and(|chunk| chunk.end == end && chunk.push)
+    }
+
+    /// Index of the chunk that holds `position`, or else of the first behind it: seldom far from
+    /// the one sent last.
+    fn chunk_of(&self, position: u64) -> usize {
+        if position >= self.end {
+            return self.chunks.len();
+        }
+        let holds = |index: usize| {
+            let chunk = self.chunks.get(index);
+            chunk.is_some_and(|chunk| (chunk.start..chunk.end).contains(&position))
+        };
+        let near = [self.chunk_cursor, self.chunk_cursor + 1];
+        near.into_iter()
+            .find(|index| holds(*index))
+            .unwrap_or_else(|| self.chunks.partition_point(|chunk| chunk.end <= position))
     }
 
     /// Ends the record (MSG_EOR): later data is neither appended to it nor sent in its segments.
@@ -431,7 +451,7 @@ impl SendBuffer {
         if !self.charges_memory && self.sealed == 0 {
             return None;
         }
-        let first = self.chunks.partition_point(|chunk| chunk.end <= position);
+        let first = self.chunk_of(position);
         if !self.charges_memory {
             let end = self.chunks.range(first..).find(|chunk| chunk.sealed)?.end;
             return Some(NextChunk { end, most: end });

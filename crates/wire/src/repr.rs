@@ -232,9 +232,19 @@ impl TcpRepr {
     /// RFC 7323 section 2.2, RFC 2018 section 2), if the window scale is above 14, or if the
     /// packet is too long for the IP header's length field.
     pub fn emit(&self, ip: &IpRepr, payload: &[u8], out: &mut Vec<u8>) {
+        self.emit_beginning(ip, payload, payload.len(), out);
+    }
+
+    /// As [`TcpRepr::emit`], but appends no more of `payload` than its first `kept` bytes, for a
+    /// capture that keeps no more; the checksum is that of the whole packet.
+    ///
+    /// # Panics
+    /// As [`TcpRepr::emit`], and if `payload` is shorter than `kept`.
+    pub fn emit_beginning(&self, ip: &IpRepr, payload: &[u8], kept: usize, out: &mut Vec<u8>) {
         let (options, options_len) = self.options();
         let header_len = 20 + options_len;
-        ip.emit(protocol::TCP, header_len + payload.len(), out);
+        let len = header_len + payload.len();
+        ip.emit(protocol::TCP, len, out);
         let tcp_at = out.len();
         let offset_and_flags = (header_len as u16 / 4) << 12 | self.flags.bits();
         out.extend_from_slice(&self.src_port.to_be_bytes());
@@ -246,9 +256,10 @@ impl TcpRepr {
         out.extend_from_slice(&[0, 0]);
         out.extend_from_slice(&self.urgent_pointer.to_be_bytes());
         out.extend_from_slice(&options[..options_len]);
-        out.extend_from_slice(payload);
-        let sum = checksum::transport(ip.src(), ip.dst(), protocol::TCP, &out[tcp_at..]);
+        let sum = checksum::pseudo_header(ip.src(), ip.dst(), protocol::TCP, len as u32);
+        let sum = sum.with(&out[tcp_at..]).with(payload).complement();
         out[tcp_at + 16..tcp_at + 18].copy_from_slice(&sum.to_be_bytes());
+        out.extend_from_slice(&payload[..kept]);
     }
 
     /// A packet with this header and `payload`; see [`TcpRepr::emit`].

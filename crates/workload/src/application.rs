@@ -1,11 +1,14 @@
 //! A program at work, as a state machine.
 
 use std::borrow::Cow;
+use std::ops::Range;
+use std::sync::Arc;
 
 use tcplab_units::{Bytes, Endpoint, Instant, Span};
 
 use crate::log::{Log, Returned};
 use crate::report::{AT_MARK, END, NOT_AT_MARK, OK, UrgentReport, WAITING};
+use crate::shared_payload::SharedPayload;
 use crate::step::{Half, Read, Step, Toggle, Until, Write};
 use crate::stream::{self, Check, Stream};
 use crate::{AppReport, Digest, Payload, Role, WorkloadSpec};
@@ -13,7 +16,7 @@ use crate::{AppReport, Digest, Payload, Role, WorkloadSpec};
 mod output;
 mod words;
 
-use output::Output;
+use output::{Output, Source};
 use words::{asked, name};
 
 /// What an application would do next on its connection.
@@ -167,8 +170,26 @@ impl Application {
         let mut application = Application::new(side, spec, 0);
         application.written.check = Check::Nobody;
         application.read.check = Check::Nobody;
-        application.output.payload = None;
+        application.output.source = Source::Zeros;
         application
+    }
+
+    /// Both ends of a connection whose workload is `spec`, before they begin: if one sends a stream
+    /// to the other, they draw and hash it together from now on.
+    pub fn share_payload(spec: &WorkloadSpec, [client, server]: [&mut Application; 2]) {
+        let (side, sender, receiver) = match client.role {
+            Role::Sender => (Endpoint::Client, client, server),
+            Role::Receiver => (Endpoint::Server, server, client),
+        };
+        if let (Check::Drawn(payload), Check::Compared(..)) =
+            (&sender.written.check, &receiver.read.check)
+        {
+            let length = spec.program(side).writes().as_u64();
+            let shared = SharedPayload::new(payload.clone(), length);
+            sender.output.source = Source::Shared(shared.clone());
+            sender.written.check = Check::Shared(shared.clone());
+            receiver.read.check = Check::Shared(shared);
+        }
     }
 
     /// This application, but it starts no write from `at` on, as if all were written.
@@ -179,7 +200,7 @@ impl Application {
 
     /// Whether all it writes is zeros.
     pub fn writes_zeros(&self) -> bool {
-        self.output.payload.is_none()
+        matches!(self.output.source, Source::Zeros)
     }
 
     /// Whether its calls may fail; else a trial in which one does is no trial.
@@ -208,7 +229,7 @@ impl Application {
             }
             Step::Accept => Want::Accept,
             Step::Write(Write { more, urgent, retry, .. }) => Want::Write {
-                bytes: &self.output.piece[self.output.taken..],
+                bytes: self.output.left(),
                 more: *more,
                 urgent: *urgent && self.doing.left == 0,
                 waits: retry.is_none(),
@@ -231,6 +252,12 @@ impl Application {
                 unreachable!("no call, and settled")
             }
         }
+    }
+
+    /// The block that the bytes of [`Want::Write`] are a part of, and which, if they need not be
+    /// copied: it does not change as long as anybody else has it.
+    pub fn block(&self) -> Option<(&Arc<[u8]>, Range<usize>)> {
+        self.output.shared()
     }
 
     /// Bytes that it will still read whatever comes, each call asking for as many as
@@ -339,11 +366,10 @@ impl Application {
     pub fn wrote(&mut self, count: usize, now: Instant) {
         let is_urgent = self.doing.left == 0
             && matches!(&self.operations[self.at].what, What::Step(Step::Write(it)) if it.urgent);
-        let Output { piece, taken, .. } = &mut self.output;
-        let bytes = &piece[*taken..][..count];
-        *taken += count;
-        let marks = is_urgent && *taken == piece.len();
+        let bytes = &self.output.left()[..count];
+        let marks = is_urgent && count == self.output.left().len();
         self.written.moved(bytes, now, marks);
+        self.output.take(count);
         self.urgent += u64::from(marks);
         self.doing.moved += count as u64;
         if self.output.is_taken() {

@@ -38,6 +38,7 @@ mod medium;
 mod payload;
 mod program;
 mod report;
+mod shared_payload;
 mod socket;
 mod spec;
 mod step;

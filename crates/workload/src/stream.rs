@@ -4,6 +4,7 @@ use tcplab_units::{Bytes, Instant};
 
 use crate::payload::{Digest, Payload};
 use crate::report::{AppReport, BackReport, Role};
+use crate::shared_payload::SharedPayload;
 
 /// What went one way.
 #[derive(Debug, Clone)]
@@ -29,6 +30,8 @@ pub(crate) enum Check {
     Drawn(Payload),
     /// Equal so far; later bytes are compared with the second.
     Compared(Payload, Payload),
+    /// They are this payload so far, which both ends share.
+    Shared(SharedPayload),
 }
 
 impl Stream {
@@ -59,6 +62,13 @@ impl Stream {
                     self.check = Check::Hashed(Box::new(digest));
                 }
             }
+            Check::Shared(payload) => {
+                if !payload.goes_on_with(bytes) {
+                    let mut digest = payload.digest();
+                    digest.update(bytes);
+                    self.check = Check::Hashed(Box::new(digest));
+                }
+            }
             Check::Nobody | Check::Drawn(_) => {}
         }
         if let Some(rest) = &mut self.rest {
@@ -77,6 +87,7 @@ impl Stream {
             Check::Drawn(payload) | Check::Compared(payload, _) => {
                 Digest::of(payload.clone(), self.bytes.as_u64())
             }
+            Check::Shared(payload) => payload.digest().hex(),
         }
     }
 }

@@ -43,7 +43,9 @@ pub(crate) fn examine(
     if let Some(load) = &app.load {
         return loads::examine(contents, [&traces[0], &traces[1]], load);
     }
-    let truth = recording.truth()?;
+    // Without named flows, only what became of lost packets is asked for.
+    let truth =
+        if app.flows.is_empty() { recording.truth_of_dropped()? } else { recording.truth()? };
     let sending_end = sending_end(app);
     let direction = Direction::from_sender(sending_end);
     let [client, server] = traces;

@@ -167,7 +167,7 @@ impl<'a> KernelHost<'a> {
         stop: &'a AtomicBool,
     ) -> Result<KernelHost<'a>, GuestFailure> {
         let endpoint = end.name();
-        let TrialRequest { case, seed, directory, snaplen } = *request;
+        let TrialRequest { case, seed, directory, snaplen, .. } = *request;
         let directory = case.path.same_host.then(|| path::absolute(directory));
         let directory = directory.transpose().map_err(|error| GuestTrialError::Failed {
             endpoint,

@@ -179,8 +179,9 @@ fn make(
 ) -> Result<(), LabError> {
     let plan = run.plan();
     let seed = trial_seed(plan.seed, number);
-    let snaplen = if plan.keep.has(number) { plan.snaplen } else { Some(HEADERS) };
-    let request = TrialRequest { case, seed, directory: stage, snaplen };
+    let keeps_packets = plan.keep.has(number);
+    let snaplen = if keeps_packets { plan.snaplen } else { Some(HEADERS) };
+    let request = TrialRequest { case, seed, directory: stage, snaplen, keeps_packets };
     let name = || case.name.clone();
     match kernels_of(plan, case)? {
         Some(kernels) => run_on_guests(&request, &kernels, launcher, halt)

@@ -26,6 +26,8 @@ const SEGMENT: f64 = 1448.0;
 const PACKET_BITS: u64 = 12_000;
 /// Both ends' buffers.
 const BUFFER: u64 = 64 << 20;
+/// Segments a second with a recording.
+const GOAL_RECORDED: u64 = 800_000;
 /// Round trips a second.
 const PER_SECOND: u64 = 50;
 
@@ -138,7 +140,7 @@ fn main() -> Result<(), String> {
     }
     println!(
         "\ntimes: segments a second as against ns-3. cost: processor time of a segment as against \
-         the first row."
+         the first row. Goal: {GOAL_RECORDED} segments/s recorded at 100 Mbit/s."
     );
     Ok(())
 }
@@ -178,6 +180,7 @@ fn recorded(rate: u64, seconds: u64) -> Result<Run, String> {
         seed: 1,
         directory: place.path(),
         snaplen: Some(128),
+        keeps_packets: true,
     };
     let watch = Watch::start();
     match run_trial(&request, &AtomicBool::new(false)) {

@@ -3,7 +3,7 @@
 use std::iter;
 
 use tcplab_path::{LinkPlan, PathError};
-use tcplab_recording::{AppLog, GuestOutcome, RecordingWriter, WorldRecord};
+use tcplab_recording::{AppLog, GuestOutcome, WorldRecord};
 use tcplab_scenario::Case;
 use tcplab_units::{Endpoint, Span};
 use tcplab_workload::{LoadReport, PayloadMismatch, verify};
@@ -14,7 +14,7 @@ use super::guest::Guest;
 use super::recorder::Recorder;
 use super::world::{GuestWorld, Left};
 use crate::packets::ADDRESSES;
-use crate::trial::{EPOCH_NANOS, TrialRequest, trial_record};
+use crate::trial::{TrialRequest, trial_record};
 
 /// How much later than a packet leaves one end something may arrive there because of it.
 ///
@@ -50,9 +50,9 @@ pub fn run_guests<G: Guest>(
     kernels: [&str; 2],
     stop: &mut dyn FnMut() -> bool,
 ) -> Result<(), GuestTrialError<G::Error>> {
-    let TrialRequest { case, seed, directory, snaplen } = *request;
+    let TrialRequest { case, seed, .. } = *request;
     let descriptions = ADDRESSES.map(|address| address.to_string());
-    let writer = RecordingWriter::create(directory, EPOCH_NANOS, &descriptions, snaplen)?;
+    let writer = request.writer(&descriptions)?;
     let plans = paths_of(case).map_err(GuestTrialError::Path)?;
     let applications = Applications::of(case, seed);
     let names = Endpoint::BOTH.map(Endpoint::name);

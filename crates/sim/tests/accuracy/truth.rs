@@ -76,7 +76,13 @@ impl Truth {
         let scenario = Scenario::parse(text, "trial").unwrap();
         let place = tempfile::tempdir().unwrap();
         let directory = place.path();
-        let request = TrialRequest { case: &scenario.cases[0], seed, directory, snaplen: None };
+        let request = TrialRequest {
+            case: &scenario.cases[0],
+            seed,
+            directory,
+            snaplen: None,
+            keeps_packets: true,
+        };
         run_trial(&request, &AtomicBool::new(false))
             .unwrap_or_else(|error| panic!("seed {seed}: {error}\n{text}"));
         Truth::read(&Recording::open(directory).unwrap())

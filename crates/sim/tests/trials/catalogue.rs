@@ -31,7 +31,8 @@ fn files(folder: &Path) -> Vec<PathBuf> {
 /// Both captures of a trial.
 fn captures(case: &Case, seed: u64) -> [Vec<u8>; 2] {
     let place = tempfile::tempdir().unwrap();
-    let request = TrialRequest { case, seed, directory: place.path(), snaplen: None };
+    let request =
+        TrialRequest { case, seed, directory: place.path(), snaplen: None, keeps_packets: true };
     let ran = run_trial(&request, &AtomicBool::new(false));
     ran.unwrap_or_else(|error| panic!("{}: {error}", case.name));
     ["client.pcapng", "server.pcapng"].map(|name| fs::read(place.path().join(name)).unwrap())

@@ -163,6 +163,7 @@ fn transfer_past_time_limit_fails_trial() {
         seed: 1,
         directory: place.path(),
         snaplen: None,
+        keeps_packets: true,
     };
     let error = tcplab_sim::run_trial(&request, &false.into()).unwrap_err();
     assert!(matches!(error, tcplab_sim::SimError::Overdue { .. }), "{error}");

@@ -46,7 +46,13 @@ fn trial(text: &str, seed: u64) -> Trial {
     let scenario = scenario(text);
     let place = tempfile::tempdir().unwrap();
     let directory = place.path();
-    let request = TrialRequest { case: &scenario.cases[0], seed, directory, snaplen: None };
+    let request = TrialRequest {
+        case: &scenario.cases[0],
+        seed,
+        directory,
+        snaplen: None,
+        keeps_packets: true,
+    };
     let ran = run_trial(&request, &AtomicBool::new(false));
     ran.unwrap_or_else(|error| panic!("seed {seed}: {error}\n{text}"));
     Trial { recording: Recording::open(directory).unwrap(), place }

@@ -25,7 +25,7 @@ fn recorded() -> (TempDir, Recording) {
     let scenario = Scenario::parse(SCENARIO, "made").unwrap();
     let place = tempfile::tempdir().unwrap();
     let (case, directory) = (&scenario.cases[0], place.path());
-    let request = TrialRequest { case, seed: 1, directory, snaplen: None };
+    let request = TrialRequest { case, seed: 1, directory, snaplen: None, keeps_packets: true };
     run_trial(&request, &AtomicBool::new(false)).unwrap();
     let recording = Recording::open(place.path()).unwrap();
     (place, recording)

@@ -46,7 +46,13 @@ pub(super) fn case(text: &str) -> Case {
 
 /// In the world of models.
 pub(super) fn run_models(text: &str, directory: &Path) -> Result<(), SimError> {
-    let request = TrialRequest { case: &case(text), seed: SEED, directory, snaplen: None };
+    let request = TrialRequest {
+        case: &case(text),
+        seed: SEED,
+        directory,
+        snaplen: None,
+        keeps_packets: true,
+    };
     run_trial(&request, &AtomicBool::new(false))
 }
 
@@ -57,7 +63,8 @@ pub(super) fn run_as_guests(
 ) -> Result<(), GuestTrialError<Infallible>> {
     let case = case(text);
     let hosts = Endpoint::BOTH.map(|end| ModelHost::start(&case, SEED, end).unwrap());
-    let trial = TrialRequest { case: &case, seed: SEED, directory, snaplen: None };
+    let trial =
+        TrialRequest { case: &case, seed: SEED, directory, snaplen: None, keeps_packets: true };
     run_guests(&trial, hosts, ["a model", "a model"], &mut || false)
 }
 
