@@ -1,6 +1,7 @@
 //! From frames to connections, in one pass.
 
 mod capture_clock;
+mod duplicates;
 mod ended_early;
 mod found;
 mod fragments;
@@ -32,6 +33,7 @@ use crate::{
     Stall, Trace,
 };
 use capture_clock::CaptureClock;
+use duplicates::Duplicates;
 use fragments::Fragments;
 use others::Others;
 use output::Output;
@@ -55,6 +57,7 @@ pub struct Analyzer<S = Collector> {
     latest_nanos: u64,
     clock: CaptureClock,
     frames: u64,
+    duplicates: Duplicates,
     fragments: Fragments,
     filter: Option<Filter>,
     others: Others,
@@ -92,6 +95,7 @@ impl<S: Sink> Analyzer<S> {
             latest_nanos: 0,
             clock: CaptureClock::default(),
             frames: 0,
+            duplicates: Duplicates::default(),
             fragments: Fragments::default(),
             filter: None,
             others: Others::default(),
@@ -208,7 +212,8 @@ impl<S: Sink> Analyzer<S> {
             self.explain_leap(&mut packet);
         }
         if let Some(parts) = &mut self.parts {
-            parts.packet(packet, comment, &mut self.output);
+            packet.copies_usual = self.duplicates.are_usual(&packet);
+            parts.packet(&packet, comment, &mut self.output);
         }
     }
 

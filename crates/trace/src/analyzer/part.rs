@@ -9,7 +9,6 @@ use super::found::Found;
 use crate::FlowId;
 use crate::bounds::{ENDS, OVER, PARTS, share};
 use crate::connection::{ConnectionState, Entry, PacketOutcome, Placed, Table, TooBig};
-use crate::direction::COPIES_SHARE;
 use crate::observers::Event;
 use crate::packet::{Ends, Packet};
 
@@ -67,9 +66,6 @@ pub(super) struct Part {
     /// So many numbers of connections were given, and these are free again.
     given: u32,
     free: Vec<u32>,
-    packets: u64,
-    /// The number of duplicated packets.
-    copies: u64,
     /// The most bytes for connections, if limited.
     pub(super) most_memory: Option<usize>,
     pub(super) early: EndedEarly,
@@ -84,8 +80,6 @@ impl Part {
             open: 0,
             given: 0,
             free: Vec::new(),
-            packets: 0,
-            copies: 0,
             most_memory: None,
             early: EndedEarly::default(),
         }
@@ -93,9 +87,7 @@ impl Part {
 
     /// Analyses the next packet of this part.
     #[inline(always)]
-    pub(super) fn packet(&mut self, packet: &mut Packet, out: &mut impl FnMut(Found)) {
-        self.packets += 1;
-        packet.copies_usual = (self.copies + 1) * COPIES_SHARE >= self.packets;
+    pub(super) fn packet(&mut self, packet: &Packet, out: &mut impl FnMut(Found)) {
         self.analyse(packet, out);
         if self.lingering.len() > self.shares.closed {
             self.close_lingering(self.shares.closed, out);
@@ -186,7 +178,6 @@ impl Part {
         if outcome.gave_up {
             out(Found::Remark("too much unacknowledged data to track: the oldest is dropped"));
         }
-        self.copies += u64::from(outcome.copy);
         if outcome.is_ordinary() {
             return;
         }
@@ -347,7 +338,7 @@ pub(super) fn hand_over(number: u32, state: &mut ConnectionState, out: &mut impl
         }
         pass_events(flow, state.found(forward), out);
     }
-    out(Found::Connection(number, Box::new(connection)));
+    out(Found::Connection(number, connection));
 }
 
 #[inline]

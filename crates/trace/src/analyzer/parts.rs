@@ -40,7 +40,7 @@ impl Parts {
     #[inline(always)]
     pub(super) fn packet<S: Sink>(
         &mut self,
-        mut packet: Packet,
+        packet: &Packet,
         comment: Option<&str>,
         output: &mut Output<S>,
     ) {
@@ -48,7 +48,7 @@ impl Parts {
             Parts::Here(shares, parts) => {
                 let (place, frame) = (shares.part_of(&packet.ends), packet.frame);
                 let out = &mut |found| output.take(place, found, (frame, comment));
-                parts[place].packet(&mut packet, out);
+                parts[place].packet(packet, out);
             }
             Parts::Apart(workers) => workers.packet(packet, comment),
         }

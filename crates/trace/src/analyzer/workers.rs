@@ -97,12 +97,12 @@ impl Workers {
         Some(Workers { shares, workers, under_way: 0, comments: VecDeque::new() })
     }
 
-    pub(super) fn packet(&mut self, packet: Packet, comment: Option<&str>) {
+    pub(super) fn packet(&mut self, packet: &Packet, comment: Option<&str>) {
         if let Some(comment) = comment {
             self.comments.push_back((packet.frame, comment.to_owned()));
         }
         let part = self.shares.part_of(&packet.ends);
-        self.give(part, Given::Packet(packet));
+        self.give(part, Given::Packet(*packet));
     }
 
     pub(super) fn on_too_big(&mut self, report: &TooBig) {
@@ -210,10 +210,10 @@ fn work_on(round: &mut Round, parts: &mut [Part], (shares, jobs): (Shares, usize
     let Round { given, until, found, set_ahead } = round;
     for given in given.drain(..) {
         match given {
-            Given::Packet(mut packet) => {
+            Given::Packet(packet) => {
                 let (part, frame) = (shares.part_of(&packet.ends), packet.frame);
                 let out = &mut |it| found.push(Tagged { frame, part: part as u8, found: it });
-                parts[part / jobs].packet(&mut packet, out);
+                parts[part / jobs].packet(&packet, out);
             }
             Given::TooBig(report) => {
                 parts[shares.part_of(&report.ends) / jobs].on_too_big(&report);
@@ -225,5 +225,32 @@ fn work_on(round: &mut Round, parts: &mut [Part], (shares, jobs): (Shares, usize
     }
     if let Some(frame) = *until {
         parts.iter_mut().for_each(|part| part.pass_until(frame));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::part::OPEN;
+    use super::*;
+    use crate::Collector;
+
+    #[test]
+    #[should_panic(expected = "no more")]
+    fn panic_of_thread_is_passed_on() {
+        let (orders, received) = channel();
+        let (sent, replies) = channel();
+        let thread = std::thread::spawn(move || {
+            // Both are dropped by the panic.
+            let (_sent, _received): (Sender<Round>, Receiver<Round>) = (sent, received);
+            panic!("no more")
+        });
+        let (next, spare) = (Round::default(), Vec::new());
+        let worker = Worker { orders, replies, thread, next, spare };
+        let (shares, comments) = (Shares::new(OPEN, false), VecDeque::new());
+        let mut workers = Workers { shares, workers: vec![worker], under_way: 0, comments };
+        let mut output = Output::new(Collector::default());
+        for frame in 0..20 {
+            workers.end_round(frame, &mut output);
+        }
     }
 }

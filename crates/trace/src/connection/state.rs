@@ -250,10 +250,10 @@ impl ConnectionState {
     }
 
     /// The connection without packets, and the open episodes, forward and reverse.
-    pub(crate) fn finish(&mut self) -> (Connection, Vec<Episode>, Vec<Episode>) {
+    pub(crate) fn finish(&mut self) -> (Box<Connection>, Vec<Episode>, Vec<Episode>) {
         let (forward, reverse) = (self.tap(true), self.tap(false));
         // Filled in place: the struct is large, and most connections are short.
-        let mut connection = Connection::between(self.client, self.server);
+        let mut connection = Box::new(Connection::between(self.client, self.server));
         connection.first = self.first;
         connection.last = self.last;
         connection.frames = self.frames;
