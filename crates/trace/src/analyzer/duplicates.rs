@@ -12,6 +12,8 @@ use crate::packet::Packet;
 const REMEMBERED: usize = 1 << 7;
 /// The longest delay of a capture duplicate, between two interfaces or ports.
 const AT_ONCE: Span = Span::from_millis(10);
+/// Without an identification: no sender retransmits sooner.
+const SOONEST: Span = Span::from_millis(1);
 
 /// Counts packets that equal an earlier one.
 #[derive(Debug)]
@@ -47,9 +49,10 @@ impl Duplicates {
         let clock = packet.timestamps.map_or(0, |(value, _)| value);
         let place = u64::from(packet.seq.as_u32()) << 32 | u64::from(ack);
         let rest = u64::from(id) << 48 ^ u64::from(packet.payload) << 32 ^ u64::from(clock);
+        let rest = rest ^ packet.ends.hash() as u64;
         let mixed = (place.wrapping_mul(ODD[0]) ^ rest).wrapping_mul(ODD[1]);
         let slot = &mut self.recent[(mixed >> 32) as usize % REMEMBERED];
         let (before, at) = std::mem::replace(slot, (mixed, packet.at));
-        before == mixed && packet.at.since(at) <= AT_ONCE
+        before == mixed && packet.at.since(at) <= if id == 0 { SOONEST } else { AT_ONCE }
     }
 }

@@ -166,35 +166,7 @@ impl Part {
         if let Some(outlived) = entry.outlived() {
             self.finish_with(outlived, out);
         }
-        self.pass_on(number, outcome, out);
-    }
-
-    fn pass_on(&mut self, number: u32, outcome: PacketOutcome, out: &mut impl FnMut(Found)) {
-        if outcome.out_of_place {
-            let text = "sequence number out of range: another connection, forged or damaged; \
-                        counted but not analysed";
-            out(Found::Remark(text));
-        }
-        if outcome.gave_up {
-            out(Found::Remark("too much unacknowledged data to track: the oldest is dropped"));
-        }
-        if outcome.is_ordinary() {
-            return;
-        }
-        let own = FlowId { connection: number as usize, forward: outcome.forward };
-        let opposite = FlowId { forward: !outcome.forward, ..own };
-        if let Some(segment) = outcome.segment {
-            out(Found::Segment(own, segment));
-        }
-        if let Some(ack) = outcome.heard.ack {
-            out(Found::Ack(opposite, ack));
-        }
-        for episode in outcome.heard.episodes {
-            out(Found::Episode(opposite, Box::new(episode)));
-        }
-        for (frame, why) in outcome.heard.spurious {
-            out(Found::Spurious(opposite, frame, why));
-        }
+        pass_on(number, outcome, out);
     }
 
     /// The first packet between two endpoints; returns the place of the connection to analyse.
@@ -325,6 +297,35 @@ impl Part {
                 hand_over(entry.number, &mut state, out);
             }
         }
+    }
+}
+
+/// Passes on what a packet of a connection came to.
+fn pass_on(number: u32, outcome: PacketOutcome, out: &mut impl FnMut(Found)) {
+    if outcome.out_of_place {
+        let text = "sequence number out of range: another connection, forged or damaged; \
+                    counted but not analysed";
+        out(Found::Remark(text));
+    }
+    if outcome.gave_up {
+        out(Found::Remark("too much unacknowledged data to track: the oldest is dropped"));
+    }
+    if outcome.is_ordinary() {
+        return;
+    }
+    let own = FlowId { connection: number as usize, forward: outcome.forward };
+    let opposite = FlowId { forward: !outcome.forward, ..own };
+    if let Some(segment) = outcome.segment {
+        out(Found::Segment(own, segment));
+    }
+    if let Some(ack) = outcome.heard.ack {
+        out(Found::Ack(opposite, ack));
+    }
+    for episode in outcome.heard.episodes {
+        out(Found::Episode(opposite, Box::new(episode)));
+    }
+    for (frame, why) in outcome.heard.spurious {
+        out(Found::Spurious(opposite, frame, why));
     }
 }
 

@@ -57,7 +57,7 @@ impl Parts {
     /// Ends a round if this many frames complete one.
     #[inline]
     pub(super) fn passed<S: Sink>(&mut self, frames: u64, output: &mut Output<S>) {
-        if frames % ROUND == 0 {
+        if frames.is_multiple_of(ROUND) {
             self.end_round(frames, output);
         }
     }

@@ -5,7 +5,7 @@
 //! by frame. It takes the results of a round before it hands out the round that comes [`AHEAD`]
 //! later: so nobody waits for a full queue, and what waits is bounded.
 
-use std::collections::VecDeque;
+use std::collections::BTreeMap;
 use std::mem::take;
 use std::panic::resume_unwind;
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -26,11 +26,11 @@ const AHEAD: usize = 8;
 #[derive(Debug)]
 pub(super) struct Workers {
     shares: Shares,
-    workers: Vec<Worker>,
+    threads: Vec<Worker>,
     /// Rounds whose results are awaited.
     under_way: usize,
     /// Comments of frames whose results are awaited.
-    comments: VecDeque<(u64, String)>,
+    comments: BTreeMap<u64, String>,
 }
 
 #[derive(Debug)]
@@ -56,7 +56,6 @@ struct Round {
 }
 
 #[derive(Debug)]
-#[expect(clippy::large_enum_variant, reason = "nearly all are packets")]
 enum Given {
     Packet(Packet),
     TooBig(TooBig),
@@ -93,13 +92,13 @@ impl Workers {
             let (next, spare) = (Round::default(), Vec::new());
             Some(Worker { orders, replies, thread, next, spare })
         };
-        let workers = (0..jobs).map(start).collect::<Option<Vec<Worker>>>()?;
-        Some(Workers { shares, workers, under_way: 0, comments: VecDeque::new() })
+        let threads = (0..jobs).map(start).collect::<Option<Vec<Worker>>>()?;
+        Some(Workers { shares, threads, under_way: 0, comments: BTreeMap::new() })
     }
 
     pub(super) fn packet(&mut self, packet: &Packet, comment: Option<&str>) {
         if let Some(comment) = comment {
-            self.comments.push_back((packet.frame, comment.to_owned()));
+            self.comments.insert(packet.frame, comment.to_owned());
         }
         let part = self.shares.part_of(&packet.ends);
         self.give(part, Given::Packet(*packet));
@@ -139,18 +138,18 @@ impl Workers {
             self.take_in(output);
         }
         let mut by_worker: Vec<_> =
-            self.workers.into_iter().map(|worker| worker.end().into_iter()).collect();
+            self.threads.into_iter().map(|worker| worker.end().into_iter()).collect();
         let jobs = by_worker.len();
         (0..self.shares.parts).filter_map(|part| by_worker[part % jobs].next()).collect()
     }
 
     fn give(&mut self, part: usize, given: Given) {
-        let jobs = self.workers.len();
-        self.workers[part % jobs].next.given.push(given);
+        let jobs = self.threads.len();
+        self.threads[part % jobs].next.given.push(given);
     }
 
     fn hand_out(&mut self, until: Option<u64>) {
-        for worker in &mut self.workers {
+        for worker in &mut self.threads {
             let next = worker.spare.pop().unwrap_or_default();
             let round = std::mem::replace(&mut worker.next, next);
             // If it has ended, by a panic, its missing reply shows it.
@@ -163,14 +162,12 @@ impl Workers {
     fn take_in<S: Sink>(&mut self, output: &mut Output<S>) -> Option<Span> {
         self.under_way -= 1;
         let mut rounds = Vec::new();
-        for place in 0..self.workers.len() {
-            match self.workers[place].replies.recv() {
-                Ok(round) => rounds.push(round),
-                Err(_) => {
-                    self.workers.swap_remove(place).end();
-                    unreachable!("a thread ends early only by a panic");
-                }
-            }
+        for place in 0..self.threads.len() {
+            let Ok(round) = self.threads[place].replies.recv() else {
+                self.threads.swap_remove(place).end();
+                unreachable!("a thread ends early only by a panic");
+            };
+            rounds.push(round);
         }
         let mut found: Vec<_> =
             rounds.iter_mut().map(|round| round.found.drain(..).peekable()).collect();
@@ -182,14 +179,15 @@ impl Workers {
         };
         while let Some(at) = first(&mut found) {
             let Some(Tagged { frame, part, found }) = found[at].next() else { break };
-            while self.comments.pop_front_if(|(of, _)| *of < frame).is_some() {}
-            let comment = self.comments.front().filter(|(of, _)| *of == frame);
-            let comment = comment.map(|(_, comment)| comment.as_str());
+            let comment = self.comments.get(&frame).map(String::as_str);
             output.take(part.into(), found, (frame, comment));
         }
         drop(found);
+        if let Some(until) = rounds.iter().find_map(|round| round.until) {
+            self.comments = self.comments.split_off(&(until + 1));
+        }
         let mut set_ahead = None;
-        for (worker, mut round) in self.workers.iter_mut().zip(rounds) {
+        for (worker, mut round) in self.threads.iter_mut().zip(rounds) {
             set_ahead = set_ahead.or(take(&mut round.set_ahead));
             worker.spare.push(round);
         }
@@ -224,7 +222,9 @@ fn work_on(round: &mut Round, parts: &mut [Part], (shares, jobs): (Shares, usize
         }
     }
     if let Some(frame) = *until {
-        parts.iter_mut().for_each(|part| part.pass_until(frame));
+        for part in parts {
+            part.pass_until(frame);
+        }
     }
 }
 
@@ -246,8 +246,8 @@ mod tests {
         });
         let (next, spare) = (Round::default(), Vec::new());
         let worker = Worker { orders, replies, thread, next, spare };
-        let (shares, comments) = (Shares::new(OPEN, false), VecDeque::new());
-        let mut workers = Workers { shares, workers: vec![worker], under_way: 0, comments };
+        let (shares, comments) = (Shares::new(OPEN, false), BTreeMap::new());
+        let mut workers = Workers { shares, threads: vec![worker], under_way: 0, comments };
         let mut output = Output::new(Collector::default());
         for frame in 0..20 {
             workers.end_round(frame, &mut output);

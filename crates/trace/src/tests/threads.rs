@@ -221,7 +221,9 @@ fn ports_reused_again_and_again() {
         let reset = TcpFlags::RST | TcpFlags::ACK;
         match number / 30 % 3 {
             0 => syn,
-            1 if number % 4 > 0 => Step { from_server: true, flags: reset, ack: seq + 1, ..syn },
+            1 if !number.is_multiple_of(4) => {
+                Step { from_server: true, flags: reset, ack: seq + 1, ..syn }
+            }
             1 => Step { from_server: true, flags: syn.flags | TcpFlags::ACK, ack: seq + 1, ..syn },
             _ => Step { flags: TcpFlags::ACK, seq: seq + 1, ack: 1, len: 100, ..syn },
         }
