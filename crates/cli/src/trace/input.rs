@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::thread;
 
 use anyhow::{Result, bail};
+use rustix::process::{Resource, getrlimit};
 use tcplab_actions::{
     dropped_frames, is_lasting, is_stdin, name, open, read_captures, read_frames,
 };
@@ -102,12 +103,14 @@ impl<'a> Input<'a> {
         }
     }
 
-    /// How many threads analyse. What comes through a pipe is shown as soon as possible.
+    /// How many threads analyse. What comes through a pipe is shown as soon as possible; where
+    /// addresses are limited (`ulimit -v`), there is no room for those that each thread reserves.
     fn jobs(&self) -> usize {
         let is_lasting = !self.is_live() && self.files.iter().all(|file| is_lasting(file));
+        let is_roomy = getrlimit(Resource::As).current.is_none();
         let usual = || {
             let processors = thread::available_parallelism().map_or(1, usize::from);
-            if is_lasting { processors.min(MOST_JOBS) } else { 1 }
+            if is_lasting && is_roomy { processors.min(MOST_JOBS) } else { 1 }
         };
         self.jobs.map_or_else(usual, usize::from)
     }
