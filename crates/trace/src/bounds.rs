@@ -17,8 +17,8 @@ pub(crate) const RANGES: Bound = Bound(1 << 14);
 pub(crate) const GAPS: Bound = Bound(1 << 12);
 /// Closed connections still tracked, about 10 kB each, in all parts.
 pub(crate) const OVER: Bound = Bound(1 << 10);
-/// Known pairs of endpoints in all parts, less than 200 bytes each. Beyond, a closed one is forgotten; if it
-/// reappears, it counts as a new connection instead of a reuse.
+/// Known pairs of endpoints in all parts, less than 200 bytes each. Beyond, a closed one is
+/// forgotten; if it reappears, it counts as a new connection instead of a reuse.
 pub(crate) const ENDS: Bound = Bound(1 << 20);
 /// Joined connections, about 2 kB each.
 pub(crate) const PAIRS: Bound = Bound(1 << 18);

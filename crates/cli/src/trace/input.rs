@@ -1,11 +1,11 @@
 //! The source of packets, and one pass over them.
 
 use std::collections::BTreeSet;
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::thread;
 
 use anyhow::{Result, bail};
-use rustix::process::{Resource, getrlimit};
 use tcplab_actions::{
     dropped_frames, is_lasting, is_stdin, name, open, read_captures, read_frames,
 };
@@ -107,10 +107,9 @@ impl<'a> Input<'a> {
     /// addresses are limited (`ulimit -v`), there is no room for those that each thread reserves.
     fn jobs(&self) -> usize {
         let is_lasting = !self.is_live() && self.files.iter().all(|file| is_lasting(file));
-        let is_roomy = getrlimit(Resource::As).current.is_none();
         let usual = || {
             let processors = thread::available_parallelism().map_or(1, usize::from);
-            if is_lasting && is_roomy { processors.min(MOST_JOBS) } else { 1 }
+            if is_lasting && !are_addresses_limited() { processors.min(MOST_JOBS) } else { 1 }
         };
         self.jobs.map_or_else(usual, usize::from)
     }
@@ -177,6 +176,13 @@ impl<'a> Input<'a> {
         };
         Passed { trace, sink, head }
     }
+}
+
+/// Whether the process may reserve so many addresses only: proc(5), `/proc/pid/limits`.
+fn are_addresses_limited() -> bool {
+    let limits = fs::read_to_string("/proc/self/limits").unwrap_or_default();
+    let mut limits = limits.lines().filter_map(|line| line.strip_prefix("Max address space"));
+    limits.any(|limit| !limit.trim_start().starts_with("unlimited"))
 }
 
 fn links(interfaces: &[Interface]) -> Vec<String> {

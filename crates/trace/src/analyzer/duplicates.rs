@@ -8,6 +8,10 @@ use tcplab_units::{Instant, Span};
 use crate::direction::COPIES_SHARE;
 use crate::packet::Packet;
 
+/// So many frames are all looked at, and of later ones the first in each period.
+const FIRST: u64 = 1 << 12;
+const PERIOD: u64 = 1 << 10;
+const LOOKED_AT: u64 = 1 << 7;
 /// Packets remembered, a power of two: each replaces one by chance.
 const REMEMBERED: usize = 1 << 7;
 /// The longest delay of a capture duplicate, between two interfaces or ports.
@@ -20,29 +24,38 @@ const SOONEST: Span = Span::from_millis(1);
 pub(super) struct Duplicates {
     recent: Box<[(u64, Instant)]>,
     count: u64,
+    usual: bool,
 }
 
 impl Default for Duplicates {
     fn default() -> Duplicates {
-        Duplicates { recent: vec![(0, Instant::ZERO); REMEMBERED].into(), count: 0 }
+        Duplicates { recent: vec![(0, Instant::ZERO); REMEMBERED].into(), count: 0, usual: false }
     }
 }
 
 impl Duplicates {
-    /// Counts a packet; whether many frames before it were duplicates, of all kinds of packets.
+    /// Looks at a packet; whether many frames before it were duplicates, of all kinds of packets.
     #[inline(always)]
     pub(super) fn are_usual(&mut self, packet: &Packet) -> bool {
-        let usual = (self.count + 1) * COPIES_SHARE >= packet.frame;
+        if packet.frame <= FIRST || packet.frame % PERIOD < LOOKED_AT {
+            self.look_at(packet);
+        }
+        self.usual
+    }
+
+    #[inline(never)]
+    fn look_at(&mut self, packet: &Packet) {
+        let later = packet.frame.saturating_sub(FIRST);
+        let looked_at = later / PERIOD * LOOKED_AT + (later % PERIOD).min(LOOKED_AT);
+        self.usual = (self.count + 1) * COPIES_SHARE >= packet.frame.min(FIRST) + looked_at;
         let id = packet.ip_id.unwrap_or(0);
         // Equal ACKs of a receiver without identifications are no duplicates.
         if id != 0 || packet.sequence_len() > 0 {
             self.count += u64::from(self.holds(packet, id));
         }
-        usual
     }
 
     /// Whether an equal packet passed at once before; remembers this one.
-    #[inline(always)]
     fn holds(&mut self, packet: &Packet, id: u16) -> bool {
         const ODD: [u64; 2] = [0x9e37_79b9_7f4a_7c15, 0xc2b2_ae3d_27d4_eb4f];
         let ack = packet.ack.map_or(0, tcplab_wire::SeqNumber::as_u32);

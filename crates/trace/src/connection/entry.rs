@@ -19,7 +19,7 @@ pub(crate) struct Entry {
     pub(crate) state: Option<Box<ConnectionState>>,
     /// The summary without a state.
     rest: Rest,
-    /// The previous connection and its number, while the latest is an unanswered SYN: that may be an
+    /// The previous connection and its number, while the latest is an unanswered SYN: it may be an
     /// old SYN, or cause a challenge ACK (RFC 5961 section 4).
     aside: Option<Box<Placed>>,
     /// Its last frame when eviction last looked.
