@@ -15,17 +15,25 @@ pub(crate) const EPISODES: Bound = Bound(1 << 9);
 pub(crate) const RANGES: Bound = Bound(1 << 14);
 /// Holes in one direction: more than a window has segments.
 pub(crate) const GAPS: Bound = Bound(1 << 12);
-/// Closed connections still tracked, about 10 kB each.
+/// Closed connections still tracked, about 10 kB each, in all parts.
 pub(crate) const OVER: Bound = Bound(1 << 10);
-/// Known pairs of endpoints, less than 200 bytes each. Beyond, a closed one is forgotten; if it
-/// reappears, it counts as a new connection instead of a reuse.
+/// Known pairs of endpoints in all parts, less than 200 bytes each. Beyond, a closed one is
+/// forgotten; if it reappears, it counts as a new connection instead of a reuse.
 pub(crate) const ENDS: Bound = Bound(1 << 20);
 /// Joined connections, about 2 kB each.
 pub(crate) const PAIRS: Bound = Bound(1 << 18);
 /// Repetitions of the same place: Linux gives up after 15 (`tcp_retries2`).
 pub(crate) const REPETITIONS: Bound = Bound(1 << 8);
 
+/// Parts of all connections, by a hash of their ends. As many threads can share them.
+pub(crate) const PARTS: Bound = Bound(1 << 5);
+
 impl Bound {
+    /// The number for one of so many parts of all connections, with room for chance.
+    pub(crate) fn of_part(self, parts: usize) -> usize {
+        share(self.most(), parts)
+    }
+
     /// The number, less in tests that [ask for it](narrowed).
     #[cfg(not(test))]
     #[inline]
@@ -36,6 +44,12 @@ impl Bound {
     pub(crate) fn most(self) -> usize {
         self.0 >> NARROWED.get()
     }
+}
+
+/// One part's share of a number, with room for chance.
+pub(crate) fn share(all: usize, parts: usize) -> usize {
+    let each = all.div_ceil(parts);
+    if parts == 1 { each } else { each + each / 8 }
 }
 
 /// A connection without a packet in at least as many frames is folded: it takes a kilobyte instead

@@ -7,9 +7,10 @@ use crate::{Ack, Connection, Episode, FlowId, LimitPeriod, Segment, Spurious, St
 /// Segments and ACKs come in capture order, the episodes of a direction in order of time; then the
 /// connection with the sums of its flows. Connections come in the order in which they end.
 ///
-/// A connection ends when 1,024 others were closed since its own close and its last packet, or with
-/// the capture. Packets that come later belong to none, and a note counts them. What is found does
-/// not depend on the sink: all see the same.
+/// A connection ends when about 1,024 others were closed since its own close and its last packet
+/// (32 of its part, one of 32 by a hash of the ends), or with the capture. Packets that come later
+/// belong to none, and a note counts them. What is found does not depend on the sink: all see the
+/// same.
 ///
 /// The number of open connections is limited
 /// ([`with_max_open_connections`](crate::Analyzer::with_max_open_connections)): a new one ends an

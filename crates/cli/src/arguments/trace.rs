@@ -43,6 +43,12 @@ pub(crate) struct TraceArguments {
     #[arg(long, value_name = "LIMIT", value_parser = memory)]
     #[arg(conflicts_with_all = ["annotate", "parquet", "listing", "ladder"])]
     pub(crate) memory: Option<Bytes>,
+    /// Analyse connections in N threads, each the packets of some of them, beside the one that
+    /// reads and writes; with 1 that one does all. The output is the same [default: the processors,
+    /// at most 8; 1 for standard input, a pipe, --interface, --memory and under `ulimit -v`]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=32))]
+    #[arg(conflicts_with_all = ["interface", "memory"])]
+    pub(crate) jobs: Option<u16>,
 }
 
 impl TraceArguments {
@@ -81,9 +87,10 @@ pub(crate) struct BothArguments {
 }
 
 /// What has no meaning for two captures.
-const JOINED_ALONE: [&str; 18] = [
+const JOINED_ALONE: [&str; 19] = [
     "files",
     "memory",
+    "jobs",
     "interface",
     "filter",
     "connection",

@@ -1,7 +1,9 @@
 //! The source of packets, and one pass over them.
 
 use std::collections::BTreeSet;
+use std::fs;
 use std::path::{Path, PathBuf};
+use std::thread;
 
 use anyhow::{Result, bail};
 use tcplab_actions::{
@@ -18,6 +20,9 @@ use super::live;
 use super::progress::Progress;
 use crate::arguments::LiveArguments;
 
+/// Threads, unless more are asked for: one that reads cannot feed more.
+const MOST_JOBS: usize = 8;
+
 /// The packets to analyse.
 #[derive(Debug)]
 pub(super) struct Input<'a> {
@@ -26,6 +31,8 @@ pub(super) struct Input<'a> {
     filter: Option<&'a Filter>,
     /// The limit, if any.
     memory: Option<Bytes>,
+    /// Threads that analyse, if that is named.
+    jobs: Option<u16>,
 }
 
 /// The result of a pass.
@@ -43,8 +50,9 @@ impl<'a> Input<'a> {
         live: &'a LiveArguments,
         filter: Option<&'a Filter>,
         memory: Option<Bytes>,
+        jobs: Option<u16>,
     ) -> Input<'a> {
-        Input { files, live, filter, memory }
+        Input { files, live, filter, memory, jobs }
     }
 
     /// One pass.
@@ -88,10 +96,22 @@ impl<'a> Input<'a> {
 
     fn analyzer<S: Sink>(&self, sink: S) -> Analyzer<S> {
         let analyzer = Analyzer::with_sink(sink).with_filter(self.filter.cloned());
+        let analyzer = analyzer.with_jobs(self.jobs());
         match self.memory {
             Some(limit) => analyzer.with_memory(limit),
             None => analyzer,
         }
+    }
+
+    /// How many threads analyse. What comes through a pipe is shown as soon as possible; where
+    /// addresses are limited (`ulimit -v`), there is no room for those that each thread reserves.
+    fn jobs(&self) -> usize {
+        let is_lasting = !self.is_live() && self.files.iter().all(|file| is_lasting(file));
+        let usual = || {
+            let processors = thread::available_parallelism().map_or(1, usize::from);
+            if is_lasting && !are_addresses_limited() { processors.min(MOST_JOBS) } else { 1 }
+        };
+        self.jobs.map_or_else(usual, usize::from)
     }
 
     /// The files to read again after a pass; none for standard input, a pipe, or a live capture
@@ -156,6 +176,13 @@ impl<'a> Input<'a> {
         };
         Passed { trace, sink, head }
     }
+}
+
+/// Whether the process may reserve so many addresses only: proc(5), `/proc/pid/limits`.
+fn are_addresses_limited() -> bool {
+    let limits = fs::read_to_string("/proc/self/limits").unwrap_or_default();
+    let mut limits = limits.lines().filter_map(|line| line.strip_prefix("Max address space"));
+    limits.any(|limit| !limit.trim_start().starts_with("unlimited"))
 }
 
 fn links(interfaces: &[Interface]) -> Vec<String> {

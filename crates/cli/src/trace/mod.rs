@@ -59,7 +59,8 @@ pub(crate) fn trace(arguments: &TraceArguments) -> Result<ExitCode> {
             if is_certain { "" } else { ", or the other way round" },
         );
     }
-    let input = Input::new(&captures, &arguments.live, arguments.filter.as_ref(), arguments.memory);
+    let TraceArguments { live, filter, memory, jobs, .. } = arguments;
+    let input = Input::new(&captures, live, filter.as_ref(), *memory, *jobs);
     let view = &arguments.view;
     let outputs = &arguments.outputs;
     let files = Files::begin(&input, view, outputs)?;

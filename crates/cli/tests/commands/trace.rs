@@ -46,6 +46,31 @@ fn body(answer: &str) -> &str {
 }
 
 #[test]
+fn any_number_of_threads_writes_the_same_bytes() {
+    let home = home();
+    let written = |jobs: &str| {
+        let lines = ["", "--json", "--jsonl", "-c 0 --listing", "--csv a.csv --xpl graphs"];
+        let mut all: Vec<Vec<u8>> = lines
+            .iter()
+            .map(|line| home.run(&format!("trace a.pcap {jobs} {line}")).answer(line).into())
+            .collect();
+        let files = "--parquet tables --annotate a.pcapng --html a.html";
+        home.run(&format!("trace a.pcap {jobs} {files}")).answer(files);
+        all.extend(["a.csv", "a.pcapng", "a.html"].map(|file| home.bytes(file)));
+        for folder in ["graphs", "tables"] {
+            let folder = home.path(folder);
+            all.extend(names(&folder).iter().map(|name| home.bytes(folder.join(name))));
+        }
+        all
+    };
+    let one = written("--jobs 1");
+    assert!(one.len() > 15, "{}", one.len());
+    for jobs in ["--jobs 2", "--jobs 8", ""] {
+        assert!(written(jobs) == one, "{jobs}");
+    }
+}
+
+#[test]
 fn equal_captures_give_equal_answers() {
     let home = home();
     let plain = answer(&home, "a.pcap");

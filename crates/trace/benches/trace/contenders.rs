@@ -18,6 +18,8 @@ pub(crate) struct Contender {
     pub(crate) slow: bool,
     /// It may use one processor only.
     pub(crate) pinned: bool,
+    /// It is about threads, so it never is.
+    pub(crate) threaded: bool,
 }
 
 /// The processor that all use in turn.
@@ -49,6 +51,14 @@ impl Contender {
 
 const FEW: &[Kind] = &[Kind::Bulk, Kind::Foul, Kind::Connections, Kind::Full];
 
+/// By how many threads: name and arguments.
+const THREADS: [(&str, &[&str]); 4] = [
+    (goals::ONE_THREAD, &["trace", "{}", "--jobs", "1"]),
+    (goals::TWO_THREADS, &["trace", "{}", "--jobs", "2"]),
+    ("tcplab trace --jobs 4", &["trace", "{}", "--jobs", "4"]),
+    ("tcplab trace --jobs 8", &["trace", "{}", "--jobs", "8"]),
+];
+
 /// Name, program, arguments, captures, and whether it is slow.
 type Other = (&'static str, &'static str, &'static [&'static str], &'static [Kind], bool);
 
@@ -56,7 +66,7 @@ type Other = (&'static str, &'static str, &'static [&'static str], &'static [Kin
 pub(crate) fn all(own: &Path) -> (Vec<Contender>, Vec<&'static str>) {
     let made = |name, program: &Path, arguments, on, slow| {
         let program = program.to_owned();
-        Contender { name, program, arguments, on, slow, pinned: false }
+        Contender { name, program, arguments, on, slow, pinned: false, threaded: false }
     };
     let mut here = vec![
         made("bare parse loop", own, &["--task", "parse", "{}"], &Kind::ALL, false),
@@ -69,6 +79,13 @@ pub(crate) fn all(own: &Path) -> (Vec<Contender>, Vec<&'static str>) {
             here.push(made(goals::OURS, &tcplab, &["trace", "{}"], &Kind::ALL, false));
             let drawing = &["trace", "{}", "--xpl", "graphs", "--graphs", "tsg"];
             here.push(made(goals::OURS_DRAWING, &tcplab, drawing, &[Kind::Bulk], false));
+            for (name, arguments) in THREADS {
+                let on = &[Kind::Bulk, Kind::Connections];
+                here.push(Contender {
+                    threaded: true,
+                    ..made(name, &tcplab, arguments, on, false)
+                });
+            }
         }
         None => missing.push("tcplab trace"),
     }

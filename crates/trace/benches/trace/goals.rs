@@ -5,6 +5,8 @@ use crate::captures::Kind;
 /// The program whose figures must reach the goals.
 pub(crate) const OURS: &str = "tcplab trace";
 pub(crate) const OURS_DRAWING: &str = "tcplab trace --xpl";
+pub(crate) const ONE_THREAD: &str = "tcplab trace --jobs 1";
+pub(crate) const TWO_THREADS: &str = "tcplab trace --jobs 2";
 
 /// The speed ratio to another program, by processor time.
 struct Faster {
@@ -21,6 +23,8 @@ const FASTER: [Faster; 4] = [
     Faster { on: Kind::Bulk, ours: OURS_DRAWING, than: "tcptrace -S", times: 10.0 },
 ];
 
+/// How much sooner two threads end than one, on two processors.
+const SOONER: f64 = 1.8;
 /// Megabytes on a bulk capture, whatever its length.
 const MEMORY: f64 = 15.0;
 /// Bytes for each connection that is over.
@@ -34,6 +38,8 @@ pub(crate) struct Figures {
     pub(crate) name: &'static str,
     /// Seconds of processor time.
     pub(crate) cpu: f64,
+    /// Seconds from beginning to end.
+    pub(crate) wall: f64,
     /// Megabytes.
     pub(crate) memory: f64,
 }
@@ -69,6 +75,11 @@ pub(crate) fn lines(all: &[Results]) -> Vec<String> {
                 format!("{} on {}: times as fast as {}", goal.ours, goal.on.name(), goal.than);
             lines.push(line(&what, times, '≥', goal.times));
         }
+    }
+    let threads = |r: &Results| Some((r.of(ONE_THREAD)?, r.of(TWO_THREADS)?));
+    if let Some((one, two)) = on(Kind::Connections).and_then(threads) {
+        let what = format!("{TWO_THREADS} on connections: times as soon as with 1");
+        lines.push(line(&what, one.wall / two.wall, '≥', SOONER));
     }
     for kind in [Kind::Bulk, Kind::Longer] {
         if let Some(ours) = on(kind).and_then(|results| results.of(OURS)) {

@@ -75,11 +75,11 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let pinned = !arguments.free && process::is_installed("taskset");
     match (arguments.free, pinned) {
         (true, _) => say("all processors may be used"),
-        (false, true) => say("one processor is used"),
+        (false, true) => say("one processor is used, by `--jobs` all"),
         (false, false) => say("SKIPPED: taskset is not installed: all processors may be used"),
     }
     for contender in &mut contenders {
-        contender.pinned = pinned;
+        contender.pinned = pinned && !contender.threaded;
     }
     contenders.retain(|contender| names(&arguments.only, contender.name));
     let mut results = serde_json::Map::new();
@@ -143,7 +143,7 @@ fn compare(
             packets / cpu / 1e6,
             cpu / engine,
         ));
-        figures.push(Figures { name: contender.name, cpu, memory });
+        figures.push(Figures { name: contender.name, cpu, wall, memory });
         rows.push(json!({
             "name": contender.name, "cpu_s": cpu, "wall_s": wall, "rss_mb": memory,
             "foreign_cpus": foreign, "runs": took.len(),

@@ -11,30 +11,51 @@ const NAMED: u64 = 10;
 #[derive(Debug, Default)]
 pub(crate) struct Remarks {
     pub(crate) whole: Vec<Note>,
-    kinds: BTreeMap<String, (Vec<u64>, u64)>,
+    kinds: BTreeMap<String, Frames>,
+    /// Those of connections, which have a few texts only.
+    known: BTreeMap<&'static str, Frames>,
+}
+
+/// The first frames that a note is about, and how many there are.
+#[derive(Debug, Default)]
+struct Frames {
+    first: Vec<u64>,
+    count: u64,
+}
+
+impl Frames {
+    fn add(&mut self, frame: u64) {
+        self.count += 1;
+        if (self.first.len() as u64) < NAMED {
+            self.first.push(frame);
+        }
+    }
 }
 
 impl Remarks {
     #[inline(never)]
     pub(crate) fn add(&mut self, text: &str, frame: u64) {
-        if let Some((frames, count)) = self.kinds.get_mut(text) {
-            *count += 1;
-            if (frames.len() as u64) < NAMED {
-                frames.push(frame);
-            }
+        if let Some(frames) = self.kinds.get_mut(text) {
+            frames.add(frame);
         } else if (self.kinds.len() as u64) < NAMED * NAMED {
-            self.kinds.insert(text.to_owned(), (vec![frame], 1));
+            self.kinds.entry(text.to_owned()).or_default().add(frame);
         }
+    }
+
+    #[inline(never)]
+    pub(crate) fn add_known(&mut self, text: &'static str, frame: u64) {
+        self.known.entry(text).or_default().add(frame);
     }
 
     /// All notes, ordered by text.
     pub(crate) fn into_notes(self) -> Vec<Note> {
         let mut notes = self.whole;
-        for (text, (frames, count)) in self.kinds {
-            let more = count - frames.len() as u64;
-            notes.extend(
-                frames.iter().map(|&frame| Note { frame: Some(frame), text: text.clone() }),
-            );
+        let known = self.known.into_iter().map(|(text, frames)| (text.to_owned(), frames));
+        let kinds: BTreeMap<String, Frames> = self.kinds.into_iter().chain(known).collect();
+        for (text, Frames { first, count }) in kinds {
+            let more = count - first.len() as u64;
+            notes
+                .extend(first.iter().map(|&frame| Note { frame: Some(frame), text: text.clone() }));
             if more > 0 {
                 notes.push(Note { frame: None, text: format!("{text}: {more} more frames") });
             }

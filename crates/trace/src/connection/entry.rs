@@ -13,13 +13,13 @@ const SYNS: usize = 7;
 #[derive(Debug)]
 pub(crate) struct Entry {
     pub(super) ends: Ends,
-    /// Its index, in order of first packets.
-    pub(crate) index: usize,
+    /// Its number in the part of the analyser that has it.
+    pub(crate) number: u32,
     /// None when it is finished, and while only SYNs were seen.
     pub(crate) state: Option<Box<ConnectionState>>,
     /// The summary without a state.
     rest: Rest,
-    /// The previous connection and its index, while the latest is an unanswered SYN: that may be an
+    /// The previous connection and its number, while the latest is an unanswered SYN: it may be an
     /// old SYN, or cause a challenge ACK (RFC 5961 section 4).
     aside: Option<Box<Placed>>,
     /// Its last frame when eviction last looked.
@@ -31,12 +31,12 @@ pub(crate) struct Entry {
 }
 folded! {
     Entry {
-        index, state, rest, aside
+        number, state, rest, aside
     } without ends: Ends::NONE, looked: 0, ticket: 0, counted: 0
 }
 
-/// A connection and its index.
-pub(crate) type Placed = (usize, Box<ConnectionState>);
+/// A connection and its number.
+pub(crate) type Placed = (u32, Box<ConnectionState>);
 
 /// The summary of a connection without state.
 #[derive(Debug)]
@@ -75,7 +75,7 @@ impl Fold for Rest {
 
 impl Entry {
     /// A connection starting with `packet`, and whether to wait for another packet.
-    pub(crate) fn new(packet: &Packet, index: usize) -> (Entry, bool) {
+    pub(crate) fn new(packet: &Packet, number: u32) -> (Entry, bool) {
         let asks = only_asks(packet);
         let (state, rest) = if asks {
             (None, Rest::Syns(Box::new(vec![*packet])))
@@ -83,13 +83,13 @@ impl Entry {
             (Some(Box::new(ConnectionState::new(packet))), Rest::Numbers([None; 2]))
         };
         let (ends, looked) = (packet.ends, packet.frame);
-        (Entry { ends, index, state, rest, aside: None, looked, ticket: 0, counted: 0 }, asks)
+        (Entry { ends, number, state, rest, aside: None, looked, ticket: 0, counted: 0 }, asks)
     }
     /// A place in the table without a connection.
     pub(super) fn free() -> Entry {
         Entry {
             ends: Ends::NONE,
-            index: 0,
+            number: 0,
             state: None,
             rest: Rest::Numbers([None; 2]),
             aside: None,
@@ -109,9 +109,9 @@ impl Entry {
         entry.looked = if active { 0 } else { entry.last_frame() };
         entry
     }
-    /// The index of an entry that was folded, which comes first.
-    pub(super) fn index_of(folded: &[u8]) -> usize {
-        usize::unfold(&mut Unfolder::new(folded))
+    /// The number of an entry that was folded, which comes first.
+    pub(super) fn number_of(folded: &[u8]) -> u32 {
+        u32::unfold(&mut Unfolder::new(folded))
     }
     /// Whether it had packets since eviction last looked at it.
     pub(super) fn is_active(&self) -> bool {
@@ -140,9 +140,9 @@ impl Entry {
         size_of::<Entry>() + self.heap()
     }
     /// Its unfinished connections: the previous one and the latest.
-    pub(super) fn into_live(mut self) -> [Option<Placed>; 2] {
+    pub(crate) fn into_live(mut self) -> [Option<Placed>; 2] {
         self.begin();
-        [self.aside.map(|aside| *aside), self.state.map(|state| (self.index, state))]
+        [self.aside.map(|aside| *aside), self.state.map(|state| (self.number, state))]
     }
     /// Creates its state if only SYNs were stored.
     #[inline]
@@ -189,17 +189,17 @@ impl Entry {
     pub(crate) fn only(&mut self) -> Option<&mut ConnectionState> {
         if self.aside.is_some() { None } else { self.state.as_deref_mut() }
     }
-    /// The connection that owns the packet, with its index; none if it was finished.
+    /// The connection that owns the packet, with its number; none if it was finished.
     #[inline]
-    pub(crate) fn owner(&mut self, packet: &Packet) -> Option<(usize, &mut ConnectionState)> {
+    pub(crate) fn owner(&mut self, packet: &Packet) -> Option<(u32, &mut ConnectionState)> {
         let latest = self.state.as_deref_mut();
-        if let Some((index, aside)) = self.aside.as_deref_mut()
+        if let Some((number, aside)) = self.aside.as_deref_mut()
             && latest.as_ref().is_some_and(|latest| latest.disowns(packet))
             && aside.fits(packet)
         {
-            return Some((*index, aside));
+            return Some((*number, aside));
         }
-        latest.map(|latest| (self.index, latest))
+        latest.map(|latest| (self.number, latest))
     }
 
     /// The previous connection, once the latest was answered: it gets no more packets.

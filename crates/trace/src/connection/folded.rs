@@ -1,7 +1,5 @@
 //! Connections without packets for some time, folded into few bytes each.
 
-use std::ops::Range;
-
 use super::entry::Entry;
 use crate::fold::{Fold, Folder};
 use crate::packet::{Ends, Tree};
@@ -76,15 +74,10 @@ impl FoldedEntries {
     pub(crate) fn with_aside(&self) -> Vec<Ends> {
         self.all().filter(|(_, folded)| folded[0] & ASIDE > 0).map(|(ends, _)| ends).collect()
     }
-    /// The entries with an unfinished connection whose indices lie in this range, by index.
-    pub(crate) fn unfinished(&self, within: Range<usize>) -> Vec<(usize, Ends)> {
+    /// The entries with an unfinished connection: its number, and their ends.
+    pub(crate) fn unfinished(&self) -> impl Iterator<Item = (u32, Ends)> {
         let unfinished = self.all().filter(|(_, folded)| folded[0] & UNFINISHED > 0);
-        let mut found: Vec<_> = unfinished
-            .map(|(ends, folded)| (Entry::index_of(&folded[1..]), ends))
-            .filter(|(index, _)| within.contains(index))
-            .collect();
-        found.sort_unstable_by_key(|(index, _)| *index);
-        found
+        unfinished.map(|(ends, folded)| (Entry::number_of(&folded[1..]), ends))
     }
 
     fn all(&self) -> impl Iterator<Item = (Ends, &Box<[u8]>)> {

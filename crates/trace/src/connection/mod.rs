@@ -11,8 +11,10 @@ mod roles;
 mod state;
 mod state_walk;
 mod table;
+mod too_big;
 mod unread;
 
-pub(crate) use entry::Entry;
+pub(crate) use entry::{Entry, Placed};
 pub(crate) use state::{ConnectionState, PacketOutcome, PlainOutcome};
 pub(crate) use table::Table;
+pub(crate) use too_big::TooBig;

@@ -35,7 +35,6 @@ pub(crate) struct ConnectionState {
     last: Instant,
     frames: (u64, u64),
     packets: u64,
-    reuses: Option<usize>,
     opening: HandshakeTracker,
     /// The window scale of client and server, if known.
     shifts: [Option<u8>; 2],
@@ -59,7 +58,7 @@ pub(crate) struct ConnectionState {
 }
 folded! {
     ConnectionState {
-        client, server, client_is_low, roles, one_way, first, last, frames, packets, reuses,
+        client, server, client_is_low, roles, one_way, first, last, frames, packets,
         opening, shifts, endpoint_states, history, rival, sound, last_syn, last_syn_ack, blurred,
         opened, forward, reverse, distances, lingers
     }
@@ -120,7 +119,6 @@ impl ConnectionState {
             last: packet.at,
             frames: (packet.frame, packet.frame),
             packets: 0,
-            reuses: None,
             opening: HandshakeTracker::beginning_with(packet),
             shifts: [None; 2],
             endpoint_states: EndpointStates::default(),
@@ -138,12 +136,6 @@ impl ConnectionState {
         }
     }
 
-    /// The connection reuses the addresses and ports of `earlier`.
-    #[must_use]
-    pub(crate) fn reusing(mut self, earlier: Option<usize>) -> ConnectionState {
-        self.reuses = earlier;
-        self
-    }
     /// Whether both FINs are acknowledged, or an RST arrived ([`Life::after_close`]).
     pub(crate) fn is_over(&self) -> bool {
         self.endpoint_states.is_over()
@@ -156,6 +148,9 @@ impl ConnectionState {
     }
     pub(crate) fn last(&self) -> Instant {
         self.last
+    }
+    pub(crate) fn first_frame(&self) -> u64 {
+        self.frames.0
     }
     pub(crate) fn last_frame(&self) -> u64 {
         self.frames.1
@@ -264,10 +259,10 @@ impl ConnectionState {
     }
 
     /// The connection without packets, and the open episodes, forward and reverse.
-    pub(crate) fn finish(&mut self) -> (Connection, Vec<Episode>, Vec<Episode>) {
+    pub(crate) fn finish(&mut self) -> (Box<Connection>, Vec<Episode>, Vec<Episode>) {
         let (forward, reverse) = (self.tap(true), self.tap(false));
         // Filled in place: the struct is large, and most connections are short.
-        let mut connection = Connection::between(self.client, self.server);
+        let mut connection = Box::new(Connection::between(self.client, self.server));
         connection.first = self.first;
         connection.last = self.last;
         connection.frames = self.frames;
@@ -279,7 +274,6 @@ impl ConnectionState {
         let least = [connection.handshake.round_trip, self.distances.round_trip()];
         connection.round_trip = least.into_iter().flatten().min();
         connection.life = self.life();
-        connection.reuses = self.reuses;
         let path_rtt = connection.handshake.round_trip.or(self.distances.round_trip());
         let fill = |state: &mut DirectionState, flow: &mut Flow, (tap, tap_confidence)| {
             (flow.capture_point, flow.capture_point_confidence) = (tap, tap_confidence);

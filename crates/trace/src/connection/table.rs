@@ -10,27 +10,19 @@
 
 use std::collections::VecDeque;
 
-use tcplab_units::Instant;
-use tcplab_wire::{IpPacket, QuotedSegment, too_big};
-
 use super::entry::{Entry, Placed};
 use super::folded::FoldedEntries;
 use super::state::ConnectionState;
-use crate::bounds::{ENDS, idle_frames};
+use super::too_big::TooBig;
+use crate::bounds::idle_frames;
 use crate::packet::{Ends, Tree};
 
 /// Cache entries, a power of two.
-const CACHED: usize = 1 << 14;
+const CACHED: usize = 1 << 10;
 /// However busy many connections are, those without a packet in as many frames are folded.
 const LONGEST_PATIENCE: u64 = 1 << 17;
 /// Each folded entry takes this part of what patience is more than the least.
 const SHORTENED: u64 = 1 << 10;
-/// At the end, connections are put in order in so many parts: the order of all would take as much
-/// memory as connections of one packet.
-const PARTS: usize = 8;
-
-/// An evicted pair: the previous connection and the latest.
-pub(crate) type Forgotten = [Option<Placed>; 2];
 
 /// All connections, by endpoints.
 #[derive(Debug)]
@@ -176,15 +168,15 @@ impl Table {
         entry
     }
 
-    /// Whether an eviction is needed before an addition.
-    pub(crate) fn is_full(&self) -> bool {
-        self.tree.len() + self.folded.len() >= ENDS.most()
+    /// The number of pairs of endpoints.
+    pub(crate) fn len(&self) -> usize {
+        self.tree.len() + self.folded.len()
     }
-    /// Evicts an idle pair of endpoints with an open connection (`open`) or without one; returns
-    /// its unfinished connections. None if there is no such pair; `busy` is never evicted.
-    pub(crate) fn forget(&mut self, open: bool, busy: Option<usize>) -> Option<Forgotten> {
+    /// Evicts an idle pair of endpoints with an open connection (`open`) or without one. None if
+    /// there is no such pair; `busy` is never evicted.
+    pub(crate) fn forget(&mut self, open: bool, busy: Option<usize>) -> Option<Entry> {
         if let Some(entry) = self.folded.evict(open) {
-            return Some(entry.into_live());
+            return Some(entry);
         }
         let hand = &mut self.hands[usize::from(open)];
         // In the second round every entry is idle.
@@ -194,7 +186,7 @@ impl Table {
             let entry = &mut self.entries[at];
             let fits = entry.ends != Ends::NONE && entry.is_open() == open && Some(at) != busy;
             if fits && entry.is_quiet() {
-                return Some(self.remove(at).into_live());
+                return Some(self.remove(at));
             }
         }
         None
@@ -206,13 +198,8 @@ impl Table {
     }
 
     /// Applies ICMP's report that a segment was too big for the path.
-    pub(crate) fn on_too_big(&mut self, ip: &IpPacket<'_>, moment: (Instant, u64)) {
-        let Some((mtu, quoted)) = too_big(ip) else { return };
-        let Some(QuotedSegment { src, dst, src_port, dst_port, seq }) = QuotedSegment::of(quoted)
-        else {
-            return;
-        };
-        let (ends, from_low) = Ends::between((src, src_port), (dst, dst_port));
+    pub(crate) fn on_too_big(&mut self, report: &TooBig) {
+        let TooBig { ends, from_low, moment, seq, mtu } = *report;
         let Some(place) = self.find(&ends) else { return };
         let entry = self.at(place);
         entry.begin();
@@ -236,35 +223,23 @@ impl Table {
         self.counted > most && (0..self.waiting.len()).any(|_| self.fold_oldest(frame, frame))
     }
 
-    /// Passes on the unfinished of all `connections` in order of first packets.
-    pub(crate) fn finish(
-        mut self,
-        connections: usize,
-        mut pass: impl FnMut(usize, &mut ConnectionState),
-    ) {
+    /// Folds everything; takes out what was put aside for a successor.
+    pub(crate) fn fold_all(&mut self) -> Vec<Placed> {
         for entry in self.entries.iter().filter(|entry| entry.ends != Ends::NONE) {
             self.folded.insert(entry);
         }
         self.entries = Vec::new();
         let pairs = self.folded.with_aside();
         let pairs = pairs.iter().filter_map(|ends| self.folded.take(ends));
-        let mut pairs: Vec<Placed> = pairs.flat_map(Entry::into_live).flatten().collect();
-        pairs.sort_by_key(|(index, _)| *index);
-        let mut pairs = pairs.into_iter().peekable();
-        let step = connections.div_ceil(PARTS);
-        for part in 0..PARTS {
-            for (index, ends) in self.folded.unfinished(part * step..(part + 1) * step) {
-                while let Some((index, mut state)) = pairs.next_if(|(it, _)| *it < index) {
-                    pass(index, &mut state);
-                }
-                let live = self.folded.take(&ends).map(Entry::into_live);
-                for (index, mut state) in live.into_iter().flatten().flatten() {
-                    pass(index, &mut state);
-                }
-            }
-        }
-        for (index, mut state) in pairs {
-            pass(index, &mut state);
-        }
+        pairs.flat_map(Entry::into_live).flatten().collect()
+    }
+    /// The unfinished connections when [all are folded](Self::fold_all): number and ends.
+    pub(crate) fn unfinished(&self) -> impl Iterator<Item = (u32, Ends)> {
+        self.folded.unfinished()
+    }
+    /// Takes the folded connection between two ends.
+    pub(crate) fn take(&mut self, ends: &Ends) -> Option<Box<ConnectionState>> {
+        let [_, latest] = self.folded.take(ends)?.into_live();
+        latest.map(|(_, state)| state)
     }
 }

@@ -21,6 +21,7 @@ mod robustness;
 mod sinks;
 mod stalls;
 mod streaming;
+mod threads;
 mod times;
 mod transfer;
 mod wire_facts;

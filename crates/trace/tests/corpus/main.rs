@@ -7,6 +7,7 @@ mod kernel_accounts;
 mod kernel_clock;
 mod kernel_windows;
 mod life;
+mod threads;
 mod tshark;
 
 use std::io::Read;

@@ -1,0 +1,24 @@
+//! What the analysis of a part of all connections finds.
+
+use crate::{Ack, Connection, Episode, FlowId, LimitPeriod, Segment, Spurious, Stall};
+
+/// One result. Connections have numbers in their part, which are used again: a number belongs to
+/// the latest connection that began with it.
+#[derive(Debug)]
+pub(super) enum Found {
+    /// A connection began with the latest packet. It reuses the ends of an earlier one, if that is
+    /// still known.
+    Begun {
+        number: u32,
+        reuses: Option<u32>,
+    },
+    Segment(FlowId, Box<Segment>),
+    Ack(FlowId, Box<Ack>),
+    Episode(FlowId, Box<Episode>),
+    Stall(FlowId, Stall),
+    Limit(FlowId, LimitPeriod),
+    Spurious(FlowId, u64, Spurious),
+    Connection(u32, Box<Connection>),
+    /// A note on the latest packet.
+    Remark(&'static str),
+}

@@ -1,0 +1,92 @@
+//! Results of all parts as one: connections are numbered in order of their first packets.
+
+use std::collections::BTreeMap;
+
+use super::found::Found;
+use super::remarks::Remarks;
+use crate::{Ack, FlowId, Segment, Sink};
+
+/// Passes results to the sink. They come in order of frames.
+#[derive(Debug)]
+pub(super) struct Output<S> {
+    pub(super) sink: S,
+    pub(super) remarks: Remarks,
+    /// The number of connections.
+    connections: usize,
+    /// By part, the index of the connection with each number.
+    indices: Vec<Vec<u32>>,
+    /// Of unfinished connections, which earlier one had the same ends.
+    reuses: BTreeMap<u32, usize>,
+}
+
+impl<S: Sink> Output<S> {
+    pub(super) fn new(sink: S) -> Output<S> {
+        Output {
+            sink,
+            remarks: Remarks::default(),
+            connections: 0,
+            indices: Vec::new(),
+            reuses: BTreeMap::new(),
+        }
+    }
+
+    /// The index of a connection in order of first packets.
+    pub(super) fn index(&self, part: usize, number: u32) -> usize {
+        self.indices[part][number as usize] as usize
+    }
+    /// The number of connections so far.
+    pub(super) fn connections(&self) -> usize {
+        self.connections
+    }
+
+    /// Takes what was found in this frame, which has a comment.
+    #[inline(never)]
+    pub(super) fn take(&mut self, part: usize, found: Found, at: (u64, Option<&str>)) {
+        let (frame, comment) = at;
+        let comment = || comment.map(str::to_owned);
+        match found {
+            Found::Begun { number, reuses } => self.begin(part, number, reuses),
+            Found::Segment(flow, segment) => {
+                let flow = self.flow(part, flow);
+                self.sink.segment(flow, Segment { comment: comment(), ..*segment });
+            }
+            Found::Ack(flow, ack) => {
+                let flow = self.flow(part, flow);
+                self.sink.ack(flow, Ack { comment: comment(), ..*ack });
+            }
+            Found::Episode(flow, episode) => self.sink.episode(self.flow(part, flow), *episode),
+            Found::Stall(flow, stall) => self.sink.stall(self.flow(part, flow), stall),
+            Found::Limit(flow, period) => self.sink.limit(self.flow(part, flow), period),
+            Found::Spurious(flow, frame, why) => {
+                self.sink.spurious(self.flow(part, flow), frame, why);
+            }
+            Found::Connection(number, mut connection) => {
+                let index = self.index(part, number);
+                connection.reuses = self.reuses.remove(&(index as u32));
+                self.sink.connection(index, *connection);
+            }
+            Found::Remark(text) => self.remarks.add_known(text, frame),
+        }
+    }
+
+    fn begin(&mut self, part: usize, number: u32, reuses: Option<u32>) {
+        let index = u32::try_from(self.connections).expect("fewer than 4 billion connections");
+        self.connections += 1;
+        if let Some(earlier) = reuses {
+            self.reuses.insert(index, self.index(part, earlier));
+        }
+        if self.indices.len() <= part {
+            self.indices.resize_with(part + 1, Vec::new);
+        }
+        let indices = &mut self.indices[part];
+        match indices.get_mut(number as usize) {
+            Some(place) => *place = index,
+            // Numbers are given one after the other.
+            None => indices.push(index),
+        }
+    }
+
+    fn flow(&self, part: usize, flow: FlowId) -> FlowId {
+        FlowId { connection: self.index(part, flow.connection as u32), ..flow }
+    }
+}

@@ -1,0 +1,139 @@
+//! All parts: in this thread, or shared among others.
+
+use tcplab_units::{Bytes, Span};
+
+use super::output::Output;
+use super::part::{Part, Shares, hand_over};
+use super::workers::Workers;
+use crate::Sink;
+use crate::connection::{ConnectionState, Placed, TooBig};
+use crate::packet::{Ends, Packet};
+
+/// A round of frames, a power of two. After each, what rests is folded; workers get the packets of
+/// one together.
+const ROUND: u64 = 1 << 10;
+/// At the end, connections are put in order in so many steps: the order of all would take as much
+/// memory as connections of one packet.
+const STEPS: usize = 8;
+
+#[derive(Debug)]
+pub(super) enum Parts {
+    Here(Shares, Vec<Part>),
+    Apart(Workers),
+}
+
+impl Parts {
+    pub(super) fn new(shares: Shares, jobs: usize, memory: Option<Bytes>) -> Parts {
+        let jobs = jobs.min(shares.parts);
+        if jobs > 1
+            && let Some(workers) = Workers::start(shares, jobs)
+        {
+            return Parts::Apart(workers);
+        }
+        let mut parts: Vec<Part> = (0..shares.parts).map(|_| Part::new(shares)).collect();
+        if let (Some(limit), [only]) = (memory, &mut parts[..]) {
+            only.limit_memory(limit);
+        }
+        Parts::Here(shares, parts)
+    }
+
+    #[inline(always)]
+    pub(super) fn packet<S: Sink>(
+        &mut self,
+        packet: &Packet,
+        comment: Option<&str>,
+        output: &mut Output<S>,
+    ) {
+        match self {
+            Parts::Here(shares, parts) => {
+                let (place, frame) = (shares.part_of(&packet.ends), packet.frame);
+                let out = &mut |found| output.take(place, found, (frame, comment));
+                parts[place].packet(packet, out);
+            }
+            Parts::Apart(workers) => workers.packet(packet, comment),
+        }
+    }
+
+    /// Ends a round if this many frames complete one.
+    #[inline]
+    pub(super) fn passed<S: Sink>(&mut self, frames: u64, output: &mut Output<S>) {
+        if frames.is_multiple_of(ROUND) {
+            self.end_round(frames, output);
+        }
+    }
+
+    #[cold]
+    fn end_round<S: Sink>(&mut self, frame: u64, output: &mut Output<S>) {
+        match self {
+            Parts::Here(_, parts) => parts.iter_mut().for_each(|part| part.pass_until(frame)),
+            Parts::Apart(workers) => workers.end_round(frame, output),
+        }
+    }
+
+    /// How far the capture clock was set ahead before this packet, by its sender's timestamps.
+    pub(super) fn clock_set_ahead<S: Sink>(
+        &mut self,
+        packet: &Packet,
+        output: &mut Output<S>,
+    ) -> Option<Span> {
+        match self {
+            Parts::Here(shares, parts) => {
+                parts[shares.part_of(&packet.ends)].clock_set_ahead(packet)
+            }
+            Parts::Apart(workers) => workers.clock_set_ahead(packet, output),
+        }
+    }
+
+    pub(super) fn on_too_big(&mut self, report: &TooBig) {
+        match self {
+            Parts::Here(shares, parts) => parts[shares.part_of(&report.ends)].on_too_big(report),
+            Parts::Apart(workers) => workers.on_too_big(report),
+        }
+    }
+
+    /// Passes on everything unfinished, in order of first packets.
+    pub(super) fn finish<S: Sink>(self, output: &mut Output<S>) {
+        let mut parts = match self {
+            Parts::Here(_, parts) => parts,
+            Parts::Apart(workers) => workers.into_parts(output),
+        };
+        let asides: Vec<Vec<Placed>> = parts.iter_mut().map(|part| part.table.fold_all()).collect();
+        let mut asides: Vec<(usize, usize, Placed)> = asides
+            .into_iter()
+            .enumerate()
+            .flat_map(|(part, placed)| placed.into_iter().map(move |placed| (part, placed)))
+            .map(|(part, placed)| (output.index(part, placed.0), part, placed))
+            .collect();
+        asides.sort_by_key(|(index, ..)| *index);
+        let mut asides = asides.into_iter().peekable();
+        let pass = |output: &mut Output<S>, part, (number, mut state): Placed| {
+            hand_over(number, &mut state, &mut |found| output.take(part, found, (0, None)));
+        };
+        let step = output.connections().div_ceil(STEPS);
+        for step in (0..STEPS).map(|nth| nth * step..(nth + 1) * step) {
+            let mut unfinished: Vec<(usize, usize, u32, Ends)> = Vec::new();
+            for (place, part) in parts.iter().enumerate() {
+                let all = part.table.unfinished();
+                let all =
+                    all.map(|(number, ends)| (output.index(place, number), place, number, ends));
+                unfinished.extend(all.filter(|(index, ..)| step.contains(index)));
+            }
+            unfinished.sort_unstable_by_key(|(index, ..)| *index);
+            for (index, place, number, ends) in unfinished {
+                while let Some((_, part, placed)) = asides.next_if(|(it, ..)| *it < index) {
+                    pass(output, part, placed);
+                }
+                let state: Option<Box<ConnectionState>> = parts[place].table.take(&ends);
+                if let Some(state) = state {
+                    pass(output, place, (number, state));
+                }
+            }
+        }
+        for (_, part, placed) in asides {
+            pass(output, part, placed);
+        }
+        for note in parts.iter().filter_map(|part| part.early.note()) {
+            output.remarks.whole.push(note);
+        }
+    }
+}

@@ -1,0 +1,256 @@
+//! Threads that analyse connections beside the one that reads.
+//!
+//! Each has some of the [parts](Part). The reading thread hands out packets in rounds and gets for
+//! each round what was found in it, from each thread, in order of frames; results of all are merged
+//! by frame. It takes the results of a round before it hands out the round that comes [`AHEAD`]
+//! later: so nobody waits for a full queue, and what waits is bounded.
+
+use std::collections::BTreeMap;
+use std::mem::take;
+use std::panic::resume_unwind;
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::thread::{Builder, JoinHandle};
+
+use tcplab_units::Span;
+
+use super::found::Found;
+use super::output::Output;
+use super::part::{Part, Shares};
+use crate::Sink;
+use crate::connection::TooBig;
+use crate::packet::Packet;
+
+/// Rounds that threads have, at most.
+const AHEAD: usize = 8;
+
+#[derive(Debug)]
+pub(super) struct Workers {
+    shares: Shares,
+    threads: Vec<Worker>,
+    /// Rounds whose results are awaited.
+    under_way: usize,
+    /// Comments of frames whose results are awaited.
+    comments: BTreeMap<u64, String>,
+}
+
+#[derive(Debug)]
+struct Worker {
+    orders: Sender<Round>,
+    replies: Receiver<Round>,
+    thread: JoinHandle<Vec<Part>>,
+    /// What it gets next.
+    next: Round,
+    /// Used up, to be filled again.
+    spare: Vec<Round>,
+}
+
+/// The packets of a round for one thread, then what was found in them.
+#[derive(Debug, Default)]
+struct Round {
+    given: Vec<Given>,
+    /// The last frame, where the round is over.
+    until: Option<u64>,
+    found: Vec<Tagged>,
+    /// The answer to [`Given::Leap`].
+    set_ahead: Option<Span>,
+}
+
+#[derive(Debug)]
+enum Given {
+    Packet(Packet),
+    TooBig(TooBig),
+    /// Was the capture clock set ahead before this packet?
+    Leap(Packet),
+}
+
+/// In which frame and by which part something was found.
+#[derive(Debug)]
+struct Tagged {
+    frame: u64,
+    part: u8,
+    found: Found,
+}
+
+impl Workers {
+    /// Starts so many threads; none if one cannot be started.
+    pub(super) fn start(shares: Shares, jobs: usize) -> Option<Workers> {
+        let start = |nth| {
+            let (orders, received) = channel::<Round>();
+            let (sent, replies) = channel();
+            let parts = (nth..shares.parts).step_by(jobs);
+            let work = move || {
+                let mut parts: Vec<Part> = parts.map(|_| Part::new(shares)).collect();
+                for mut round in received {
+                    work_on(&mut round, &mut parts, (shares, jobs));
+                    if sent.send(round).is_err() {
+                        break;
+                    }
+                }
+                parts
+            };
+            let thread = Builder::new().name(format!("analyser {nth}")).spawn(work).ok()?;
+            let (next, spare) = (Round::default(), Vec::new());
+            Some(Worker { orders, replies, thread, next, spare })
+        };
+        let threads = (0..jobs).map(start).collect::<Option<Vec<Worker>>>()?;
+        Some(Workers { shares, threads, under_way: 0, comments: BTreeMap::new() })
+    }
+
+    pub(super) fn packet(&mut self, packet: &Packet, comment: Option<&str>) {
+        if let Some(comment) = comment {
+            self.comments.insert(packet.frame, comment.to_owned());
+        }
+        let part = self.shares.part_of(&packet.ends);
+        self.give(part, Given::Packet(*packet));
+    }
+
+    pub(super) fn on_too_big(&mut self, report: &TooBig) {
+        self.give(self.shares.part_of(&report.ends), Given::TooBig(*report));
+    }
+
+    /// [`Parts::clock_set_ahead`](super::parts::Parts::clock_set_ahead): all wait for the answer,
+    /// on which the times of all further packets depend.
+    pub(super) fn clock_set_ahead<S: Sink>(
+        &mut self,
+        packet: &Packet,
+        output: &mut Output<S>,
+    ) -> Option<Span> {
+        self.give(self.shares.part_of(&packet.ends), Given::Leap(*packet));
+        self.hand_out(None);
+        let mut set_ahead = None;
+        while self.under_way > 0 {
+            set_ahead = self.take_in(output);
+        }
+        set_ahead
+    }
+
+    pub(super) fn end_round<S: Sink>(&mut self, frame: u64, output: &mut Output<S>) {
+        if self.under_way == AHEAD {
+            self.take_in(output);
+        }
+        self.hand_out(Some(frame));
+    }
+
+    /// Takes in all results, and the parts.
+    pub(super) fn into_parts<S: Sink>(mut self, output: &mut Output<S>) -> Vec<Part> {
+        self.hand_out(None);
+        while self.under_way > 0 {
+            self.take_in(output);
+        }
+        let mut by_worker: Vec<_> =
+            self.threads.into_iter().map(|worker| worker.end().into_iter()).collect();
+        let jobs = by_worker.len();
+        (0..self.shares.parts).filter_map(|part| by_worker[part % jobs].next()).collect()
+    }
+
+    fn give(&mut self, part: usize, given: Given) {
+        let jobs = self.threads.len();
+        self.threads[part % jobs].next.given.push(given);
+    }
+
+    fn hand_out(&mut self, until: Option<u64>) {
+        for worker in &mut self.threads {
+            let next = worker.spare.pop().unwrap_or_default();
+            let round = std::mem::replace(&mut worker.next, next);
+            // If it has ended, by a panic, its missing reply shows it.
+            let _ = worker.orders.send(Round { until, ..round });
+        }
+        self.under_way += 1;
+    }
+
+    /// Takes in what was found in the oldest round.
+    fn take_in<S: Sink>(&mut self, output: &mut Output<S>) -> Option<Span> {
+        self.under_way -= 1;
+        let mut rounds = Vec::new();
+        for place in 0..self.threads.len() {
+            let Ok(round) = self.threads[place].replies.recv() else {
+                self.threads.swap_remove(place).end();
+                unreachable!("a thread ends early only by a panic");
+            };
+            rounds.push(round);
+        }
+        let mut found: Vec<_> =
+            rounds.iter_mut().map(|round| round.found.drain(..).peekable()).collect();
+        // The results of one frame are of one part.
+        let first = |found: &mut [std::iter::Peekable<std::vec::Drain<'_, Tagged>>]| {
+            let frames = found.iter_mut().enumerate();
+            let frames = frames.filter_map(|(at, it)| Some((it.peek()?.frame, at)));
+            frames.min().map(|(_, at)| at)
+        };
+        while let Some(at) = first(&mut found) {
+            let Some(Tagged { frame, part, found }) = found[at].next() else { break };
+            let comment = self.comments.get(&frame).map(String::as_str);
+            output.take(part.into(), found, (frame, comment));
+        }
+        drop(found);
+        if let Some(until) = rounds.iter().find_map(|round| round.until) {
+            self.comments = self.comments.split_off(&(until + 1));
+        }
+        let mut set_ahead = None;
+        for (worker, mut round) in self.threads.iter_mut().zip(rounds) {
+            set_ahead = set_ahead.or(take(&mut round.set_ahead));
+            worker.spare.push(round);
+        }
+        set_ahead
+    }
+}
+
+impl Worker {
+    /// Its parts; if it panicked, so does this thread.
+    fn end(self) -> Vec<Part> {
+        drop(self.orders);
+        self.thread.join().unwrap_or_else(|panic| resume_unwind(panic))
+    }
+}
+
+/// Analyses packets; of all parts, this thread has each `jobs`th.
+fn work_on(round: &mut Round, parts: &mut [Part], (shares, jobs): (Shares, usize)) {
+    let Round { given, until, found, set_ahead } = round;
+    for given in given.drain(..) {
+        match given {
+            Given::Packet(packet) => {
+                let (part, frame) = (shares.part_of(&packet.ends), packet.frame);
+                let out = &mut |it| found.push(Tagged { frame, part: part as u8, found: it });
+                parts[part / jobs].packet(&packet, out);
+            }
+            Given::TooBig(report) => {
+                parts[shares.part_of(&report.ends) / jobs].on_too_big(&report);
+            }
+            Given::Leap(packet) => {
+                *set_ahead = parts[shares.part_of(&packet.ends) / jobs].clock_set_ahead(&packet);
+            }
+        }
+    }
+    if let Some(frame) = *until {
+        for part in parts {
+            part.pass_until(frame);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::part::OPEN;
+    use super::*;
+    use crate::Collector;
+
+    #[test]
+    #[should_panic(expected = "no more")]
+    fn panic_of_thread_is_passed_on() {
+        let (orders, received) = channel();
+        let (sent, replies) = channel();
+        let thread = std::thread::spawn(move || {
+            // Both are dropped by the panic.
+            let (_sent, _received): (Sender<Round>, Receiver<Round>) = (sent, received);
+            panic!("no more")
+        });
+        let (next, spare) = (Round::default(), Vec::new());
+        let worker = Worker { orders, replies, thread, next, spare };
+        let (shares, comments) = (Shares::new(OPEN, false), BTreeMap::new());
+        let mut workers = Workers { shares, threads: vec![worker], under_way: 0, comments };
+        let mut output = Output::new(Collector::default());
+        for frame in 0..20 {
+            workers.end_round(frame, &mut output);
+        }
+    }
+}

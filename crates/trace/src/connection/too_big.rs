@@ -1,0 +1,28 @@
+//! ICMP's reports that a segment was too big for the path.
+
+use tcplab_units::Instant;
+use tcplab_wire::{IpPacket, QuotedSegment, SeqNumber, too_big};
+
+use crate::packet::Ends;
+
+/// What a report says, and of which connection.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct TooBig {
+    pub(crate) ends: Ends,
+    /// The lower end sent the segment.
+    pub(super) from_low: bool,
+    /// When and in which frame the report came.
+    pub(super) moment: (Instant, u64),
+    pub(super) seq: SeqNumber,
+    pub(super) mtu: u32,
+}
+
+impl TooBig {
+    /// The report in a packet, if it is one.
+    pub(crate) fn of(ip: &IpPacket<'_>, moment: (Instant, u64)) -> Option<TooBig> {
+        let (mtu, quoted) = too_big(ip)?;
+        let QuotedSegment { src, dst, src_port, dst_port, seq } = QuotedSegment::of(quoted)?;
+        let (ends, from_low) = Ends::between((src, src_port), (dst, dst_port));
+        Some(TooBig { ends, from_low, moment, seq, mtu })
+    }
+}
