@@ -39,7 +39,7 @@ pub trait Sink {
     /// An earlier retransmission, in this frame, was spurious.
     fn spurious(&mut self, _flow: FlowId, _frame: u64, _why: Spurious) {}
     /// A connection that ended.
-    fn connection(&mut self, index: usize, connection: Connection);
+    fn connection(&mut self, index: usize, connection: &Connection);
 }
 
 /// Passes everything to two sinks, in this order. Packets go only to one that wants them.
@@ -106,9 +106,9 @@ impl<A: Sink, B: Sink> Sink for Both<A, B> {
         self.0.spurious(flow, frame, why);
         self.1.spurious(flow, frame, why);
     }
-    fn connection(&mut self, index: usize, connection: Connection) {
-        let wants = self.listening();
-        self.pass(wants, connection, |a, c| a.connection(index, c), |b, c| b.connection(index, c));
+    fn connection(&mut self, index: usize, connection: &Connection) {
+        self.0.connection(index, connection);
+        self.1.connection(index, connection);
     }
 }
 
@@ -180,7 +180,7 @@ impl<S: Sink> Sink for Only<S> {
             sink.spurious(flow, frame, why);
         }
     }
-    fn connection(&mut self, index: usize, connection: Connection) {
+    fn connection(&mut self, index: usize, connection: &Connection) {
         if let Some(sink) = self.of(index) {
             sink.connection(index, connection);
         }
@@ -237,7 +237,7 @@ mod tests {
         fn spurious(&mut self, flow: FlowId, _: u64, _: Spurious) {
             self.add("spurious", flow.connection);
         }
-        fn connection(&mut self, index: usize, _: Connection) {
+        fn connection(&mut self, index: usize, _: &Connection) {
             self.add("connection", index);
         }
     }

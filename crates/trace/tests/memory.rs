@@ -21,7 +21,7 @@ impl Sink for Counts {
     fn wants_packets(&self) -> bool {
         false
     }
-    fn connection(&mut self, _: usize, connection: Connection) {
+    fn connection(&mut self, _: usize, connection: &Connection) {
         self.0 += 1;
         self.1 += connection.packets;
     }

@@ -173,7 +173,7 @@ impl Sink for Sums {
     fn ack(&mut self, _: FlowId, _: Ack) {
         panic!("no packets are wanted");
     }
-    fn connection(&mut self, _: usize, _: Connection) {
+    fn connection(&mut self, _: usize, _: &Connection) {
         self.0 += 1;
     }
 }

@@ -34,13 +34,13 @@ pub(crate) fn terminal(bytes: &[u8]) {
         notes,
         ..CaptureHead::default()
     };
-    let mut summary = Analyzer::with_sink(Summary::new(3));
+    let mut summary = Analyzer::with_sink(Summary::new(20, 3));
     summary.read(tcplab_capture::Reader::new(CAPTURE).expect("it is a capture"));
     let summary = summary.finish_into().1;
     check(|look| notes_text(&head.notes, look));
     for connection in &trace.connections {
         let findings = examine(connection);
-        check(|look| summary_text(&head, &summary, &[(0, findings.clone())], 20, look));
+        check(|look| summary_text(&head, &summary, &[(0, findings.clone())], look));
         check(|look| connection_text(0, connection, &findings, look));
         check(|_| listing(connection));
         check(|_| walks_text(&StateWalks::of(connection), &[]));

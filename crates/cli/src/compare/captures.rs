@@ -148,7 +148,7 @@ impl Sink for Sums {
         // Without packets a connection could end earlier here than in `whole`.
         true
     }
-    fn connection(&mut self, index: usize, connection: Connection) {
-        self.0.push((index, connection));
+    fn connection(&mut self, index: usize, connection: &Connection) {
+        self.0.push((index, connection.clone()));
     }
 }

@@ -89,11 +89,11 @@ impl Sink for Numbers {
     fn wants_packets(&self) -> bool {
         false
     }
-    fn connection(&mut self, index: usize, connection: Connection) {
+    fn connection(&mut self, index: usize, connection: &Connection) {
         self.connections += 1;
         let (first, last) = connection.frames;
         if self.wanted.range(first..=last.max(first)).next().is_some() {
-            self.found.push(ConnectionNumbers::new(index, &connection));
+            self.found.push(ConnectionNumbers::new(index, connection));
         }
     }
 }

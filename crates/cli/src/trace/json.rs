@@ -73,7 +73,7 @@ impl Sink for Written {
     fn spurious(&mut self, flow: FlowId, frame: u64, why: Spurious) {
         self.chosen.spurious(flow, frame, why);
     }
-    fn connection(&mut self, index: usize, connection: Connection) {
+    fn connection(&mut self, index: usize, connection: &Connection) {
         self.chosen.connection(index, connection);
         let Some(whole) = self.chosen.take(index) else { return };
         if self.shown.wants(index, &whole) {

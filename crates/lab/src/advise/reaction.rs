@@ -49,7 +49,7 @@ impl Sink for Reactions {
         }
     }
 
-    fn connection(&mut self, _index: usize, _connection: Connection) {}
+    fn connection(&mut self, _index: usize, _connection: &Connection) {}
 }
 
 impl Reactions {

@@ -87,11 +87,11 @@ impl Sink for Busiest {
     fn wants_packets(&self) -> bool {
         false
     }
-    fn connection(&mut self, index: usize, connection: Connection) {
+    fn connection(&mut self, index: usize, connection: &Connection) {
         let carried = |it: &Connection| it.forward.totals.unique + it.reverse.totals.unique;
         let known = self.connection.as_ref().map(|(_, known)| carried(known));
-        if known.is_none_or(|known| known < carried(&connection)) {
-            self.connection = Some((index, connection));
+        if known.is_none_or(|known| known < carried(connection)) {
+            self.connection = Some((index, connection.clone()));
         }
     }
 }

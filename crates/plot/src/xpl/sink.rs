@@ -144,7 +144,7 @@ impl<S: XplFiles> Sink for XplSink<S> {
         self.draw(flow, |direction, axes| direction.ack(&ack, axes));
     }
 
-    fn connection(&mut self, index: usize, connection: Connection) {
+    fn connection(&mut self, index: usize, connection: &Connection) {
         let Some(Some(directions)) = self.live.get_mut(index) else { return };
         let (client, server) = (connection.client, connection.server);
         for (direction, (from, to)) in

@@ -257,7 +257,7 @@ fn small<S: XplFiles>(sink: &mut XplSink<S>) {
     );
     sink.ack(flow, Ack { dsack: Some(range(1, 1_001)), ..ack(1_290_000, 2_002, 3_000) });
     let ends = ["10.0.0.1:40000", "[2001:db8::1]:80"].map(|end| end.parse().unwrap());
-    sink.connection(0, Connection::between(ends[0], ends[1]));
+    sink.connection(0, &Connection::between(ends[0], ends[1]));
 }
 
 #[test]

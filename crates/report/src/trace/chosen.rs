@@ -112,10 +112,10 @@ impl Sink for Chosen {
             }
         });
     }
-    fn connection(&mut self, index: usize, connection: Connection) {
+    fn connection(&mut self, index: usize, connection: &Connection) {
         self.seen += 1;
         if let Some(kept) = self.kept(index) {
-            kept.connection = Some(Box::new(connection));
+            kept.connection = Some(Box::new(connection.clone()));
         }
     }
 }

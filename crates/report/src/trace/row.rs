@@ -360,8 +360,8 @@ impl Sink for Summary {
     fn wants_packets(&self) -> bool {
         false
     }
-    fn connection(&mut self, index: usize, connection: Connection) {
-        let row = Row::new(index, &connection);
+    fn connection(&mut self, index: usize, connection: &Connection) {
+        let row = Row::new(index, connection);
         let lost = row.lost;
         self.add(row);
         if lost.is_zero() || self.keep == 0 {
@@ -377,7 +377,7 @@ impl Sink for Summary {
         self.worst.push(Reverse(RankedConnection {
             lost,
             index,
-            connection: Box::new(connection),
+            connection: Box::new(connection.clone()),
         }));
     }
 }

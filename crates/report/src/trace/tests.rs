@@ -105,7 +105,7 @@ fn summary_of(
 ) -> Summary {
     let mut summary = Summary::new(most, keep);
     for (index, connection) in connections.into_iter().enumerate() {
-        summary.connection(index, connection);
+        summary.connection(index, &connection);
     }
     summary
 }
@@ -329,7 +329,7 @@ fn chosen_connections_keep_their_packets() {
             if let Some(stall) = stall {
                 sink.stall(FlowId { connection: index, forward: true }, stall);
             }
-            sink.connection(index, connection);
+            sink.connection(index, &connection);
         }
         assert_eq!(sink.seen(), 3);
         let connections = sink.into_connections();

@@ -89,7 +89,7 @@ impl Sink for CaptureSums {
     fn wants_packets(&self) -> bool {
         false
     }
-    fn connection(&mut self, index: usize, connection: Connection) {
-        self.add(index, &connection);
+    fn connection(&mut self, index: usize, connection: &Connection) {
+        self.add(index, connection);
     }
 }

@@ -244,7 +244,7 @@ impl<W: Write> Sink for ConnectionsCsv<W> {
         self.tally(FlowId { forward: !flow.forward, ..flow }).ack(&ack);
     }
 
-    fn connection(&mut self, index: usize, connection: Connection) {
+    fn connection(&mut self, index: usize, connection: &Connection) {
         let [a, b] = self.live.remove(&index).unwrap_or_default();
         if self.failed.is_some() {
             return;
@@ -253,7 +253,7 @@ impl<W: Write> Sink for ConnectionsCsv<W> {
         let (client, server) = (&connection.handshake.client, &connection.handshake.server);
         let sides = [(&a, forward, reverse, client), (&b, reverse, forward, server)];
         let sides = sides.map(|(tally, flow, opposite, syn)| Side {
-            connection: &connection,
+            connection,
             tally,
             flow,
             opposite,
@@ -261,7 +261,7 @@ impl<W: Write> Sink for ConnectionsCsv<W> {
         });
         let number = index as u64 + 1;
         let mut cells: Vec<String> =
-            IDENTITY.iter().map(|(_, _, cell)| cell(number, self.epoch, &connection)).collect();
+            IDENTITY.iter().map(|(_, _, cell)| cell(number, self.epoch, connection)).collect();
         for column in COLUMNS {
             cells.extend(sides.iter().map(column.cell));
         }

@@ -270,14 +270,14 @@ impl<W: Write> Sink for TraceLines<W> {
             self.row("limit", periods::LIMITS, &LimitRow { flow, period });
         }
     }
-    fn connection(&mut self, index: usize, connection: Connection) {
+    fn connection(&mut self, index: usize, connection: &Connection) {
         for forward in [true, false] {
             self.episodes.remove(&(index, forward));
         }
         if !self.wants(index) {
             return;
         }
-        let whole = ConnectionJson::new(index, connection);
+        let whole = ConnectionJson::new(index, connection.clone());
         self.line("connection", Sums(&whole));
         for finding in whole.findings {
             let row = FindingRow { connection: index as u64, finding };

@@ -260,7 +260,7 @@ impl<W: Write + Send> Sink for TraceTables<W> {
         push(&mut self.files.events, &mut self.failed, [row]);
     }
 
-    fn connection(&mut self, index: usize, connection: Connection) {
+    fn connection(&mut self, index: usize, connection: &Connection) {
         self.live.remove(&index);
         let number = index as u64;
         let failed = &mut self.failed;
@@ -273,13 +273,13 @@ impl<W: Write + Send> Sink for TraceTables<W> {
             push(&mut self.files.mss_changes, failed, smaller);
             push(&mut self.files.series, failed, details::series(flow, it));
         }
-        push(&mut self.files.states, failed, details::states(number, &connection));
+        push(&mut self.files.states, failed, details::states(number, connection));
         if self.files.findings.is_some() {
-            let found = tcplab_findings::examine(&connection).into_iter();
+            let found = tcplab_findings::examine(connection).into_iter();
             let rows = found.map(|finding| FindingRow { connection: number, finding });
             push(&mut self.files.findings, failed, rows);
         }
-        let row = ConnectionRow { number, connection };
+        let row = ConnectionRow { number, connection: connection.clone() };
         push(&mut self.files.connections, failed, [row]);
     }
 }

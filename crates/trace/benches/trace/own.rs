@@ -70,7 +70,7 @@ impl Sink for Rows {
     fn episode(&mut self, flow: FlowId, _episode: Episode) {
         self.row(flow.connection).episodes += 1;
     }
-    fn connection(&mut self, index: usize, connection: Connection) {
+    fn connection(&mut self, index: usize, connection: &Connection) {
         let row = self.row(index);
         row.packets = connection.packets;
         for (place, flow) in [&connection.forward, &connection.reverse].into_iter().enumerate() {

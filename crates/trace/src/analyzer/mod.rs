@@ -337,7 +337,7 @@ impl Sink for Collector {
             segments[index].proof.spurious = Some(why);
         }
     }
-    fn connection(&mut self, index: usize, connection: Connection) {
-        self.connections.insert(index, connection);
+    fn connection(&mut self, index: usize, connection: &Connection) {
+        self.connections.insert(index, connection.clone());
     }
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::found::Found;
 use super::remarks::Remarks;
-use crate::{Ack, FlowId, Segment, Sink};
+use crate::{Ack, Connection, FlowId, Segment, Sink};
 
 /// Passes results to the sink. They come in order of frames.
 #[derive(Debug)]
@@ -39,9 +39,15 @@ impl<S: Sink> Output<S> {
         self.connections
     }
 
-    /// Takes what was found in this frame, which has a comment.
+    /// Takes what was found in this frame, which has a comment. Returns the sums of a connection,
+    /// which the thread that made them drops soonest.
     #[inline(never)]
-    pub(super) fn take(&mut self, part: usize, found: Found, at: (u64, Option<&str>)) {
+    pub(super) fn take(
+        &mut self,
+        part: usize,
+        found: Found,
+        at: (u64, Option<&str>),
+    ) -> Option<Box<Connection>> {
         let (frame, comment) = at;
         let comment = || comment.map(str::to_owned);
         match found {
@@ -63,10 +69,12 @@ impl<S: Sink> Output<S> {
             Found::Connection(number, mut connection) => {
                 let index = self.index(part, number);
                 connection.reuses = self.reuses.remove(&(index as u32));
-                self.sink.connection(index, *connection);
+                self.sink.connection(index, &connection);
+                return Some(connection);
             }
             Found::Remark(text) => self.remarks.add_known(text, frame),
         }
+        None
     }
 
     fn begin(&mut self, part: usize, number: u32, reuses: Option<u32>) {

@@ -47,7 +47,7 @@ impl Parts {
         match self {
             Parts::Here(shares, parts) => {
                 let (place, frame) = (shares.part_of(&packet.ends), packet.frame);
-                let out = &mut |found| output.take(place, found, (frame, comment));
+                let out = &mut |found| drop(output.take(place, found, (frame, comment)));
                 parts[place].packet(packet, out);
             }
             Parts::Apart(workers) => workers.packet(packet, comment),
@@ -107,7 +107,7 @@ impl Parts {
         asides.sort_by_key(|(index, ..)| *index);
         let mut asides = asides.into_iter().peekable();
         let pass = |output: &mut Output<S>, part, (number, mut state): Placed| {
-            hand_over(number, &mut state, &mut |found| output.take(part, found, (0, None)));
+            hand_over(number, &mut state, &mut |found| drop(output.take(part, found, (0, None))));
         };
         let step = output.connections().div_ceil(STEPS);
         for step in (0..STEPS).map(|nth| nth * step..(nth + 1) * step) {

@@ -16,12 +16,12 @@ use tcplab_units::Span;
 use super::found::Found;
 use super::output::Output;
 use super::part::{Part, Shares};
-use crate::Sink;
 use crate::connection::TooBig;
 use crate::packet::Packet;
+use crate::{Connection, Sink};
 
 /// Rounds that threads have, at most.
-const AHEAD: usize = 8;
+const AHEAD: usize = 4;
 
 #[derive(Debug)]
 pub(super) struct Workers {
@@ -51,6 +51,8 @@ struct Round {
     /// The last frame, where the round is over.
     until: Option<u64>,
     found: Vec<Tagged>,
+    /// Connections that the sink has seen: memory is freed soonest by the thread that took it.
+    spent: Vec<Box<Connection>>,
     /// The answer to [`Given::Leap`].
     set_ahead: Option<Span>,
 }
@@ -171,6 +173,7 @@ impl Workers {
         }
         let mut found: Vec<_> =
             rounds.iter_mut().map(|round| round.found.drain(..).peekable()).collect();
+        let mut spent: Vec<Vec<Box<Connection>>> = found.iter().map(|_| Vec::new()).collect();
         // The results of one frame are of one part.
         let first = |found: &mut [std::iter::Peekable<std::vec::Drain<'_, Tagged>>]| {
             let frames = found.iter_mut().enumerate();
@@ -180,9 +183,12 @@ impl Workers {
         while let Some(at) = first(&mut found) {
             let Some(Tagged { frame, part, found }) = found[at].next() else { break };
             let comment = self.comments.get(&frame).map(String::as_str);
-            output.take(part.into(), found, (frame, comment));
+            spent[at].extend(output.take(part.into(), found, (frame, comment)));
         }
         drop(found);
+        for (round, spent) in rounds.iter_mut().zip(spent) {
+            round.spent = spent;
+        }
         if let Some(until) = rounds.iter().find_map(|round| round.until) {
             self.comments = self.comments.split_off(&(until + 1));
         }
@@ -205,7 +211,8 @@ impl Worker {
 
 /// Analyses packets; of all parts, this thread has each `jobs`th.
 fn work_on(round: &mut Round, parts: &mut [Part], (shares, jobs): (Shares, usize)) {
-    let Round { given, until, found, set_ahead } = round;
+    let Round { given, until, found, spent, set_ahead } = round;
+    spent.clear();
     for given in given.drain(..) {
         match given {
             Given::Packet(packet) => {

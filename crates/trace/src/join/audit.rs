@@ -45,7 +45,7 @@ impl Sink for Claims {
             *spurious = true;
         }
     }
-    fn connection(&mut self, index: usize, connection: Connection) {
+    fn connection(&mut self, index: usize, connection: &Connection) {
         if let Some(claims) = self.open.remove(&index) {
             let name = (connection.client, connection.server, connection.frames.0);
             self.done.insert(name, claims);

@@ -25,7 +25,7 @@ impl Sink for Counts {
     fn wants_packets(&self) -> bool {
         self.wants_packets
     }
-    fn connection(&mut self, index: usize, connection: Connection) {
+    fn connection(&mut self, index: usize, connection: &Connection) {
         self.effect.push((index, connection.packets));
     }
 }

@@ -43,7 +43,7 @@ impl Sink for Recorder {
     fn spurious(&mut self, flow: FlowId, frame: u64, why: Spurious) {
         self.note((flow, frame, why));
     }
-    fn connection(&mut self, index: usize, connection: Connection) {
+    fn connection(&mut self, index: usize, connection: &Connection) {
         self.note((index, connection));
     }
 }

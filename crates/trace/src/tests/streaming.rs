@@ -32,8 +32,8 @@ impl Sink for Sums {
     fn ack(&mut self, _: FlowId, _: Ack) {
         panic!("no packets are wanted");
     }
-    fn connection(&mut self, index: usize, connection: Connection) {
-        self.0.push((index, connection));
+    fn connection(&mut self, index: usize, connection: &Connection) {
+        self.0.push((index, connection.clone()));
     }
 }
 
@@ -42,7 +42,7 @@ impl Sink for Sums {
 struct SumsOfPackets(Sums);
 
 impl Sink for SumsOfPackets {
-    fn connection(&mut self, index: usize, connection: Connection) {
+    fn connection(&mut self, index: usize, connection: &Connection) {
         self.0.connection(index, connection);
     }
 }

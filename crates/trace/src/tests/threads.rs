@@ -51,7 +51,7 @@ impl Sink for All {
     fn spurious(&mut self, flow: FlowId, frame: u64, why: Spurious) {
         self.note((flow, frame, why));
     }
-    fn connection(&mut self, index: usize, connection: Connection) {
+    fn connection(&mut self, index: usize, connection: &Connection) {
         self.note((index, connection));
     }
 }
@@ -257,7 +257,7 @@ proptest! {
 struct Broken;
 
 impl Sink for Broken {
-    fn connection(&mut self, _: usize, _: Connection) {
+    fn connection(&mut self, _: usize, _: &Connection) {
         panic!("the sink is broken");
     }
 }

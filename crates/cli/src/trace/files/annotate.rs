@@ -51,8 +51,8 @@ impl Sink for Comments {
     fn spurious(&mut self, flow: FlowId, frame: u64, why: Spurious) {
         self.explanations.spurious(flow, frame, why);
     }
-    fn connection(&mut self, index: usize, connection: Connection) {
-        for finding in tcplab_findings::examine(&connection) {
+    fn connection(&mut self, index: usize, connection: &Connection) {
+        for finding in tcplab_findings::examine(connection) {
             self.find(&finding);
         }
         self.explanations.connection(index, connection);

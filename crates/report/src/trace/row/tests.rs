@@ -14,7 +14,7 @@ use super::{Row, Summary, lost_in};
 fn order(connections: impl IntoIterator<Item = Connection>) -> Vec<usize> {
     let mut summary = Summary::new(usize::MAX, 0);
     for (index, connection) in connections.into_iter().enumerate() {
-        summary.connection(index, connection);
+        summary.connection(index, &connection);
     }
     summary.by_loss().iter().map(|row| row.index).collect()
 }

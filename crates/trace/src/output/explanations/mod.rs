@@ -300,7 +300,7 @@ impl Sink for Explanations {
         }
     }
 
-    fn connection(&mut self, index: usize, _connection: Connection) {
+    fn connection(&mut self, index: usize, _connection: &Connection) {
         self.live.remove(&index);
     }
 }
