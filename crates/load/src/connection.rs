@@ -68,8 +68,8 @@ impl Connection {
         self.exchange.as_ref().is_some_and(|exchange| exchange.first_byte.is_some())
     }
 
-    /// Begins an exchange that counts from `since`; returns a new socket to watch, if any. `source`:
-    /// the address that it connects from; none: the system's choice.
+    /// Begins an exchange that counts from `since`; returns a new socket to watch, if any.
+    /// `source`: the address that it connects from; none: the system's choice.
     pub(crate) fn begin(
         &mut self,
         question: &Question,

@@ -30,7 +30,7 @@ use crate::{
     Totals,
 };
 use sack::{NOTHING, blocks, offset};
-use wanted::{acknowledgement, transmitted};
+use wanted::{acknowledgement, repetition, transmitted};
 
 /// Larger distances cannot belong to the connection: windows are below 2³⁰ (RFC 7323 section 2.3).
 const FARTHEST: i64 = 1 << 30;
@@ -254,19 +254,14 @@ impl DirectionState {
         self.settled = None;
         if fast_path::is_enabled() && self.is_repeated(packet, ack, window) {
             self.heard_again(packet, window);
-            let ack = packet.wanted.then(|| self.repeated(packet, window));
+            let ack = packet.wanted.then(|| repetition(packet, ack, window));
             return AckOutcome { ack, ..AckOutcome::default() };
         }
         let mut room = [NOTHING; SackBlocks::MOST];
         let (sack, dsack) = blocks(packet.sack.as_slice(), &positions, ack, &mut room);
         let duplicate = !copy && self.is_duplicate(packet, ack, sack);
-        let answer = ReceivedAck {
-            at: packet.at,
-            ack,
-            sack,
-            dsack,
-            echo: packet.timestamps.map(|(_, echo)| echo),
-        };
+        let echo = packet.timestamps.map(|(_, echo)| echo);
+        let answer = ReceivedAck { at: packet.at, ack, sack, dsack, echo };
         let (before, high) = (self.board.una, self.board.high);
         let effect = self.board.on_ack(&answer);
         let gaps = self.acknowledge_gaps(packet, ack, high, effect.advanced);
@@ -298,7 +293,7 @@ impl DirectionState {
         self.totals.max_window = self.totals.max_window.max(window);
         let bare_duplicate = duplicate && sack.is_empty() && dsack.is_none();
         let ack = packet.wanted.then(|| acknowledgement(heard));
-        let mut heard = AckOutcome { ack, gaps, spurious, ..AckOutcome::default() };
+        let mut heard = AckOutcome { ack, gaps, spurious, episodes: Vec::new() };
         if self.recovery.is_some() || bare_duplicate || !self.board.sacked.is_empty() {
             heard.episodes = self.track_recovery(packet, &effect, bare_duplicate);
         } else {

@@ -5,7 +5,7 @@
 
 use tcplab_units::{Bytes, Offset};
 
-use super::wanted::{acknowledgement, transmitted};
+use super::wanted::{acknowledgement, repetition, transmitted};
 use super::{DirectionState, heard_in};
 use crate::direction::transmissions::Transmission;
 use crate::observers::AckEvent;
@@ -117,7 +117,7 @@ impl DirectionState {
             PlainAck::Again => self.heard_again(packet, window),
             PlainAck::Arrived(ack) => return self.arrived(ack, packet, window),
         }
-        packet.wanted.then(|| self.repeated(packet, window))
+        packet.wanted.then(|| repetition(packet, self.board.una, window))
     }
 
     /// Everything before `ack` arrived.

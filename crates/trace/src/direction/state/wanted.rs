@@ -2,31 +2,28 @@
 
 #![expect(clippy::unnecessary_box_returns, reason = "they pass through several calls")]
 
-use tcplab_units::Bytes;
+use tcplab_units::{Bytes, Offset};
 use tcplab_wire::TcpFlags;
 
-use super::DirectionState;
 use crate::observers::{AckEvent, SendEvent};
 use crate::packet::Packet;
 use crate::{Ack, Segment};
 
-impl DirectionState {
-    /// An ACK without news in a packet with data.
-    #[inline(never)]
-    pub(super) fn repeated(&self, packet: &Packet, window: Option<Bytes>) -> Box<Ack> {
-        Box::new(Ack {
-            at: packet.at,
-            frame: packet.frame,
-            ack: self.board.una,
-            window,
-            sack: Vec::new(),
-            dsack: None,
-            duplicate: false,
-            has_data: true,
-            comment: None,
-            dropped: false,
-        })
-    }
+/// An ACK of everything before `ack`, without news in a packet with data.
+#[inline(never)]
+pub(super) fn repetition(packet: &Packet, ack: Offset, window: Option<Bytes>) -> Box<Ack> {
+    Box::new(Ack {
+        at: packet.at,
+        frame: packet.frame,
+        ack,
+        window,
+        sack: Vec::new(),
+        dsack: None,
+        duplicate: false,
+        has_data: true,
+        comment: None,
+        dropped: false,
+    })
 }
 
 /// The segment for a sink. `sent` is a copy: a loan would keep it out of registers for all.
