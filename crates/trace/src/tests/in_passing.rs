@@ -1,60 +1,24 @@
 //! Compares the fast path of plain packets with the slow path.
-//!
-//! It serves only sinks that want no packets; everything else that a sink receives is compared.
 
 use std::fmt::Write;
 
 use proptest::prelude::*;
 
 use super::drill::{Captured, MSS, drill, feed};
+use super::recorder::All;
+use crate::Analyzer;
 use crate::fast_path;
-use crate::{
-    Ack, Analyzer, Connection, Episode, FlowId, LimitPeriod, Segment, Sink, Spurious, Stall,
-};
 
-#[derive(Debug, Default)]
-struct Recorder(String);
-
-impl Recorder {
-    fn note(&mut self, what: impl std::fmt::Debug) {
-        let _ = writeln!(self.0, "{what:?}");
-    }
-}
-
-impl Sink for Recorder {
-    fn wants_packets(&self) -> bool {
-        false
-    }
-    fn segment(&mut self, flow: FlowId, segment: Segment) {
-        self.note((flow, segment));
-    }
-    fn ack(&mut self, flow: FlowId, ack: Ack) {
-        self.note((flow, ack));
-    }
-    fn episode(&mut self, flow: FlowId, episode: Episode) {
-        self.note((flow, episode));
-    }
-    fn stall(&mut self, flow: FlowId, stall: Stall) {
-        self.note((flow, stall));
-    }
-    fn limit(&mut self, flow: FlowId, period: LimitPeriod) {
-        self.note((flow, period));
-    }
-    fn spurious(&mut self, flow: FlowId, frame: u64, why: Spurious) {
-        self.note((flow, frame, why));
-    }
-    fn connection(&mut self, index: usize, connection: &Connection) {
-        self.note((index, connection));
-    }
-}
-
-/// All that is found in these packets.
+/// All that is found in these packets, for a sink that wants none of them and for one that does.
 pub(super) fn results(packets: &[Captured]) -> String {
-    let mut analyzer = Analyzer::with_sink(Recorder::default());
-    feed(&mut analyzer, packets);
-    let (trace, mut recorder) = analyzer.finish_into();
-    recorder.note(trace);
-    recorder.0
+    let found = |wants_packets| {
+        let mut analyzer = Analyzer::with_sink(All::new(wants_packets));
+        feed(&mut analyzer, packets);
+        let (trace, mut all) = analyzer.finish_into();
+        all.note(trace);
+        all.text
+    };
+    [false, true].map(found).concat()
 }
 
 /// What one end does next; the client where `client` is set.

@@ -17,6 +17,7 @@ mod losses;
 mod oddities;
 mod partial;
 mod probes;
+mod recorder;
 mod robustness;
 mod sinks;
 mod stalls;

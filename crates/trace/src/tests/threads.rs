@@ -1,60 +1,14 @@
 //! Results do not depend on how many threads analyse, nor does their order.
 
-use std::fmt::Write;
-
 use proptest::prelude::*;
 use tcplab_wire::{LinkType, TcpFlags};
 
 use super::bounded::{Step, frame, packet};
 use super::drill::{Captured, drill};
 use super::fragments::fragments;
+use super::recorder::All;
 use super::sinks::any_step;
-use crate::{
-    Ack, Analyzer, Connection, Episode, FlowId, Frame, LimitPeriod, Segment, Sink, Spurious, Stall,
-};
-
-/// Everything, as text.
-#[derive(Debug)]
-struct All {
-    wants_packets: bool,
-    text: String,
-}
-
-impl All {
-    fn note(&mut self, what: impl std::fmt::Debug) {
-        let _ = writeln!(self.text, "{what:?}");
-    }
-}
-
-impl Sink for All {
-    fn begins(&mut self, epoch_nanos: u64) {
-        self.note(epoch_nanos);
-    }
-    fn wants_packets(&self) -> bool {
-        self.wants_packets
-    }
-    fn segment(&mut self, flow: FlowId, segment: Segment) {
-        self.note((flow, segment));
-    }
-    fn ack(&mut self, flow: FlowId, ack: Ack) {
-        self.note((flow, ack));
-    }
-    fn episode(&mut self, flow: FlowId, episode: Episode) {
-        self.note((flow, episode));
-    }
-    fn stall(&mut self, flow: FlowId, stall: Stall) {
-        self.note((flow, stall));
-    }
-    fn limit(&mut self, flow: FlowId, period: LimitPeriod) {
-        self.note((flow, period));
-    }
-    fn spurious(&mut self, flow: FlowId, frame: u64, why: Spurious) {
-        self.note((flow, frame, why));
-    }
-    fn connection(&mut self, index: usize, connection: &Connection) {
-        self.note((index, connection));
-    }
-}
+use crate::{Analyzer, Connection, Frame, Sink};
 
 /// What this many threads find.
 fn found(
@@ -62,8 +16,7 @@ fn found(
     prepare: &dyn Fn(Analyzer<All>) -> Analyzer<All>,
     feed: &dyn Fn(&mut Analyzer<All>),
 ) -> String {
-    let all = All { wants_packets, text: String::new() };
-    let mut analyzer = prepare(Analyzer::with_sink(all)).with_jobs(jobs);
+    let mut analyzer = prepare(Analyzer::with_sink(All::new(wants_packets))).with_jobs(jobs);
     feed(&mut analyzer);
     let (trace, mut all) = analyzer.finish_into();
     all.note(trace);

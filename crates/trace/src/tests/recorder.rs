@@ -1,0 +1,51 @@
+//! A sink that writes down everything it gets.
+
+use std::fmt::Write;
+
+use crate::{Ack, Connection, Episode, FlowId, LimitPeriod, Segment, Sink, Spurious, Stall};
+
+/// Everything, as text.
+#[derive(Debug)]
+pub(super) struct All {
+    wants_packets: bool,
+    pub(super) text: String,
+}
+
+impl All {
+    pub(super) fn new(wants_packets: bool) -> All {
+        All { wants_packets, text: String::new() }
+    }
+    pub(super) fn note(&mut self, what: impl std::fmt::Debug) {
+        let _ = writeln!(self.text, "{what:?}");
+    }
+}
+
+impl Sink for All {
+    fn begins(&mut self, epoch_nanos: u64) {
+        self.note(epoch_nanos);
+    }
+    fn wants_packets(&self) -> bool {
+        self.wants_packets
+    }
+    fn segment(&mut self, flow: FlowId, segment: Segment) {
+        self.note((flow, segment));
+    }
+    fn ack(&mut self, flow: FlowId, ack: Ack) {
+        self.note((flow, ack));
+    }
+    fn episode(&mut self, flow: FlowId, episode: Episode) {
+        self.note((flow, episode));
+    }
+    fn stall(&mut self, flow: FlowId, stall: Stall) {
+        self.note((flow, stall));
+    }
+    fn limit(&mut self, flow: FlowId, period: LimitPeriod) {
+        self.note((flow, period));
+    }
+    fn spurious(&mut self, flow: FlowId, frame: u64, why: Spurious) {
+        self.note((flow, frame, why));
+    }
+    fn connection(&mut self, index: usize, connection: &Connection) {
+        self.note((index, connection));
+    }
+}
