@@ -1,19 +1,24 @@
-//! A sink that writes down everything it gets.
+//! A sink that writes down what it gets.
 
 use std::fmt::Write;
 
 use crate::{Ack, Connection, Episode, FlowId, LimitPeriod, Segment, Sink, Spurious, Stall};
 
-/// Everything, as text.
+/// Everything, or everything but single packets, as text.
 #[derive(Debug)]
 pub(super) struct All {
     wants_packets: bool,
+    notes_packets: bool,
     pub(super) text: String,
 }
 
 impl All {
     pub(super) fn new(wants_packets: bool) -> All {
-        All { wants_packets, text: String::new() }
+        All { wants_packets, notes_packets: true, text: String::new() }
+    }
+    /// Does not write packets down, whether it wants them or not.
+    pub(super) fn but_packets(wants_packets: bool) -> All {
+        All { notes_packets: false, ..All::new(wants_packets) }
     }
     pub(super) fn note(&mut self, what: impl std::fmt::Debug) {
         let _ = writeln!(self.text, "{what:?}");
@@ -28,10 +33,14 @@ impl Sink for All {
         self.wants_packets
     }
     fn segment(&mut self, flow: FlowId, segment: Segment) {
-        self.note((flow, segment));
+        if self.notes_packets {
+            self.note((flow, segment));
+        }
     }
     fn ack(&mut self, flow: FlowId, ack: Ack) {
-        self.note((flow, ack));
+        if self.notes_packets {
+            self.note((flow, ack));
+        }
     }
     fn episode(&mut self, flow: FlowId, episode: Episode) {
         self.note((flow, episode));

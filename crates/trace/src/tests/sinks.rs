@@ -1,55 +1,20 @@
 //! What is found does not depend on the sink.
 
-use std::fmt::Write;
-
 use proptest::prelude::*;
 use tcplab_wire::TcpFlags;
 
 use super::bounded::{Step, frame, packet};
 use super::drill::feed;
 use super::in_passing::{next_move, packets};
+use super::recorder::All;
+use crate::Analyzer;
 use crate::bounds::narrowed;
-use crate::{Analyzer, Connection, Episode, FlowId, LimitPeriod, Sink, Spurious, Stall};
-
-/// Everything but single packets, as text.
-#[derive(Debug, Default)]
-pub(super) struct Recorder {
-    wants_packets: bool,
-    pub(super) text: String,
-}
-
-impl Recorder {
-    pub(super) fn note(&mut self, what: impl std::fmt::Debug) {
-        let _ = writeln!(self.text, "{what:?}");
-    }
-}
-
-impl Sink for Recorder {
-    fn wants_packets(&self) -> bool {
-        self.wants_packets
-    }
-    fn episode(&mut self, flow: FlowId, episode: Episode) {
-        self.note((flow, episode));
-    }
-    fn stall(&mut self, flow: FlowId, stall: Stall) {
-        self.note((flow, stall));
-    }
-    fn limit(&mut self, flow: FlowId, period: LimitPeriod) {
-        self.note((flow, period));
-    }
-    fn spurious(&mut self, flow: FlowId, frame: u64, why: Spurious) {
-        self.note((flow, frame, why));
-    }
-    fn connection(&mut self, index: usize, connection: &Connection) {
-        self.note((index, connection));
-    }
-}
 
 /// What sinks without and with packets find, with all bounds halved `halvings` times.
-fn both_ways(halvings: u32, feed: impl Fn(&mut Analyzer<Recorder>)) -> [String; 2] {
+fn both_ways(halvings: u32, feed: impl Fn(&mut Analyzer<All>)) -> [String; 2] {
     [false, true].map(|wants_packets| {
         narrowed(halvings, || {
-            let sink = Recorder { wants_packets, ..Recorder::default() };
+            let sink = All::but_packets(wants_packets);
             let mut analyzer = Analyzer::with_sink(sink).with_max_open_connections(4);
             feed(&mut analyzer);
             let (trace, mut recorder) = analyzer.finish_into();
