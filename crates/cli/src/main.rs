@@ -6,6 +6,7 @@ mod bisect;
 mod bridge;
 mod cluster;
 mod compare;
+mod control;
 mod doctor;
 mod exit;
 mod export;
@@ -38,6 +39,7 @@ mod states;
 mod tc;
 mod trace;
 mod traffic;
+mod ui;
 mod unfinished;
 mod verify;
 mod virtual_shell;
@@ -76,6 +78,7 @@ fn main() -> ExitCode {
         Command::Load(arguments) => load::load(&arguments),
         Command::Bisect(arguments) => bisect::bisect(&arguments),
         Command::Kernel(arguments) => kernel::kernel(&arguments),
+        Command::Ui(arguments) => ui::ui(&arguments),
         Command::Doctor(arguments) => doctor::doctor(&arguments),
         Command::Sockopts(arguments) => sockopts::sockopts(&arguments),
         Command::Advise(arguments) => advise::advise(&arguments),

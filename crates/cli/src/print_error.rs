@@ -14,6 +14,7 @@ use tcplab_results::verification::AboveCeiling;
 use tcplab_scenario::ScenarioError;
 use tcplab_servers::ServeError;
 use tcplab_testbed::TrialError;
+use tcplab_ui::UiError;
 use tcplab_units::MORE_DESCRIPTORS;
 
 use crate::exit::ERROR;
@@ -163,6 +164,7 @@ fn remedy(error: &Error, said: &str) -> Option<String> {
         .or_else(|| error.downcast_ref::<ServeError>().and_then(ServeError::remedy))
         .or_else(|| error.downcast_ref::<LoadError>().and_then(LoadError::remedy))
         .or_else(|| error.downcast_ref::<BuildError>().and_then(BuildError::remedy))
+        .or_else(|| error.downcast_ref::<UiError>().and_then(UiError::remedy).map(str::to_owned))
         .or_else(|| error.downcast_ref::<CacheError>().and_then(CacheError::remedy))
         .or_else(|| error.downcast_ref::<AboveCeiling>().map(AboveCeiling::remedy))
         .or_else(|| said.contains(TOO_MANY_FILES).then(|| MORE_DESCRIPTORS.into()))

@@ -11,7 +11,7 @@ use tcplab_actions::write_report;
 use tcplab_lab::{RunDirectory, RunOutcome, finish};
 use tcplab_report::claims_junit;
 use tcplab_report::compare::tally;
-use tcplab_results::ClaimCounts;
+use tcplab_results::{ClaimCounts, Run};
 
 use crate::arguments::{ReportArguments, Shown};
 use crate::exit::{ERROR, FAILED};
@@ -66,12 +66,17 @@ pub(crate) fn print_outcome(
         let tallies: String = run.comparisons.iter().map(|found| tally(found) + "\n").collect();
         answer(&format!("{text}\n{tallies}report: {}\n", report.display()))?;
     }
+    Ok(code_of(run))
+}
+
+/// The exit code for the results of a run.
+pub(crate) fn code_of(run: &Run) -> ExitCode {
     let is_whole = run.cases.iter().all(|case| case.failures.is_empty());
     let passed = ClaimCounts::of(&run.claims).failed == 0;
-    Ok(match (is_whole, passed) {
+    match (is_whole, passed) {
         (true, true) => ExitCode::SUCCESS,
         (true, false) => ExitCode::from(FAILED),
         // The tables name the trials that failed.
         (false, _) => ExitCode::from(ERROR),
-    })
+    }
 }

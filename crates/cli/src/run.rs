@@ -8,8 +8,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Error, Result, bail};
 use tcplab_lab::{
-    Bench, Event, KernelChoice, LabError, Overrides, Plan, RunDirectory, RunEstimate, RunOutcome,
-    complete,
+    Bench, Event, KernelChoice, LabError, Overrides, Plan, RunDirectory, RunEstimate, complete,
 };
 use tcplab_quantities::ESTIMATE_DOCUMENT;
 use tcplab_results::{ClaimCounts, RunWorld};
@@ -18,6 +17,7 @@ use tcplab_testbed::{DeviceKind, Launcher};
 use tcplab_units::Bytes;
 
 use crate::arguments::{Io, RunArguments, World};
+use crate::control::{Control, stop_with_input};
 use crate::exit::ERROR;
 use crate::output::{answer_or_json, print_note, print_note_unless};
 use crate::print_error::print_error;
@@ -44,6 +44,9 @@ pub(crate) fn run(arguments: &RunArguments) -> Result<ExitCode> {
     if !arguments.dry_run {
         stop_on_signals(&stop)?;
     }
+    if arguments.control {
+        stop_with_input(&stop)?;
+    }
     Ok(run_one(arguments, &stop)?.code)
 }
 
@@ -55,24 +58,31 @@ fn run_one(arguments: &RunArguments, stop: &AtomicBool) -> Result<RunSummary> {
     let directory = open(arguments)?;
     let bench = bench(arguments)?;
     let estimate = tcplab_lab::estimate(&directory, &bench, BRIEFLY);
-    let mut display = Display::of(&directory, &estimate, arguments.quiet);
-    print_note_unless(arguments.quiet, &estimate.in_short());
-    estimate
-        .warnings
-        .iter()
-        .for_each(|warning| print_note_unless(arguments.quiet, &format!("! {warning}")));
+    let quiet = arguments.quiet || arguments.control;
+    let mut display = Display::of(&directory, &estimate, quiet);
+    let mut control = arguments.control.then(|| Control::of(&directory, &estimate));
+    print_note_unless(quiet, &estimate.in_short());
+    estimate.warnings.iter().for_each(|warning| print_note_unless(quiet, &format!("! {warning}")));
     let mut has_trials = false;
     let show = |event: Event<'_>| {
         has_trials |= matches!(event, Event::Analysing { .. });
+        if let Some(control) = &mut control {
+            control.event(event);
+        }
         display.show(event);
     };
     let completed = complete(&directory, &bench, stop, show, tcplab_actions::write_report);
     display.clear();
     let printed = completed.and_then(|outcome| {
-        let code = report::print_outcome(&directory, &outcome, &arguments.shown, arguments.quiet)?;
-        let RunOutcome { run, report } = outcome;
-        let state = RunEnd::Finished { claims: ClaimCounts::of(&run.claims), report };
-        Ok(RunSummary { code, state })
+        let claims = ClaimCounts::of(&outcome.run.claims);
+        let code = match &mut control {
+            Some(control) => {
+                control.finished(&outcome);
+                report::code_of(&outcome.run)
+            }
+            None => report::print_outcome(&directory, &outcome, &arguments.shown, arguments.quiet)?,
+        };
+        Ok(RunSummary { code, state: RunEnd::Finished { claims, report: outcome.report } })
     });
     Ok(printed.unwrap_or_else(|error| unfinished(directory, &error, has_trials, stop)))
 }

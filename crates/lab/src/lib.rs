@@ -33,4 +33,7 @@ pub use run::{
     estimate_extension, estimate_plan, finish, in_words, no_report,
 };
 pub use shell::{ShellError, VirtualShell, shell};
-pub use store::{Extension, RunDirectory, extend, kept_files, run_tables, write_run_table};
+pub use store::{
+    Extension, RunDirectory, RunGlance, TrialGlance, TrialState, extend, kept_files,
+    place_of_trial, run_tables, write_run_table,
+};

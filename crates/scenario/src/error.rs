@@ -98,6 +98,16 @@ impl ScenarioError {
         &self.0.problem
     }
 
+    /// Its place in the file, bytes; within a line.
+    pub fn span(&self) -> Range<usize> {
+        self.0.span.clone()
+    }
+
+    /// What to do about it.
+    pub fn remedy(&self) -> Option<&str> {
+        self.0.help.as_deref()
+    }
+
     /// The line it is in, from 1.
     pub fn line(&self) -> usize {
         self.0.file.inner()[..self.0.span.start].matches('\n').count() + 1

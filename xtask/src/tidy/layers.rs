@@ -72,8 +72,10 @@ actions: units wire path capture recording scenario testbed trace results lab re
     what users ask for, without a terminal: the command and the Python package share it
 python: units capture path recording scenario testbed trace table results lab plot report actions
     Python's modules hold what the command prints
+ui: units wire path capture recording scenario trace results lab plot report actions
+    the page shows what the command does, and starts the command for what takes time
 cli: units quantities servers load kernels wire capture path workload recording scenario stack packetdrill \
-testbed conformance trace findings table results lab plot report actions
+testbed conformance trace findings table results lab plot report actions ui
     the binary stands on top
 fuzz/readers: units servers load wire capture path stack recording scenario packetdrill testbed \
 trace findings results lab report
@@ -90,11 +92,13 @@ arrow* parquet*: table
     only `table` knows Arrow and Parquet
 libc netlink* rustix nix: testbed servers load kernels guests
     only `testbed`, servers and their clients, and builds and processes of kernels speak to the kernel
+axum hyper* tokio* tower*: ui
+    only the page's server waits for many at once without threads
 io-uring: servers
     it is a way to carry connections
 clap* indicatif: cli
     only `cli` speaks at a terminal
-anyhow: cli actions python xtask
+anyhow: cli actions python ui xtask
     a library names its errors, one enum per operation; who answers people adds words to them";
 
 fn rows(table: &'static str) -> Vec<Row> {

@@ -22,6 +22,7 @@ mod sockopts;
 mod states;
 mod trace;
 mod tuning;
+mod ui;
 mod virtual_time;
 mod world;
 
@@ -53,6 +54,7 @@ pub(crate) use sockopts::{OptionLevel, SockoptsArguments};
 pub(crate) use states::{StateFilter, StatesArguments};
 pub(crate) use trace::{LiveArguments, Outputs, Place, TraceArguments, ViewArguments};
 pub(crate) use tuning::Io;
+pub(crate) use ui::UiArguments;
 pub(crate) use virtual_time::ShellWorld;
 pub(crate) use world::World;
 
@@ -203,6 +205,12 @@ pub(crate) enum Command {
     /// virtual time, and halves the commits that are left. Prints the commit, what it changes, the
     /// claims before and after, and how to see the difference in the packets.
     Bisect(BisectArguments),
+    /// Open the laboratory as a page in the browser
+    ///
+    /// Serves the page on this machine alone and prints its link. On the page one composes an
+    /// experiment, watches its trials while they run, reads reports and compares runs. It does what
+    /// the commands do, and shows each as a command.
+    Ui(UiArguments),
     /// Check what this machine can do
     ///
     /// Tries namespaces, devices, congestion controls and timers, and prints a remedy for each that

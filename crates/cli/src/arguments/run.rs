@@ -108,6 +108,13 @@ pub(crate) struct RunArguments {
     /// Print errors and the verdicts of the claims only
     #[arg(long, short, conflicts_with_all = ["verbose", "dry_run"])]
     pub(crate) quiet: bool,
+    /// Print what happens as lines of JSON, and stop when standard input ends
+    ///
+    /// For programs that run tcplab, as `tcplab ui` does. Each line has the key `event`: `begun`,
+    /// `calibrating`, `warming-up`, `started`, `progress`, `failed`, `flawed`, `stored`, `skipped`,
+    /// `analysing`, `reporting`, and at last, unless the run failed, `finished`.
+    #[arg(long, conflicts_with_all = ["verbose", "quiet", "dry_run", "json", "junit"])]
+    pub(crate) control: bool,
     #[command(flatten)]
     pub(crate) shown: Shown,
     /// Which packets are kept where the scenario does not say; no flag sets it.

@@ -1,6 +1,7 @@
 //! The style sheets and scripts of all pages.
 
-pub(crate) const STYLES: [&str; 6] = [
+/// The style sheets, for another page that is to look like a report.
+pub const STYLES: [&str; 6] = [
     tcplab_plot::STYLE,
     include_str!("../../assets/page.css"),
     include_str!("../../assets/tables.css"),

@@ -29,6 +29,12 @@ pub(crate) struct Question {
     pub(crate) factors: Option<Factors>,
 }
 
+/// What a run asked, and the answer, a sentence each; an empty one where there is none.
+pub fn question_and_answer(run: &Run) -> (String, String) {
+    let Question { text, answer, .. } = Question::of(run, None);
+    (text, answer)
+}
+
 impl Question {
     pub(crate) fn of(run: &Run, trends: Option<&Trends>) -> Question {
         let Some(info) = main_metric(run) else {

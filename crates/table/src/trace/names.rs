@@ -2,25 +2,8 @@
 
 use tcplab_trace::{
     CapturePoint, CloseKind, Confidence, ConnectionState, EcnAgreement, EpisodeKind, Evidence,
-    HandshakeKind, Limit, SegmentKind, Sign, Spurious, StallCause, Timer,
+    HandshakeKind, Limit, Sign, Spurious, StallCause, Timer,
 };
-
-pub(super) fn segment_kind(kind: SegmentKind) -> &'static str {
-    match kind {
-        SegmentKind::New => "new",
-        SegmentKind::FastRetransmission => "fast-retransmission",
-        SegmentKind::TimeoutRetransmission => "timeout-retransmission",
-        SegmentKind::AfterTimeoutRetransmission => "after-timeout-retransmission",
-        SegmentKind::UnexplainedRetransmission => "unexplained-retransmission",
-        SegmentKind::FillsGap => "fills-gap",
-        SegmentKind::OutOfOrder => "out-of-order",
-        SegmentKind::NetworkDuplicate => "network-duplicate",
-        SegmentKind::RepeatedControl => "repeated-control",
-        SegmentKind::CaptureDuplicate => "capture-duplicate",
-        SegmentKind::WindowProbe => "window-probe",
-        SegmentKind::KeepAlive => "keep-alive",
-    }
-}
 
 pub(super) fn timer(timer: Timer) -> &'static str {
     match timer {
@@ -214,7 +197,7 @@ mod tests {
                 SegmentKind::WindowProbe,
                 SegmentKind::KeepAlive,
             ],
-            segment_kind,
+            SegmentKind::name,
         );
         distinct(&[Timer::Probe, Timer::Retransmission], timer);
         distinct(

@@ -26,7 +26,7 @@ pub(super) const COLUMNS: &[Column<SegmentRow>] = columns! {
     SYN Few Flag(|row| row.segment.syn);
     FIN Few Flag(|row| row.segment.fin);
     PSH Few Flag(|row| row.segment.psh);
-    KIND Few Text(|row| names::segment_kind(row.segment.kind).into()),
+    KIND Few Text(|row| row.segment.kind.name().into()),
         "What it is: new, fast-retransmission, timeout-retransmission, \
          after-timeout-retransmission, unexplained-retransmission (no ACK that passed here prompted \
          it, and no timer can have run out), fills-gap (captured after later data: retransmitted or out \

@@ -275,6 +275,24 @@ impl SegmentKind {
             | SegmentKind::KeepAlive => false,
         }
     }
+
+    /// Its name in tables and JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            SegmentKind::New => "new",
+            SegmentKind::FastRetransmission => "fast-retransmission",
+            SegmentKind::TimeoutRetransmission => "timeout-retransmission",
+            SegmentKind::AfterTimeoutRetransmission => "after-timeout-retransmission",
+            SegmentKind::UnexplainedRetransmission => "unexplained-retransmission",
+            SegmentKind::FillsGap => "fills-gap",
+            SegmentKind::OutOfOrder => "out-of-order",
+            SegmentKind::NetworkDuplicate => "network-duplicate",
+            SegmentKind::RepeatedControl => "repeated-control",
+            SegmentKind::CaptureDuplicate => "capture-duplicate",
+            SegmentKind::WindowProbe => "window-probe",
+            SegmentKind::KeepAlive => "keep-alive",
+        }
+    }
 }
 
 /// The evidence for the kind of a segment.

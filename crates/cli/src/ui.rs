@@ -1,0 +1,58 @@
+//! `tcplab ui`.
+
+use std::env;
+use std::path::PathBuf;
+use std::process::{Command, ExitCode, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::thread;
+
+use anyhow::{Context, Result};
+use tcplab_ui::Config;
+
+use crate::arguments::UiArguments;
+use crate::output::{answer, print_note};
+use crate::signals::stop_on_signals;
+
+pub(crate) fn ui(arguments: &UiArguments) -> Result<ExitCode> {
+    let stop = Arc::new(AtomicBool::new(false));
+    stop_on_signals(&stop)?;
+    let program = env::current_exe().context("cannot find the path of the tcplab program")?;
+    let config = Config {
+        listen: arguments.listen,
+        names: arguments.name.clone(),
+        without_encryption: arguments.without_encryption,
+        runs: arguments.runs.clone(),
+        program,
+        token_file: token_file(),
+    };
+    let ready = |link: &str| {
+        // Who cannot read it has no page, but those who have it open do.
+        let _ = answer(&format!("{link}\n"));
+        print_note("open the link; Ctrl-C ends the server and what it runs");
+        if !arguments.no_browser {
+            open_browser(link);
+        }
+    };
+    tcplab_ui::serve(config, ready, &stop)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// In the user's cache; none where nothing says where that is.
+fn token_file() -> Option<PathBuf> {
+    let set = |name: &str| env::var_os(name).map(PathBuf::from).filter(|it| it.is_absolute());
+    let cache = set("XDG_CACHE_HOME").or_else(|| Some(set("HOME")?.join(".cache")))?;
+    Some(cache.join("tcplab").join("ui-token"))
+}
+
+/// Opens the link where there is a screen. It is no error where there is none.
+fn open_browser(link: &str) {
+    if ["DISPLAY", "WAYLAND_DISPLAY"].iter().all(|name| env::var_os(name).is_none()) {
+        return;
+    }
+    let mut command = Command::new("xdg-open");
+    command.arg(link).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    if let Ok(mut child) = command.spawn() {
+        thread::spawn(move || child.wait());
+    }
+}

@@ -1,0 +1,66 @@
+// @ts-check
+// Which page is shown: the address after `#` says.
+
+import { el, say, show } from "./dom.js";
+import { themeButton } from "./theme.js";
+
+/** @typedef {(place: HTMLElement, query: URLSearchParams) => Promise<(() => void) | void> | (() => void) | void} Page */
+
+/** @type {Record<string, () => Promise<Page>>} */
+const PAGES = {
+  "/": async () => (await import("./runs.js")).home,
+  "/runs": async () => (await import("./runs.js")).runs,
+  "/run": async () => (await import("./runs.js")).run,
+  "/job": async () => (await import("./runs.js")).job,
+  "/new": async () => (await import("./experiment.js")).experiment,
+  "/live": async () => (await import("./live.js")).live,
+  "/learn": async () => (await import("./learn.js")).learn,
+};
+
+const place = /** @type {HTMLElement} */ (document.getElementById("content"));
+/** @type {(() => void) | void} */
+let leave;
+let turn = 0;
+
+const go = async () => {
+  const own = ++turn;
+  leave?.();
+  leave = undefined;
+  const [path, query] = (location.hash.slice(1) || "/").split("?");
+  const find = PAGES[path];
+  for (const link of document.querySelectorAll(".bar a")) {
+    const isHere = link.getAttribute("href") === `#${path}`;
+    if (isHere) link.setAttribute("aria-current", "page");
+    else link.removeAttribute("aria-current");
+  }
+  try {
+    if (!find) throw new Error(`There is no page ${path}.`);
+    const page = await find();
+    if (own !== turn) return;
+    show(place);
+    const left = await page(place, new URLSearchParams(query));
+    if (own !== turn) left?.();
+    else leave = left;
+  } catch (error) {
+    if (own !== turn) return;
+    show(place, el("header", {}, el("h1", {}, "This did not work")), el("p", { class: "lead", role: "alert" }, String(/** @type {Error} */ (error).message)),
+      el("p", {}, el("button", { type: "button", onclick: go }, "Try again")));
+  }
+  const title = place.querySelector("h1")?.textContent;
+  document.title = title ? `${title} · tcplab` : "tcplab";
+  say(document.title);
+};
+
+addEventListener("hashchange", () => {
+  // The link that skips the navigation names an element, not a page.
+  if (location.hash === "#content") return;
+  go();
+  place.focus({ preventScroll: true });
+  scrollTo(0, 0);
+});
+document.getElementById("skip")?.addEventListener("click", (event) => {
+  event.preventDefault();
+  place.focus();
+});
+themeButton(/** @type {HTMLElement} */ (document.getElementById("theme")));
+go();

@@ -1,0 +1,324 @@
+// @ts-check
+// A trial while it runs, and later: curves, the state of both ends, the latest packets.
+
+import { address, get, listen } from "./api.js";
+import { Chart, Series, Stretch } from "./chart.js";
+import { bytes, duration, el, rate, rounded, say, show } from "./dom.js";
+import { ladder } from "./ladder.js";
+import { knobs } from "./knobs.js";
+
+/** What is seen of a trial that goes on, seconds. */
+const WINDOW = 10;
+/** Over so many intervals a rate is taken. */
+const SMOOTHED = 10;
+/** The states of a socket (Linux: `include/net/tcp_states.h`, `enum tcp_ca_state`). */
+const STATES = ["", "ESTABLISHED", "SYN-SENT", "SYN-RECEIVED", "FIN-WAIT-1", "FIN-WAIT-2", "TIME-WAIT", "CLOSED", "CLOSE-WAIT", "LAST-ACK", "LISTEN", "CLOSING", "NEW-SYN-RECEIVED"];
+const PHASES = ["open", "disorder", "CWR", "recovery", "loss"];
+
+/** The curves of one direction of a connection. */
+class Flow {
+  /** @param {{ connection: number, forward: boolean }} of */
+  constructor({ connection, forward }) {
+    this.connection = connection;
+    this.forward = forward;
+    this.sent = new Series("sent", "data", { step: true });
+    this.acknowledged = new Series("acknowledged", "acks", { step: true });
+    this.allowed = new Series("allowed by the receiver", "edge", { step: true });
+    this.again = new Series("not simply new", "retransmission", { points: true });
+    this.flight = new Series("in flight", "plot-muted", { step: true });
+    this.goodput = new Series("acknowledged", "acks");
+    this.sending = new Series("sent", "data");
+    /** @type {[number, number, number][]} interval, bytes, acknowledged */
+    this.recent = [];
+    this.segments = 0;
+    this.retransmissions = 0;
+  }
+  /** @param {number[][]} rows @param {number} interval seconds */
+  take(rows, interval) {
+    for (const [place, sent, acknowledged, allowed, flight, data] of rows) {
+      const time = (place + 1) * interval;
+      this.sent.put(time, sent);
+      this.acknowledged.put(time, acknowledged);
+      this.allowed.put(time, allowed);
+      this.flight.put(time, flight);
+      if (this.recent.at(-1)?.[0] === place) this.recent.pop();
+      this.recent.push([place, data, acknowledged]);
+      const since = place - SMOOTHED;
+      while (this.recent.length > 2 && this.recent[1][0] <= since) this.recent.shift();
+      const span = SMOOTHED * interval;
+      const sum = this.recent.filter((it) => it[0] > since).reduce((all, it) => all + it[1], 0);
+      this.sending.put(time, (sum * 8) / span);
+      this.goodput.put(time, (Math.max(0, acknowledged - this.recent[0][2]) * 8) / span);
+    }
+  }
+  get name() {
+    return `connection ${this.connection + 1}, ${this.forward ? "client to server" : "server to client"}`;
+  }
+  get total() {
+    return this.sent.length ? this.sent.values[this.sent.length - 1] : 0;
+  }
+}
+
+/** All that is known of a trial. */
+class Trial {
+  constructor() {
+    /** @type {Map<string, Flow>} */
+    this.flows = new Map();
+    this.ends = Object.fromEntries(["client", "server"].map((end) => [end, {
+      cwnd: new Series("congestion window", "data", { step: true }),
+      ssthresh: new Series("slow start threshold", "retransmission", { step: true, dash: [5, 3] }),
+      rtt: new Series("smoothed RTT", "data", { step: true }),
+      state: new Series("state", "muted"),
+      phase: new Series("phase", "muted"),
+    }]));
+    this.path = Object.fromEntries(["forward", "reverse"].map((direction) => [direction, {
+      waited: new Series(direction === "forward" ? "client to server" : "server to client", direction, { step: true }),
+      drops: new Series(direction === "forward" ? "dropped there" : "dropped back", "lost", { points: true, shape: "cross" }),
+    }]));
+    /** @type {{ time: number, what: string, forward: boolean, kind: string }[]} */
+    this.events = [];
+    this.latest = 0;
+    this.heard = 0;
+    this.isOver = false;
+    this.isCut = false;
+  }
+  /** @param {any} told */
+  take(told) {
+    const interval = told.interval_ns / 1e9;
+    let latest = this.latest;
+    for (const of of told.flows) {
+      const key = `${of.connection} ${of.forward}`;
+      let flow = this.flows.get(key);
+      if (!flow) this.flows.set(key, flow = new Flow(of));
+      flow.take(of.intervals, interval);
+      if (flow.sent.length) latest = Math.max(latest, flow.sent.times[flow.sent.length - 1]);
+    }
+    for (const [end, rows] of Object.entries(told.samples)) {
+      const of = this.ends[end];
+      for (const [place, cwnd, ssthresh, srtt, mss, state, phase] of rows) {
+        const time = (place + 1) * interval;
+        of.cwnd.put(time, cwnd * mss);
+        of.ssthresh.put(time, ssthresh === null ? null : ssthresh * mss);
+        if (srtt > 0) of.rtt.put(time, srtt / 1e9);
+        of.state.put(time, state);
+        of.phase.put(time, phase);
+        latest = Math.max(latest, time);
+      }
+    }
+    for (const [direction, rows] of Object.entries(told.path)) {
+      for (const [place, waited] of rows) {
+        this.path[direction].waited.put((place + 1) * interval, waited / 1e9);
+      }
+    }
+    for (const mark of told.marks) {
+      const time = mark.at_ns / 1e9;
+      this.events.push({ time, what: mark.what, forward: mark.forward, kind: mark.kind });
+      if (mark.kind === "drop") {
+        const { waited, drops } = this.path[mark.forward ? "forward" : "reverse"];
+        drops.put(time, waited.at(time) ?? 0, mark.what);
+      } else if (mark.sequence !== null) {
+        for (const flow of this.flows.values()) {
+          if (flow.forward === mark.forward) { flow.again.put(time, mark.sequence, mark.what); break; }
+        }
+      }
+    }
+    // Two files tell them, each in order of time.
+    if (told.marks.length > 0) this.events.sort((a, b) => a.time - b.time);
+    if (latest > this.latest) [this.latest, this.heard] = [latest, performance.now()];
+    this.isOver ||= told.is_over;
+    this.isCut ||= told.is_cut;
+  }
+  /** The latest marks until a time, those of one kind in a row as one, the latest first. @param {number} time */
+  latestEvents(time) {
+    /** @type {{ time: number, what: string, forward: boolean, count: number }[]} */
+    const rows = [];
+    let place = this.events.length;
+    while (place > 0 && this.events[place - 1].time > time) place -= 1;
+    while (place-- > 0) {
+      const event = this.events[place];
+      const same = rows.find((row, at) => at > rows.length - 3 && row.what === event.what && row.forward === event.forward);
+      if (same) [same.time, same.count] = [event.time, same.count + 1];
+      else if (rows.length === 12) break;
+      else rows.push({ ...event, count: 1 });
+    }
+    return rows;
+  }
+  /** The direction with the most data. */
+  get main() {
+    return [...this.flows.values()].sort((a, b) => b.total - a.total)[0];
+  }
+}
+
+/** @type {import("./app.js").Page} */
+export const live = async (place, query) => {
+  const name = { run: query.get("run") ?? "", case: query.get("case") ?? "", trial: Number(query.get("trial")) };
+  const trial = new Trial(), stretch = new Stretch();
+  const flowChoice = el("select", { "aria-label": "Direction that is shown", onchange: () => build(flowChoice.value) });
+  const slider = el("input", { type: "range", min: 0, max: 1, step: 0.001, value: 1, "aria-label": "Time" });
+  const clock = el("output", { class: "clock" });
+  const follow = el("button", { type: "button" });
+  const whole = el("button", { type: "button", onclick: () => { mode = "whole"; named(); } }, "Whole");
+  const speed = el("select", { "aria-label": "Speed" },
+    ...[["0.1", "1/10 of the speed"], ["0.5", "half speed"], ["1", "as it was"], ["4", "4 times as fast"]]
+      .map(([value, text]) => el("option", { value, selected: value === "1" }, text)));
+  const charts = el("div", { class: "live-charts" });
+  const states = el("div", { class: "live-states" });
+  const packets = el("div", { class: "live-packets" });
+  const events = el("ol", { class: "live-events" });
+  const steering = el("div", {});
+  const notes = el("p", { class: "meta", role: "status" });
+  show(place,
+    el("header", {}, el("h1", {}, `${name.case}, trial ${name.trial}`),
+      el("p", { class: "meta" }, el("a", { href: `#${address("/run", { run: name.run })}` }, name.run))),
+    el("div", { class: "live-controls", role: "group", "aria-label": "What is shown" }, follow, slider, clock, speed, whole, flowChoice),
+    notes, charts,
+    el("div", { class: "live-beside" },
+      el("section", {}, el("h2", {}, "Both ends"), states, el("h2", {}, "Drops and repeats"), events),
+      el("section", {}, el("h2", {}, "Packets"), packets)),
+    steering);
+
+  /** @type {"follow" | "play" | "hold" | "whole"} */
+  let mode = "follow";
+  let now = 0;
+  const named = () => {
+    follow.textContent = mode === "follow" || mode === "play" ? "Pause" : trial.isOver ? "Play" : "Follow";
+    follow.setAttribute("aria-pressed", String(mode === "follow" || mode === "play"));
+    speed.hidden = !trial.isOver;
+  };
+  follow.addEventListener("click", () => {
+    if (mode === "follow" || mode === "play") mode = "hold";
+    else if (trial.isOver) {
+      mode = "play";
+      if (now >= trial.latest) now = 0;
+    } else mode = "follow";
+    named();
+    say(mode === "hold" ? "Paused" : "Goes on");
+  });
+  slider.addEventListener("input", () => {
+    mode = "hold";
+    now = Number(slider.value) * trial.latest;
+    stretch.cursor = now;
+    window_();
+    named();
+  });
+  place.addEventListener("zoomed", () => { if (mode !== "hold") { mode = "hold"; named(); } });
+
+  const window_ = () => {
+    const span = mode === "hold" && stretch.until - stretch.from > 2e-3 ? stretch.until - stretch.from : WINDOW;
+    const from = Math.max(0, now - span);
+    stretch.show(from, Math.max(now, from + Math.min(span, 1)));
+  };
+
+  const shown = ladder(packets, name);
+  let drawnOf = "";
+  const build = (/** @type {string} */ key) => {
+    const flow = trial.flows.get(key) ?? trial.main;
+    if (!flow) return;
+    drawnOf = `${flow.connection} ${flow.forward}`;
+    const sender = trial.ends[flow.forward ? "client" : "server"];
+    stretch.charts = [];
+    const all = [
+      new Chart(stretch, "Bytes of the stream", bytes, [flow.sent, flow.acknowledged, flow.allowed, flow.again], { height: 240, until: () => 0 }),
+      new Chart(stretch, "In flight and windows", bytes, [flow.flight, sender.cwnd, sender.ssthresh]),
+      new Chart(stretch, "Throughput", rate, [flow.sending, flow.goodput]),
+      new Chart(stretch, "Round trip", duration, [sender.rtt]),
+      new Chart(stretch, "Time in the queue; drops", duration, [trial.path.forward.waited, trial.path.reverse.waited, trial.path.forward.drops, trial.path.reverse.drops], { least: 1e-3 }),
+    ];
+    show(charts, ...all.map((chart) => chart.element));
+    stretch.draw();
+  };
+
+  const offer = () => {
+    const keys = [...trial.flows.keys()];
+    if (flowChoice.options.length !== keys.length) {
+      const chosen = flowChoice.value;
+      show(flowChoice, ...keys.map((key) => el("option", { value: key }, trial.flows.get(key)?.name)));
+      flowChoice.value = keys.includes(chosen) ? chosen : "";
+      flowChoice.hidden = keys.length < 2;
+    }
+    const main = trial.main;
+    const best = main && `${main.connection} ${main.forward}`;
+    if (best && (!drawnOf || (!flowChoice.value && best !== drawnOf))) build(best);
+    if (!flowChoice.value && drawnOf) flowChoice.value = drawnOf;
+  };
+
+  const facts = () => {
+    const time = stretch.cursor ?? now;
+    const rows = Object.entries(trial.ends).map(([end, of]) => {
+      const value = (/** @type {Series} */ series, /** @type {(it: number) => string} */ words) => {
+        const it = series.at(time);
+        return el("td", { class: "number" }, it === null ? "–" : words(it));
+      };
+      return el("tr", {}, el("th", { scope: "row" }, end),
+        value(of.state, (it) => STATES[it] ?? "unknown"), value(of.phase, (it) => PHASES[it] ?? "unknown"),
+        value(of.cwnd, bytes), value(of.ssthresh, bytes), value(of.rtt, duration));
+    });
+    show(states, el("div", { class: "scroll" }, el("table", {},
+      el("thead", {}, el("tr", {}, ...["", "state", "phase", "cwnd", "ssthresh", "RTT"].map((it) => el("th", { scope: "col" }, it)))),
+      el("tbody", {}, ...rows))));
+    const until = trial.latestEvents(time);
+    show(events, ...until.map((event) => el("li", {},
+      el("button", { type: "button", class: "time", onclick: () => { mode = "hold"; now = event.time; stretch.cursor = event.time; stretch.show(Math.max(0, event.time - 0.5), event.time + 0.5); named(); } }, `${event.time.toFixed(3)} s`),
+      ` ${event.forward ? "client → server" : "server → client"}: ${event.count > 1 ? `${event.count} packets ` : ""}${event.what.replaceAll("-", " ")}`)));
+    if (until.length === 0) show(events, el("li", { class: "meta" }, "none so far"));
+  };
+
+  let factsAt = 0, before = performance.now(), isGone = false, frames = 0;
+  const frame = (/** @type {number} */ moment) => {
+    if (isGone) return;
+    const passed = (moment - before) / 1e3;
+    before = moment;
+    if (mode === "follow") {
+      // Between two messages time goes on, by no more than a message is late.
+      now = trial.isOver ? trial.latest : trial.latest + Math.min(0.15, (moment - trial.heard) / 1e3);
+      window_();
+      if (!stretch.charts.some((chart) => chart.canvas.matches(":hover"))) stretch.cursor = null;
+    } else if (mode === "play") {
+      now = Math.min(trial.latest, now + passed * Number(speed.value));
+      stretch.cursor = now;
+      window_();
+      if (now >= trial.latest) { mode = "hold"; named(); }
+    } else if (mode === "whole" && stretch.until !== trial.latest) {
+      now = trial.latest;
+      stretch.cursor = null;
+      stretch.show(0, Math.max(trial.latest, 0.01));
+    }
+    for (const chart of stretch.charts) chart.draw();
+    if (moment - factsAt > 200) {
+      factsAt = moment;
+      facts();
+      slider.value = String(trial.latest ? now / trial.latest : 1);
+      clock.textContent = `${now.toFixed(2)} s of ${trial.latest.toFixed(2)} s`;
+      shown.at(stretch.cursor ?? now, trial.latest, !trial.isOver);
+    }
+    frames += 1;
+    requestAnimationFrame(frame);
+  };
+
+  const source = listen(address("/api/live", name), {
+    history: (told) => {
+      trial.take(told);
+      offer();
+      if (trial.isOver && mode === "follow") mode = "whole";
+      named();
+      notes.textContent = trial.isCut ? "Very much happened: what came last is not all shown." : "";
+    },
+    over: () => {
+      trial.isOver = true;
+      source.close();
+      named();
+      say("The trial is over.");
+    },
+    lost: () => { if (!trial.isOver) notes.textContent = "No connection to the server. It is looked for."; },
+    found: () => { if (!trial.isOver) notes.textContent = ""; },
+  });
+  named();
+  requestAnimationFrame(frame);
+  get("/api/run", { run: name.run }).then((run) => knobs(steering, run, name, () => stretch.cursor ?? now), () => {});
+  // For measurements of the page itself.
+  /** @type {any} */ (window).tcplabLive = { trial, frames: () => frames, rounded };
+  return () => {
+    isGone = true;
+    source.close();
+  };
+};

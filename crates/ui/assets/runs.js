@@ -1,0 +1,210 @@
+// @ts-check
+// The runs that there are, one of them, and one that is being made.
+
+import { address, get, listen, post, remove } from "./api.js";
+import { bytes, command, duration, el, say, show } from "./dom.js";
+import { composer } from "./experiment.js";
+
+const link = (/** @type {string} */ page, /** @type {any} */ query, /** @type {any[]} */ ...children) =>
+  el("a", { href: `#${address(page, query)}` }, ...children);
+
+/** @param {any} it */
+const claims = (it) => {
+  const parts = [];
+  if (it.claims_failed) parts.push(`${it.claims_failed} failed`);
+  if (it.claims_passed) parts.push(`${it.claims_passed} passed`);
+  if (it.claims_not_judged) parts.push(`${it.claims_not_judged} not judged`);
+  return parts.length ? `Claims: ${parts.join(", ")}.` : "";
+};
+
+const when = (/** @type {string} */ started) => new Date(started).toLocaleString();
+
+/** @param {any} it */
+const card = (it) => el("li", { class: "run-card" },
+  el("h3", {}, link("/run", { run: it.run }, it.title ?? it.name)),
+  it.answer && el("p", { class: "answer" }, it.answer),
+  el("p", { class: "meta" }, [
+    it.is_finished ? "" : "Not finished.",
+    claims(it), `${it.cases} ${it.cases === 1 ? "case" : "cases"}, ${it.world_in_words}, ${when(it.started)}.`,
+  ].filter(Boolean).join(" ")));
+
+/** The jobs that run. @param {any[]} jobs */
+const running = (jobs) => jobs.filter((job) => job.is_running).map((job) => el("p", { class: "running" },
+  el("strong", {}, "Running: "), link("/job", { id: job.id }, job.command)));
+
+/** @type {import("./app.js").Page} */
+export const home = async (place) => {
+  const [{ runs: all }, { jobs }] = await Promise.all([get("/api/runs"), get("/api/jobs")]);
+  const ask = el("section", { class: "ask" });
+  show(place,
+    el("header", {}, el("h1", {}, "What do you want to know?"),
+      el("p", { class: "lead" }, "Choose a path, choose what to compare. tcplab transfers data through it, explains every packet, and answers with statistics.")),
+    ...running(jobs), ask,
+    el("section", {}, el("h2", {}, "Latest runs"),
+      all.length ? el("ul", { class: "run-cards" }, ...all.slice(0, 6).map(card)) : el("p", { class: "meta" }, "None yet."),
+      all.length > 6 && el("p", {}, el("a", { href: "#/runs" }, "All runs"))));
+  return composer(ask, { isOpen: false });
+};
+
+/** @type {import("./app.js").Page} */
+export const runs = async (place) => {
+  const { runs: all, count } = await get("/api/runs");
+  const list = el("ul", { class: "run-cards" });
+  const filter = el("input", { type: "search", placeholder: "Filter by name, title or answer", "aria-label": "Filter runs" });
+  const compareButton = el("button", { type: "button", disabled: true }, "Compare the two chosen");
+  /** @type {string[]} */
+  let chosen = [];
+  const draw = () => {
+    const word = filter.value.toLowerCase();
+    const fits = (/** @type {any} */ it) => [it.run, it.title, it.answer, it.question].some((text) => text?.toLowerCase().includes(word));
+    show(list, ...all.filter(fits).map((/** @type {any} */ it) => {
+      const item = card(it);
+      if (it.is_finished) item.prepend(el("label", { class: "choose" }, el("input", {
+        type: "checkbox", checked: chosen.includes(it.run),
+        onchange: () => {
+          chosen = chosen.includes(it.run) ? chosen.filter((other) => other !== it.run) : [...chosen, it.run].slice(-2);
+          compareButton.disabled = chosen.length !== 2;
+          draw();
+        },
+      }), " compare"));
+      return item;
+    }));
+  };
+  const compared = el("div", {});
+  compareButton.addEventListener("click", async () => {
+    compareButton.disabled = true;
+    show(compared, el("p", { class: "meta" }, "Comparing …"));
+    try {
+      const { report, command: typed } = await post("/api/compare", { a: chosen[1], b: chosen[0] });
+      show(compared, command(typed), el("iframe", { class: "report", src: report, title: "Comparison" }));
+    } catch (error) {
+      show(compared, el("p", { role: "alert" }, /** @type {Error} */ (error).message));
+    }
+    compareButton.disabled = false;
+  });
+  filter.addEventListener("input", draw);
+  draw();
+  show(place, el("header", {}, el("h1", {}, "Runs"),
+    el("p", { class: "meta" }, `${count} in all, the newest first.`)),
+  el("div", { class: "actions" }, filter, compareButton), compared, list);
+};
+
+const STATE = /** @type {Record<string, string>} */ ({ missing: "not begun", begun: "begun", whole: "done", failed: "failed" });
+
+/** @type {import("./app.js").Page} */
+export const run = async (place, query) => {
+  const name = query.get("run") ?? "";
+  const it = await get("/api/run", { run: name });
+  const done = it.trials.filter((/** @type {any} */ trial) => trial.state === "whole").length;
+  const begin = async (/** @type {any} */ wish) => {
+    const job = await post("/api/jobs", wish);
+    location.hash = address("/job", { id: job.id });
+  };
+  const alert = el("p", { role: "alert", class: "warnings" });
+  const act = (/** @type {string} */ label, /** @type {() => Promise<void>} */ work) => el("button", {
+    type: "button",
+    onclick: () => work().catch((error) => { alert.textContent = error.message; }),
+  }, label);
+  const more = el("input", { type: "number", min: 1, max: 99999, value: it.glance.trials_of_case + 10, "aria-label": "Trials of each case" });
+  /** @type {Map<string, any[]>} */
+  const cases = new Map();
+  for (const trial of it.trials) cases.set(trial.case, [...(cases.get(trial.case) ?? []), trial]);
+  show(place,
+    el("header", {}, el("h1", {}, it.told?.title ?? it.glance.name),
+      it.told?.answer && el("p", { class: "lead answer" }, it.told.answer),
+      el("p", { class: "outcome" }, claims(it.told ?? {})),
+      el("p", { class: "meta" }, `${done} of ${it.trials.length} trials, ${bytes(it.bytes)} in ${it.files} files, ${when(it.glance.started)}.`)),
+    alert,
+    el("div", { class: "actions" },
+      !it.glance.is_finished && act("Resume", () => begin({ do: "resume", run: name })),
+      it.glance.is_finished && el("label", {}, "Trials of each case ", more),
+      it.glance.is_finished && act("Extend", () => begin({ do: "extend", run: name, trials: Number(more.value) })),
+      link("/new", { run: name }, "Change and run again"),
+      act("Delete", async () => {
+        if (!confirm(`Delete the run ${name} for good?`)) return;
+        await remove("/api/run", { run: name });
+        location.hash = "/runs";
+      })),
+    it.report
+      ? el("section", {}, el("h2", {}, "Report"), el("p", {}, el("a", { href: it.report, target: "_blank", rel: "noreferrer" }, "Open the report by itself")),
+        el("iframe", { class: "report", src: it.report, title: "Report" }))
+      : null,
+    el("section", {}, el("h2", {}, "Watch a trial"),
+      el("p", { class: "meta" }, "Each trial whose packets are kept can be played again, packet by packet."),
+      el("div", { class: "scroll" }, el("table", { class: "watch" }, el("tbody", {}, ...[...cases].map(([of, trials]) => el("tr", {},
+        el("th", { scope: "row" }, of),
+        el("td", {}, ...trials.map((trial) => [
+          trial.state === "begun" || (trial.state === "whole" && trial.keeps_packets)
+            ? link("/live", { run: name, case: trial.case, trial: trial.number }, String(trial.number))
+            : el("span", { class: "meta", title: STATE[trial.state] }, String(trial.number)), " ",
+        ]).flat()))))))),
+    el("section", {}, el("h2", {}, "As commands"),
+      command(`tcplab report ${it.glance.path}`),
+      command(`tcplab run ${it.glance.path}/scenario.toml`),
+      el("details", {}, el("summary", {}, "The scenario"), el("pre", {}, it.scenario))));
+};
+
+/** A run that is being made. @type {import("./app.js").Page} */
+export const job = async (place, query) => {
+  const id = Number(query.get("id"));
+  const state = await get(`/api/jobs/${id}`);
+  const bar = el("progress", { max: 1, value: 0, "aria-label": "Progress" });
+  const now = el("p", { class: "lead" }, "Starting …");
+  const left = el("p", { class: "meta" });
+  const watch = el("p", {});
+  const faults = el("ul", { class: "warnings" });
+  const outcome = el("div", {});
+  const stop = el("button", { type: "button", onclick: () => post(`/api/jobs/${id}/stop`, {}) }, "Stop");
+  show(place, el("header", {}, el("h1", {}, "Running an experiment")), now, bar, left,
+    el("div", { class: "actions" }, stop), watch, faults, outcome, command(state.command));
+  let total = 0, index = 0, run = "", current = { case: "", trial: 0 };
+  const began = performance.now();
+  /** @type {Record<string, (event: any) => void>} */
+  const told = {
+    begun: (event) => {
+      total = event.trials;
+      run = event.run;
+      for (const warning of event.warnings) faults.append(el("li", {}, warning));
+    },
+    calibrating: (event) => { now.textContent = `Verifying the path: step ${event.step} of ${event.total}`; },
+    "warming-up": (event) => { now.textContent = `Warm-up trial ${event.index} of ${event.total}, which is not counted`; },
+    started: (event) => {
+      index = event.index;
+      total = event.total;
+      current = { case: event.case, trial: event.trial };
+      now.textContent = `Trial ${index} of ${total}: ${event.case}, number ${event.trial}`;
+      if (run) show(watch, link("/live", { run, ...current }, "Watch this trial"));
+    },
+    progress: (event) => {
+      now.textContent = `Trial ${index} of ${total}: ${current.case}, ${bytes(event.received_bytes)} after ${duration(event.at_ns / 1e9)}`;
+    },
+    failed: (event) => { faults.append(el("li", {}, `${current.case}, trial ${current.trial}: ${event.reason}${event.again ? "; it is run again" : ""}`)); },
+    flawed: (event) => { faults.append(el("li", {}, `${current.case}, trial ${current.trial}: ${event.flaws.join("; ")}${event.again ? "; it is run again" : "; it is kept with a flag"}`)); },
+    analysing: (event) => { now.textContent = `Analysing trial ${event.done} of ${event.total}`; },
+    reporting: () => { now.textContent = "Writing the report"; },
+  };
+  const source = listen(`/api/jobs/${id}/events`, {
+    told: (event) => {
+      told[event.event]?.(event);
+      if (event.left_seconds !== undefined) {
+        const passed = (performance.now() - began) / 1e3;
+        bar.value = Math.max(bar.value, passed / (passed + event.left_seconds + 1e-3));
+        left.textContent = `about ${duration(event.left_seconds)} left`;
+      }
+    },
+    ended: (end) => {
+      source.close();
+      stop.hidden = bar.hidden = left.hidden = true;
+      if (end.run && end.exit_code !== null && end.exit_code < 2 && end.is_finished) {
+        say("The run is finished.");
+        location.replace(`#${address("/run", { run: end.run })}`);
+        return;
+      }
+      now.textContent = end.is_finished ? "Done; some trials failed." : "Ended before it was finished.";
+      show(outcome, end.said && el("pre", { role: "alert" }, end.said),
+        end.run && el("p", {}, link("/run", { run: end.run }, "Open the run")));
+    },
+    lost: () => { left.textContent = "No connection to the server. It is looked for."; },
+  });
+  return () => source.close();
+};

@@ -1,0 +1,36 @@
+// @ts-check
+// Light or dark: as the reader chose, else as the system says.
+
+const KEY = "tcplab-theme";
+
+/** @returns {boolean} */
+const isDark = () => {
+  const chosen = document.documentElement.dataset.theme;
+  return chosen ? chosen === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
+};
+
+/** @param {string | null} theme */
+const choose = (theme) => {
+  if (theme === "light" || theme === "dark") document.documentElement.dataset.theme = theme;
+};
+
+/** Calls what draws with colours of its own when they change. */
+export const onTheme = (/** @type {() => void} */ redraw) => {
+  addEventListener("tcplab-theme", redraw);
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", redraw);
+};
+
+/** @param {HTMLElement} button */
+export const themeButton = (button) => {
+  const name = () => { button.textContent = isDark() ? "Light" : "Dark"; };
+  name();
+  button.addEventListener("click", () => {
+    const theme = isDark() ? "light" : "dark";
+    choose(theme);
+    try { localStorage.setItem(KEY, theme); } catch { /* then it is not remembered */ }
+    name();
+    dispatchEvent(new Event("tcplab-theme"));
+  });
+};
+
+try { choose(localStorage.getItem(KEY)); } catch { /* storage is refused */ }

@@ -1,0 +1,216 @@
+//! Experiments before they are run: what there is to start from, mistakes, time and room, the path.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Json;
+use axum::extract::{Query, State};
+use serde::Deserialize;
+use serde_json::{Value, json};
+use tcplab_actions::{TEXT_MAX, embedded, files_beside};
+use tcplab_lab::{Bench, Overrides};
+use tcplab_path::Direction;
+use tcplab_plot::{PathPicture, path_picture};
+use tcplab_results::World;
+use tcplab_scenario::{PathFile, Scenario, ScenarioError, catalogue, presets};
+use tcplab_units::{Instant, Span};
+
+use super::{Ui, aside};
+use crate::error::Refusal;
+
+/// How long the time of a trial is found out before a run.
+const PATIENCE: Duration = Duration::from_millis(500);
+/// What is shown of a path, and points of a curve: about two for each pixel.
+const SHOWN: [Span; 2] = [Span::from_secs(10), Span::from_secs(120)];
+const POINTS: usize = 1_600;
+
+/// The built-in experiments.
+pub(super) async fn scenarios() -> Json<Value> {
+    let all: Vec<Value> = catalogue().iter().map(|(name, source)| in_list(name, source)).collect();
+    Json(json!({ "scenarios": all }))
+}
+
+fn in_list(name: &str, source: &str) -> Value {
+    // The comment that a file begins with says what it asks.
+    let lines = source.lines().take_while(|line| line.starts_with('#'));
+    let about: Vec<&str> = lines.map(|line| line.trim_start_matches(['#', ' '])).collect();
+    json!({ "name": name, "title": value_of("title", source), "about": about.join(" ") })
+}
+
+fn value_of(key: &str, source: &str) -> Option<String> {
+    let line = source.lines().find(|line| {
+        line.strip_prefix(key).is_some_and(|rest| rest.trim_start().starts_with('='))
+    })?;
+    let value = line.split_once('=')?.1.trim();
+    Some(value.trim_matches('"').to_owned())
+}
+
+#[derive(Debug, Deserialize)]
+pub(super) struct Named {
+    name: String,
+}
+
+/// The text of a built-in experiment.
+pub(super) async fn scenario(Query(Named { name }): Query<Named>) -> Result<Json<Value>, Refusal> {
+    let toml = embedded(&name);
+    let toml = toml.ok_or_else(|| Refusal::missing(tcplab_actions::unknown(&name)))?;
+    Ok(Json(json!({ "name": name.replace('/', "-"), "toml": toml })))
+}
+
+/// The paths that have a name, each with a picture of what it will do.
+pub(super) async fn paths() -> Result<Json<Value>, Refusal> {
+    aside(|| {
+        let all = presets().iter().filter_map(|(name, source)| {
+            let file = tcplab_actions::read_path(source, name, name, &[], Path::new("")).ok()?;
+            let picture = picture(&file.path, file.title.as_deref().unwrap_or(name)).ok();
+            Some(json!({
+                "name": name,
+                "title": file.title,
+                "reference": file.reference,
+                "toml": source,
+                "base_rtt_ns": file.path.round_trip().as_nanos(),
+                "picture": picture,
+            }))
+        });
+        Ok(Json(json!({ "paths": all.collect::<Vec<_>>() })))
+    })
+    .await
+}
+
+/// The JSON Schema of scenario files.
+pub(super) async fn schema() -> Json<Value> {
+    Json(tcplab_scenario::schema())
+}
+
+/// A scenario that is being written.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Draft {
+    toml: String,
+    #[serde(default = "name")]
+    name: String,
+    #[serde(default)]
+    world: Option<String>,
+    #[serde(default)]
+    quick: bool,
+    trials: Option<u32>,
+}
+
+fn name() -> String {
+    "experiment".into()
+}
+
+impl Draft {
+    fn read(&self) -> Result<Scenario, ScenarioError> {
+        // It refers to files beside nothing: those of the directory that the server runs in.
+        let mut files = files_beside(Path::new("experiment.toml"));
+        Scenario::parse_with_files(&self.toml, &self.name, &mut files)
+    }
+    fn checked_length(&self) -> Result<(), Refusal> {
+        if self.toml.len() as u64 <= TEXT_MAX.as_u64() {
+            return Ok(());
+        }
+        Err(Refusal::bad(format!("a scenario has at most {TEXT_MAX}")))
+    }
+}
+
+/// All mistakes of a scenario, each with its place, or what it would run.
+pub(super) async fn check(Json(draft): Json<Draft>) -> Result<Json<Value>, Refusal> {
+    draft.checked_length()?;
+    aside(move || {
+        Ok(Json(match draft.read() {
+            Ok(scenario) => json!({ "mistakes": [], "experiment": experiment(&scenario) }),
+            Err(error) => {
+                let all = std::iter::once(&error).chain(error.others());
+                let mistakes: Vec<Value> = all.map(|it| mistake(it, &draft.toml)).collect();
+                json!({ "mistakes": mistakes, "more": error.unshown() })
+            }
+        }))
+    })
+    .await
+}
+
+/// A mistake; its place in characters of UTF-16, as a page counts them.
+fn mistake(error: &ScenarioError, source: &str) -> Value {
+    let span = error.span();
+    let units = |end: usize| source.get(..end).unwrap_or(source).encode_utf16().count();
+    json!({
+        "what": error.to_string(),
+        "remedy": error.remedy(),
+        "line": error.line(),
+        "from": units(span.start),
+        "until": units(span.end),
+    })
+}
+
+fn experiment(scenario: &Scenario) -> Value {
+    let case = |case: &tcplab_scenario::Case| json!({ "name": case.name, "levels": case.levels, "base_rtt_ns": case.round_trip() });
+    json!({
+        "title": scenario.title,
+        "trials": scenario.trials,
+        "cases": scenario.cases.iter().map(case).collect::<Vec<_>>(),
+        "claims": scenario.expects.iter().map(|it| &it.claim).collect::<Vec<_>>(),
+    })
+}
+
+/// The time and the room that a run would take.
+pub(super) async fn estimate(
+    State(ui): State<Arc<Ui>>,
+    Json(draft): Json<Draft>,
+) -> Result<Json<Value>, Refusal> {
+    draft.checked_length()?;
+    aside(move || {
+        let scenario = draft.read().map_err(|error| Refusal::bad(error.to_string()))?;
+        let world = match draft.world.as_deref() {
+            None | Some("auto") => None,
+            Some("kernel") => Some(World::Kernel),
+            Some("sim") => Some(World::Simulated),
+            Some(_) => return Err(Refusal::bad("a world is auto, kernel or sim")),
+        };
+        let launcher = tcplab_actions::launcher(ui.program.clone());
+        let refused = || tcplab_lab::kernel_refused(&launcher);
+        let overrides =
+            Overrides { quick: draft.quick, trials: draft.trials, ..Overrides::default() };
+        let plan = tcplab_lab::plan(&scenario, world, refused, overrides)
+            .map_err(|error| Refusal::bad(error.to_string()))?;
+        let bench = Bench::new(launcher.clone());
+        let estimate = tcplab_lab::estimate_plan(&scenario, &plan, &bench, PATIENCE);
+        Ok(Json(json!({ "in_words": estimate.in_short(), "estimate": estimate })))
+    })
+    .await
+}
+
+/// What the path of a scenario's first case will do, or of a path file.
+pub(super) async fn outlook(Json(draft): Json<Draft>) -> Result<Json<Value>, Refusal> {
+    draft.checked_length()?;
+    aside(move || {
+        let mistaken = |error: String| Refusal::bad(error);
+        let path = match draft.read() {
+            Ok(scenario) => scenario.cases.first().map(|case| case.path.clone()),
+            Err(_) => {
+                let file = PathFile::parse_with(
+                    &draft.toml,
+                    &draft.name,
+                    &[],
+                    &mut files_beside(Path::new("x.toml")),
+                );
+                Some(file.map_err(|error| mistaken(error.to_string()))?.path)
+            }
+        };
+        let path = path.ok_or_else(|| mistaken("the scenario has no case".into()))?;
+        Ok(Json(json!({ "picture": picture(&path, "").map_err(mistaken)? })))
+    })
+    .await
+}
+
+/// What a path will do, as SVG.
+fn picture(path: &tcplab_path::PathSpec, title: &str) -> Result<String, String> {
+    let link = |direction| path.link(direction).map_err(|error| error.to_string());
+    let links = [link(Direction::Forward)?, link(Direction::Reverse)?];
+    let [least, most] = SHOWN;
+    let span =
+        links.iter().map(tcplab_path::LinkPlan::time_to_show).fold(least, Span::max).min(most);
+    let [forward, reverse] = links.map(|link| link.outlook(Instant::ZERO + span, 1, POINTS));
+    Ok(path_picture(&PathPicture { title, forward: &forward, reverse: &reverse }))
+}

@@ -1,0 +1,180 @@
+//! Starting runs, and what they tell.
+
+use std::convert::Infallible;
+use std::fs;
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::{Path, State};
+use axum::http::HeaderMap;
+use axum::response::Sse;
+use axum::response::sse::{Event, KeepAlive};
+use serde::Deserialize;
+use serde_json::{Value, json};
+use tokio::sync::mpsc;
+use tokio_stream::Stream;
+use tokio_stream::wrappers::ReceiverStream;
+
+use super::{Ui, aside};
+use crate::error::Refusal;
+use crate::jobs::{Job, JobState};
+use crate::places::run_directory;
+
+/// Where scenarios of the page are kept, below the directory of all runs.
+const DRAFTS: &str = ".drafts";
+/// Events on the way to a page; more wait where they are kept.
+const ON_THE_WAY: usize = 64;
+
+/// What to do.
+#[derive(Debug, Deserialize)]
+#[serde(tag = "do", rename_all = "kebab-case", deny_unknown_fields)]
+pub(super) enum Wish {
+    /// Run a scenario.
+    Run {
+        /// Its text.
+        toml: String,
+        /// Its name.
+        name: String,
+        /// `auto`, `kernel` or `sim`.
+        #[serde(default = "auto")]
+        world: String,
+        #[serde(default)]
+        quick: bool,
+        trials: Option<u32>,
+        seed: Option<u64>,
+        /// One case and one trial of it alone, with all packets.
+        case: Option<String>,
+        trial: Option<u32>,
+    },
+    /// Go on with a run that was stopped.
+    Resume { run: String },
+    /// Add trials to a run.
+    Extend { run: String, trials: u32 },
+}
+
+fn auto() -> String {
+    "auto".into()
+}
+
+pub(super) async fn start(
+    State(ui): State<Arc<Ui>>,
+    Json(wish): Json<Wish>,
+) -> Result<Json<JobState>, Refusal> {
+    aside(move || {
+        let arguments = arguments(&ui, wish)?;
+        Ok(Json(ui.jobs.start(arguments)?.state()))
+    })
+    .await
+}
+
+/// The command for a wish.
+fn arguments(ui: &Ui, wish: Wish) -> Result<Vec<String>, Refusal> {
+    let runs = ui.runs.display().to_string();
+    let mut arguments = vec!["run".to_owned()];
+    match wish {
+        Wish::Run { toml, name, world, quick, trials, seed, case, trial } => {
+            arguments.push(draft(ui, &name, &toml)?);
+            arguments.extend(["--runs".into(), runs, "--world".into(), world]);
+            if quick {
+                arguments.push("--quick".into());
+            }
+            let numbers = [
+                ("--trials", trials.map(u64::from)),
+                ("--seed", seed),
+                ("--trial", trial.map(u64::from)),
+            ];
+            for (flag, number) in numbers {
+                arguments.extend(number.map(|it| format!("{flag}={it}")));
+            }
+            arguments.extend(case.map(|case| format!("--case={case}")));
+        }
+        Wish::Resume { run } => {
+            let path = run_directory(&ui.runs, &run)?;
+            arguments.push(format!("--resume={}", path.display()));
+        }
+        Wish::Extend { run, trials } => {
+            let path = run_directory(&ui.runs, &run)?;
+            arguments.push(format!("--extend={}", path.display()));
+            arguments.push(format!("--trials={trials}"));
+        }
+    }
+    Ok(arguments)
+}
+
+/// Keeps a scenario as a file, so that the command that runs it can be typed.
+fn draft(ui: &Ui, name: &str, toml: &str) -> Result<String, Refusal> {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_".contains(c);
+    let is_name = !name.is_empty() && name.len() <= 80 && name.chars().all(is_plain);
+    if !is_name {
+        return Err(Refusal::bad("a name has letters, digits, - and _, at most 80"));
+    }
+    let place = ui.runs.join(DRAFTS);
+    let file = place.join(format!("{name}.toml"));
+    let written = fs::create_dir_all(&place).and_then(|()| fs::write(&file, toml));
+    written
+        .map_err(|error| Refusal::failed(format!("cannot write {}: {error}", file.display())))?;
+    Ok(file.display().to_string())
+}
+
+pub(super) async fn list(State(ui): State<Arc<Ui>>) -> Json<Value> {
+    let jobs: Vec<JobState> = ui.jobs.all().iter().map(|job| job.state()).collect();
+    Json(json!({ "jobs": jobs }))
+}
+
+pub(super) async fn one(
+    State(ui): State<Arc<Ui>>,
+    Path(id): Path<u64>,
+) -> Result<Json<JobState>, Refusal> {
+    Ok(Json(ui.jobs.job(id)?.state()))
+}
+
+pub(super) async fn stop(
+    State(ui): State<Arc<Ui>>,
+    Path(id): Path<u64>,
+) -> Result<Json<JobState>, Refusal> {
+    let job = ui.jobs.job(id)?;
+    job.stop();
+    Ok(Json(job.state()))
+}
+
+/// The events of a job as they come; a page that comes back goes on where it was
+/// (`Last-Event-ID`).
+pub(super) async fn events(
+    State(ui): State<Arc<Ui>>,
+    Path(id): Path<u64>,
+    headers: HeaderMap,
+) -> Result<Sse<impl Stream<Item = Result<Event, Infallible>>>, Refusal> {
+    let job = ui.jobs.job(id)?;
+    let last = headers.get("last-event-id").and_then(|it| it.to_str().ok()?.parse::<usize>().ok());
+    let (sender, receiver) = mpsc::channel(ON_THE_WAY);
+    tokio::spawn(pass_on(job, last.map_or(0, |last| last + 1), sender));
+    Ok(Sse::new(ReceiverStream::new(receiver)).keep_alive(KeepAlive::default()))
+}
+
+async fn pass_on(job: Arc<Job>, from: usize, sender: mpsc::Sender<Result<Event, Infallible>>) {
+    let mut changes = job.changes();
+    let mut next = from;
+    loop {
+        changes.mark_unchanged();
+        let is_running = job.is_running();
+        // The latest event may have changed since: progress takes the place of progress.
+        let events = job.events(next.saturating_sub(1));
+        let first = next.saturating_sub(1);
+        for (place, event) in events.iter().enumerate() {
+            let id = (first + place).to_string();
+            let event = Event::default().id(id).event("told").data(event.to_string());
+            if sender.send(Ok(event)).await.is_err() {
+                return;
+            }
+        }
+        next = first + events.len();
+        if !is_running {
+            let end = serde_json::to_string(&job.state()).unwrap_or_default();
+            let _ = sender.send(Ok(Event::default().event("ended").data(end))).await;
+            return;
+        }
+        if changes.changed().await.is_err() {
+            return;
+        }
+    }
+}

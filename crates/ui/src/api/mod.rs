@@ -1,0 +1,79 @@
+//! What the page and programs may ask, under `/api`: JSON in and out.
+//!
+//! `docs/ui.md` tells people, `/api/openapi.json` tells programs.
+
+mod about;
+mod comparisons;
+mod document;
+mod drafts;
+mod jobs;
+mod live;
+mod reports;
+mod runs;
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use axum::Router;
+use axum::routing::{get, post};
+
+use crate::assets;
+use crate::config::Config;
+use crate::error::Refusal;
+use crate::jobs::Jobs;
+use crate::live::Watched;
+
+pub(crate) use reports::{REPORTS, Reports};
+
+/// What the server knows.
+#[derive(Debug)]
+pub(crate) struct Ui {
+    pub(crate) runs: PathBuf,
+    pub(crate) program: PathBuf,
+    pub(crate) jobs: Jobs,
+    pub(crate) watched: Watched,
+    pub(crate) reports: Reports,
+}
+
+impl Ui {
+    pub(crate) fn new(config: Config) -> Ui {
+        let Config { runs, program, .. } = config;
+        let jobs = Jobs::new(program.clone(), runs.clone());
+        Ui { runs, program, jobs, watched: Watched::default(), reports: Reports::default() }
+    }
+}
+
+/// All there is to ask.
+pub(crate) fn routes(ui: Arc<Ui>) -> Router {
+    Router::new()
+        .route("/api/openapi.json", get(document::openapi))
+        .route("/api/about", get(about::about))
+        .route("/api/scenarios", get(drafts::scenarios))
+        .route("/api/scenario", get(drafts::scenario))
+        .route("/api/paths", get(drafts::paths))
+        .route("/api/schema", get(drafts::schema))
+        .route("/api/check", post(drafts::check))
+        .route("/api/estimate", post(drafts::estimate))
+        .route("/api/outlook", post(drafts::outlook))
+        .route("/api/runs", get(runs::list))
+        .route("/api/run", get(runs::one).delete(runs::remove))
+        .route("/api/compare", post(comparisons::compare))
+        .route("/api/jobs", get(jobs::list).post(jobs::start))
+        .route("/api/jobs/{id}", get(jobs::one))
+        .route("/api/jobs/{id}/stop", post(jobs::stop))
+        .route("/api/jobs/{id}/events", get(jobs::events))
+        .route("/api/live", get(live::events))
+        .route("/api/live/packets", get(live::packets))
+        .route("/reports/{key}/{*file}", get(reports::file))
+        .route("/", get(assets::index))
+        .route("/{*file}", get(assets::file))
+        .with_state(ui)
+}
+
+/// Does work that takes a while, or waits for the disk, beside the others.
+pub(crate) async fn aside<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, Refusal> + Send + 'static,
+) -> Result<T, Refusal> {
+    let done = tokio::task::spawn_blocking(work).await;
+    done.unwrap_or_else(|_| Err(Refusal::failed("a mistake in tcplab: the work ended early")))
+}

@@ -1,0 +1,143 @@
+//! The runs that there are.
+
+use std::fs;
+use std::path::Path;
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::{Query, State};
+use axum::http::StatusCode;
+use serde::Serialize;
+use serde_json::{Value, json};
+use tcplab_lab::{RunDirectory, RunGlance, TrialGlance, read_run};
+use tcplab_results::{ClaimCounts, RunWorld};
+
+use super::{Ui, aside};
+use crate::error::Refusal;
+use crate::places::{RunName, name_of, run_directory};
+
+/// Runs in a list: enough for years of a person's.
+const LISTED: usize = 1_000;
+/// Runs of a list whose results are read: a page shows no more at once.
+const ANSWERED: usize = 60;
+
+/// A run in the list.
+#[derive(Debug, Serialize)]
+struct Listed {
+    run: String,
+    world_in_words: &'static str,
+    #[serde(flatten)]
+    glance: RunGlance,
+    /// Its title, and what its claims came to; of finished ones.
+    #[serde(flatten)]
+    told: Option<Told>,
+}
+
+#[derive(Debug, Serialize)]
+struct Told {
+    title: String,
+    question: String,
+    answer: String,
+    claims_passed: usize,
+    claims_failed: usize,
+    claims_not_judged: usize,
+    failed_trials: usize,
+}
+
+/// All runs, the newest first.
+pub(super) async fn list(State(ui): State<Arc<Ui>>) -> Result<Json<Value>, Refusal> {
+    aside(move || {
+        let all = RunGlance::all(&ui.runs);
+        let count = all.len();
+        let listed = |(place, glance): (usize, RunGlance)| {
+            let told = (glance.is_finished && place < ANSWERED).then(|| told(&glance.path));
+            let world_in_words = match glance.world {
+                RunWorld::Kernel => "on this machine's kernel",
+                RunWorld::Simulated => "in virtual time",
+                RunWorld::Both => "on this machine's kernel and in virtual time",
+            };
+            let run = name_of(&ui.runs, &glance.path);
+            Listed { run, world_in_words, told: told.flatten(), glance }
+        };
+        let runs: Vec<Listed> = all.into_iter().take(LISTED).enumerate().map(listed).collect();
+        Ok(Json(json!({ "count": count, "runs": runs })))
+    })
+    .await
+}
+
+fn told(path: &Path) -> Option<Told> {
+    let run = read_run(path).ok()?;
+    let claims = ClaimCounts::of(&run.claims);
+    let (question, answer) = tcplab_report::question_and_answer(&run);
+    Some(Told {
+        title: run.title.clone(),
+        question,
+        answer,
+        claims_passed: claims.passed,
+        claims_failed: claims.failed,
+        claims_not_judged: claims.not_judged,
+        failed_trials: run.cases.iter().map(|case| case.failures.len()).sum(),
+    })
+}
+
+/// One run: its trials, its scenario, its results in words.
+pub(super) async fn one(
+    State(ui): State<Arc<Ui>>,
+    Query(RunName { run }): Query<RunName>,
+) -> Result<Json<Value>, Refusal> {
+    aside(move || {
+        let path = run_directory(&ui.runs, &run)?;
+        let glance = RunGlance::at(&path).map_err(|error| Refusal::bad(error.to_string()))?;
+        let trials = TrialGlance::all(&path).map_err(|error| Refusal::bad(error.to_string()))?;
+        let scenario = fs::read_to_string(path.join("scenario.toml")).unwrap_or_default();
+        let told = glance.is_finished.then(|| told(&path)).flatten();
+        let report = glance.is_finished.then(|| ui.reports.address(&path)).flatten();
+        let (files, bytes) = size(&path);
+        Ok(Json(json!({
+            "run": run,
+            "glance": glance,
+            "told": told,
+            "trials": trials,
+            "scenario": scenario,
+            "report": report,
+            "files": files,
+            "bytes": bytes,
+        })))
+    })
+    .await
+}
+
+/// Removes a run for good.
+pub(super) async fn remove(
+    State(ui): State<Arc<Ui>>,
+    Query(RunName { run }): Query<RunName>,
+) -> Result<Json<Value>, Refusal> {
+    aside(move || {
+        let path = run_directory(&ui.runs, &run)?;
+        // Nobody else works on it.
+        let opened = RunDirectory::open(&path)
+            .map_err(|error| Refusal::new(StatusCode::CONFLICT, error.to_string()))?;
+        opened.discard().map_err(|error| Refusal::failed(error.to_string()))?;
+        Ok(Json(json!({ "removed": run })))
+    })
+    .await
+}
+
+/// Files and bytes below a directory; links are not followed.
+fn size(place: &Path) -> (u64, u64) {
+    let (mut files, mut bytes) = (0, 0);
+    let mut waiting = vec![place.to_owned()];
+    while let Some(next) = waiting.pop() {
+        for entry in fs::read_dir(next).into_iter().flatten().flatten() {
+            match entry.metadata() {
+                Ok(about) if about.is_dir() => waiting.push(entry.path()),
+                Ok(about) => {
+                    files += 1;
+                    bytes += about.len();
+                }
+                Err(_) => {}
+            }
+        }
+    }
+    (files, bytes)
+}

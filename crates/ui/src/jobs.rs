@@ -1,0 +1,278 @@
+//! What takes time: processes of the same program, whose commands the page shows.
+//!
+//! A job's standard input is a pipe that nobody writes to: when this server dies, it ends, and with
+//! it the job (`--control`). Its events are kept, so that a page that comes back sees all of them.
+
+use std::collections::BTreeMap;
+use std::io::{BufRead, BufReader, Read};
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdin, Command, Stdio};
+use std::sync::{Arc, Mutex};
+use std::thread::{self, JoinHandle};
+
+use serde::Serialize;
+use serde_json::Value;
+use tokio::sync::watch;
+
+use crate::error::Refusal;
+use crate::places::name_of;
+
+/// The most jobs at a time: trials on the kernel need the machine for themselves, and those in
+/// virtual time take all processors.
+const AT_A_TIME: usize = 1;
+/// Jobs that are remembered, the newest.
+const REMEMBERED: usize = 100;
+/// Events of a job that are kept, without progress within a trial: a run of 10,000 trials has three
+/// for each.
+const EVENTS: usize = 40_000;
+/// What is kept of its words to people, bytes.
+const SAID: u64 = 64 << 10;
+/// The longest line of an event, bytes.
+const LINE: u64 = 1 << 20;
+
+/// All jobs of this server.
+#[derive(Debug)]
+pub(crate) struct Jobs {
+    program: PathBuf,
+    runs: PathBuf,
+    list: Mutex<List>,
+}
+
+#[derive(Debug, Default)]
+struct List {
+    last: u64,
+    jobs: BTreeMap<u64, Arc<Job>>,
+    threads: Vec<JoinHandle<()>>,
+}
+
+/// A process, and what it told.
+#[derive(Debug)]
+pub(crate) struct Job {
+    pub(crate) id: u64,
+    /// The arguments, without the program.
+    arguments: Vec<String>,
+    runs: PathBuf,
+    inner: Mutex<Inner>,
+    /// Counts changes.
+    changes: watch::Sender<u64>,
+}
+
+#[derive(Debug, Default)]
+struct Inner {
+    events: Vec<Value>,
+    said: String,
+    /// Its exit code, once it has ended; none if a signal ended it.
+    end: Option<Option<i32>>,
+    input: Option<ChildStdin>,
+}
+
+/// A job as the page sees it.
+#[derive(Debug, Serialize)]
+pub(crate) struct JobState {
+    id: u64,
+    /// What to type for the same.
+    command: String,
+    /// The run's place below that of all runs, once it is known.
+    run: Option<String>,
+    is_running: bool,
+    /// Whether it came to its end.
+    is_finished: bool,
+    exit_code: Option<i32>,
+    /// Its latest event.
+    latest: Option<Value>,
+    /// What it said to people.
+    said: String,
+}
+
+impl Jobs {
+    pub(crate) fn new(program: PathBuf, runs: PathBuf) -> Jobs {
+        Jobs { program, runs, list: Mutex::default() }
+    }
+
+    /// Starts the program with these arguments.
+    ///
+    /// # Errors
+    /// When too many run, or no process can be made.
+    pub(crate) fn start(&self, arguments: Vec<String>) -> Result<Arc<Job>, Refusal> {
+        let mut list = self.list.lock().expect("no thread panics while it holds the jobs");
+        let running = list.jobs.values().filter(|job| job.is_running()).count();
+        if running >= AT_A_TIME {
+            let what = "another experiment runs: stop it, or wait for its end";
+            return Err(Refusal::new(axum::http::StatusCode::CONFLICT, what));
+        }
+        let mut command = Command::new(&self.program);
+        command.args(&arguments).arg("--control");
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command
+            .spawn()
+            .map_err(|error| Refusal::failed(format!("cannot start tcplab: {error}")))?;
+        list.last += 1;
+        let inner = Inner { input: child.stdin.take(), ..Inner::default() };
+        let (id, changes) = (list.last, watch::Sender::new(0));
+        let (runs, inner) = (self.runs.clone(), Mutex::new(inner));
+        let job = Arc::new(Job { id, arguments, runs, inner, changes });
+        let follower = Arc::clone(&job);
+        list.threads.retain(|thread| !thread.is_finished());
+        list.threads.push(thread::spawn(move || follow(&follower, child)));
+        list.jobs.insert(id, Arc::clone(&job));
+        let ended = |(_, job): &(&u64, &Arc<Job>)| !job.is_running();
+        while list.jobs.len() > REMEMBERED
+            && let Some(oldest) = list.jobs.iter().find(ended).map(|(id, _)| *id)
+        {
+            list.jobs.remove(&oldest);
+        }
+        Ok(job)
+    }
+
+    /// A job of this number.
+    pub(crate) fn job(&self, id: u64) -> Result<Arc<Job>, Refusal> {
+        let list = self.list.lock().expect("no thread panics while it holds the jobs");
+        list.jobs.get(&id).cloned().ok_or_else(|| Refusal::missing(format!("there is no job {id}")))
+    }
+
+    /// All jobs, the newest first.
+    pub(crate) fn all(&self) -> Vec<Arc<Job>> {
+        let list = self.list.lock().expect("no thread panics while it holds the jobs");
+        list.jobs.values().rev().cloned().collect()
+    }
+
+    /// Asks all to stop.
+    pub(crate) fn stop_all(&self) {
+        self.all().iter().for_each(|job| job.stop());
+    }
+
+    /// Waits until all have ended.
+    pub(crate) fn wait_for_all(&self) {
+        let threads = {
+            let mut list = self.list.lock().expect("no thread panics while it holds the jobs");
+            std::mem::take(&mut list.threads)
+        };
+        for thread in threads {
+            let _ = thread.join();
+        }
+    }
+}
+
+impl Job {
+    fn inner(&self) -> std::sync::MutexGuard<'_, Inner> {
+        self.inner.lock().expect("no thread panics while it holds a job")
+    }
+    pub(crate) fn is_running(&self) -> bool {
+        self.inner().end.is_none()
+    }
+    /// Asks it to stop: what is finished is kept.
+    pub(crate) fn stop(&self) {
+        drop(self.inner().input.take());
+    }
+    /// The events from this number on.
+    pub(crate) fn events(&self, from: usize) -> Vec<Value> {
+        self.inner().events.get(from..).unwrap_or_default().to_vec()
+    }
+    /// Counts up with each change.
+    pub(crate) fn changes(&self) -> watch::Receiver<u64> {
+        self.changes.subscribe()
+    }
+    pub(crate) fn state(&self) -> JobState {
+        let inner = self.inner();
+        let begun = inner.events.iter().find(|it| it["event"] == "begun");
+        let run = begun.and_then(|it| it["run"].as_str()).map(str::to_owned);
+        JobState {
+            id: self.id,
+            command: in_words(&self.arguments),
+            run,
+            is_running: inner.end.is_none(),
+            is_finished: inner.events.iter().any(|it| it["event"] == "finished"),
+            exit_code: inner.end.flatten(),
+            latest: inner.events.last().cloned(),
+            said: inner.said.clone(),
+        }
+    }
+
+    fn add(&self, mut event: Value) {
+        if let Some(directory) = event["directory"].as_str() {
+            event["run"] = name_of(&self.runs, Path::new(directory)).into();
+        }
+        let mut inner = self.inner();
+        let is_progress = |event: &Value| event["event"] == "progress";
+        // Of progress within a trial the latest says all.
+        if is_progress(&event)
+            && let Some(last) = inner.events.last_mut().filter(|last| is_progress(last))
+        {
+            *last = event;
+        } else if inner.events.len() < EVENTS {
+            inner.events.push(event);
+        } else if let Some(last) = inner.events.last_mut() {
+            *last = event;
+        }
+        drop(inner);
+        self.changed();
+    }
+
+    fn changed(&self) {
+        self.changes.send_modify(|count| *count += 1);
+    }
+}
+
+/// Takes what a process tells until it has ended.
+fn follow(job: &Arc<Job>, mut child: Child) {
+    let errors = child.stderr.take();
+    let listener = {
+        let job = Arc::clone(job);
+        thread::spawn(move || {
+            let Some(errors) = errors else { return };
+            for line in BufReader::new(errors).lines().map_while(Result::ok) {
+                let mut inner = job.inner();
+                if (inner.said.len() + line.len()) as u64 <= SAID {
+                    inner.said += &line;
+                    inner.said.push('\n');
+                }
+            }
+        })
+    };
+    if let Some(output) = child.stdout.take() {
+        let mut lines = BufReader::new(output);
+        let mut line = Vec::new();
+        while let Ok(1..) = (&mut lines).take(LINE).read_until(b'\n', &mut line) {
+            if let Ok(event) = serde_json::from_slice(&line) {
+                job.add(event);
+            }
+            line.clear();
+        }
+    }
+    let _ = listener.join();
+    let code = child.wait().ok().and_then(|status| status.code());
+    let mut inner = job.inner();
+    inner.end = Some(code);
+    inner.input = None;
+    drop(inner);
+    job.changed();
+}
+
+/// A command as a shell takes it.
+fn in_words(arguments: &[String]) -> String {
+    let is_plain = |word: &str| {
+        !word.is_empty()
+            && word.bytes().all(|it| it.is_ascii_alphanumeric() || b"-_./=:,".contains(&it))
+    };
+    let mut text = String::from("tcplab");
+    for word in arguments {
+        text.push(' ');
+        if is_plain(word) {
+            text += word;
+        } else {
+            text += &format!("'{}'", word.replace('\'', r"'\''"));
+        }
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn command_can_be_typed() {
+        let words = ["run", "a b.toml", "it's", ""].map(str::to_owned);
+        assert_eq!(in_words(&words), r"tcplab run 'a b.toml' 'it'\''s' ''");
+    }
+}

@@ -1,0 +1,55 @@
+//! A file that another process writes, read to its end when that is over.
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::Duration;
+
+use super::Places;
+
+/// How long a reader rests at the end of what there is. With the writer's 50 ms, and the 100 ms
+/// after which a page is told, a packet is seen a fifth of a second after it was sent.
+const REST: Duration = Duration::from_millis(20);
+
+/// A growing file.
+pub(super) struct Growing {
+    file: File,
+    places: Places,
+    stop: Arc<AtomicBool>,
+}
+
+impl Growing {
+    /// Waits until the file is there; none if it never will be.
+    pub(super) fn open(path: &Path, places: &Places, stop: &Arc<AtomicBool>) -> Option<Growing> {
+        loop {
+            let is_done = places.is_done();
+            if let Ok(file) = File::open(path) {
+                return Some(Growing { file, places: places.clone(), stop: Arc::clone(stop) });
+            }
+            if is_done || stop.load(Ordering::Relaxed) {
+                return None;
+            }
+            thread::sleep(REST);
+        }
+    }
+}
+
+impl Read for Growing {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        loop {
+            if self.stop.load(Ordering::Relaxed) {
+                return Ok(0);
+            }
+            // Asked first: what was written before is read then.
+            let is_done = self.places.is_done();
+            let read = self.file.read(buffer)?;
+            if read > 0 || is_done {
+                return Ok(read);
+            }
+            thread::sleep(REST);
+        }
+    }
+}

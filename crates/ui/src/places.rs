@@ -1,0 +1,85 @@
+//! Directories below that of all runs, by the names that a page has for them.
+
+use std::path::{Component, Path, PathBuf};
+
+use axum::http::StatusCode;
+use serde::Deserialize;
+
+use crate::error::Refusal;
+
+/// A run by its place below the directory of all runs: `interruption/20261126T221500-0123abcd`.
+#[derive(Debug, Clone, Deserialize)]
+pub(crate) struct RunName {
+    pub(crate) run: String,
+}
+
+/// A trial of a run.
+#[derive(Debug, Clone, Deserialize)]
+pub(crate) struct TrialName {
+    pub(crate) run: String,
+    pub(crate) case: String,
+    pub(crate) trial: u32,
+}
+
+/// The directory of a run.
+///
+/// # Errors
+/// When there is none, or the name leads elsewhere.
+pub(crate) fn run_directory(runs: &Path, name: &str) -> Result<PathBuf, Refusal> {
+    let path = below(runs, name)?;
+    if path.join("plan.json").is_file() {
+        Ok(path)
+    } else {
+        Err(Refusal::missing(format!("there is no run {name}")))
+    }
+}
+
+/// The file or directory of this name below `place`, links followed.
+///
+/// # Errors
+/// When there is none, or the name leads elsewhere.
+pub(crate) fn below(place: &Path, name: &str) -> Result<PathBuf, Refusal> {
+    let is_plain = Path::new(name).components().all(|it| matches!(it, Component::Normal(_)));
+    let elsewhere = || {
+        let what = format!("{name} leads out of {}", place.display());
+        Refusal::new(StatusCode::FORBIDDEN, what)
+    };
+    if !is_plain || name.is_empty() || name.contains('\0') {
+        return Err(elsewhere());
+    }
+    let missing = |_| Refusal::missing(format!("there is no {name}"));
+    let found = place.join(name).canonicalize().map_err(missing)?;
+    let place = place.canonicalize().map_err(missing)?;
+    if found.starts_with(place) { Ok(found) } else { Err(elsewhere()) }
+}
+
+/// The name of a run in this directory.
+pub(crate) fn name_of(runs: &Path, path: &Path) -> String {
+    path.strip_prefix(runs).unwrap_or(path).display().to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+
+    #[test]
+    fn names_do_not_lead_elsewhere() {
+        let home = tempfile::tempdir().unwrap();
+        let runs = home.path().join("runs");
+        fs::create_dir_all(runs.join("a/1")).unwrap();
+        fs::write(runs.join("a/1/plan.json"), "{}").unwrap();
+        fs::write(home.path().join("secret"), "s").unwrap();
+        symlink(home.path(), runs.join("out")).unwrap();
+        assert!(run_directory(&runs, "a/1").is_ok());
+        for name in ["../secret", "a/../../secret", "/etc/passwd", "out/secret", "", ".", "a/1/.."]
+        {
+            let refused = below(&runs, name).unwrap_err();
+            assert_eq!(refused.status, StatusCode::FORBIDDEN, "{name}");
+        }
+        assert_eq!(run_directory(&runs, "a/2").unwrap_err().status, StatusCode::NOT_FOUND);
+        assert_eq!(run_directory(&runs, "a").unwrap_err().status, StatusCode::NOT_FOUND);
+    }
+}
