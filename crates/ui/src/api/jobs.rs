@@ -154,20 +154,24 @@ pub(super) async fn events(
 async fn pass_on(job: Arc<Job>, from: usize, sender: mpsc::Sender<Result<Event, Infallible>>) {
     let mut changes = job.changes();
     let mut next = from;
+    let mut last = Value::Null;
     loop {
         changes.mark_unchanged();
         let is_running = job.is_running();
-        // The latest event may have changed since: progress takes the place of progress.
-        let events = job.events(next.saturating_sub(1));
-        let first = next.saturating_sub(1);
-        for (place, event) in events.iter().enumerate() {
-            let id = (first + place).to_string();
-            let event = Event::default().id(id).event("told").data(event.to_string());
-            if sender.send(Ok(event)).await.is_err() {
+        for event in job.events(next) {
+            // Progress takes the place of progress, and may do so once more.
+            let is_told = last == event;
+            let id = next.to_string();
+            next += 1;
+            last = event;
+            let event = Event::default().id(id).event("told").data(last.to_string());
+            if !is_told && sender.send(Ok(event)).await.is_err() {
                 return;
             }
         }
-        next = first + events.len();
+        if last["event"] == "progress" {
+            next -= 1;
+        }
         if !is_running {
             let end = serde_json::to_string(&job.state()).unwrap_or_default();
             let _ = sender.send(Ok(Event::default().event("ended").data(end))).await;

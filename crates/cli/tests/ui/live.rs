@@ -1,0 +1,73 @@
+//! A trial that is watched: what the page is told is what the recording says.
+
+use std::collections::BTreeMap;
+use std::io::{BufRead, BufReader, Write};
+
+use serde_json::{Value, json};
+
+use crate::page::{Page, SMALL};
+
+/// All that is told of a trial until it is over.
+fn told(page: &Page, query: &str) -> Vec<Value> {
+    let mut stream = page.connect();
+    let head = format!("GET /api/live?{query} HTTP/1.1\r\n{}\r\n", page.own());
+    stream.write_all(head.as_bytes()).unwrap();
+    let mut told = Vec::new();
+    for line in BufReader::new(stream).lines().map_while(Result::ok) {
+        if line == "event: over" {
+            break;
+        }
+        if let Some(data) = line.strip_prefix("data: ") {
+            told.push(serde_json::from_str(data).unwrap());
+        }
+    }
+    told
+}
+
+/// The intervals of a series, over all messages: the latest of each holds.
+fn series(told: &[Value], find: impl Fn(&Value) -> Option<&Value>) -> Vec<Value> {
+    let rows = told.iter().filter_map(find).flat_map(|rows| rows.as_array().unwrap());
+    let by_interval: BTreeMap<u64, Value> =
+        rows.map(|row| (row[0].as_u64().unwrap(), row.clone())).collect();
+    by_interval.into_values().collect()
+}
+
+fn sum(rows: &[Value], column: usize) -> u64 {
+    rows.iter().map(|row| row[column].as_u64().unwrap()).sum()
+}
+
+#[test]
+fn history_agrees_with_the_recording() {
+    let page = Page::start();
+    let run = page.run(&json!({ "do": "run", "toml": SMALL, "name": "small", "world": "sim" }));
+    let query = format!("run={run}&case=reno&trial=1");
+    let told = told(&page, &query);
+    assert_eq!(told.last().unwrap()["is_over"], true);
+    let forward =
+        |it: &'_ Value| it["flows"].as_array().unwrap().iter().position(|it| it["forward"] == true);
+    let rows = series(&told, |it| Some(&it["flows"][forward(it)?]["intervals"]));
+    // New data once, whatever was lost.
+    assert_eq!(sum(&rows, 5), 500_000);
+    let trial = page.runs().join(&run).join("trials/reno-1");
+    let truth = std::fs::read_to_string(trial.join("path.jsonl")).unwrap();
+    let dropped = truth.lines().filter(|line| line.contains("\"dropped\"")).count() as u64;
+    let of_path = |direction| sum(&series(&told, |it| Some(&it["path"][direction])), 3);
+    let drops = of_path("forward") + of_path("reverse");
+    assert!(dropped > 0 && drops == dropped, "{drops} of {dropped}");
+    let marks = told.iter().flat_map(|it| it["marks"].as_array().unwrap());
+    assert_eq!(marks.filter(|it| it["kind"] == "drop").count() as u64, dropped);
+    let samples = series(&told, |it| Some(&it["samples"]["client"]));
+    assert!(samples.len() > 10 && samples.iter().all(|row| row[1].as_u64().unwrap() > 0));
+    // Packets, one by one; the last ones before a time.
+    let all = page.get(&format!("/api/live/packets?{query}")).json();
+    let all = all["packets"].as_array().unwrap();
+    assert_eq!((&all[0]["flags"], &all[0]["from_client"]), (&json!("SYN"), &json!(true)));
+    let repeated = all
+        .iter()
+        .filter(|it| it["kind"].as_str().is_some_and(|it| it.ends_with("retransmission")));
+    assert_eq!(repeated.count() as u64, sum(&rows, 7));
+    let last = page.get(&format!("/api/live/packets?{query}&until_ns=100000000&most=5&last=true"));
+    let last = last.json()["packets"].as_array().unwrap().clone();
+    assert!(last.len() == 5 && last.iter().all(|it| it["at_ns"].as_u64().unwrap() <= 100_000_000));
+    assert_eq!(page.get(&format!("/api/live?run={run}&case=none&trial=1")).status, 404);
+}

@@ -1,0 +1,8 @@
+//! `tcplab ui` as its page and its attackers see it: over HTTP, with the real program.
+//!
+//! What a person sees and does is tested in a browser (`scripts/page-tests.sh`).
+
+mod attacks;
+mod live;
+mod page;
+mod runs;

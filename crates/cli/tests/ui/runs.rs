@@ -1,0 +1,155 @@
+//! Runs that the page starts, shows, stops and removes.
+
+use std::io::{BufRead, BufReader, Write};
+
+use rustix::process::Signal;
+use serde_json::{Value, json};
+
+use crate::page::{Page, SMALL, until};
+
+fn wish(name: &str) -> Value {
+    json!({ "do": "run", "toml": SMALL, "name": name, "world": "sim" })
+}
+
+/// Half a minute in virtual time, a thousand times.
+fn long() -> Value {
+    let toml = SMALL.replace("trials = 2", "trials = 5000").replace("500 kB", "5 MB");
+    json!({ "do": "run", "toml": toml, "name": "long", "world": "sim" })
+}
+
+#[test]
+fn run_from_start_to_report() {
+    let page = Page::start();
+    let estimate = page.post("/api/estimate", &json!({ "toml": SMALL, "world": "sim" })).json();
+    assert!(estimate["in_words"].as_str().unwrap().starts_with("2 cases"), "{estimate}");
+    let seen = page.post("/api/outlook", &json!({ "toml": SMALL })).json();
+    assert!(seen["picture"].as_str().unwrap().starts_with("<svg"));
+    let run = page.run(&wish("small"));
+    let it = page.get(&format!("/api/run?run={run}")).json();
+    let trials = it["trials"].as_array().unwrap();
+    assert!(trials.len() == 4 && trials.iter().all(|it| it["state"] == "whole"), "{it}");
+    assert!(it["told"]["answer"].as_str().unwrap().contains("transfer time"), "{}", it["told"]);
+    // The report is in a sandbox, with its own scripts alone, and needs no token.
+    let address = it["report"].as_str().unwrap();
+    let report = page.ask("GET", address, &format!("Host: {}\r\n", page.at), b"");
+    let policy = report.header("content-security-policy").unwrap();
+    assert!(policy.starts_with("sandbox allow-scripts") && !policy.contains("same-origin"));
+    let nonce = policy.split("'nonce-").nth(1).unwrap().split('\'').next().unwrap();
+    let text = report.text();
+    assert!(text.contains(&format!("<script nonce=\"{nonce}\">")) && !text.contains("<script>"));
+    assert!(text.contains("Small"));
+    // Another file of the run is no report.
+    let other = address.replace("report.html", "scenario.toml");
+    assert_eq!(page.ask("GET", &other, &format!("Host: {}\r\n", page.at), b"").status, 404);
+    let list = page.get("/api/runs").json();
+    assert_eq!((&list["count"], &list["runs"][0]["run"]), (&json!(1), &json!(run)));
+    // Two runs are compared as the command does.
+    let second = page.run(&wish("small"));
+    let compared = page.post("/api/compare", &json!({ "a": run, "b": second })).json();
+    assert_eq!(page.get(compared["report"].as_str().unwrap()).status, 200, "{compared}");
+    // It is extended, then removed.
+    let state = page.wait(page.begin(&json!({ "do": "extend", "run": run, "trials": 3 })));
+    assert_eq!(state["is_finished"], true, "{state}");
+    let it = page.get(&format!("/api/run?run={run}")).json();
+    assert_eq!(it["trials"].as_array().unwrap().len(), 6);
+    assert_eq!(page.delete(&format!("/api/run?run={run}")).status, 200);
+    assert_eq!(page.get(&format!("/api/run?run={run}")).status, 404);
+}
+
+#[test]
+fn stopped_run_is_resumed() {
+    let page = Page::start();
+    let id = page.begin(&long());
+    // One at a time.
+    assert_eq!(page.post("/api/jobs", &wish("other")).status, 409);
+    let run = until(|| {
+        let state = page.get(&format!("/api/jobs/{id}")).json();
+        let is_under_way = state["latest"]["event"] == "stored";
+        is_under_way.then(|| state["run"].as_str().unwrap().to_owned())
+    });
+    // Its directory is locked.
+    assert_eq!(page.delete(&format!("/api/run?run={run}")).status, 409);
+    assert_eq!(page.post(&format!("/api/jobs/{id}/stop"), &json!({})).status, 200);
+    let state = page.wait(id);
+    assert_eq!(state["is_finished"], false);
+    assert!(state["said"].as_str().unwrap().contains("resume with"), "{state}");
+    let resumed = page.begin(&json!({ "do": "resume", "run": run }));
+    until(|| {
+        let state = page.get(&format!("/api/jobs/{resumed}")).json();
+        (state["latest"]["event"] == "stored").then_some(())
+    });
+}
+
+#[test]
+fn events_come_as_they_happen_and_once_more() {
+    let page = Page::start();
+    let id = page.begin(&wish("small"));
+    let listen = |last: &str| {
+        let mut stream = page.connect();
+        let head = format!("GET /api/jobs/{id}/events HTTP/1.1\r\n{}{last}\r\n", page.own());
+        stream.write_all(head.as_bytes()).unwrap();
+        let lines = BufReader::new(stream).lines().map_while(Result::ok);
+        let mut events = Vec::new();
+        for line in lines {
+            if let Some(data) = line.strip_prefix("data: ") {
+                events.push(serde_json::from_str::<Value>(data).unwrap());
+                if events.last().unwrap().get("is_running").is_some() {
+                    break;
+                }
+            }
+        }
+        events
+    };
+    let all = listen("");
+    let names: Vec<&str> = all.iter().filter_map(|it| it["event"].as_str()).collect();
+    assert_eq!((names[0], *names.last().unwrap()), ("begun", "finished"));
+    assert_eq!(names.iter().filter(|name| **name == "stored").count(), 4);
+    assert!(
+        all.iter().skip(1).all(|it| it["event"] == "finished"
+            || it["left_seconds"].is_number()
+            || it["id"] == id)
+    );
+    // A page that comes back goes on behind the last event that it saw.
+    let rest = listen(&format!("Last-Event-ID: {}\r\n", names.len() - 2));
+    assert_eq!(rest[rest.len() - 2]["event"], "finished");
+    assert_eq!(rest.len(), 2, "{rest:?}");
+}
+
+#[test]
+fn server_that_dies_takes_its_run_along_and_is_found_again() {
+    let page = Page::start();
+    let (at, token) = (page.at.clone(), page.token.clone());
+    let id = page.begin(&long());
+    let run = until(|| {
+        let state = page.get(&format!("/api/jobs/{id}")).json();
+        (state["latest"]["event"] == "stored").then(|| state["run"].as_str().unwrap().to_owned())
+    });
+    let home = page.end(Signal::KILL);
+    let page = Page::start_in(home, &at);
+    assert_eq!((&page.at, &page.token), (&at, &token));
+    // The run ended with the server: its directory is free, and what was done is kept.
+    let done = until(|| {
+        let answer = page.post("/api/jobs", &json!({ "do": "resume", "run": run }));
+        assert_eq!(answer.status, 200, "{}", answer.text());
+        let state = page.wait_or_stored(answer.json()["id"].as_u64().unwrap());
+        (state["latest"]["event"] == "stored").then_some(state)
+    });
+    assert_eq!(done["run"], json!(run));
+    let it = page.get(&format!("/api/run?run={run}")).json();
+    assert!(it["trials"].as_array().unwrap().iter().any(|it| it["state"] == "whole"));
+    // Ctrl-C ends the server and the run in short time.
+    let began = std::time::Instant::now();
+    page.end(Signal::INT);
+    assert!(began.elapsed().as_secs() < 20);
+}
+
+#[test]
+fn names_with_markup_stay_text() {
+    let page = Page::start();
+    let toml = SMALL.replace("\"Small\"", "\"<script>alert(1)</script>\"");
+    let run = page.run(&json!({ "do": "run", "toml": toml, "name": "markup", "world": "sim" }));
+    let it = page.get(&format!("/api/run?run={run}"));
+    assert_eq!(it.header("content-type"), Some("application/json"));
+    let report = page.get(it.json()["report"].as_str().unwrap()).text();
+    assert!(!report.contains("<script>alert"), "the title is a script");
+}
