@@ -90,7 +90,7 @@ export const duration = (seconds) => {
 
 /** A command that can be copied. @param {string} text */
 export const command = (text) => el("div", { class: "command" },
-  el("code", {}, text),
+  el("code", { tabindex: 0, role: "region", "aria-label": "Command" }, text),
   el("button", {
     type: "button",
     onclick: async (/** @type {any} */ event) => {

@@ -35,7 +35,7 @@ export const ladder = (place, name) => {
 /** @param {any[]} packets */
 const table = (packets) => el("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Packets" },
   el("table", { class: "rungs" },
-    el("thead", {}, el("tr", {}, ...["time", "client", "", "server", "what"].map((it) => el("th", { scope: "col" }, it)))),
+    el("thead", {}, el("tr", {}, ...["time", "client", "way", "server", "what"].map((it) => el("th", { scope: "col" }, it)))),
     el("tbody", {}, ...packets.map(row))));
 
 /** @param {any} packet */

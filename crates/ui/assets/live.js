@@ -254,7 +254,7 @@ export const live = async (place, query) => {
         value(of.cwnd, bytes), value(of.ssthresh, bytes), value(of.rtt, duration));
     });
     show(states, el("div", { class: "scroll" }, el("table", {},
-      el("thead", {}, el("tr", {}, ...["", "state", "phase", "cwnd", "ssthresh", "RTT"].map((it) => el("th", { scope: "col" }, it)))),
+      el("thead", {}, el("tr", {}, ...["end", "state", "phase", "cwnd", "ssthresh", "RTT"].map((it) => el("th", { scope: "col" }, it)))),
       el("tbody", {}, ...rows))));
     const until = trial.latestEvents(time);
     show(events, ...until.map((event) => el("li", {},

@@ -19,9 +19,9 @@ const claims = (it) => {
 
 const when = (/** @type {string} */ started) => new Date(started).toLocaleString();
 
-/** @param {any} it */
-const card = (it) => el("li", { class: "run-card" },
-  el("h3", {}, link("/run", { run: it.run }, it.title ?? it.name)),
+/** @param {any} it @param {string} heading */
+const card = (it, heading) => el("li", { class: "run-card" },
+  el(heading, {}, link("/run", { run: it.run }, it.title ?? it.name)),
   it.answer && el("p", { class: "answer" }, it.answer),
   el("p", { class: "meta" }, [
     it.is_finished ? "" : "Not finished.",
@@ -41,7 +41,7 @@ export const home = async (place) => {
       el("p", { class: "lead" }, "Choose a path, choose what to compare. tcplab transfers data through it, explains every packet, and answers with statistics.")),
     ...running(jobs), ask,
     el("section", {}, el("h2", {}, "Latest runs"),
-      all.length ? el("ul", { class: "run-cards" }, ...all.slice(0, 6).map(card)) : el("p", { class: "meta" }, "None yet."),
+      all.length ? el("ul", { class: "run-cards" }, ...all.slice(0, 6).map((/** @type {any} */ it) => card(it, "h3"))) : el("p", { class: "meta" }, "None yet."),
       all.length > 6 && el("p", {}, el("a", { href: "#/runs" }, "All runs"))));
   return composer(ask, { isOpen: false });
 };
@@ -58,7 +58,7 @@ export const runs = async (place) => {
     const word = filter.value.toLowerCase();
     const fits = (/** @type {any} */ it) => [it.run, it.title, it.answer, it.question].some((text) => text?.toLowerCase().includes(word));
     show(list, ...all.filter(fits).map((/** @type {any} */ it) => {
-      const item = card(it);
+      const item = card(it, "h2");
       if (it.is_finished) item.prepend(el("label", { class: "choose" }, el("input", {
         type: "checkbox", checked: chosen.includes(it.run),
         onchange: () => {

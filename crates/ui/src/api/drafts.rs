@@ -199,7 +199,7 @@ pub(super) async fn outlook(Json(draft): Json<Draft>) -> Result<Json<Value>, Ref
             }
         };
         let path = path.ok_or_else(|| mistaken("the scenario has no case".into()))?;
-        Ok(Json(json!({ "picture": picture(&path, "").map_err(mistaken)? })))
+        Ok(Json(json!({ "picture": picture(&path, "What the path will do").map_err(mistaken)? })))
     })
     .await
 }

@@ -1,0 +1,182 @@
+// The page as people use it.
+
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+
+import { fits, go, isAccessible, launch, open, serve } from "./place.mjs";
+
+const PAGES = ["/", "/new", "/runs", "/learn"];
+
+let browser, server;
+before(async () => {
+  [browser, server] = await Promise.all([launch(), serve()]);
+});
+after(async () => {
+  await browser?.close();
+  await server?.forget();
+});
+
+const isReady = (page) => page.waitForSelector(".begin .primary:not([disabled])");
+
+/** From the first page: which of Reno, CUBIC, BBR suits an LTE path with interruptions? */
+const ask = async (page) => {
+  await go(page, "/");
+  await isReady(page);
+  await page.getByRole("button", { name: "Start" }).click();
+  await page.waitForSelector("iframe.report", { timeout: 60_000 });
+  return page.evaluate(() => new URLSearchParams(location.hash.split("?")[1]).get("run"));
+};
+
+test("a question on the first page is answered", async () => {
+  const { page, context, faults, hosts } = await open(browser, server);
+  assert.ok(!page.url().includes("token"), "the token is in the address");
+  const run = await ask(page);
+  assert.match(run, /^congestion-lte\//);
+  assert.match(await page.textContent(".answer"), /transfer time/);
+  const report = page.frameLocator("iframe.report");
+  await report.locator("h1").first().waitFor();
+  assert.match(await report.locator(".answer").first().textContent(), /reno|cubic|bbr/);
+  // The report's own script works in its sandbox.
+  await report.locator("button.theme:not([hidden])").waitFor();
+  await isAccessible(page, "a run");
+  // A trial is played, held, moved in, and seen packet by packet.
+  await page.locator(".watch a").first().click();
+  await page.waitForFunction(() => document.querySelectorAll(".live-chart canvas").length === 5);
+  await page.waitForSelector(".rungs tbody tr");
+  await isAccessible(page, "a trial");
+  const shown = () => page.textContent(".clock");
+  await page.getByRole("button", { name: "Play" }).click();
+  await page.waitForFunction(() => Number.parseFloat(document.querySelector(".clock").textContent) < 5);
+  const first = await shown();
+  await page.waitForFunction((before) => document.querySelector(".clock").textContent !== before, first);
+  await page.getByRole("button", { name: "Pause" }).click();
+  await page.getByRole("slider", { name: "Time" }).fill("0.5");
+  await page.waitForFunction(() => /SACK|ack/.test(document.querySelector(".rungs").textContent));
+  const drop = page.locator(".live-events button").first();
+  const at = Number.parseFloat(await drop.textContent());
+  await drop.click();
+  await page.waitForFunction((time) => Math.abs(Number.parseFloat(document.querySelector(".clock").textContent) - time) < 0.02, at);
+  // With keys: the chart is moved.
+  await page.locator(".live-chart canvas").first().focus();
+  await page.keyboard.press("ArrowRight");
+  await page.keyboard.press("+");
+  // The run is among the others; compared with a second one; deleted.
+  await ask(page);
+  await go(page, "/runs");
+  await page.locator(".run-card input[type=checkbox]").nth(0).check();
+  await page.locator(".run-card input[type=checkbox]").nth(1).check();
+  await page.getByRole("button", { name: "Compare" }).click();
+  await page.frameLocator("iframe.report").locator("h1").first().waitFor({ timeout: 30_000 });
+  await isAccessible(page, "runs");
+  page.on("dialog", (dialog) => dialog.accept());
+  await go(page, `/run?run=${encodeURIComponent(run)}`);
+  await page.getByRole("button", { name: "Delete" }).click();
+  await page.waitForFunction(() => location.hash === "#/runs");
+  assert.deepEqual(faults, []);
+  assert.deepEqual([...hosts], [server.at]);
+  await context.close();
+});
+
+test("every page: accessible, light and dark, wide and narrow", async () => {
+  for (const colorScheme of ["light", "dark"]) {
+    for (const width of [1280, 400]) {
+      const { page, context, faults } = await open(browser, server, { colorScheme, viewport: { width, height: 800 } });
+      for (const hash of PAGES) {
+        await go(page, hash);
+        if (hash === "/" || hash === "/new") await page.waitForSelector(".outlook svg");
+        await isAccessible(page, `${hash}, ${colorScheme}, ${width}`);
+        await fits(page, `${hash}, ${width}`);
+      }
+      assert.deepEqual(faults, []);
+      await context.close();
+    }
+  }
+});
+
+test("the file has the form's choices, and its mistakes are shown where they are", async () => {
+  const { page, context, faults } = await open(browser, server);
+  await go(page, "/new");
+  await isReady(page);
+  const file = page.getByRole("textbox", { name: "The scenario file" });
+  assert.match(await file.inputValue(), /preset = "lte"/);
+  await page.getByRole("combobox", { name: "Path" }).selectOption("dsl-25");
+  await page.getByRole("checkbox", { name: "vegas" }).check();
+  await page.getByText("Change the path").click();
+  await page.getByRole("slider", { name: "One-way delay" }).fill("500");
+  await page.waitForFunction(() => document.querySelector("textarea").value.includes("delay = "));
+  const text = await file.inputValue();
+  assert.match(text, /preset = "dsl-25"/);
+  assert.match(text, /"vegas"/);
+  await page.waitForSelector(".outlook svg");
+  await file.fill(text.replace("[workload]", "[workloat]"));
+  const mistake = page.locator(".mistakes li").first();
+  await mistake.waitFor();
+  assert.match(await mistake.textContent(), /workloa[td]/);
+  assert.ok(await page.getByRole("button", { name: "Start" }).isDisabled());
+  assert.match(await page.locator(".marks-of-mistakes mark").first().textContent(), /workloat/);
+  await mistake.getByRole("button").click();
+  assert.equal(await page.evaluate(() => document.activeElement.tagName), "TEXTAREA");
+  // Keys that fit are offered.
+  await file.fill("[path]\ndel");
+  await page.getByRole("button", { name: "delay", exact: true }).click();
+  assert.equal(await file.inputValue(), "[path]\ndelay = ");
+  await page.getByRole("button", { name: "Back to the form" }).click();
+  await isReady(page);
+  // Markup in a title is text.
+  await file.fill((await file.inputValue()).replace(/title = .*/, 'title = "<img src=x onerror=alert(1)>"'));
+  await isReady(page);
+  assert.deepEqual(faults, []);
+  await context.close();
+});
+
+test("with the keyboard alone, from the first page to a run", async () => {
+  const { page, context } = await open(browser, server);
+  await isReady(page);
+  await page.keyboard.press("Tab");
+  assert.equal(await page.evaluate(() => document.activeElement.textContent), "Skip to the content");
+  await page.keyboard.press("Enter");
+  const isStart = () => page.evaluate(() => document.activeElement.textContent === "Start");
+  for (let presses = 0; presses < 60 && !(await isStart()); presses += 1) await page.keyboard.press("Tab");
+  assert.ok(await isStart(), "the button is not reached");
+  await page.keyboard.press("Enter");
+  await page.waitForSelector("iframe.report", { timeout: 60_000 });
+  await context.close();
+});
+
+test("two pages see one run, and find it when the server comes back", async () => {
+  const own = await serve();
+  const { page: first, context } = await open(browser, own);
+  await go(first, "/new");
+  await isReady(first);
+  await first.getByRole("spinbutton", { name: "Trials" }).fill("400");
+  await first.waitForFunction(() => document.querySelector("textarea").value.includes("trials = 400"));
+  await isReady(first);
+  await first.getByRole("button", { name: "Start" }).click();
+  await first.getByText(/^Trial \d+ of 1200/).waitFor({ timeout: 30_000 });
+  const job = await first.evaluate(() => location.hash);
+  const second = await context.newPage();
+  await second.goto(`http://${own.at}/${job}`);
+  await second.getByText(/^Trial \d+ of 1200/).waitFor({ timeout: 30_000 });
+  await isAccessible(second, "a run in progress");
+  await second.getByRole("button", { name: "Stop" }).click();
+  for (const page of [first, second]) await page.getByText("Ended before it was finished.").waitFor({ timeout: 30_000 });
+  await second.getByRole("link", { name: "Open the run" }).click();
+  await second.getByRole("button", { name: "Resume" }).click();
+  await second.getByText(/^Trial \d+ of 1200/).waitFor({ timeout: 30_000 });
+  await own.end("SIGKILL");
+  await second.getByText("No connection to the server").waitFor({ timeout: 30_000 });
+  const again = await serve({ home: own.home, listen: own.at });
+  await go(second, "/runs");
+  await second.getByText("Not finished.").waitFor();
+  await context.close();
+  await again.forget();
+});
+
+test("without the token the page says what to do", async () => {
+  const context = await browser.newContext();
+  const page = await context.newPage();
+  const response = await page.goto(`http://${server.at}/`);
+  assert.equal(response.status(), 401);
+  assert.match(await page.textContent("body"), /open the link that `tcplab ui` printed/);
+  await context.close();
+});
