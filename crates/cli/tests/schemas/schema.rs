@@ -39,6 +39,12 @@ fn widened(document: &Document, example: &Value, known: Option<&Value>) -> Value
     schema
 }
 
+/// A schema that fits one more example.
+#[allow(dead_code, reason = "not all tests widen")]
+pub(crate) fn widened_by(schema: &Value, example: &Value) -> Value {
+    merged(schema.clone(), inferred(example))
+}
+
 fn inferred(value: &Value) -> Value {
     match value {
         // What else it may be is not known, so it may be anything.
@@ -110,7 +116,7 @@ fn merged(a: Value, b: Value) -> Value {
 }
 
 /// Where `value` does not fit.
-fn faults(schema: &Value, value: &Value, place: &str) -> Vec<String> {
+pub(crate) fn faults(schema: &Value, value: &Value, place: &str) -> Vec<String> {
     let Some(types) = schema.get("type") else { return Vec::new() };
     let types: Vec<&str> = match types {
         Value::String(one) => vec![one],

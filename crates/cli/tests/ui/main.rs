@@ -3,6 +3,10 @@
 //! What a person sees and does is tested in a browser (`scripts/page-tests.sh`).
 
 mod attacks;
+mod document;
 mod live;
 mod page;
 mod runs;
+#[path = "../schemas/schema.rs"]
+#[allow(dead_code, reason = "documents are checked elsewhere")]
+mod schema;

@@ -1,0 +1,100 @@
+//! The interface is what its document says.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde_json::{Value, json};
+
+use crate::page::{Page, SMALL};
+use crate::schema::{faults, widened_by};
+
+fn file() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/schemas/ui-openapi.json")
+}
+
+/// The addresses and methods in the server's source.
+fn routes() -> BTreeMap<String, Vec<String>> {
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("../ui/src/api/mod.rs");
+    let source = fs::read_to_string(source).unwrap();
+    let parts = source.split(".route(").skip(1).filter_map(|part| {
+        let path = part.split('"').nth(1)?;
+        let call = part.split('"').nth(2)?;
+        let methods = ["get", "post", "delete", "put"];
+        let methods = methods.iter().filter(|it| call.contains(&format!("{it}(")));
+        let methods: Vec<String> = methods.map(|it| (*it).to_owned()).collect();
+        path.starts_with("/api/").then(|| (path.to_owned(), methods))
+    });
+    parts.collect()
+}
+
+#[test]
+fn document_has_every_address() {
+    let document: Value = serde_json::from_slice(&fs::read(file()).unwrap()).unwrap();
+    let described: BTreeMap<String, Vec<String>> = document["paths"]
+        .as_object()
+        .unwrap()
+        .iter()
+        .map(|(path, methods)| {
+            let mut methods: Vec<String> = methods.as_object().unwrap().keys().cloned().collect();
+            methods.sort();
+            (path.clone(), methods)
+        })
+        .collect();
+    let mut routes = routes();
+    routes.values_mut().for_each(|methods| methods.sort());
+    assert_eq!(described, routes);
+}
+
+/// Answers fit the document. With `TCPLAB_BLESS` it is widened to fit.
+#[test]
+fn answers_are_as_described() {
+    let page = Page::start();
+    let wish = json!({ "do": "run", "toml": SMALL, "name": "small", "world": "sim" });
+    let run = page.run(&wish);
+    let second = page.run(&wish);
+    let failed = page.begin(&json!({ "do": "run", "toml": "x", "name": "bad" }));
+    page.wait(failed);
+    let draft = json!({ "toml": SMALL, "world": "sim" });
+    let mistaken = json!({ "toml": "[path]\nrat = 1" });
+    let trial = format!("run={run}&case=reno&trial=1");
+    let mut document: Value = serde_json::from_slice(&fs::read(file()).unwrap()).unwrap();
+    for (method, place, path, body) in [
+        ("get", "/api/about", "/api/about".to_owned(), Value::Null),
+        ("get", "/api/scenarios", "/api/scenarios".into(), Value::Null),
+        ("get", "/api/scenario", "/api/scenario?name=interruption".into(), Value::Null),
+        ("get", "/api/paths", "/api/paths".into(), Value::Null),
+        ("post", "/api/check", "/api/check".into(), draft.clone()),
+        ("post", "/api/check", "/api/check".into(), mistaken),
+        ("post", "/api/estimate", "/api/estimate".into(), draft.clone()),
+        ("post", "/api/outlook", "/api/outlook".into(), draft),
+        ("get", "/api/runs", "/api/runs".into(), Value::Null),
+        ("get", "/api/run", format!("/api/run?run={run}"), Value::Null),
+        ("post", "/api/compare", "/api/compare".into(), json!({ "a": run, "b": second })),
+        ("get", "/api/jobs", "/api/jobs".into(), Value::Null),
+        ("get", "/api/jobs/{id}", "/api/jobs/1".into(), Value::Null),
+        ("get", "/api/jobs/{id}", format!("/api/jobs/{failed}"), Value::Null),
+        ("post", "/api/jobs/{id}/stop", "/api/jobs/1/stop".into(), json!({})),
+        ("get", "/api/live/packets", format!("/api/live/packets?{trial}"), Value::Null),
+        ("post", "/api/jobs", "/api/jobs".into(), wish),
+        ("delete", "/api/run", format!("/api/run?run={second}"), Value::Null),
+    ] {
+        let answer = match method {
+            "post" => page.post(&path, &body),
+            "delete" => page.delete(&path),
+            _ => page.get(&path),
+        };
+        assert_eq!(answer.status, 200, "{path}: {}", answer.text());
+        let answer = answer.json();
+        let content = &mut document["paths"][place][method]["responses"]["200"]["content"];
+        let schema = &mut content["application/json"]["schema"];
+        if std::env::var_os("TCPLAB_BLESS").is_some() {
+            *schema = widened_by(schema, &answer);
+        }
+        let found = faults(schema, &answer, "");
+        assert!(found.is_empty() && schema.get("type").is_some(), "{path}: {found:#?}");
+    }
+    if std::env::var_os("TCPLAB_BLESS").is_some() {
+        fs::write(file(), serde_json::to_string_pretty(&document).unwrap() + "\n").unwrap();
+    }
+}
