@@ -46,7 +46,7 @@ check: toolchain ## compile and tidy, in seconds
 	cargo xtask tidy
 
 .PHONY: test
-test: system-packages format tidy lint licences kernel tests doctests python-tests ## install what the tests need and run every check
+test: system-packages format tidy lint licences kernel tests doctests python-tests page-tests ## install what the tests need and run every check
 
 .PHONY: format
 format: toolchain
@@ -99,6 +99,11 @@ python-tests: python ## test the Python package: types, style, tests, doctests, 
 	@$(python_tools)
 	@if [ -x $(PYTHON)/bin/python ]; then scripts/python-tests.sh $(PYTHON); \
 	else echo "skipped: tcplab-python: there are no Python tools"; fi
+
+.PHONY: page-tests
+page-tests: toolchain ## test the page of `tcplab ui`: the types of its scripts, and the page in a browser
+	@cargo build --locked --package tcplab
+	@scripts/page-tests.sh $(TARGET)/debug/tcplab
 
 # A nightly compiler with the standard library's source: rustup toolchain install nightly -c rust-src
 .PHONY: thread-sanitizer
@@ -268,6 +273,7 @@ system-packages: toolchain
 	@scripts/system-package.sh ping iputils-ping "the tests that measure a path with ping"
 	@scripts/system-package.sh ip iproute2 "the tests of \`tcplab bridge\`"
 	@scripts/system-package.sh chromium chromium "the tests that open the report in a browser"
+	@scripts/system-package.sh npm "nodejs npm" "the tests of the page of \`tcplab ui\`"
 	@scripts/system-package.sh tcptrace tcptrace "the test that compares our sums with tcptrace's"
 	@scripts/system-package.sh xplot.org "xplot-xplot.org xvfb xauth" "the test that shows our graphs to xplot"
 	@scripts/system-package.sh /usr/sbin/apache2 apache2-bin "the test that tests Apache with the load tester"
