@@ -44,6 +44,7 @@ mod behaviour;
 mod bottleneck;
 mod direction;
 mod elements;
+mod event;
 mod fault;
 mod link;
 mod mahimahi;
@@ -65,12 +66,14 @@ pub use bottleneck::{
 pub use direction::{Direction, Directions};
 pub use elements::{
     Arrivals, BlackholePlan, BlackholeSpec, BlackholeTable, CorruptSpec, CorruptionPlan, CrossFlow,
-    CrossSpec, DelayPlan, DelaySpec, DropPlan, DropRule, DropSpec, DuplicateSpec, DuplicationPlan,
-    GilbertElliott, HeldBack, InterruptionPlan, InterruptionSpec, InterruptionTimes,
-    InterruptionsSpec, JitterLaw, JitterPlan, JitterSpec, JitterTable, LossBurst, LossPlan,
-    LossSpec, LossTable, MarkPlan, MtuPlan, MtuSpec, NatPlan, NatSpec, Nth, PacketKind, PacketPart,
-    PolicerSpec, ReorderSpec, ReorderingPlan, RulePlan, TableLaw,
+    CrossSpec, DelayPlan, DelaySpec, DropNextEvent, DropNextPlan, DropPlan, DropRule, DropSpec,
+    DuplicateSpec, DuplicationPlan, GilbertElliott, HeldBack, InterruptionPlan, InterruptionSpec,
+    InterruptionTimes, InterruptionsSpec, JitterLaw, JitterPlan, JitterSpec, JitterTable,
+    LossBurst, LossChange, LossChangesPlan, LossPlan, LossSpec, LossTable, MarkPlan, MtuPlan,
+    MtuSpec, NatPlan, NatSpec, Nth, PacketKind, PacketPart, PolicerSpec, ReorderSpec,
+    ReorderingPlan, RulePlan, TableLaw,
 };
+pub use event::{PathChange, PathEvent};
 pub use fault::PathError;
 pub use link::{ElementPlan, Link, LinkPlan};
 pub use mahimahi::{TraceError, parse_mahimahi, to_mahimahi};

@@ -70,11 +70,54 @@ impl<T: Quantity> Schedule<T> {
     /// a link.
     pub const STAIR: Span = Span::from_millis(1);
 
+    /// A value that never changes, until it is [set](Schedule::set).
+    pub(crate) fn steady(start: T) -> Schedule<T> {
+        Schedule { start, steps: Vec::new(), repeat: None }
+    }
+
+    /// From `at` on, counted from the world's zero, it is `to`, whatever was to come but for what
+    /// other calls set later times to. Of two calls with the same time the second holds.
+    ///
+    /// These steps are told from those of a file by their place: they begin when the first
+    /// repetition is over, or at its end. With the first of them the repeating ends; their times
+    /// count from the world's zero, and they have no ramps.
+    pub(crate) fn set(&mut self, at: Span, to: T) {
+        let mut set = self.steps.split_off(self.parts().0.len());
+        self.steps.retain(|step| step.at < at);
+        // From then on nothing of what was given is left.
+        self.repeat = Some(self.repeat.map_or(at, |repeat| repeat.min(at)));
+        set.insert(set.partition_point(|step| step.at <= at), Step { at, to, over: Span::ZERO });
+        self.steps.append(&mut set);
+    }
+
+    /// The steps of each repetition (all, where nothing repeats), and those that end it.
+    fn parts(&self) -> (&[Step<T>], &[Step<T>]) {
+        let repeated = match self.repeat {
+            Some(repeat) => self.steps.partition_point(|step| step.at < repeat),
+            None => self.steps.len(),
+        };
+        self.steps.split_at(repeated)
+    }
+
+    /// After how long it begins again, where it does after `now`; and how many whole repetitions
+    /// are left, if not for ever.
+    pub(crate) fn repeats(&self, now: Instant) -> Option<(Span, Option<u128>)> {
+        let repeat = self.repeat?;
+        let Some(end) = self.parts().1.first() else { return Some((repeat, None)) };
+        let left = end.at.as_nanos().checked_sub(now.as_nanos()).filter(|left| *left > 0)?;
+        Some((repeat, Some(u128::from(left / repeat.as_nanos().max(1)))))
+    }
+
     /// The value at `now`.
     pub fn at(&self, now: Instant) -> T {
+        let (repeated, last) = self.parts();
+        let since = now.since(Instant::ZERO);
+        if let Some(step) = last.iter().rfind(|step| step.at <= since) {
+            return step.to;
+        }
         let mut value = self.start;
         let phase = self.phase(now);
-        for step in &self.steps {
+        for step in repeated {
             if phase < step.at {
                 break;
             }
@@ -95,9 +138,15 @@ impl<T: Quantity> Schedule<T> {
 
     /// The first instant after `now` at which the value may be another; none when it stays.
     pub fn next_change(&self, now: Instant) -> Option<Instant> {
+        let (repeated, last) = self.parts();
+        let since = now.since(Instant::ZERO);
+        let set = last.iter().find(|step| step.at > since).map(|step| Instant::ZERO + step.at);
+        if last.first().is_some_and(|step| step.at <= since) {
+            return set;
+        }
         let phase = self.phase(now);
-        let round = Span::from_nanos(now.since(Instant::ZERO).as_nanos() - phase.as_nanos());
-        let next = self.steps.iter().find_map(|step| {
+        let round = Span::from_nanos(since.as_nanos() - phase.as_nanos());
+        let next = repeated.iter().find_map(|step| {
             if phase < step.at {
                 return Some(step.at);
             }
@@ -106,8 +155,8 @@ impl<T: Quantity> Schedule<T> {
             let next = Span::from_nanos((into.as_nanos() / stair + 1) * stair);
             (into < step.over).then(|| step.at + next.min(step.over))
         });
-        let next = next.or(self.repeat)?;
-        Some(Instant::ZERO + round + next)
+        let next = next.or(self.repeat).map(|next| Instant::ZERO + round + next);
+        Instant::earlier(next, set)
     }
 
     /// The time since the last repetition began.
@@ -135,20 +184,32 @@ impl<T: Quantity> Schedule<T> {
     /// Twice what lies below it from the world's zero until then, in whole units times nanoseconds:
     /// below a ramp there may be a half.
     fn doubled_area(&self, until: Instant) -> u128 {
-        let phase = self.phase(until);
-        let rest = self.doubled_area_of_round(phase);
-        let Some(repeat) = self.repeat else { return rest };
+        let (repeated, last) = self.parts();
+        let until = until.since(Instant::ZERO);
+        let end = last.first().map_or(until, |step| step.at.min(until));
+        let mut doubled = self.doubled_area_of_rounds(repeated, Instant::ZERO + end);
+        let ends = last.iter().skip(1).map(|next| next.at.min(until)).chain([until]);
+        for (step, end) in last.iter().zip(ends).take_while(|(step, _)| step.at < until) {
+            let span = end - step.at;
+            doubled = doubled.saturating_add(area(step.to.whole(), span).saturating_mul(2));
+        }
+        doubled
+    }
+
+    fn doubled_area_of_rounds(&self, steps: &[Step<T>], until: Instant) -> u128 {
+        let rest = self.doubled_area_of_round(steps, self.phase(until));
+        let Some(repeat) = self.repeat.filter(|repeat| !repeat.is_zero()) else { return rest };
         let rounds = until.as_nanos() / repeat.as_nanos();
         if rounds == 0 {
             return rest;
         }
-        self.doubled_area_of_round(repeat).saturating_mul(u128::from(rounds)).saturating_add(rest)
+        let round = self.doubled_area_of_round(steps, repeat);
+        round.saturating_mul(u128::from(rounds)).saturating_add(rest)
     }
 
-    fn doubled_area_of_round(&self, until: Span) -> u128 {
-        let area = |value: u64, span: Span| u128::from(value) * u128::from(span.as_nanos());
+    fn doubled_area_of_round(&self, steps: &[Step<T>], until: Span) -> u128 {
         let (mut value, mut reached, mut doubled) = (self.start.whole(), Span::ZERO, 0_u128);
-        for step in self.steps.iter().take_while(|step| step.at < until) {
+        for step in steps.iter().take_while(|step| step.at < until) {
             let to = step.to.whole();
             let along = step.over.min(until - step.at);
             let left = step.over - along;
@@ -168,21 +229,28 @@ impl<T: Quantity> Schedule<T> {
     /// When it jumps, and where ramps begin and end, between the world's zero and `until`, in
     /// order; none where these are more than `most`.
     pub(crate) fn corners(&self, until: Instant, most: usize) -> Option<Vec<Instant>> {
+        let (repeated, last) = self.parts();
         let mut corners = Vec::new();
         let mut round = Instant::ZERO;
+        let repeats_until = last.first().map_or(until, |step| until.min(Instant::ZERO + step.at));
         loop {
-            for step in &self.steps {
+            for step in repeated {
                 corners.push(round + step.at);
                 corners.push(round + step.at + step.over);
             }
             let next = self.repeat.map_or(Instant::MAX, |repeat| round + repeat);
             corners.push(next);
-            corners.retain(|at| Instant::ZERO < *at && *at < until);
+            let is_over = next >= repeats_until;
+            corners.retain(|at| Instant::ZERO < *at && *at < repeats_until);
+            if is_over {
+                let set = last.iter().map(|step| Instant::ZERO + step.at);
+                corners.extend(set.filter(|at| *at < until));
+            }
             corners.dedup();
             if corners.len() > most {
                 return None;
             }
-            if next >= until {
+            if is_over {
                 return Some(corners);
             }
             round = next;
@@ -225,19 +293,25 @@ impl<T: Quantity> Schedule<T> {
 
     /// Such as `10 Mbit/s, from 5 s on 2 Mbit/s`.
     pub(crate) fn describe(&self) -> String {
-        let mut text = self.start.to_string();
-        for Step { at, to, over } in &self.steps {
+        let (repeated, last) = self.parts();
+        let step = |text: String, Step { at, to, over }: &Step<T>| {
             if over.is_zero() {
-                text += &format!(", {to} from {at}");
+                text + &format!(", {to} from {at}")
             } else {
-                text += &format!(", ramp to {to} from {at} to {}", *at + *over);
+                text + &format!(", ramp to {to} from {at} to {}", *at + *over)
             }
-        }
-        if let Some(repeat) = self.repeat {
+        };
+        let mut text = repeated.iter().fold(self.start.to_string(), step);
+        let repeats = |repeat: &Span| last.first().is_none_or(|step| *repeat < step.at);
+        if let Some(repeat) = self.repeat.filter(repeats) {
             text += &format!(", repeated every {repeat}");
         }
-        text
+        last.iter().fold(text, step)
     }
+}
+
+fn area(value: u64, span: Span) -> u128 {
+    u128::from(value) * u128::from(span.as_nanos())
 }
 
 #[cfg(test)]
@@ -313,6 +387,59 @@ mod tests {
         assert_eq!(corners(51, 9), Some(expected));
         let once = Schedule { repeat: None, ..example() };
         assert_eq!(once.corners(ms(500), 9), Some([10, 14, 20].map(ms).to_vec()));
+    }
+
+    #[test]
+    fn set_value_stays_whatever_was_to_come() {
+        let mut cut = example();
+        cut.set(Span::from_millis(12), mbit(3));
+        assert_eq!(
+            cut.describe(),
+            "10 Mbit/s, ramp to 2 Mbit/s from 10 ms to 14 ms, 3 Mbit/s from 12 ms"
+        );
+        for (at, value, next) in
+            [(10, 10, Some(11)), (11, 8, Some(12)), (12, 3, None), (13, 3, None), (40, 3, None)]
+        {
+            assert_eq!(cut.at(ms(at)), mbit(value), "at {at} ms");
+            assert_eq!(cut.next_change(ms(at)), next.map(ms), "after {at} ms");
+        }
+        // 10 · 10, a ramp of 2 ms from 10 to 6, 8 · 3.
+        assert_eq!(cut.mean(ms(0), ms(20)), Rate::from_bits_per_second(7_000_000));
+        assert_eq!(cut.corners(ms(500), 9), Some([10, 12].map(ms).to_vec()));
+        assert_eq!(cut.repeats(ms(12)), None);
+
+        let mut later = example();
+        later.set(Span::from_millis(71), mbit(3));
+        later.set(Span::from_millis(80), mbit(4));
+        for (at, value, next) in
+            [(60, 10, Some(70)), (70, 10, Some(71)), (71, 3, Some(80)), (80, 4, None)]
+        {
+            assert_eq!(later.at(ms(at)), mbit(value), "at {at} ms");
+            assert_eq!(later.next_change(ms(at)), next.map(ms), "after {at} ms");
+        }
+        // Of the third repetition 10 · 10 and 1 of a ramp from 10 to 8; then 9 · 3 and 10 · 4.
+        assert_eq!(later.mean(ms(60), ms(90)), Rate::from_bits_per_second(5_866_666));
+        let corners = [10, 14, 20, 30, 40, 44, 50, 60, 70, 71, 80].map(ms).to_vec();
+        assert_eq!(later.corners(ms(500), 11), Some(corners));
+        let repeat = Span::from_millis(30);
+        assert_eq!(later.repeats(ms(11)), Some((repeat, Some(2))));
+        assert_eq!(
+            (later.repeats(ms(71)), example().repeats(ms(71))),
+            (None, Some((repeat, None)))
+        );
+        assert!(
+            later
+                .describe()
+                .ends_with("repeated every 30 ms, 3 Mbit/s from 71 ms, 4 Mbit/s from 80 ms")
+        );
+        later.set(Span::from_millis(80), mbit(9));
+        assert_eq!(later.at(ms(80)), mbit(9), "the second of two at once");
+        later.set(Span::from_millis(12), mbit(7));
+        let values = [11, 12, 70, 71, 80].map(|at| later.at(ms(at)));
+        assert_eq!(values, [8, 7, 7, 3, 9].map(mbit), "what later times are set to stays");
+        later.set(Span::ZERO, mbit(1));
+        assert_eq!((later.at(ms(0)), later.at(ms(12))), (mbit(1), mbit(7)));
+        assert_eq!(later.mean(ms(0), ms(24)), mbit(4));
     }
 
     #[test]

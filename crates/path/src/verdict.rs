@@ -175,6 +175,13 @@ pub enum Cause {
         /// Which of the packets that meet its conditions, counted from 1.
         nth: u64,
     },
+    /// An event of the path named it: the next data segment.
+    Event {
+        /// Which of the events that drop, counted from 1.
+        number: u32,
+        /// Which of the packets that it drops, counted from 1.
+        nth: u32,
+    },
     /// It was larger than the limit.
     TooBig {
         /// The largest that passes, in bytes of IP.
@@ -227,6 +234,7 @@ impl Cause {
             Cause::Aqm { .. } => "aqm",
             Cause::Policed => "policed",
             Cause::Rule { .. } => "rule",
+            Cause::Event { .. } => "event",
             Cause::TooBig { .. } => "too-big",
             Cause::Forgotten => "forgotten",
             Cause::Blackhole => "blackhole",
@@ -260,6 +268,9 @@ impl fmt::Display for Cause {
             Cause::Policed => f.write_str("dropped by a policer"),
             Cause::Rule { number, nth } => {
                 write!(f, "dropped by rule {number} of the scenario (match {nth})")
+            }
+            Cause::Event { number, nth } => {
+                write!(f, "dropped by event {number} that drops data segments (segment {nth})")
             }
             Cause::TooBig { limit } => {
                 write!(f, "dropped: larger than the {} B that the link takes", limit.as_u64())

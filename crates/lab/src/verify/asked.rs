@@ -101,7 +101,8 @@ impl Asked {
                     asked.blocked.push((at(plan.from), plan.until.map_or(Instant::MAX, at)));
                 }
                 ElementPlan::Loss(plan) => asked.losses.push(*plan),
-                ElementPlan::Drop(_) => {
+                ElementPlan::LossChanges(_) => asked.no_loss = Some(CHANGES),
+                ElementPlan::Drop(_) | ElementPlan::DropNext(_) => {
                     asked.no_loss = Some("rules drop packets by what they are");
                 }
                 ElementPlan::Mark(plan) => asked.marks.push(plan.clone()),

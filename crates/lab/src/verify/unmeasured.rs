@@ -16,10 +16,12 @@ pub(super) fn rows(link: &LinkPlan) -> Vec<CheckRow> {
             ElementPlan::Policer(_) => ("policer", "probes come more slowly than it allows"),
             ElementPlan::CrossTraffic(_) => ("cross traffic", "only probes are recorded"),
             ElementPlan::Drop(_) => ("drop rules", "probes are not what the rules drop"),
+            ElementPlan::DropNext(_) => ("events", "probes are not the segments that events drop"),
             // What the other rows measure, or say why they do not.
             ElementPlan::Interruption(_)
             | ElementPlan::Blackhole(_)
             | ElementPlan::Loss(_)
+            | ElementPlan::LossChanges(_)
             | ElementPlan::Mark(_)
             | ElementPlan::Corruption(_)
             | ElementPlan::Duplication(_)

@@ -6,6 +6,7 @@ use tcplab_units::{Bytes, Instant};
 
 use super::outbox::Outbox;
 use super::transit::Transit;
+use crate::event::Change;
 use crate::verdict::Cause;
 
 /// How an element behaves.
@@ -31,6 +32,12 @@ pub(crate) trait Behaviour: fmt::Debug + Send {
     /// as long as it stays so.
     fn advance(&mut self, _now: Instant, _out: &mut Outbox) {}
 
+    /// Makes a change that holds from `at` on, an instant after all that happened on the link so
+    /// far; only one that the link's plan found it to be able of.
+    fn change(&mut self, _at: Instant, change: Change) {
+        unreachable!("{change:?} is for another element")
+    }
+
     /// The packets that it will let go, and when, whatever comes after them; first the next.
     fn settled(&self) -> Box<dyn Iterator<Item = (Instant, &Transit)> + '_> {
         Box::new(std::iter::empty())
@@ -50,6 +57,11 @@ pub(crate) trait Behaviour: fmt::Debug + Send {
 pub(crate) trait Gate: fmt::Debug + Send {
     /// Why a packet of `size` that arrives now is dropped, if it is.
     fn refuse(&mut self, now: Instant, size: Bytes) -> Option<Cause>;
+
+    /// See [`Behaviour::change`].
+    fn change(&mut self, _at: Instant, change: Change) {
+        unreachable!("{change:?} is for another element")
+    }
 }
 
 impl<G: Gate> Behaviour for G {
@@ -61,5 +73,8 @@ impl<G: Gate> Behaviour for G {
     }
     fn judge(&mut self, now: Instant, size: Bytes) -> Option<Cause> {
         self.refuse(now, size)
+    }
+    fn change(&mut self, at: Instant, change: Change) {
+        Gate::change(self, at, change);
     }
 }

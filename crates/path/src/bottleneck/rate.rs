@@ -56,7 +56,7 @@ impl RateSpec {
             )),
             (RateSpec::Constant(rate), None) => Ok(ServerPlan::Rate(*rate)),
             (RateSpec::Constant(rate), Some(burst)) => {
-                let rate = Schedule { start: *rate, steps: Vec::new(), repeat: None };
+                let rate = Schedule::steady(*rate);
                 Ok(ServerPlan::TokenBucket(TokenBucketPlan { rate, burst }))
             }
             (RateSpec::Table(table), burst) => table.plan(burst),

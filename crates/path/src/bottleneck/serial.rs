@@ -1,11 +1,12 @@
 //! One packet after the other.
 
-use tcplab_units::{Instant, Rate};
+use tcplab_units::{Bytes, Instant, Rate};
 
-use super::supply::Supply;
+use super::supply::{Position, Supply};
 use super::token_bucket::{TokenBucket, TokenBucketPlan};
 use super::work::work;
 use crate::behaviour::{Behaviour, Outbox, Transit};
+use crate::event::Change;
 use crate::queue::Queue;
 use crate::schedule::Schedule;
 use crate::{Cause, Transmission};
@@ -19,6 +20,8 @@ pub(crate) struct Serial {
     pace: Pace,
     /// The packet being sent, and when that ends.
     sending: Option<(Instant, Transit)>,
+    /// The pace when it began, from which its end is computed anew when the rate is changed.
+    before: (Position, u128),
 }
 
 /// When what it sends has been sent.
@@ -35,30 +38,57 @@ impl Serial {
     /// When the rate is zero.
     pub(super) fn at_rate(rate: Rate, queue: Queue) -> Serial {
         assert!(rate.bits_per_second() > 0, "nothing ends at a rate of zero");
-        Serial::varying(&Schedule { start: rate, steps: Vec::new(), repeat: None }, queue)
+        Serial::varying(&Schedule::steady(rate), queue)
     }
 
     pub(super) fn varying(schedule: &Schedule<Rate>, queue: Queue) -> Serial {
-        Serial { queue, pace: Pace::Line(Supply::new(schedule.clone())), sending: None }
+        Serial::at_pace(Pace::Line(Supply::new(schedule.clone())), queue)
     }
 
     pub(super) fn token_bucket(plan: &TokenBucketPlan, queue: Queue) -> Serial {
-        Serial { queue, pace: Pace::Bucket(TokenBucket::new(plan)), sending: None }
+        Serial::at_pace(Pace::Bucket(TokenBucket::new(plan)), queue)
+    }
+
+    fn at_pace(pace: Pace, queue: Queue) -> Serial {
+        let before = pace.position();
+        Serial { queue, pace, sending: None, before }
     }
 
     /// Starts to send a packet that came at `queued`: the moment the one before has been sent, or
     /// after a pause.
     fn send(&mut self, now: Instant, queued: Instant, mut packet: Transit) {
-        let size = packet.packet.size();
-        let ended = match &mut self.pace {
+        self.before = self.pace.position();
+        let ended = self.pace.send(now, packet.packet.size());
+        packet.transmission = Some(Transmission { queued, began: now, ended });
+        self.sending = Some((ended, packet));
+    }
+}
+
+impl Pace {
+    /// When so much has been sent, whose turn is `now`.
+    fn send(&mut self, now: Instant, size: Bytes) -> Instant {
+        match self {
             Pace::Line(supply) => {
                 supply.spend(work(size));
                 supply.whole()
             }
             Pace::Bucket(bucket) => bucket.send(now, size),
-        };
-        packet.transmission = Some(Transmission { queued, began: now, ended });
-        self.sending = Some((ended, packet));
+        }
+    }
+
+    /// Where it is; and of a bucket, its tokens.
+    fn position(&self) -> (Position, u128) {
+        match self {
+            Pace::Line(supply) => (supply.position(), 0),
+            Pace::Bucket(bucket) => bucket.position(),
+        }
+    }
+
+    fn set_rate(&mut self, at: Instant, rate: Rate, back_to: Option<(Position, u128)>) {
+        match self {
+            Pace::Line(supply) => supply.set(at, rate, back_to.map(|(position, _)| position)),
+            Pace::Bucket(bucket) => bucket.set_rate(at, rate, back_to),
+        }
     }
 }
 
@@ -90,6 +120,18 @@ impl Behaviour for Serial {
         }
         if let Some((queued, packet)) = self.queue.pop(now, out) {
             self.send(now, queued, packet);
+        }
+    }
+
+    fn change(&mut self, at: Instant, change: Change) {
+        let Change::Rate(rate) = change else { unreachable!("a bottleneck has a rate only") };
+        let Some((ended, packet)) = &mut self.sending else {
+            return self.pace.set_rate(at, rate, None);
+        };
+        self.pace.set_rate(at, rate, Some(self.before));
+        if let Some(transmission) = &mut packet.transmission {
+            *ended = self.pace.send(transmission.began, packet.packet.size());
+            transmission.ended = *ended;
         }
     }
 

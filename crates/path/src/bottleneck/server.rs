@@ -72,7 +72,7 @@ impl ServerPlan {
             ServerPlan::TokenBucket(plan) => drained(&plan.rate, now, bytes),
             ServerPlan::Trace(plan) => plan.sent(now, bytes),
             ServerPlan::Rate(_) | ServerPlan::Wifi(_) => {
-                let steady = Schedule { start: self.rate(), steps: Vec::new(), repeat: None };
+                let steady = Schedule::steady(self.rate());
                 drained(&steady, now, bytes)
             }
         };

@@ -23,6 +23,13 @@ pub(crate) struct Supply {
     fraction: u128,
 }
 
+/// A moment of a [`Supply`], to go back to.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Position {
+    at: Instant,
+    fraction: u128,
+}
+
 impl Supply {
     /// From the world's zero on.
     pub(crate) fn new(schedule: Schedule<Rate>) -> Supply {
@@ -30,6 +37,21 @@ impl Supply {
             Supply { schedule, rate: 0, changes: Instant::ZERO, at: Instant::ZERO, fraction: 0 };
         supply.look_up();
         supply
+    }
+
+    /// Where it is.
+    pub(super) fn position(&self) -> Position {
+        Position { at: self.at, fraction: self.fraction }
+    }
+
+    /// From `at` on, which nobody has been told of yet, there is another rate. Goes back to a
+    /// position before that, if one is given.
+    pub(super) fn set(&mut self, at: Instant, rate: Rate, back_to: Option<Position>) {
+        self.schedule.set(at.since(Instant::ZERO), rate);
+        if let Some(Position { at, fraction }) = back_to {
+            (self.at, self.fraction) = (at, fraction);
+        }
+        self.look_up();
     }
 
     /// Goes on to `now`, whatever lies between; not backwards.
@@ -82,10 +104,10 @@ impl Supply {
             if self.at == Instant::MAX {
                 return;
             }
-            if let Some(repeat) = self.schedule.repeat {
+            if let Some((repeat, most)) = self.schedule.repeats(self.at) {
                 let (began, then) = *lap.get_or_insert((self.at, left));
                 if self.at.since(began) >= repeat {
-                    left = self.skip(repeat, then - left, left);
+                    left = self.skip(repeat, most, then - left, left);
                     lap = None;
                 }
             }
@@ -93,9 +115,11 @@ impl Supply {
         }
     }
 
-    /// Skips the repetitions, each of `each` work, that do not finish the rest; returns the rest.
-    fn skip(&mut self, repeat: Span, each: u128, left: u128) -> u128 {
-        let Some(times) = left.saturating_sub(1).checked_div(each) else {
+    /// Skips the repetitions, each of `each` work and `most` of them, that do not finish the rest;
+    /// returns the rest.
+    fn skip(&mut self, repeat: Span, most: Option<u128>, each: u128, left: u128) -> u128 {
+        let enough = left.saturating_sub(1).checked_div(each);
+        let Some(times) = enough.into_iter().chain(most).min() else {
             self.at = Instant::MAX;
             return left;
         };

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use tcplab_units::{Bytes, Instant, Rate};
 
-use super::supply::Supply;
+use super::supply::{Position, Supply};
 use super::work::work;
 use crate::SMALLEST_QUEUE;
 use crate::fault::Fault;
@@ -57,6 +57,18 @@ impl TokenBucket {
 
     pub(super) fn burst(&self) -> Bytes {
         self.burst
+    }
+
+    /// Up to where tokens have been counted, and how many there are.
+    pub(super) fn position(&self) -> (Position, u128) {
+        (self.supply.position(), self.tokens)
+    }
+
+    /// From `at` on tokens come at another rate. Goes back to a position before that, if one is
+    /// given.
+    pub(super) fn set_rate(&mut self, at: Instant, rate: Rate, back_to: Option<(Position, u128)>) {
+        self.tokens = back_to.map_or(self.tokens, |(_, tokens)| tokens);
+        self.supply.set(at, rate, back_to.map(|(position, _)| position));
     }
 
     /// Takes the tokens for `size`, which is not more than the burst; gives when they are there,

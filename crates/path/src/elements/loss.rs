@@ -2,10 +2,11 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use tcplab_units::{Bytes, Instant, Probability, Rng};
+use tcplab_units::{Bytes, Instant, Probability, Rng, Span};
 
 use crate::Cause;
 use crate::behaviour::{Gate, Streams};
+use crate::event::Change;
 use crate::fault::Fault;
 use crate::text_or_table::text_or_table;
 
@@ -88,6 +89,25 @@ pub enum LossPlan {
     },
     /// Several packets in a row.
     Burst(LossBurst),
+}
+
+/// A law of loss and what events put in its place.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LossChangesPlan {
+    /// The law until the first change; none where no packet is lost, and nothing is drawn for it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub first: Option<LossPlan>,
+    /// In order of time; at least one.
+    pub changes: Vec<LossChange>,
+}
+
+/// From some time on, each packet is lost independently of the others.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LossChange {
+    /// From the world's zero.
+    pub at: Span,
+    /// With which probability.
+    pub probability: Probability,
 }
 
 impl LossSpec {
@@ -198,11 +218,49 @@ impl LossPlan {
     }
 }
 
+impl LossChangesPlan {
+    /// Changes another law of loss, or none.
+    pub(crate) fn of(first: Option<LossPlan>) -> LossChangesPlan {
+        LossChangesPlan { first, changes: Vec::new() }
+    }
+
+    /// Adds a change.
+    pub(crate) fn add(&mut self, change: LossChange) {
+        add(&mut self.changes, change);
+    }
+
+    /// What share of the packets is lost from the start until then, in the mean over time.
+    pub(crate) fn share(&self, until: Instant) -> f64 {
+        let until = until.since(Instant::ZERO);
+        let first = (Span::ZERO, self.first.map_or(0.0, |law| law.share()));
+        let changes = self.changes.iter().map(|it| (it.at.min(until), it.probability.as_f64()));
+        let laws: Vec<_> = [first].into_iter().chain(changes).collect();
+        let ends = laws.iter().skip(1).map(|(at, _)| *at).chain([until]);
+        let lost =
+            laws.iter().zip(ends).map(|((at, share), end)| share * (end - *at).as_secs_f64());
+        lost.sum::<f64>() / until.as_secs_f64().max(f64::MIN_POSITIVE)
+    }
+
+    pub(crate) fn describe(&self) -> String {
+        let first = self.first.map(|law| law.describe() + " ").unwrap_or_default();
+        let changes = self.changes.iter().map(|it| format!("{} from {}", it.probability, it.at));
+        format!("{first}Random loss {}.", changes.collect::<Vec<_>>().join(", "))
+    }
+}
+
+/// Adds a change behind those of its time and before.
+fn add(changes: &mut Vec<LossChange>, change: LossChange) {
+    changes.insert(changes.partition_point(|other| other.at <= change.at), change);
+}
+
 /// Decides for each packet that comes.
 #[derive(Debug)]
 pub(crate) struct Loss {
-    law: Law,
+    law: Option<Law>,
     rng: Rng,
+    changes: Vec<LossChange>,
+    /// How many of them have been made.
+    made: usize,
 }
 
 /// A law of loss at work.
@@ -227,17 +285,26 @@ enum Law {
 
 impl Loss {
     pub(crate) fn new(plan: &LossPlan, streams: Streams) -> Loss {
-        let law = match *plan {
-            LossPlan::Independent(probability) => Law::Independent(probability),
-            LossPlan::GilbertElliott(chain) => Law::GilbertElliott { chain, is_bad: false },
-            LossPlan::Every { every, first } => Law::Every { every, spared: first - 1 },
-            LossPlan::Burst(burst) => Law::Burst { burst, left: 0 },
-        };
-        Loss { law, rng: streams.own() }
+        let law = Some(Law::new(plan));
+        Loss { law, rng: streams.own(), changes: Vec::new(), made: 0 }
+    }
+
+    pub(crate) fn changing(plan: &LossChangesPlan, streams: Streams) -> Loss {
+        let law = plan.first.as_ref().map(Law::new);
+        Loss { law, rng: streams.own(), changes: plan.changes.clone(), made: 0 }
     }
 }
 
 impl Law {
+    fn new(plan: &LossPlan) -> Law {
+        match *plan {
+            LossPlan::Independent(probability) => Law::Independent(probability),
+            LossPlan::GilbertElliott(chain) => Law::GilbertElliott { chain, is_bad: false },
+            LossPlan::Every { every, first } => Law::Every { every, spared: first - 1 },
+            LossPlan::Burst(burst) => Law::Burst { burst, left: 0 },
+        }
+    }
+
     /// Whether the next packet is lost. Each law takes as many draws for one packet as for another,
     /// so that another parameter never shifts the draws that follow.
     fn hits(&mut self, rng: &mut Rng) -> bool {
@@ -269,7 +336,17 @@ impl Law {
 }
 
 impl Gate for Loss {
-    fn refuse(&mut self, _now: Instant, _size: Bytes) -> Option<Cause> {
-        self.law.hits(&mut self.rng).then_some(Cause::Loss)
+    fn refuse(&mut self, now: Instant, _size: Bytes) -> Option<Cause> {
+        while let Some(change) = self.changes.get(self.made)
+            && Instant::ZERO + change.at <= now
+        {
+            self.law = Some(Law::Independent(change.probability));
+            self.made += 1;
+        }
+        self.law.as_mut()?.hits(&mut self.rng).then_some(Cause::Loss)
+    }
+    fn change(&mut self, at: Instant, change: Change) {
+        let Change::Loss(probability) = change else { unreachable!("it loses only") };
+        add(&mut self.changes, LossChange { at: at.since(Instant::ZERO), probability });
     }
 }

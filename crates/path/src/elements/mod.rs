@@ -4,6 +4,7 @@ mod answerer;
 mod corruption;
 mod cross_traffic;
 mod delay;
+mod drop_next;
 mod drop_rules;
 mod duplication;
 mod interruption;
@@ -20,6 +21,8 @@ pub(crate) use cross_traffic::CrossTraffic;
 pub use cross_traffic::{Arrivals, CrossFlow, CrossSpec};
 pub(crate) use delay::Delay;
 pub use delay::{DelayPlan, DelaySpec, JitterLaw, JitterPlan, JitterSpec, JitterTable, TableLaw};
+pub(crate) use drop_next::DropNext;
+pub use drop_next::{DropNextEvent, DropNextPlan};
 pub(crate) use drop_rules::DropRules;
 pub use drop_rules::{DropPlan, DropRule, DropSpec, Nth, PacketKind, RulePlan};
 pub use duplication::{DuplicateSpec, DuplicationPlan};
@@ -30,7 +33,9 @@ pub use interruption::{
     InterruptionTimes, InterruptionsSpec,
 };
 pub(crate) use loss::Loss;
-pub use loss::{GilbertElliott, LossBurst, LossPlan, LossSpec, LossTable};
+pub use loss::{
+    GilbertElliott, LossBurst, LossChange, LossChangesPlan, LossPlan, LossSpec, LossTable,
+};
 pub(crate) use mark::Mark;
 pub use mark::MarkPlan;
 pub(crate) use mtu::MtuLimit;

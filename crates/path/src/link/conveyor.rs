@@ -53,7 +53,7 @@ impl Conveyor {
             return None;
         };
         let (DelaySpec::Constant(delay), None) = (&delay.delay, &delay.jitter) else { return None };
-        let steady = Schedule { start: *rate, steps: Vec::new(), repeat: None };
+        let steady = Schedule::steady(*rate);
         Some(Conveyor {
             limit: *limit,
             supply: Supply::new(steady),

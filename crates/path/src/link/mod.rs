@@ -1,5 +1,6 @@
 //! One direction of a path at work.
 
+mod change;
 mod conveyor;
 mod plan;
 
@@ -43,6 +44,10 @@ pub struct Link {
     entering: Vec<Transit>,
     /// When the last thing happened here.
     clock: Instant,
+    /// Of a changeable link what it is made of now, and the seed.
+    plan: Option<(LinkPlan, u64)>,
+    /// No change is made at this instant or before, after the last one.
+    changed_before: Instant,
 }
 
 impl Link {
@@ -61,17 +66,17 @@ impl Link {
         }
     }
 
+    /// The same link, which can be [changed](Link::change) while it is at work. What it says of the
+    /// future (such as [`settled`](Link::settled)) then holds until it is.
+    pub fn changeable(plan: &LinkPlan, seed: u64, direction: Direction) -> Link {
+        let plan_kept = Some((plan.clone(), seed));
+        Link { plan: plan_kept, ..Link::of_elements(plan, seed, direction) }
+    }
+
     fn of_elements(plan: &LinkPlan, seed: u64, direction: Direction) -> Link {
-        let elements: Vec<Box<dyn Behaviour>> = plan
-            .elements
-            .iter()
-            .enumerate()
-            .map(|(index, element)| {
-                let kind = element.kind();
-                let before = plan.elements[..index].iter().filter(|e| e.kind() == kind).count();
-                element.at_work(Streams { seed, direction, kind, number: before + 1 })
-            })
-            .collect();
+        let all = 0..plan.elements.len();
+        let elements: Vec<Box<dyn Behaviour>> =
+            all.map(|index| Link::element(plan, index, seed, direction)).collect();
         Link {
             direction,
             conveyor: None,
@@ -81,7 +86,22 @@ impl Link {
             outbox: Outbox::new(direction),
             entering: Vec::new(),
             clock: Instant::ZERO,
+            plan: None,
+            changed_before: Instant::ZERO,
         }
+    }
+
+    /// An element of a plan at work.
+    fn element(
+        plan: &LinkPlan,
+        index: usize,
+        seed: u64,
+        direction: Direction,
+    ) -> Box<dyn Behaviour> {
+        let element = &plan.elements[index];
+        let kind = element.kind();
+        let before = plan.elements[..index].iter().filter(|e| e.kind() == kind).count();
+        element.at_work(Streams { seed, direction, kind, number: before + 1 })
     }
 
     /// Takes a packet that an endpoint sent at `now`.

@@ -5,9 +5,10 @@ use tcplab_units::{Instant, Rate, Span};
 use crate::behaviour::{Behaviour, Streams};
 use crate::bottleneck::{BottleneckPlan, ServerPlan, bottleneck};
 use crate::elements::{
-    BlackholePlan, Corruption, CorruptionPlan, CrossFlow, CrossTraffic, Delay, DelayPlan, DropPlan,
-    DropRules, Duplication, DuplicationPlan, Interruption, InterruptionPlan, Loss, LossPlan, Mark,
-    MarkPlan, MtuLimit, MtuPlan, Nat, NatPlan, Policer, PolicerSpec, Reordering, ReorderingPlan,
+    BlackholePlan, Corruption, CorruptionPlan, CrossFlow, CrossTraffic, Delay, DelayPlan, DropNext,
+    DropNextPlan, DropPlan, DropRules, Duplication, DuplicationPlan, Interruption,
+    InterruptionPlan, Loss, LossChangesPlan, LossPlan, Mark, MarkPlan, MtuLimit, MtuPlan, Nat,
+    NatPlan, Policer, PolicerSpec, Reordering, ReorderingPlan,
 };
 
 /// The elements of one direction of a path, in the order a packet meets them.
@@ -22,14 +23,16 @@ use crate::elements::{
 ///    This is what the interruption paper measured: a 200 ms interruption lost 88 segments, which
 ///    is the bottleneck's rate times 200 ms, while 300 were in flight;
 /// 3. the **interruptions** and the **black hole**: first what the line does to all packets;
-/// 4. the **loss** and the **rules**: then what it does to some, so that packets of an interruption
-///    do not count as drawn and lost, and what is lost is that share of what is not interrupted;
+/// 4. the **loss**, the **rules** and what **events** drop: then what it does to some, so that
+///    packets of an interruption do not count as drawn and lost, and what is lost is that share of
+///    what is not interrupted;
 /// 5. what changes packets that get through: **marks**, **corruption**, **duplication**;
 /// 6. **reordering** and the **delay**, last, because then a verdict on a drop falls at the moment
 ///    the packet enters the line, and packets already beyond it are safe from an interruption, as
 ///    on a long cable cut at the near end.
 ///
-/// Any other order is written as `stages`, each of which has all these places again.
+/// Any other order is written as `stages`, each of which has all these places again. Events
+/// [change](LinkPlan::change) a plan; then they are part of it.
 #[derive(Debug, Clone, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize)]
 #[serde(transparent)]
 pub struct LinkPlan {
@@ -57,8 +60,12 @@ pub enum ElementPlan {
     Blackhole(BlackholePlan),
     /// Drops some packets at random.
     Loss(LossPlan),
+    /// Drops some packets at random, by laws that events change.
+    LossChanges(LossChangesPlan),
     /// Drops packets by rules.
     Drop(DropPlan),
+    /// Drops the next data segments when events say so.
+    DropNext(DropNextPlan),
     /// Marks some packets as having met congestion, at random.
     Mark(MarkPlan),
     /// Flips bits.
@@ -158,13 +165,35 @@ impl ElementPlan {
             ElementPlan::Bottleneck(_) => "bottleneck",
             ElementPlan::Interruption(_) => "interruption",
             ElementPlan::Blackhole(_) => "blackhole",
-            ElementPlan::Loss(_) => "loss",
+            ElementPlan::Loss(_) | ElementPlan::LossChanges(_) => "loss",
             ElementPlan::Drop(_) => "drop",
+            ElementPlan::DropNext(_) => "drop-next",
             ElementPlan::Mark(_) => "mark",
             ElementPlan::Corruption(_) => "corrupt",
             ElementPlan::Duplication(_) => "duplicate",
             ElementPlan::Reordering(_) => "reorder",
             ElementPlan::Delay(_) => "delay",
+        }
+    }
+
+    /// Its place in the order that [`LinkPlan`] explains.
+    pub(super) const fn place(&self) -> u8 {
+        match self {
+            ElementPlan::Mtu(_) => 0,
+            ElementPlan::Nat(_) => 1,
+            ElementPlan::Policer(_) => 2,
+            ElementPlan::CrossTraffic(_) => 3,
+            ElementPlan::Bottleneck(_) => 4,
+            ElementPlan::Interruption(_) => 5,
+            ElementPlan::Blackhole(_) => 6,
+            ElementPlan::Loss(_) | ElementPlan::LossChanges(_) => 7,
+            ElementPlan::Drop(_) => 8,
+            ElementPlan::DropNext(_) => 9,
+            ElementPlan::Mark(_) => 10,
+            ElementPlan::Corruption(_) => 11,
+            ElementPlan::Duplication(_) => 12,
+            ElementPlan::Reordering(_) => 13,
+            ElementPlan::Delay(_) => 14,
         }
     }
 
@@ -179,7 +208,9 @@ impl ElementPlan {
             ElementPlan::Interruption(plan) => plan.describe(),
             ElementPlan::Blackhole(plan) => plan.describe(),
             ElementPlan::Loss(plan) => plan.describe(),
+            ElementPlan::LossChanges(plan) => plan.describe(),
             ElementPlan::Drop(plan) => plan.describe(),
+            ElementPlan::DropNext(plan) => plan.describe(),
             ElementPlan::Mark(plan) => plan.describe(),
             ElementPlan::Corruption(plan) => plan.describe(),
             ElementPlan::Duplication(plan) => plan.describe(),
@@ -201,7 +232,9 @@ impl ElementPlan {
             ElementPlan::Interruption(plan) => Box::new(Interruption::new(plan, streams)),
             ElementPlan::Blackhole(plan) => Box::new(*plan),
             ElementPlan::Loss(plan) => Box::new(Loss::new(plan, streams)),
+            ElementPlan::LossChanges(plan) => Box::new(Loss::changing(plan, streams)),
             ElementPlan::Drop(plan) => Box::new(DropRules::new(plan, streams)),
+            ElementPlan::DropNext(plan) => Box::new(DropNext::new(plan)),
             ElementPlan::Mark(plan) => Box::new(Mark::new(plan, streams)),
             ElementPlan::Corruption(plan) => Box::new(Corruption::new(plan, streams)),
             ElementPlan::Duplication(plan) => Box::new(Duplication::new(plan, streams)),
@@ -244,6 +277,7 @@ impl LinkPlan {
             ElementPlan::Mtu(_)
             | ElementPlan::Nat(_)
             | ElementPlan::Drop(_)
+            | ElementPlan::DropNext(_)
             | ElementPlan::Mark(_)
             | ElementPlan::Corruption(_)
             | ElementPlan::Duplication(_) => true,

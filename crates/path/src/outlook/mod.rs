@@ -19,7 +19,8 @@ pub struct Outlook {
     /// Whether the rate is an upper bound only: see [`Moment::rate`].
     pub is_at_most: bool,
     /// The share of packets that is lost at random in the long run, from 0 to 1: by the loss
-    /// models, and on a wireless link by exhausted retries. Drop rules are not included.
+    /// models, and on a wireless link by exhausted retries; where events change it, in the mean
+    /// until then. Drop rules are not included.
     pub loss: f64,
     /// When everything is lost, in order and apart.
     pub outages: Vec<Outage>,
@@ -87,7 +88,7 @@ impl LinkPlan {
             moments: view.moments(),
             is_managed: self.queues().any(|(_, queue)| matches!(queue, Standing::Target(_))),
             is_at_most: self.queues().any(|(server, _)| matches!(server, ServerPlan::Wifi(_))),
-            loss: 1.0 - self.elements.iter().map(|element| 1.0 - loss(element)).product::<f64>(),
+            loss: 1.0 - self.kept(until),
             outages: self.outages(until, seed),
             notes: self.elements.iter().filter_map(note).collect(),
         }
@@ -97,6 +98,11 @@ impl LinkPlan {
     /// Zero: nothing changes.
     pub fn time_to_show(&self) -> Span {
         self.elements.iter().map(time_to_show).max().unwrap_or(Span::ZERO)
+    }
+
+    /// The share of packets that is not lost at random.
+    fn kept(&self, until: Instant) -> f64 {
+        self.elements.iter().map(|element| 1.0 - loss(element, until)).product()
     }
 
     fn queues(&self) -> impl Iterator<Item = (&ServerPlan, Standing)> {
@@ -307,9 +313,10 @@ fn has_ramps<T>(schedule: &Schedule<T>) -> bool {
 }
 
 /// What share of the packets the element loses at random.
-fn loss(element: &ElementPlan) -> f64 {
+fn loss(element: &ElementPlan, until: Instant) -> f64 {
     match element {
         ElementPlan::Loss(plan) => plan.share(),
+        ElementPlan::LossChanges(plan) => plan.share(until),
         ElementPlan::Bottleneck(plan) => match &plan.server {
             ServerPlan::Wifi(plan) => plan.loss(),
             _ => 0.0,
@@ -335,7 +342,9 @@ fn note(element: &ElementPlan) -> Option<String> {
         | ElementPlan::Policer(_)
         | ElementPlan::CrossTraffic(_)
         | ElementPlan::Loss(_)
+        | ElementPlan::LossChanges(_)
         | ElementPlan::Drop(_)
+        | ElementPlan::DropNext(_)
         | ElementPlan::Mark(_)
         | ElementPlan::Corruption(_)
         | ElementPlan::Duplication(_)
@@ -357,19 +366,31 @@ fn time_to_show(element: &ElementPlan) -> Span {
             InterruptionTimes::Listed { at } => {
                 and_then_some(at.last().copied().unwrap_or_default() + *lasting)
             }
+            InterruptionTimes::Events { each } => {
+                let ends = each.iter().map(|(at, lasting)| *at + *lasting);
+                and_then_some(ends.max().unwrap_or_default())
+            }
             InterruptionTimes::Random { up, offset, .. } => {
                 offset.unwrap_or(*up) + (*up + *lasting) * 2
             }
         },
         ElementPlan::Blackhole(plan) => and_then_some(plan.until.unwrap_or(plan.from)),
         ElementPlan::CrossTraffic(flow) => and_then_some(flow.until.unwrap_or(flow.from)),
+        ElementPlan::LossChanges(plan) => {
+            and_then_some(plan.changes.last().map_or(Span::ZERO, |change| change.at))
+        }
+        ElementPlan::DropNext(plan) => {
+            and_then_some(plan.events.last().map_or(Span::ZERO, |event| event.at))
+        }
         _ => Span::ZERO,
     }
 }
 
 fn time_of<T>(schedule: &Schedule<T>) -> Span {
     let end = schedule.steps.last().map_or(Span::ZERO, |step| step.at + step.over);
-    schedule.repeat.map_or_else(|| and_then_some(end), |repeat| repeat * 2)
+    // Where events end the repeating, the last of them is what happens last.
+    let repeat = schedule.repeat.filter(|repeat| end < *repeat);
+    repeat.map_or_else(|| and_then_some(end), |repeat| repeat * 2)
 }
 
 /// What happens once ends before the picture does: a quarter more.

@@ -26,6 +26,24 @@ fn empty_path_outlook_has_no_change() {
 }
 
 #[test]
+fn events_are_part_of_the_outlook() {
+    let json = r#"{ "rate": "8 Mbit/s", "delay": "5 ms", "events": [
+                      { "at": "2 s", "rate": "1 Mbit/s", "delay": "50 ms", "loss": "4 %" },
+                      { "at": "3 s", "interrupt": "200 ms", "drop": 1 }] }"#;
+    let outlook = plan(json).outlook(ms(4_000), 1, 100);
+    assert_eq!((at(&outlook, 1_999).rate, at(&outlook, 1_999).delay), (Some(kbit(8_000)), span(5)));
+    assert_eq!(
+        (at(&outlook, 2_000).rate, at(&outlook, 2_000).delay),
+        (Some(kbit(1_000)), span(50))
+    );
+    assert_eq!(outlook.outages, [Outage { from: ms(3_000), until: ms(3_200) }]);
+    assert!((outlook.loss - 0.02).abs() < 1e-9, "{}", outlook.loss);
+    let notes = ["Random loss 4 % from 2 s.", "Dropped by event: the next data segment from 3 s."];
+    assert_eq!(outlook.notes, notes);
+    assert_eq!(plan(json).time_to_show(), span(4_000));
+}
+
+#[test]
 fn constant_path_outlook_is_one_moment() {
     // 100 packets of 12,000 bit at 12 Mbit/s are 100 ms; uniform jitter of 10 ms lies between 9.8
     // ms less and 9.8 ms more, within 2 %.

@@ -9,6 +9,7 @@ use crate::elements::{
     BlackholeSpec, CorruptSpec, CrossSpec, DelaySpec, DropSpec, DuplicateSpec, InterruptionsSpec,
     JitterSpec, LossSpec, MtuSpec, NatSpec, PolicerSpec, ReorderSpec,
 };
+use crate::event::PathEvent;
 use crate::fault::{Fault, PathError, Table};
 use crate::text_or_table::is_default;
 use crate::{Direction, QueueSpec};
@@ -44,6 +45,9 @@ macro_rules! path_keys {
             /// the order in which packets pass them.
             #[serde(skip_serializing_if = "Option::is_none")]
             pub stages: Option<Vec<StageSpec>>,
+            /// What changes while a trial runs. Default: nothing.
+            #[serde(skip_serializing_if = "Option::is_none")]
+            pub events: Option<Vec<PathEvent>>,
             /// Keys for the direction from client to server; they override the path's.
             #[serde(skip_serializing_if = "Option::is_none")]
             pub forward: Option<LinkSpec>,
@@ -136,6 +140,7 @@ macro_rules! path_keys {
                     ("rtt", self.rtt.is_some()),
                     $((stringify!($key), self.$key.is_some()),)*
                     ("stages", self.stages.is_some()),
+                    ("events", self.events.is_some()),
                     ("forward", self.forward.is_some()),
                     ("reverse", self.reverse.is_some()),
                 ];
@@ -169,9 +174,9 @@ macro_rules! path_keys {
                 own.or(self.stages.as_ref()).map_or(&[], Vec::as_slice)
             }
 
-            /// Without its `stages`.
+            /// Without its `stages` and `events`.
             pub(crate) fn without_stages(&self) -> PathSpec {
-                let mut path = PathSpec { stages: None, ..self.clone() };
+                let mut path = PathSpec { stages: None, events: None, ..self.clone() };
                 for link in [&mut path.forward, &mut path.reverse].into_iter().flatten() {
                     link.stages = None;
                 }
@@ -199,6 +204,7 @@ macro_rules! path_keys {
                     reverse: link(self.reverse, base.reverse),
                     $($key: self.$key.or(base.$key),)*
                     stages: self.stages.or(base.stages),
+                    events: self.events.or(base.events),
                 }
             }
         }

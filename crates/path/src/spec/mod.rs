@@ -9,20 +9,48 @@ pub use keys::{Backend, LinkSpec, PathSpec, StageSpec};
 use stage::Stage;
 
 use crate::elements::MOST_COPIES;
-use crate::{Direction, ElementPlan, LinkPlan, PathError};
+use crate::{Direction, ElementPlan, LinkPlan, PathError, PathEvent};
 
 impl PathSpec {
     /// The most stages of a direction behind its own keys: every packet passes each, and no path of
     /// the Internet has more routers (an IP packet's default time to live is 64, RFC 1700).
     pub const STAGES_MAX: usize = 64;
 
+    /// The most events: each is looked at for the plan, and a person makes fewer.
+    pub const EVENTS_MAX: usize = 1_000;
+
     /// The plan of one direction: its own keys before the path's, checked, in the order that
-    /// [`LinkPlan`] explains, and then its stages. Elements that would do nothing (a delay of zero)
-    /// are left out.
+    /// [`LinkPlan`] explains, then its stages, and what events change of it all. Elements that
+    /// would do nothing (a delay of zero) are left out.
     ///
     /// # Errors
     /// When a value, alone or beside others, makes no sense.
     pub fn link(&self, direction: Direction) -> Result<LinkPlan, PathError> {
+        let mut plan = self.link_at_start(direction)?;
+        let Some(events) = &self.events else { return Ok(plan) };
+        check(events)?;
+        // A fault in it is an error of its own.
+        let other = self.link_at_start(direction.opposite()).unwrap_or_default();
+        for (index, event) in events.iter().enumerate() {
+            if let Some(change) = event.change().of_direction(direction, [&plan, &other]) {
+                plan.change(event.at, change).map_err(|error| of_event(index, error))?;
+            }
+        }
+        Ok(plan)
+    }
+
+    /// The path with further events.
+    #[must_use]
+    pub fn with_events(&self, events: &[PathEvent]) -> PathSpec {
+        let mut path = self.clone();
+        if !events.is_empty() {
+            path.events.get_or_insert_default().extend_from_slice(events);
+        }
+        path
+    }
+
+    /// Without events.
+    fn link_at_start(&self, direction: Direction) -> Result<LinkPlan, PathError> {
         let stages = self.stages_of(direction);
         let refused =
             |what: String| Err(PathError { key: self.written(direction, "stages"), what });
@@ -57,6 +85,25 @@ impl PathSpec {
     pub fn round_trip(&self) -> Span {
         self.delay(Direction::Forward) + self.delay(Direction::Reverse)
     }
+}
+
+/// Whether the events can be, whatever the path.
+fn check(events: &[PathEvent]) -> Result<(), PathError> {
+    let most = PathSpec::EVENTS_MAX;
+    if events.len() > most {
+        let what = format!("{} events: give at most {most}", events.len());
+        return Err(PathError { key: "events".into(), what });
+    }
+    for (index, event) in events.iter().enumerate() {
+        event.change().check().map_err(|error| of_event(index, error))?;
+    }
+    Ok(())
+}
+
+/// The error of an event as one of the path.
+fn of_event(index: usize, error: PathError) -> PathError {
+    let dot = if error.key.is_empty() { "" } else { "." };
+    PathError { key: format!("events.{index}{dot}{}", error.key), what: error.what }
 }
 
 /// How many copies of one packet all stages together make at most.

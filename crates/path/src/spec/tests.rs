@@ -66,7 +66,8 @@ fn schema_describes_every_key_and_no_other() {
     let schema = serde_json::to_value(schemars::schema_for!(PathSpec)).unwrap();
     let link = &schema["$defs"]["LinkSpec"];
     let interruption = &schema["$defs"]["Interruption"];
-    for (table, keys) in [(&schema, 25), (link, 19), (interruption, 6)] {
+    let event = &schema["$defs"]["PathEvent"];
+    for (table, keys) in [(&schema, 26), (link, 19), (interruption, 6), (event, 7)] {
         assert_eq!(table["additionalProperties"], serde_json::json!(false), "{table}");
         let properties = table["properties"].as_object().unwrap();
         assert_eq!(properties.len(), keys);

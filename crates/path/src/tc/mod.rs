@@ -44,6 +44,11 @@ impl PathSpec {
             let what = "`same_host` has no path, so tc has nothing to do".into();
             refused.push(PathError { key: "same_host".into(), what });
         }
+        if self.events.is_some() {
+            let what = "tc has no schedule, so nothing changes by itself: remove the events, and run \
+                        `tc qdisc change` at their times";
+            refused.push(PathError { key: "events".into(), what: what.into() });
+        }
         let [forward, reverse] = Direction::BOTH.map(|direction| {
             let mut job = Job { path: self, direction, refused: Vec::new(), notes: Vec::new() };
             let link = job.link();
@@ -90,7 +95,9 @@ impl Job<'_> {
                 | ElementPlan::CrossTraffic(_)
                 | ElementPlan::Interruption(_)
                 | ElementPlan::Blackhole(_)
-                | ElementPlan::Drop(_) => self.impossible(element),
+                | ElementPlan::LossChanges(_)
+                | ElementPlan::Drop(_)
+                | ElementPlan::DropNext(_) => self.impossible(element),
             }
         }
         self.finish(shaper, line)

@@ -112,6 +112,7 @@ fn refusals() {
         r#"{ "delay": "5 s", "jitter": "3 s" }"#,
         r#"{ "jitter": { "normal": "1 ms" } }"#,
         r#"{ "delay": "5 ms", "stages": [{ "loss": "1 %" }] }"#,
+        r#"{ "delay": "5 ms", "events": [{ "at": "1 s", "delay": "9 ms", "loss": "1 %", "drop": 1 }] }"#,
         // All at once, each with the key as it is written; what holds for both, once.
         r#"{ "mtu": "1400 B", "forward": { "blackhole": "3 s", "stages": [{ "loss": "1 %" }] },
             "reverse": { "loss": { "every": 7 }, "corrupt": { "probability": "1 %", "bits": 3 } } }"#,

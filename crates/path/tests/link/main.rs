@@ -1,6 +1,7 @@
 //! Links as a world uses them.
 
 mod closed_loop;
+mod events;
 mod fairness;
 mod impairments;
 mod jitter_laws;

@@ -117,6 +117,47 @@ fn delays_and_changes_in_words() {
 }
 
 #[test]
+fn events_in_words() {
+    insta::assert_snapshot!(described(&[
+        r#"{ "rate": "8 Mbit/s", "delay": "5 ms", "events": [
+               { "at": "2 s", "rate": "1 Mbit/s", "delay": "50 ms" }, { "at": "3 s", "rate": "9 Mbit/s" }] }"#,
+        // Of elements that there are not yet.
+        r#"{ "events": [{ "at": "1 s", "direction": "forward", "delay": "5 ms", "loss": "2 %",
+               "interrupt": "200 ms", "drop": 1 }, { "at": "1.1 s", "interrupt": "1 s", "drop": 3 }] }"#,
+        r#"{ "loss": { "every": 9 }, "events": [{ "at": "1 s", "loss": "0 %" }, { "at": "2 s", "loss": "1 %" }] }"#,
+        r#"{ "rate": { "start": "10 Mbit/s", "steps": [{ "at": "4 s", "to": "2 Mbit/s" }], "repeat": "10 s" },
+             "burst": "15 kB", "events": [{ "at": "25 s", "rate": "3 Mbit/s" }] }"#,
+        // In any order.
+        r#"{ "rate": "8 Mbit/s", "events": [{ "at": "2 s", "rate": "2 Mbit/s", "loss": "2 %", "drop": 2 },
+               { "at": "1 s", "rate": "1 Mbit/s", "loss": "1 %", "drop": 1 }] }"#,
+        // The rate is meant for the direction that has one.
+        r#"{ "forward": { "rate": "8 Mbit/s" }, "events": [{ "at": "1 s", "rate": "1 Mbit/s" }] }"#,
+        // The first of its kind, wherever it stands.
+        r#"{ "delay": "5 ms", "stages": [{ "rate": "8 Mbit/s", "delay": "9 ms" }],
+             "events": [{ "at": "1 s", "rate": "1 Mbit/s", "delay": "7 ms", "loss": "1 %" }] }"#,
+    ]));
+}
+
+#[test]
+fn impossible_event_is_refused() {
+    insta::assert_snapshot!(refused(&[
+        r#"{ "events": [{ "at": "1 s" }] }"#,
+        r#"{ "events": [{ "loss": "1 %" }] }"#,
+        r#"{ "events": [{ "at": "1 s", "los": "1 %" }] }"#,
+        r#"{ "events": [{ "at": "1 s", "drop": 0 }] }"#,
+        r#"{ "events": [{ "at": "1 s", "drop": 1001 }] }"#,
+        r#"{ "events": [{ "at": "1 s", "interrupt": "0 s" }] }"#,
+        r#"{ "rate": "1 Mbit/s", "events": [{ "at": "1 s", "rate": "0 bit/s" }] }"#,
+        r#"{ "events": [{ "at": "1 s", "drop": 1 }, { "at": "1 s", "rate": "1 Mbit/s" }] }"#,
+        r#"{ "forward": { "rate": "1 Mbit/s" },
+             "events": [{ "at": "1 s", "direction": "reverse", "rate": "1 Mbit/s" }] }"#,
+        r#"{ "rate": { "opportunities": [1] }, "events": [{ "at": "1 s", "rate": "1 Mbit/s" }] }"#,
+        r#"{ "wifi": { "standard": "g", "rate": "54 Mbit/s" },
+             "events": [{ "at": "1 s", "rate": "1 Mbit/s" }] }"#,
+    ]));
+}
+
+#[test]
 fn queues_in_words() {
     insta::assert_snapshot!(described(&with(
         "queue",

@@ -16,6 +16,7 @@ pub use jitter::{JitterPlan, JitterSpec, JitterTable};
 pub use law::{JitterLaw, TableLaw};
 
 use crate::behaviour::{Behaviour, Outbox, Streams, Transit};
+use crate::event::Change;
 use crate::fault::Fault;
 use crate::schedule::Schedule;
 use crate::text_or_table::text_or_table;
@@ -37,6 +38,16 @@ impl DelaySpec {
         match self {
             DelaySpec::Constant(delay) => *delay,
             DelaySpec::Schedule(schedule) => schedule.at(Instant::ZERO),
+        }
+    }
+
+    /// From `at` on it is `to`.
+    pub(crate) fn set(&mut self, at: Span, to: Span) {
+        if let DelaySpec::Constant(delay) = self {
+            *self = DelaySpec::Schedule(Schedule::steady(*delay));
+        }
+        if let DelaySpec::Schedule(schedule) = self {
+            schedule.set(at, to);
         }
     }
 
@@ -233,6 +244,11 @@ impl Behaviour for Delay {
         if let Some(packet) = next {
             out.pass(packet);
         }
+    }
+    fn change(&mut self, at: Instant, change: Change) {
+        let Change::Delay(delay) = change else { unreachable!("it has a delay only") };
+        self.spec.set(at.since(Instant::ZERO), delay);
+        self.next_change = Instant::earlier(self.next_change, Some(at));
     }
     fn held(&self) -> Box<dyn Iterator<Item = &Transit> + '_> {
         match &self.under_way {

@@ -11,13 +11,15 @@ pub use spec::{InterruptionSpec, InterruptionsSpec};
 
 use crate::Cause;
 use crate::behaviour::{Gate, Streams, exponential};
+use crate::event::Change;
 
 /// When a link is interrupted, and for how long.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct InterruptionPlan {
     /// When.
     pub times: InterruptionTimes,
-    /// The length of each, above zero; the mean length, where they come at random.
+    /// The length of each, above zero; the mean length, where they come at random; the greatest,
+    /// where each has its own.
     pub lasting: Span,
 }
 
@@ -37,6 +39,11 @@ pub enum InterruptionTimes {
         /// From the world's zero; in order, and none before the one before it has ended.
         at: Vec<Span>,
     },
+    /// When events say so.
+    Events {
+        /// From the world's zero, and for how long; in order of their starts. They may overlap.
+        each: Vec<(Span, Span)>,
+    },
     /// After exponentially distributed times; they last as randomly.
     Random {
         /// The mean time from the end of one to the start of the next.
@@ -52,6 +59,20 @@ pub enum InterruptionTimes {
 type Window = (u64, Instant, Instant);
 
 impl InterruptionPlan {
+    /// No interruptions, until [`add`](Self::add).
+    pub(crate) fn by_events() -> InterruptionPlan {
+        let times = InterruptionTimes::Events { each: Vec::new() };
+        InterruptionPlan { times, lasting: Span::ZERO }
+    }
+
+    /// Adds an interruption to those of events.
+    pub(crate) fn add(&mut self, at: Span, lasting: Span) {
+        if let InterruptionTimes::Events { each } = &mut self.times {
+            each.insert(each.partition_point(|(other, _)| *other <= at), (at, lasting));
+            self.lasting = self.lasting.max(lasting);
+        }
+    }
+
     /// All that start before `until`, as start and end, in a trial with this `seed`; in order.
     pub fn windows(
         &self,
@@ -73,6 +94,10 @@ impl InterruptionPlan {
                 let starts = starts.take_while(move |from| *from < until);
                 Box::new(starts.map(move |from| (from, from + lasting)))
             }
+            InterruptionTimes::Events { each } => {
+                let windows = each.iter().map(window).take_while(move |(from, _)| *from < until);
+                Box::new(windows)
+            }
             InterruptionTimes::Random { up, offset, stream } => {
                 let mut drawn = Drawn::new(*up, lasting, *offset, Rng::new(seed, stream));
                 Box::new(std::iter::from_fn(move || {
@@ -91,12 +116,13 @@ impl InterruptionPlan {
             }
             InterruptionTimes::Listed { at } => {
                 let at: Vec<_> = at.iter().map(ToString::to_string).collect();
-                let at = match at.as_slice() {
-                    [one] => one.clone(),
-                    [others @ .., last] => format!("{} and {last}", others.join(", ")),
-                    [] => "no time".into(),
-                };
+                let at = listed(&at);
                 format!("All packets are dropped for {lasting} at {at}.")
+            }
+            InterruptionTimes::Events { each } => {
+                let each = each.iter().map(|(at, lasting)| format!("for {lasting} at {at}"));
+                let each: Vec<_> = each.collect();
+                format!("All packets are dropped {}.", listed(&each))
             }
             InterruptionTimes::Random { up, offset, .. } => {
                 let first = offset.map(|at| format!(", first at {at}")).unwrap_or_default();
@@ -107,6 +133,21 @@ impl InterruptionPlan {
             }
         }
     }
+}
+
+/// Such as `1 s, 2 s and 3 s`.
+fn listed(texts: &[String]) -> String {
+    match texts {
+        [one] => one.clone(),
+        [others @ .., last] => format!("{} and {last}", others.join(", ")),
+        [] => "no time".into(),
+    }
+}
+
+/// Start and end of an interruption by an event.
+fn window((at, lasting): &(Span, Span)) -> (Instant, Instant) {
+    let from = Instant::ZERO + *at;
+    (from, from + *lasting)
 }
 
 /// Drops the packets that arrive during an interruption, and holds none.
@@ -126,7 +167,7 @@ impl Interruption {
                 assert!(!every.is_zero(), "interruptions need a time between them");
                 None
             }
-            InterruptionTimes::Listed { .. } => None,
+            InterruptionTimes::Listed { .. } | InterruptionTimes::Events { .. } => None,
             InterruptionTimes::Random { up, offset, stream } => {
                 let mut drawn = Drawn::new(*up, plan.lasting, *offset, streams.shared(stream));
                 Some((drawn.next(), drawn))
@@ -149,6 +190,14 @@ impl Interruption {
                 let from = Instant::ZERO + *at.get(begun.checked_sub(1)?)?;
                 (begun as u64, from, from + self.plan.lasting)
             }
+            (InterruptionTimes::Events { each }, _) => {
+                // The latest that has begun and lasts.
+                let begun = each.partition_point(|(at, _)| Instant::ZERO + *at <= now);
+                let lasts = |one: &(Span, Span)| now < window(one).1;
+                let index = each[..begun].iter().rposition(lasts)?;
+                let (from, to) = window(&each[index]);
+                (index as u64 + 1, from, to)
+            }
             (InterruptionTimes::Random { .. }, drawn) => {
                 let (window, drawn) = drawn.as_mut()?;
                 // The last one lasts to the end of time.
@@ -165,6 +214,10 @@ impl Interruption {
 impl Gate for Interruption {
     fn refuse(&mut self, now: Instant, _size: Bytes) -> Option<Cause> {
         self.at(now).map(|(number, from, to)| Cause::Interruption { number, from, to })
+    }
+    fn change(&mut self, at: Instant, change: Change) {
+        let Change::Interrupt(lasting) = change else { unreachable!("it interrupts only") };
+        self.plan.add(at.since(Instant::ZERO), lasting);
     }
 }
 

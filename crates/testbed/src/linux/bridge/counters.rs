@@ -36,13 +36,14 @@ pub(crate) struct DirectionCounters {
 }
 
 /// The names of all causes ([`Cause::name`]), the common ones first.
-const CAUSES: [&str; 10] = [
+const CAUSES: [&str; 11] = [
     "queue-full",
     "loss",
     "interruption",
     "aqm",
     "policed",
     "rule",
+    "event",
     "too-big",
     "forgotten",
     "blackhole",
@@ -113,6 +114,7 @@ mod tests {
             Cause::Aqm { discipline: Discipline::Codel, waited: Span::ZERO, packets },
             Cause::Policed,
             Cause::Rule { number: 1, nth: 1 },
+            Cause::Event { number: 1, nth: 1 },
             Cause::TooBig { limit: bytes },
             Cause::Forgotten,
             Cause::Blackhole,
@@ -125,6 +127,6 @@ mod tests {
         let expected: Vec<(&str, u64)> =
             causes.map(|cause| (cause.name(), 1 + u64::from(cause == Cause::Loss))).to_vec();
         assert_eq!(way.dropped_for().collect::<Vec<_>>(), expected);
-        assert_eq!(way.dropped.value(), 11);
+        assert_eq!(way.dropped.value(), 12);
     }
 }
