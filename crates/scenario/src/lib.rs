@@ -11,6 +11,7 @@ mod compose;
 mod design;
 mod embedded;
 mod error;
+mod events;
 mod expect;
 mod fault;
 mod file;
@@ -40,6 +41,7 @@ pub use catalogue::catalogue;
 pub use compares::{Compare, Threshold};
 pub use compose::{compose, decompose};
 pub use error::ScenarioError;
+pub use events::{EventsError, with_events};
 pub use expect::{Check, Evidence, Expectation, Selection, Statistic};
 pub use file::schema;
 pub use metrics::{
