@@ -233,6 +233,11 @@ impl EndCapture {
         Ok(())
     }
 
+    /// Flushes what was written to the file.
+    pub(crate) fn flush(&mut self) -> Result<(), RecordingError> {
+        self.writer.flush().map_err(cannot_write(self.name))
+    }
+
     /// Ends the capture; `lost` frames were lost by the world. Gives the file back, not yet synced.
     pub(crate) fn finish(mut self, end: Instant, lost: u64) -> Result<Output, RecordingError> {
         let lost = lost + self.missed;

@@ -83,6 +83,11 @@ impl Output {
         self.file.write_all(bytes).map_err(|source| self.cannot_write(source))
     }
 
+    /// Flushes what was put to the file, without waiting for the disk.
+    pub(crate) fn flush(&mut self) -> Result<(), RecordingError> {
+        self.file.flush().map_err(|source| self.cannot_write(source))
+    }
+
     /// Closes the file, without waiting for the disk.
     pub(crate) fn close(mut self) -> Result<(), RecordingError> {
         self.file.flush().map_err(|source| self.cannot_write(source))

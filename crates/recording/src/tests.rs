@@ -114,6 +114,32 @@ fn capture(recording: &Recording, endpoint: Endpoint) -> Vec<String> {
 }
 
 #[test]
+fn flushed_files_end_with_whole_rows() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path();
+    let mut writer = RecordingWriter::create(path, EPOCH, &["a".into(), "b".into()], None).unwrap();
+    let len = |name: &str| std::fs::metadata(path.join(name)).unwrap().len();
+    let names = ["client.pcapng", "server.pcapng", "path.jsonl"];
+    assert_eq!(names.map(len), [0; 3], "nothing is written early");
+    writer.left(Endpoint::Client, ms(1), 1, of(1)).unwrap();
+    writer.arrived(Endpoint::Server, ms(2), 1).unwrap();
+    writer.verdict(&verdict(1, Direction::Forward, 1, 2, Fate::Delivered)).unwrap();
+    writer.flush().unwrap();
+    let rows = std::fs::read_to_string(path.join("path.jsonl")).unwrap();
+    assert!(rows.ends_with("}\n") && rows.lines().count() == 1, "{rows}");
+    for name in &names[..2] {
+        let file = std::fs::File::open(path.join(name)).unwrap();
+        let mut reader = Reader::new(file).unwrap();
+        assert!(reader.next_record().unwrap().is_some(), "{name}");
+        assert!(reader.next_record().unwrap().is_none(), "{name}");
+    }
+    assert!(len("samples.csv") > 0);
+    let before = names.map(len);
+    writer.flush().unwrap();
+    assert_eq!(names.map(len), before);
+}
+
+#[test]
 fn frames_are_written_in_order_with_their_verdicts() {
     let directory = tempfile::tempdir().unwrap();
     write_small_trial(directory.path()).unwrap();

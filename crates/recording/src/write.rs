@@ -226,6 +226,18 @@ impl RecordingWriter {
         output.put(csv::row(sample).as_bytes())
     }
 
+    /// Flushes all that was written to its files, for whoever reads them as they grow: each file
+    /// then ends with a whole frame or row.
+    ///
+    /// # Errors
+    /// As for [`RecordingWriter::left`].
+    pub fn flush(&mut self) -> Result<(), RecordingError> {
+        self.captures.iter_mut().try_for_each(EndCapture::flush)?;
+        self.truth.flush()?;
+        self.samples.flush()?;
+        self.flow_samples.values_mut().try_for_each(Output::flush)
+    }
+
     /// Ends the recording. Packets that have no verdict by then stay without one.
     ///
     /// # Errors

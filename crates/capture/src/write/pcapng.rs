@@ -150,6 +150,14 @@ impl<W: Write> PcapngWriter<W> {
         self.end()
     }
 
+    /// Flushes what was written, so that the file can be read up to here.
+    ///
+    /// # Errors
+    /// If the file cannot be written.
+    pub fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
+    }
+
     /// Flushes and gives back what was written to.
     ///
     /// # Errors
