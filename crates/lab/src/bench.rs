@@ -2,7 +2,7 @@
 
 use std::thread;
 
-use tcplab_testbed::{DeviceKind, Launcher, Tuning};
+use tcplab_testbed::{DeviceKind, Launcher, Steering, Tuning};
 use tcplab_units::Span;
 
 /// How trials are run on this machine.
@@ -23,6 +23,9 @@ pub struct Bench {
     pub strict: bool,
     /// How many trials run at once in virtual time.
     pub jobs: usize,
+    /// Who changes the path of the trial that is running, if anybody may. Such trials move fewer
+    /// packets a second.
+    pub steering: Option<Steering>,
 }
 
 impl Bench {
@@ -36,6 +39,7 @@ impl Bench {
             allow_above_ceiling: false,
             strict: false,
             jobs: processors(),
+            steering: None,
         }
     }
 

@@ -66,7 +66,7 @@ pub fn replay(recording: &Recording) -> Result<Replay, LabError> {
     let mut replayed = BTreeMap::new();
     for direction in Direction::BOTH {
         let plan = record
-            .path
+            .steered_path()
             .link(direction)
             .map_err(|error| LabError::Replay { why: format!("its path cannot be: {error}") })?;
         let packets = if plan.reads_packets() {

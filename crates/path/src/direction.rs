@@ -77,6 +77,16 @@ pub enum Directions {
     Reverse,
 }
 
+impl From<Direction> for Directions {
+    /// That one alone.
+    fn from(direction: Direction) -> Directions {
+        match direction {
+            Direction::Forward => Directions::Forward,
+            Direction::Reverse => Directions::Reverse,
+        }
+    }
+}
+
 impl Directions {
     /// Whether `direction` is among them.
     pub const fn include(self, direction: Direction) -> bool {

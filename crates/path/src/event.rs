@@ -87,7 +87,7 @@ pub(crate) enum Change {
 const DROP_MAX: u32 = 1_000;
 
 impl PathChange {
-    /// What it changes, one by one; first what some links are not able of.
+    /// What it changes, one by one.
     pub(crate) fn parts(self) -> impl Iterator<Item = Change> {
         let PathChange { direction: _, rate, delay, loss, interrupt, drop } = self;
         let parts = [

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
-use tcplab_path::{Backend, PathSpec, Verdict};
+use tcplab_path::{Backend, PathEvent, PathSpec, Verdict};
 use tcplab_units::{Instant, Span};
 use tcplab_workload::{AppReport, LoadReport, Outcome};
 
@@ -82,6 +82,9 @@ pub struct TrialRecord {
     pub seed: u64,
     /// The path between the endpoints, complete.
     pub path: PathSpec,
+    /// How the path was changed while the trial ran, beside the events that it has of its own.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub path_events: Vec<PathEvent>,
     /// A second path, for Multipath TCP, complete.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub second_path: Option<PathSpec>,
@@ -100,6 +103,11 @@ pub struct TrialRecord {
 }
 
 impl TrialRecord {
+    /// The path with all that was changed while the trial ran: what packets met.
+    pub fn steered_path(&self) -> PathSpec {
+        self.path.with_events(&self.path_events)
+    }
+
     /// Whether the path gave verdicts on packets (`path.jsonl`).
     pub fn has_truth(&self) -> bool {
         !self.path.same_host && self.path.backend.unwrap_or_default() == Backend::Tcplab

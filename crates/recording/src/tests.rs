@@ -56,6 +56,7 @@ fn record() -> TrialRecord {
         case: "base".into(),
         case_hash: "00".into(),
         path: tcplab_path::PathSpec::default(),
+        path_events: Vec::new(),
         second_path: None,
         seed: 1,
         epoch_nanos: EPOCH,

@@ -165,6 +165,7 @@ pub(crate) fn trial_record(
         case_hash: case.hash.clone(),
         seed,
         path: case.path.clone(),
+        path_events: Vec::new(),
         second_path: case.second_path.clone(),
         epoch_nanos: EPOCH_NANOS,
         duration: now.since(Instant::ZERO),

@@ -6,7 +6,8 @@ use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
 use crate::{
-    CalibrationRecord, CalibrationRequest, Launcher, Progress, Reach, TrialError, TrialRequest,
+    CalibrationRecord, CalibrationRequest, Launcher, Progress, Reach, Steering, TrialError,
+    TrialRequest,
 };
 
 /// Why there is no Multipath TCP.
@@ -28,6 +29,7 @@ pub fn run_trial(
     _: &Launcher,
     _: &TrialRequest,
     _: &AtomicBool,
+    _: Option<&Steering>,
     _: impl FnMut(Progress),
 ) -> Result<(), TrialError> {
     Err(no_kernel())

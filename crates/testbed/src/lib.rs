@@ -21,7 +21,9 @@ mod device_kind;
 mod elsewhere;
 mod error;
 mod guest_work;
+mod json_lines;
 mod script_work;
+mod steering;
 mod trial_request;
 mod tuning;
 
@@ -101,5 +103,6 @@ pub use linux::*;
 pub use script_work::{
     CallArgument, CallMemory, CallResult, GuestCall, GuestScript, ScriptOrder, ScriptReport,
 };
+pub use steering::{SteeredTrial, Steering, SteeringAnswer, SteeringError};
 pub use trial_request::{Launcher, Progress, TrialRequest};
 pub use tuning::Tuning;

@@ -46,6 +46,10 @@ pub struct TrialRequest {
     /// How many bytes of each packet the captures keep; all where no number is given.
     #[serde(default)]
     pub snaplen: Option<u32>,
+    /// Whether the path can be [steered](crate::Steering): each packet's bytes then go through it,
+    /// which takes longer.
+    #[serde(default)]
+    pub steerable: bool,
 }
 
 /// The progress of a running trial.

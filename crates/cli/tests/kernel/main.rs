@@ -28,6 +28,7 @@ mod same_host;
 mod shell;
 mod shell_transfers;
 mod states;
+mod steering;
 mod tcp_info;
 mod transfers;
 mod truth;

@@ -78,6 +78,7 @@ fn load(
     is_load: bool,
 ) -> Result<TrialData, LabError> {
     let record = recording.record()?;
+    let path = path.map(|path| path.with_events(&record.path_events));
     let app = recording.app().ok();
     let [mut client, mut server] = traces(recording, &record, app.as_ref(), is_load)?;
     for (trace, dropped) in [&mut client, &mut server].into_iter().zip(recording.dropped_frames()?)
@@ -89,9 +90,10 @@ fn load(
         server,
         samples: recording.samples()?,
         interruptions: path
+            .as_ref()
             .map(|path| interruption_times(path, record.seed, record.duration))
             .unwrap_or_default(),
-        path: path.unwrap_or(&record.path).clone(),
+        path: path.unwrap_or_else(|| record.steered_path()),
         correspondence: correspondence(recording, &record, app.as_ref())?,
         duration: record.duration,
     })

@@ -23,8 +23,14 @@ impl Contents {
     /// When a file of it cannot be read.
     pub(crate) fn read(recording: Recording, case: &Case) -> Result<Contents, LabError> {
         let (app, record, samples) = (recording.app()?, recording.record()?, recording.samples()?);
-        let flaws = flaws(&app, &record, &case.path, samples.len());
+        let path = case.path.with_events(&record.path_events);
+        let flaws = flaws(&app, &record, &path, samples.len());
         Ok(Contents { recording, record, app, samples, flaws })
+    }
+
+    /// Whether its path was changed while it ran.
+    pub(crate) fn is_steered(&self) -> bool {
+        !self.record.path_events.is_empty()
     }
 }
 

@@ -227,7 +227,9 @@ impl FlowSources<'_> {
             let to = forwarded.iter().map(|it| it.left).max()?;
             let paths = iter::once(self.path).chain(&self.record.second_path);
             let each = paths.map(|path| {
-                let rate = path.link(way).ok()?.rate()?;
+                let link = path.link(way).ok()?;
+                let rate =
+                    if path.events.is_some() { link.mean_rate(from, to)? } else { link.rate()? };
                 Some(rate.bytes_in(to.since(from)).as_u64())
             });
             let possible = each.sum::<Option<u64>>()?;

@@ -31,8 +31,9 @@ pub(crate) fn examine(
     case: &tcplab_scenario::Case,
     round_trip: Option<Span>,
 ) -> Result<Trial, LabError> {
-    let (path, through) = (&case.path, case.workload.through);
+    let through = case.workload.through;
     let Contents { recording, record, app, samples, flaws } = contents;
+    let path = &case.path.with_events(&record.path_events);
     let flaws = flaws.clone();
     if !through.has_packets() {
         let metrics = named(of_applications(app)).collect();
@@ -65,6 +66,7 @@ pub(crate) fn examine(
     if !has_truth && !path.same_host {
         warnings.push(NETEM_WARNING.into());
     }
+    warnings.extend(contents.is_steered().then(|| steered(record)));
     if let Some(all) = captures::correspondence(recording, record, Some(app))? {
         let metrics = datagrams::metrics(app, &all).into();
         return Ok(Trial { metrics, ends, flaws, options, ..Trial::empty(warnings) });
@@ -85,6 +87,15 @@ pub(crate) fn examine(
     let (metrics, flows) = (flows.metrics(metrics).into(), flows.rows);
     let whole = Trial { metrics, episodes, findings, options, ..Trial::empty(warnings) };
     Ok(Trial { interruptions, ends, ending, flaws, flows, ..whole })
+}
+
+/// The warning of a trial that is not like the others of its case.
+fn steered(record: &TrialRecord) -> String {
+    let changes = match record.path_events.len() {
+        1 => "once".to_owned(),
+        times => format!("{times} times"),
+    };
+    format!("the path was changed {changes} while the trial ran (result.json, path_events)")
 }
 
 /// What the path gives at best, with the round trip that was measured before the trials, if it was.

@@ -39,6 +39,8 @@ impl KernelTrials<'_> {
             let made = match self.once(case, number, &stage, on_event) {
                 Ok(contents) if contents.flaws.is_empty() => Ok(contents),
                 Ok(contents) => {
+                    // What was done by hand would not be done again.
+                    let again = again && !contents.is_steered();
                     let flaws = contents.flaws.clone();
                     on_event(Event::Flawed { flaws: &flaws, again });
                     let error = LabError::Flawed { case: case.name.clone(), number, flaws };
@@ -109,9 +111,11 @@ impl KernelTrials<'_> {
             device: self.bench.device,
             tuning: self.tuning,
             snaplen: self.run.plan().snaplen,
+            steerable: self.bench.steering.is_some(),
         };
         let on_progress = |progress| on_event(Event::Progress(progress));
-        run_trial(&self.bench.launcher, &request, self.stop, on_progress)
+        let steering = self.bench.steering.as_ref();
+        run_trial(&self.bench.launcher, &request, self.stop, steering, on_progress)
             .map_err(|source| LabError::Trial { case: case.name.clone(), number, source })?;
         Contents::read(Recording::open(stage)?, case)
     }

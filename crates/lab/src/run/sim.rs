@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use tcplab_recording::Recording;
 use tcplab_scenario::{Case, TrialId, trial_seed};
 use tcplab_sim::{TrialRequest, run_trial};
-use tcplab_testbed::{Launcher, Reach};
+use tcplab_testbed::{Launcher, Reach, Steering};
 
 use super::event::Event;
 use super::guests::{kernels_of, run_on_guests};
@@ -51,6 +51,7 @@ pub(crate) fn simulate(
     on_event: &mut impl FnMut(Event<'_>),
 ) -> Result<(), LabError> {
     let (run, stop) = (state.run, state.stop);
+    let _steered = bench.steering.as_ref().map(Steering::in_virtual_time);
     let halt = AtomicBool::new(false);
     let has_guests = run.scenario().cases.iter().any(|case| run.plan().has_kernel(case));
     let rest = Mutex::new(trials.iter());

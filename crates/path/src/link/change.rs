@@ -1,10 +1,11 @@
 //! What an event does to a link: to its plan beforehand, or to the link at work.
 
-use tcplab_units::{Instant, Rate, Span};
+use tcplab_units::{Instant, Span};
 
 use super::Link;
 use super::plan::{ElementPlan, LinkPlan};
-use crate::bottleneck::ServerPlan;
+use crate::bottleneck::ServerPlan::{Rate, TokenBucket, Trace, Varying, Wifi};
+use crate::bottleneck::{BottleneckPlan, TokenBucketPlan};
 use crate::direction::{Direction, Directions};
 use crate::elements::{
     DelayPlan, DelaySpec, DropNextEvent, DropNextPlan, InterruptionPlan, InterruptionTimes,
@@ -15,7 +16,7 @@ use crate::fault::PathError;
 use crate::schedule::Schedule;
 
 /// How the elements of a plan have changed.
-pub(super) enum Edit {
+enum Edit {
     /// The element with this index has.
     Changed(usize),
     /// There is a new one with this index.
@@ -29,11 +30,29 @@ impl LinkPlan {
     /// # Errors
     /// When the link has no rate that can change, with the event's key. Nothing has changed then.
     pub fn change(&mut self, at: Span, change: PathChange) -> Result<(), PathError> {
-        change.check()?;
+        self.check_change(change)?;
         for part in change.parts() {
-            self.edit(at, part)?;
+            self.edit(at, part);
         }
         Ok(())
+    }
+
+    /// Whether the link is able of a change.
+    ///
+    /// # Errors
+    /// As for [`LinkPlan::change`].
+    pub fn check_change(&self, change: PathChange) -> Result<(), PathError> {
+        change.check()?;
+        let what = match (change.rate, self.servers().next()) {
+            (None, _) | (_, Some(Rate(_) | Varying(_) | TokenBucket(_))) => return Ok(()),
+            (_, None) => "there is no bottleneck: give the path a `rate` to start with",
+            (_, Some(Trace(_))) => "a trace sets the rate: give the path a `rate` without a trace",
+            (_, Some(Wifi(_))) => {
+                "a wireless link has no such rate: give the path a `rate` instead of `wifi`, or \
+                 name the other `direction`"
+            }
+        };
+        Err(PathError { key: "rate".into(), what: what.into() })
     }
 
     /// Whether it has a bottleneck, whatever sets its rate.
@@ -41,45 +60,30 @@ impl LinkPlan {
         self.elements.iter().any(|element| matches!(element, ElementPlan::Bottleneck(_)))
     }
 
-    pub(super) fn edit(&mut self, at: Span, change: Change) -> Result<Edit, PathError> {
-        Ok(match change {
-            Change::Rate(rate) => self.set_rate(at, rate)?,
+    /// Makes a change that was checked.
+    fn edit(&mut self, at: Span, change: Change) -> Edit {
+        match change {
+            Change::Rate(rate) => self.set_rate(at, rate),
             Change::Delay(to) => self.set_delay(at, to),
             Change::Loss(probability) => self.set_loss(LossChange { at, probability }),
             Change::Interrupt(lasting) => self.interrupt(at, lasting),
             Change::Drop(count) => self.drop_next(DropNextEvent { at, count }),
-        })
+        }
     }
 
-    fn set_rate(&mut self, at: Span, to: Rate) -> Result<Edit, PathError> {
-        let refused = |what: &str| Err(PathError { key: "rate".into(), what: what.into() });
-        let mut all = self.elements.iter_mut().enumerate();
-        let bottleneck = all.find_map(|(index, element)| match element {
-            ElementPlan::Bottleneck(plan) => Some((index, &mut plan.server)),
-            _ => None,
-        });
-        let Some((index, server)) = bottleneck else {
-            return refused("there is no bottleneck: give the path a `rate` to start with");
-        };
-        match server {
-            ServerPlan::Rate(rate) => {
-                let mut schedule = Schedule::steady(*rate);
+    fn set_rate(&mut self, at: Span, to: tcplab_units::Rate) -> Edit {
+        for (index, element) in self.elements.iter_mut().enumerate() {
+            let ElementPlan::Bottleneck(BottleneckPlan { server, .. }) = element else { continue };
+            if let Rate(rate) = server {
+                *server = Varying(Schedule::steady(*rate));
+            }
+            if let Varying(schedule) | TokenBucket(TokenBucketPlan { rate: schedule, .. }) = server
+            {
                 schedule.set(at, to);
-                *server = ServerPlan::Varying(schedule);
-            }
-            ServerPlan::Varying(schedule) => schedule.set(at, to),
-            ServerPlan::TokenBucket(plan) => plan.rate.set(at, to),
-            ServerPlan::Trace(_) => {
-                return refused("a trace sets the rate: give the path a `rate` without a trace");
-            }
-            ServerPlan::Wifi(_) => {
-                return refused(
-                    "a wireless link has no such rate: give the path a `rate` instead \
-                                of `wifi`, or name the other `direction`",
-                );
+                return Edit::Changed(index);
             }
         }
-        Ok(Edit::Changed(index))
+        unreachable!("it was checked that there is a rate")
     }
 
     fn set_delay(&mut self, at: Span, to: Span) -> Edit {
@@ -174,32 +178,28 @@ impl Link {
     /// # Panics
     /// When the link is not changeable.
     pub fn change(&mut self, now: Instant, change: PathChange) -> Result<Instant, PathError> {
-        change.check()?;
+        let (mut plan, seed) = self.plan.take().expect("the link is changeable");
         let past = self.clock.max(self.changed_before);
         let at = if now > past { now } else { past + Span::from_nanos(1) };
-        let (mut plan, seed) = self.plan.take().expect("the link is changeable");
-        let mut changed = Ok(at);
-        for part in change.parts() {
-            match plan.edit(at.since(Instant::ZERO), part) {
-                Ok(Edit::Changed(index)) => {
-                    self.elements[index].change(at, part);
-                    self.due[index] = self.elements[index].poll_at();
-                }
-                Ok(Edit::Made(index)) => {
-                    let element = Link::element(&plan, index, seed, self.direction);
-                    self.due.insert(index, element.poll_at());
-                    self.elements.insert(index, element);
-                }
-                // It is the first part that may be impossible.
-                Err(error) => {
-                    changed = Err(error);
-                    break;
+        let checked = plan.check_change(change);
+        if checked.is_ok() {
+            for part in change.parts() {
+                match plan.edit(at.since(Instant::ZERO), part) {
+                    Edit::Changed(index) => {
+                        self.elements[index].change(at, part);
+                        self.due[index] = self.elements[index].poll_at();
+                    }
+                    Edit::Made(index) => {
+                        let element = Link::element(&plan, index, seed, self.direction);
+                        self.due.insert(index, element.poll_at());
+                        self.elements.insert(index, element);
+                    }
                 }
             }
+            self.ends_in_line = super::ends_in_line(&plan.elements);
+            self.changed_before = Instant::from_nanos(at.as_nanos() - 1);
         }
-        self.ends_in_line = super::ends_in_line(&plan.elements);
         self.plan = Some((plan, seed));
-        self.changed_before = Instant::from_nanos(at.as_nanos() - 1);
-        changed
+        checked.map(|()| at)
     }
 }

@@ -121,11 +121,15 @@ impl LinkPlan {
     pub fn rate(&self) -> Option<Rate> {
         self.servers().map(ServerPlan::rate).min()
     }
+    /// The mean rate of its slowest bottleneck from one instant to a later one; none without one.
+    pub fn mean_rate(&self, from: Instant, until: Instant) -> Option<Rate> {
+        self.servers().filter_map(|server| server.mean(from, until)).min()
+    }
     /// The most that its slowest bottleneck ever sends ([`ServerPlan::peak`]); none without one.
     pub fn peak(&self) -> Option<Rate> {
         self.servers().map(ServerPlan::peak).min()
     }
-    fn servers(&self) -> impl Iterator<Item = &ServerPlan> {
+    pub(super) fn servers(&self) -> impl Iterator<Item = &ServerPlan> {
         self.elements.iter().filter_map(|element| match element {
             ElementPlan::Bottleneck(plan) => Some(&plan.server),
             _ => None,

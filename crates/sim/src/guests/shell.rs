@@ -110,6 +110,7 @@ fn record(
         case_hash: String::new(),
         seed: request.seed,
         path: request.path.clone(),
+        path_events: Vec::new(),
         second_path: None,
         epoch_nanos: EPOCH_NANOS,
         duration: at.since(Instant::ZERO),

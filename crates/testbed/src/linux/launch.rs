@@ -11,22 +11,35 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
+use tcplab_path::PathEvent;
 
-use crate::{Launcher, Progress, Reach, TrialError, TrialRequest, message, process, threads};
+use crate::{
+    Launcher, Progress, Reach, Steering, SteeringAnswer, TrialError, TrialRequest, message,
+    process, threads,
+};
 
 /// A line from the trial's process.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Message {
     Progress(Progress),
+    /// A change of the path was made, at these times.
+    Steered(Vec<PathEvent>),
+    /// A change of the path was not made, and why.
+    Refused(String),
     Done,
-    Failed { message: String, remedy: Option<String>, reach: Reach },
+    Failed {
+        message: String,
+        remedy: Option<String>,
+        reach: Reach,
+    },
 }
 
 /// Looking at the flag this often makes Ctrl-C feel immediate.
 const PATIENCE: Duration = Duration::from_millis(50);
 
-/// Runs one trial to its end; `stop` ends it at once.
+/// Runs one trial to its end; `stop` ends it at once. While it runs, `steering` changes its path,
+/// if it is [steerable](TrialRequest::steerable).
 ///
 /// # Errors
 /// When the trial could not be run, was stopped, or did not pass. The directory may then hold a
@@ -35,13 +48,23 @@ pub fn run_trial(
     launcher: &Launcher,
     request: &TrialRequest,
     stop: &AtomicBool,
+    steering: Option<&Steering>,
     mut progress: impl FnMut(Progress),
 ) -> Result<(), TrialError> {
-    Helper::start(launcher, "trial")?.follow(request, stop, |message| match message {
+    let helper = Helper { steering: steering.cloned(), ..Helper::start(launcher, "trial")? };
+    let answered = |answer| {
+        if let Some(steering) = steering {
+            steering.answered(answer);
+        }
+        None
+    };
+    helper.follow(request, stop, |message| match message {
         Message::Progress(now) => {
             progress(now);
             None
         }
+        Message::Steered(events) => answered(SteeringAnswer::Applied(events)),
+        Message::Refused(why) => answered(SteeringAnswer::Refused(why)),
         Message::Done => Some(Ok(())),
         Message::Failed { message, remedy, reach } => {
             Some(Err(TrialError::Ended { message, remedy, reach }))
@@ -70,6 +93,8 @@ pub(crate) struct Helper<M = Message> {
     program: PathBuf,
     pub(crate) messages: Receiver<M>,
     complaints: Option<JoinHandle<String>>,
+    /// Who changes its path meanwhile.
+    steering: Option<Steering>,
 }
 
 impl<M: for<'de> Deserialize<'de> + Send + 'static> Helper<M> {
@@ -93,14 +118,14 @@ impl<M: for<'de> Deserialize<'de> + Send + 'static> Helper<M> {
             let _ = stderr.read_to_end(&mut text);
             String::from_utf8_lossy(&text).into_owned()
         })?;
-        Ok(Helper { child, program, messages, complaints: Some(complaints) })
+        Ok(Helper { child, program, messages, complaints: Some(complaints), steering: None })
     }
 
     /// Gives the process its task, and `heard` each of its messages until one has the result;
     /// `stop` ends the process at once. Its standard input stays open: its end shows that the
     /// caller is gone.
     pub(crate) fn follow<T>(
-        self,
+        mut self,
         request: &impl Serialize,
         stop: &AtomicBool,
         mut heard: impl FnMut(M) -> Option<Result<T, TrialError>>,
@@ -108,6 +133,10 @@ impl<M: for<'de> Deserialize<'de> + Send + 'static> Helper<M> {
         if self.child.0.stdin.as_ref().is_some_and(|stdin| message::send(stdin, request).is_err()) {
             return Err(self.died());
         }
+        let _steered = match &self.steering {
+            Some(steering) => self.child.0.stdin.take().map(|stdin| steering.of_trial(stdin)),
+            None => None,
+        };
         loop {
             if stop.load(Ordering::Relaxed) {
                 return Err(TrialError::Stopped);

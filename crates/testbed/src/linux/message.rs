@@ -1,20 +1,13 @@
 //! Lines of JSON between a helper process and its caller.
 
-use std::io::{self, BufRead, BufReader, Read, Write};
+use std::io::{self, BufRead, BufReader, Read};
 use std::sync::mpsc::{self, Receiver};
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+pub(crate) use crate::json_lines::send;
 use crate::{TrialError, threads};
-
-/// Writes one line.
-pub(crate) fn send(mut to: impl Write, message: &impl Serialize) -> io::Result<()> {
-    let mut line = serde_json::to_string(message).expect("plain data has a JSON form");
-    line.push('\n');
-    to.write_all(line.as_bytes())?;
-    to.flush()
-}
 
 /// Reads lines in a thread of its own, until the end or one that is no such message.
 ///

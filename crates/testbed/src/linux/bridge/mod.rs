@@ -9,6 +9,7 @@ mod counters;
 mod health;
 mod outgoing;
 mod spin_budget;
+mod steered;
 mod store;
 
 #[cfg(test)]
@@ -19,7 +20,7 @@ use std::os::fd::AsFd;
 use std::sync::Arc;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use tcplab_path::{Departure, Direction, Fate, Link, LinkPlan, Packet, Verdict};
+use tcplab_path::{Departure, Direction, Fate, Link, LinkPlan, Packet, PathEvent, Verdict};
 use tcplab_recording::{Lateness, MoverRecord, RingWait, WorldRecord};
 use tcplab_units::{Bytes, Endpoint, Instant, Span};
 
@@ -27,6 +28,7 @@ pub(crate) use self::counters::Counters;
 use self::health::Health;
 use self::outgoing::{Held, Load, Outgoing};
 use self::spin_budget::SpinBudget;
+pub(crate) use self::steered::Steered;
 use self::store::Store;
 use crate::clock::Clock;
 use crate::device::{Device, Received};
@@ -64,6 +66,8 @@ pub(crate) struct Bridge {
     counters: Arc<Counters>,
     health: Health,
     budget: SpinBudget,
+    /// Who changes the path meanwhile.
+    steered: Option<Steered>,
 }
 
 /// One direction.
@@ -95,6 +99,8 @@ pub(crate) struct BridgeReport {
     pub(crate) frames_lost: [u64; 2],
     /// Verdicts that found no room.
     pub(crate) verdicts_lost: u64,
+    /// How the path was changed meanwhile.
+    pub(crate) path_events: Vec<PathEvent>,
 }
 
 impl BridgeReport {
@@ -153,7 +159,18 @@ impl Bridge {
             counters: Arc::default(),
             health: Health::new(clock),
             budget: SpinBudget::new(clock.now()),
+            steered: None,
         }
+    }
+
+    /// The same bridge, of a path that changes meanwhile: its links may come to read packets.
+    pub(crate) fn steered(mut self, steered: Steered, seed: u64) -> Bridge {
+        for (direction, plan) in Direction::BOTH.into_iter().zip(steered.plans()) {
+            let link = Link::changeable(plan, seed, direction);
+            self.directions[direction as usize] =
+                PathDirection { link, reads: true, is_gate: false, is_bare: false };
+        }
+        Bridge { steered: Some(steered), ..self }
     }
 
     /// Its counters, readable from any thread.
@@ -178,6 +195,9 @@ impl Bridge {
                 if over(&BridgeState { now, on_path }) {
                     return Ok(());
                 }
+            }
+            if let Some(steered) = &mut self.steered {
+                steered.make(now, self.directions.each_mut().map(|way| &mut way.link));
             }
             let read = self.read()?;
             let delivered = self.deliver()?;
@@ -209,6 +229,7 @@ impl Bridge {
             device_drops: self.counters.device_drops.value(),
             frames_lost: self.queue.as_ref().map_or([0; 2], RecorderQueue::frames_lost),
             verdicts_lost: self.queue.as_ref().map_or(0, RecorderQueue::verdicts_lost),
+            path_events: self.steered.map(Steered::applied).unwrap_or_default(),
         }
     }
 

@@ -68,6 +68,7 @@ fn take_part(task: &GuestTask, channel: &Arc<Channel>) -> Result<(), TrialError>
         device: None,
         tuning: Tuning::default(),
         snaplen: *snaplen,
+        steerable: false,
     };
     if let Some(directory) = directory {
         return on_same_host(&request, directory, channel);
@@ -108,7 +109,8 @@ fn on_same_host(
     module::apply(&request.case.client.module)?;
     channel.say(&GuestReport::Ready)?;
     while channel.hear::<GuestOrder>()? != GuestOrder::Start {}
-    trial::run(request, Privilege::Held)?;
+    let (_, no_changes) = mpsc::channel();
+    trial::run(request, Privilege::Held, no_changes)?;
     channel.say(&GuestReport::Done(Box::default()))
 }
 

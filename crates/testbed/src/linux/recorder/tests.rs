@@ -54,6 +54,7 @@ fn finish(writer: RecordingWriter) {
     let app = AppLog::of(report(Endpoint::Client), report(Endpoint::Server));
     let record = TrialRecord {
         path: tcplab_path::PathSpec::default(),
+        path_events: Vec::new(),
         second_path: None,
         tcplab: "0".into(),
         case: "base".into(),

@@ -1,15 +1,16 @@
 //! A trial through tcplab's own path: a bridge between the devices of two namespaces.
 
 use std::sync::Arc;
-use std::sync::mpsc;
+use std::sync::mpsc::{self, Receiver};
 
-use tcplab_path::Direction;
+use tcplab_path::{Direction, PathChange};
 use tcplab_recording::WorldRecord;
 use tcplab_units::Endpoint;
 
 use super::conduct::{Carrier, conduct};
 use super::endpoint_thread::prepare;
-use crate::bridge::{Bridge, BridgeState};
+use super::recording_threads::Moved;
+use crate::bridge::{Bridge, BridgeState, Steered};
 use crate::device_kind::DeviceKind;
 use crate::interface_counters::device_drops;
 use crate::message::serde_name;
@@ -18,8 +19,12 @@ use crate::trial_request::TrialRequest;
 use crate::trial_state::TrialState;
 use crate::{TrialError, sysctl};
 
-/// Runs the trial.
-pub(super) fn run(request: &TrialRequest, privilege: Privilege) -> Result<(), TrialError> {
+/// Runs the trial; the path changes as `changes` come.
+pub(super) fn run(
+    request: &TrialRequest,
+    privilege: Privilege,
+    changes: Option<Receiver<PathChange>>,
+) -> Result<(), TrialError> {
     let case = &request.case;
     let kind = request.device.unwrap_or_else(DeviceKind::best);
     let plans = [case.path.link(Direction::Forward)?, case.path.link(Direction::Reverse)?];
@@ -30,6 +35,10 @@ pub(super) fn run(request: &TrialRequest, privilege: Privilege) -> Result<(), Tr
     drop(sockets);
     conduct(request, privilege, &shared, [client?, server?], new_sockets, |clock, ends, queue| {
         let bridge = Bridge::new(clock, ends, &plans, request.seed, request.tuning, Some(queue));
+        let bridge = match changes {
+            Some(changes) => bridge.steered(Steered::new(plans, changes), request.seed),
+            None => bridge,
+        };
         Bridged { bridge, kind }
     })
 }
@@ -47,7 +56,7 @@ impl Carrier for Bridged {
         self.bridge.run(over)
     }
 
-    fn finish(self, world: WorldRecord) -> (WorldRecord, [u64; 2]) {
+    fn finish(self, world: WorldRecord) -> Moved {
         let moved = self.bridge.finish();
         let world = WorldRecord {
             name: world.name,
@@ -57,6 +66,6 @@ impl Carrier for Bridged {
             device_drops: moved.device_drops + device_drops(),
             ..moved.world()
         };
-        (world, moved.frames_lost)
+        Moved { world, frames_lost: moved.frames_lost, path_events: moved.path_events }
     }
 }

@@ -6,7 +6,7 @@ use tcplab_recording::WorldRecord;
 use tcplab_units::Endpoint;
 
 use super::endpoint_thread::EndpointThread;
-use super::recording_threads::RecordingThreads;
+use super::recording_threads::{Moved, RecordingThreads};
 use super::watch::Watch;
 use crate::bridge::BridgeState;
 use crate::clock::Clock;
@@ -29,9 +29,8 @@ pub(super) trait Carrier {
     /// Works until `over`, asked every 20 ms or more often, says so.
     fn run(&mut self, over: &mut dyn FnMut(&BridgeState) -> bool) -> Result<(), TrialError>;
 
-    /// Ends the work. Adds what it knows to the `world`, and counts the frames that are not in the
-    /// captures of client and server.
-    fn finish(self, world: WorldRecord) -> (WorldRecord, [u64; 2]);
+    /// Ends the work; adds what it knows to the `world`.
+    fn finish(self, world: WorldRecord) -> Moved;
 }
 
 /// Runs a trial whose endpoints are set up; `make` gets their devices.

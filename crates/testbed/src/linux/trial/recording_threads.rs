@@ -3,7 +3,7 @@
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::thread::JoinHandle;
 
-use tcplab_path::PathSpec;
+use tcplab_path::{PathEvent, PathSpec};
 use tcplab_recording::{
     AppLog, EndpointRecord, RecordingError, RecordingWriter, TrialRecord, WorldRecord,
 };
@@ -29,6 +29,23 @@ pub(crate) struct RecordingThreads {
     recorder: RecorderThread,
     /// Returns how many samples were missed.
     sampler: JoinHandle<u64>,
+}
+
+/// What is known when packets have come to rest.
+pub(super) struct Moved {
+    /// The world, without what the endpoints, the recorder and the sampler know.
+    pub(super) world: WorldRecord,
+    /// Frames that are not in the captures of client and server.
+    pub(super) frames_lost: [u64; 2],
+    /// How the path was changed meanwhile.
+    pub(super) path_events: Vec<PathEvent>,
+}
+
+impl Moved {
+    /// Through a path that nobody changed.
+    pub(super) fn unsteered(world: WorldRecord, frames_lost: [u64; 2]) -> Moved {
+        Moved { world, frames_lost, path_events: Vec::new() }
+    }
 }
 
 impl RecordingThreads {
@@ -61,9 +78,7 @@ impl RecordingThreads {
 
     /// Ends a trial whose packets have come to rest: writes the rest of its recording, and says
     /// whether what arrived is what was sent. `stays` are dropped, and the endpoints' namespaces
-    /// with them. `have_failed` is its value before the queue was dropped. `world` lacks what the
-    /// endpoints, the recorder and the sampler know; `frames_lost` are not in the captures of
-    /// client and server.
+    /// with them. `have_failed` is its value before the queue was dropped.
     pub(crate) fn end(
         self,
         request: &TrialRequest,
@@ -71,9 +86,10 @@ impl RecordingThreads {
         watch: Watch<'_>,
         stays: [Sender<()>; 2],
         have_failed: bool,
-        (world, frames_lost): (WorldRecord, [u64; 2]),
+        moved: Moved,
     ) -> Result<(), TrialError> {
         let RecordingThreads { clock, recorder, sampler } = self;
+        let Moved { world, frames_lost, path_events } = moved;
         // Until here the namespaces were needed: the last acknowledgements come from the kernel.
         drop(stays);
         if have_failed {
@@ -97,6 +113,7 @@ impl RecordingThreads {
         let record = TrialRecord {
             case: request.case.name.clone(),
             case_hash: request.case.hash.clone(),
+            path_events,
             client,
             server,
             ..record(clock, request.seed, request.case.path.clone(), world)
@@ -122,6 +139,7 @@ pub(crate) fn record(clock: Clock, seed: u64, path: PathSpec, world: WorldRecord
         case_hash: String::new(),
         seed,
         path,
+        path_events: Vec::new(),
         second_path: None,
         epoch_nanos: clock.epoch_nanos(),
         duration: clock.now().since(Instant::ZERO),

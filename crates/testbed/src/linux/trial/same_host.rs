@@ -16,6 +16,7 @@ use tcplab_wire::offload::{GsoType, VnetHeader};
 
 use super::conduct::{Carrier, conduct};
 use super::endpoint_thread::start;
+use super::recording_threads::Moved;
 use crate::addresses::addresses;
 use crate::bridge::BridgeState;
 use crate::clock::Clock;
@@ -126,7 +127,7 @@ impl Carrier for LoopbackCapture {
         }
     }
 
-    fn finish(mut self, world: WorldRecord) -> (WorldRecord, [u64; 2]) {
+    fn finish(mut self, world: WorldRecord) -> Moved {
         let until = self.clock.now() + PATIENCE;
         while !self.look() && self.clock.now() < until {
             self.clock.sleep_until(self.clock.now() + EVERY);
@@ -134,7 +135,7 @@ impl Carrier for LoopbackCapture {
         let [client, server] = self.queue.frames_lost();
         // The ring does not say whose frames it had no room for.
         let frames_lost = [client + self.ring.dropped(), server];
-        (WorldRecord { device: "loopback".into(), ..world }, frames_lost)
+        Moved::unsteered(WorldRecord { device: "loopback".into(), ..world }, frames_lost)
     }
 }
 

@@ -16,6 +16,7 @@ use tcplab_workload::{
 
 use super::conduct::{Carrier, conduct};
 use super::endpoint_thread::EndpointThread;
+use super::recording_threads::Moved;
 use crate::bridge::BridgeState;
 use crate::clock::Clock;
 use crate::endpoint::Outcome;
@@ -75,8 +76,8 @@ impl Carrier for NoPackets {
         }
     }
 
-    fn finish(self, world: WorldRecord) -> (WorldRecord, [u64; 2]) {
-        (WorldRecord { device: serde_name(&self.medium), ..world }, [0; 2])
+    fn finish(self, world: WorldRecord) -> Moved {
+        Moved::unsteered(WorldRecord { device: serde_name(&self.medium), ..world }, [0; 2])
     }
 }
 

@@ -19,6 +19,7 @@ pub(crate) use kernel::{MISSING_TOOLS, Tool, ToolError, try_qdisc};
 
 use super::conduct::{Carrier, conduct};
 use super::endpoint_thread::{EndpointThread, prepare_with};
+use super::recording_threads::Moved;
 use crate::addresses::ADDRESSES;
 use crate::bridge::BridgeState;
 use crate::clock::Clock;
@@ -163,12 +164,12 @@ impl Carrier for DeviceCapture {
         }
     }
 
-    fn finish(mut self, world: WorldRecord) -> (WorldRecord, [u64; 2]) {
+    fn finish(mut self, world: WorldRecord) -> Moved {
         self.queue.pass_on(|| 0);
         let (lost, unread) =
             (self.queue.frames_lost(), self.points.each_ref().map(CapturePoint::unread));
         let notes = self.plan.notes().iter().map(|it| format!("{}: {}", it.key, it.what)).collect();
         let world = WorldRecord { device: "veth".into(), notes, ..world };
-        (world, [lost[0] + unread[0], lost[1] + unread[1]])
+        Moved::unsteered(world, [lost[0] + unread[0], lost[1] + unread[1]])
     }
 }
