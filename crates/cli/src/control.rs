@@ -1,18 +1,26 @@
-//! `tcplab run --control`: the events of a run as lines of JSON, and its end with standard input.
+//! `tcplab run --control`: the events of a run as lines of JSON; changes of the path from standard
+//! input, and the end of the run with it.
 
-use std::io;
+use std::io::{self, BufRead, BufReader, Read};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 use serde_json::{Value, json};
 use tcplab_lab::{Event, Remaining, RunDirectory, RunEstimate, RunOutcome};
 use tcplab_results::ClaimCounts;
+use tcplab_testbed::{Steering, SteeringAnswer};
 
 use crate::output::answer;
+
+/// The longest line of standard input, bytes.
+const LONGEST_INPUT: u64 = 10_000;
+/// How long an answer of the trial is waited for, and how often it is looked for.
+const ANSWERED: Duration = Duration::from_secs(1);
+const LOOK: Duration = Duration::from_millis(5);
 
 /// Tells another program what happens in a run.
 pub(crate) struct Control {
@@ -93,12 +101,46 @@ fn of_event(event: Event<'_>) -> Value {
     }
 }
 
-/// Sets `stop` when standard input ends.
-pub(crate) fn stop_with_input(stop: &Arc<AtomicBool>) -> Result<()> {
-    let stop = Arc::clone(stop);
-    let watch = move || {
-        let _ = io::copy(&mut io::stdin().lock(), &mut io::sink());
+/// Takes changes of the path from standard input, a line of JSON each; sets `stop` when it ends.
+pub(crate) fn listen(stop: &Arc<AtomicBool>) -> Result<Steering> {
+    let steering = Steering::default();
+    let (stop, sent) = (Arc::clone(stop), steering.clone());
+    let listen = move || {
+        let mut lines = BufReader::new(io::stdin()).take(LONGEST_INPUT);
+        let mut line = String::new();
+        while let Ok(1..) = lines.read_line(&mut line) {
+            let became = change(&sent, &line);
+            let _ = answer(&format!("{became}\n"));
+            line.clear();
+            lines.set_limit(LONGEST_INPUT);
+        }
         stop.store(true, Ordering::Relaxed);
     };
-    thread::Builder::new().spawn(watch).map(drop).context("cannot watch standard input")
+    thread::Builder::new().spawn(listen).context("cannot watch standard input")?;
+    Ok(steering)
+}
+
+/// What became of a change.
+fn change(steering: &Steering, line: &str) -> Value {
+    let refused = |what: String| json!({ "event": "path-refused", "what": what });
+    let change = match serde_json::from_str(line) {
+        Ok(change) => change,
+        Err(error) => return refused(error.to_string()),
+    };
+    // Answers of before are nobody's.
+    drop(steering.answers());
+    if let Err(error) = steering.send(change) {
+        return refused(error.to_string());
+    }
+    let began = Instant::now();
+    while began.elapsed() < ANSWERED {
+        match steering.answers().into_iter().next() {
+            Some(SteeringAnswer::Applied(events)) => {
+                return json!({ "event": "path-changed", "events": events });
+            }
+            Some(SteeringAnswer::Refused(what)) => return refused(what),
+            None => thread::sleep(LOOK),
+        }
+    }
+    refused("the trial was over before".into())
 }

@@ -13,11 +13,11 @@ use tcplab_lab::{
 use tcplab_quantities::ESTIMATE_DOCUMENT;
 use tcplab_results::{ClaimCounts, RunWorld};
 use tcplab_scenario::{RecordingSpec, Scenario};
-use tcplab_testbed::{DeviceKind, Launcher};
+use tcplab_testbed::{DeviceKind, Launcher, Steering};
 use tcplab_units::Bytes;
 
 use crate::arguments::{Io, RunArguments, World};
-use crate::control::{Control, stop_with_input};
+use crate::control::{Control, listen};
 use crate::exit::ERROR;
 use crate::output::{answer_or_json, print_note, print_note_unless};
 use crate::print_error::print_error;
@@ -38,25 +38,27 @@ pub(crate) fn run(arguments: &RunArguments) -> Result<ExitCode> {
         if arguments.shown.junit.is_some() {
             bail!("--junit is of one experiment: run each by its name");
         }
-        return series.run(arguments, run_one);
+        return series.run(arguments, |arguments, stop| run_one(arguments, stop, None));
     }
     let stop = Arc::new(AtomicBool::new(false));
     if !arguments.dry_run {
         stop_on_signals(&stop)?;
     }
-    if arguments.control {
-        stop_with_input(&stop)?;
-    }
-    Ok(run_one(arguments, &stop)?.code)
+    let steering = arguments.control.then(|| listen(&stop)).transpose()?;
+    Ok(run_one(arguments, &stop, steering)?.code)
 }
 
 /// Runs one experiment; `stop` stops it and keeps finished trials.
-fn run_one(arguments: &RunArguments, stop: &AtomicBool) -> Result<RunSummary> {
+fn run_one(
+    arguments: &RunArguments,
+    stop: &AtomicBool,
+    steering: Option<Steering>,
+) -> Result<RunSummary> {
     if arguments.dry_run {
         return Ok(RunSummary { code: dry_run(arguments)?, state: RunEnd::NotRun });
     }
     let directory = open(arguments)?;
-    let bench = bench(arguments)?;
+    let bench = Bench { steering, ..bench(arguments)? };
     let estimate = tcplab_lab::estimate(&directory, &bench, BRIEFLY);
     let quiet = arguments.quiet || arguments.control;
     let mut display = Display::of(&directory, &estimate, quiet);

@@ -4,7 +4,7 @@
 //! it the job (`--control`). Its events are kept, so that a page that comes back sees all of them.
 
 use std::collections::BTreeMap;
-use std::io::{BufRead, BufReader, Read};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::{Arc, Mutex};
@@ -163,6 +163,13 @@ impl Job {
     /// Asks it to stop: what is finished is kept.
     pub(crate) fn stop(&self) {
         drop(self.inner().input.take());
+    }
+    /// Sends it a line.
+    pub(crate) fn tell(&self, line: &Value) -> Result<(), Refusal> {
+        let over = || Refusal::new(axum::http::StatusCode::CONFLICT, "it does not run any more");
+        let mut inner = self.inner();
+        let input = inner.input.as_mut().ok_or_else(over)?;
+        input.write_all(format!("{line}\n").as_bytes()).map_err(|_| over())
     }
     /// The events from this number on.
     pub(crate) fn events(&self, from: usize) -> Vec<Value> {

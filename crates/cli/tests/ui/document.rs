@@ -68,6 +68,7 @@ fn answers_are_as_described() {
         ("post", "/api/check", "/api/check".into(), mistaken),
         ("post", "/api/estimate", "/api/estimate".into(), draft.clone()),
         ("post", "/api/outlook", "/api/outlook".into(), draft),
+        ("post", "/api/events", "/api/events".into(), json!({ "toml": SMALL, "events": [] })),
         ("get", "/api/runs", "/api/runs".into(), Value::Null),
         ("get", "/api/run", format!("/api/run?run={run}"), Value::Null),
         ("post", "/api/compare", "/api/compare".into(), json!({ "a": run, "b": second })),

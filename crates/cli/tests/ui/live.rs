@@ -36,6 +36,35 @@ fn sum(rows: &[Value], column: usize) -> u64 {
     rows.iter().map(|row| row[column].as_u64().unwrap()).sum()
 }
 
+/// What a trial was is the same until the path changes.
+#[test]
+fn trial_is_run_again_with_a_change() {
+    let page = Page::start();
+    let toml = SMALL.replace(", loss = \"1 %\"", "");
+    let wish = json!({ "do": "run", "toml": toml, "name": "small", "world": "sim" });
+    let run = page.run(&wish);
+    let events = json!([{ "at": "200 ms", "direction": "forward", "drop": 1 }]);
+    let changed = page.post("/api/events", &json!({ "toml": toml, "events": events })).json();
+    let wish = json!({
+        "do": "run", "toml": changed["toml"], "name": "changed", "world": "sim",
+        "case": "cubic", "trial": 2,
+    });
+    let again = page.run(&wish);
+    let packets = |run: &str| {
+        let answer = page.get(&format!("/api/live/packets?run={run}&case=cubic&trial=2"));
+        answer.json()["packets"].as_array().unwrap().clone()
+    };
+    let [before, after] = [packets(&run), packets(&again)];
+    let parted = before.iter().zip(&after).position(|(one, other)| one != other).unwrap();
+    assert!(after[parted]["at_ns"].as_u64().unwrap() >= 200_000_000, "{}", after[parted]);
+    let dropped: Vec<&Value> = after.iter().filter(|it| !it["verdict"].is_null()).collect();
+    assert_eq!(dropped.len(), 1, "{dropped:?}");
+    // In virtual time there is no now.
+    let id = page.begin(&json!({ "do": "resume", "run": run }));
+    page.wait(id);
+    assert_eq!(page.post(&format!("/api/jobs/{id}/change"), &json!({ "drop": 1 })).status, 409);
+}
+
 #[test]
 fn history_agrees_with_the_recording() {
     let page = Page::start();

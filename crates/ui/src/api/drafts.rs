@@ -10,10 +10,10 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use tcplab_actions::{TEXT_MAX, embedded, files_beside};
 use tcplab_lab::{Bench, Overrides};
-use tcplab_path::Direction;
+use tcplab_path::{Direction, PathEvent};
 use tcplab_plot::{PathPicture, path_picture};
 use tcplab_results::World;
-use tcplab_scenario::{PathFile, Scenario, ScenarioError, catalogue, presets};
+use tcplab_scenario::{PathFile, Scenario, ScenarioError, catalogue, presets, with_events};
 use tcplab_units::{Instant, Span};
 
 use super::{Ui, aside};
@@ -179,6 +179,22 @@ pub(super) async fn estimate(
         Ok(Json(json!({ "in_words": estimate.in_short(), "estimate": estimate })))
     })
     .await
+}
+
+/// A scenario and what is to happen to its path.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct WithEvents {
+    toml: String,
+    events: Vec<PathEvent>,
+}
+
+/// The text of a scenario with these events of its path.
+pub(super) async fn events(
+    Json(WithEvents { toml, events }): Json<WithEvents>,
+) -> Result<Json<Value>, Refusal> {
+    let toml = with_events(&toml, &events).map_err(|error| Refusal::bad(error.to_string()))?;
+    Ok(Json(json!({ "toml": toml })))
 }
 
 /// What the path of a scenario's first case will do, or of a path file.

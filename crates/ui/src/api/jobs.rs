@@ -11,6 +11,7 @@ use axum::response::Sse;
 use axum::response::sse::{Event, KeepAlive};
 use serde::Deserialize;
 use serde_json::{Value, json};
+use tcplab_path::PathChange;
 use tokio::sync::mpsc;
 use tokio_stream::Stream;
 use tokio_stream::wrappers::ReceiverStream;
@@ -135,6 +136,20 @@ pub(super) async fn stop(
     let job = ui.jobs.job(id)?;
     job.stop();
     Ok(Json(job.state()))
+}
+
+/// Changes the path of the trial that runs; an event of the job says what became of it.
+pub(super) async fn change(
+    State(ui): State<Arc<Ui>>,
+    Path(id): Path<u64>,
+    Json(change): Json<PathChange>,
+) -> Result<Json<Value>, Refusal> {
+    let job = ui.jobs.job(id)?;
+    aside(move || {
+        job.tell(&json!(change))?;
+        Ok(Json(json!({ "sent": change })))
+    })
+    .await
 }
 
 /// The events of a job as they come; a page that comes back goes on where it was
