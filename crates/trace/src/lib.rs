@@ -18,7 +18,9 @@ mod ranges;
 mod sink;
 mod states;
 
-pub use analyzer::{Analyzer, Collector, analyze};
+pub use analyzer::{
+    Analyzer, Collector, FrameLog, KnownConnection, LOG_LAG, ReplayError, analyze, replay,
+};
 pub use filter::{Filter, FilterError};
 pub use model::*;
 pub use output::{

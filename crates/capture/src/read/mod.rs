@@ -12,7 +12,7 @@ mod snoop;
 mod window;
 
 use std::fs::File;
-use std::io::Read;
+use std::io::{self, Read, Seek};
 use std::path::Path;
 
 use crate::{Interface, Record, Statistics};
@@ -149,6 +149,31 @@ impl<R: Read> Reader<R> {
     /// How many records were read.
     pub fn records(&self) -> u64 {
         self.records
+    }
+    /// The byte of the stream behind the last record, where what leads to the next one begins.
+    #[inline]
+    pub fn position(&self) -> u64 {
+        self.window.passed()
+    }
+    /// How many descriptions were read on which the meaning of later records depends; `None` if it
+    /// depends on more, so that the reader cannot [jump](Reader::jump_to).
+    pub fn descriptions(&self) -> Option<u64> {
+        match self.format {
+            Format::Pcap(_) | Format::Pcapng(_) => Some(self.found.descriptions),
+            Format::Snoop | Format::NetMon(_) | Format::Erf(_) => None,
+        }
+    }
+}
+
+impl<R: Read + Seek> Reader<R> {
+    /// Goes to an earlier [position](Reader::position) of this file: the next record is the one
+    /// that followed it, if as many [descriptions](Reader::descriptions) were read by now as
+    /// there. What else lies between is not read, such as statistics.
+    ///
+    /// # Errors
+    /// If the source cannot be moved.
+    pub fn jump_to(&mut self, position: u64) -> io::Result<()> {
+        self.window.jump_to(position)
     }
 }
 

@@ -69,7 +69,7 @@ impl Section {
     fn next_block<R: Read>(
         &mut self,
         window: &mut Window<R>,
-        found: &Interfaces,
+        found: &mut Interfaces,
     ) -> Result<Option<(u32, usize)>, Stop> {
         if !window.want(EMPTY_BLOCK as usize)? {
             return if window.ahead().is_empty() { Ok(None) } else { Err(Stop::Truncated) };
@@ -77,6 +77,7 @@ impl Section {
         if Endian::Little.u32_at(window.ahead(), 0) == Some(kind::SECTION) {
             self.endian = byte_order(window.ahead()).ok_or(Damage::ByteOrder)?;
             self.first_interface = found.interfaces.len();
+            found.descriptions += 1;
             self.clocks.clear();
         }
         let field = |bytes: &[u8], at: usize| self.endian.u32_at(bytes, at).unwrap_or(0);

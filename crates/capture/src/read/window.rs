@@ -1,10 +1,13 @@
 //! The stretch of a stream that is in memory.
 
-use std::io::{self, Read};
+use std::io::{self, Read, Seek, SeekFrom};
 use std::ops::Range;
 
 /// How much is asked of the source at once, at least.
 const CHUNK: usize = 256 << 10;
+/// How much is asked of it behind a jump: a few records, since the next jump may follow them. Each
+/// further time it is twice as much.
+const AFTER_JUMP: usize = 16 << 10;
 
 /// A stretch of a stream: some bytes that were passed and are still lent, and the bytes ahead.
 #[derive(Debug)]
@@ -14,11 +17,13 @@ pub(super) struct Window<R> {
     /// The bytes ahead; before them lies what was passed.
     ahead: Range<usize>,
     passed: u64,
+    /// How much is asked of the source at once, at most.
+    most: usize,
 }
 
 impl<R> Window<R> {
     pub(super) fn new(source: R) -> Window<R> {
-        Window { source, buffer: Vec::new(), ahead: 0..0, passed: 0 }
+        Window { source, buffer: Vec::new(), ahead: 0..0, passed: 0, most: usize::MAX }
     }
     pub(super) fn source(&self) -> &R {
         &self.source
@@ -59,12 +64,14 @@ impl<R: Read> Window<R> {
     fn fill(&mut self, len: usize) -> io::Result<bool> {
         while self.ahead.len() < len {
             self.make_room();
-            match self.source.read(&mut self.buffer[self.ahead.end..]) {
+            let end = self.ahead.end.saturating_add(self.most).min(self.buffer.len());
+            match self.source.read(&mut self.buffer[self.ahead.end..end]) {
                 Ok(0) => return Ok(false),
                 Ok(more) => self.ahead.end += more,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(error) => return Err(error),
             }
+            self.most = self.most.saturating_mul(2);
         }
         Ok(true)
     }
@@ -83,5 +90,19 @@ impl<R: Read> Window<R> {
             self.buffer.copy_within(self.ahead.clone(), 0);
         }
         self.ahead = 0..kept;
+    }
+}
+
+impl<R: Read + Seek> Window<R> {
+    /// Goes to this byte of the stream, of which nothing is lent then.
+    pub(super) fn jump_to(&mut self, at: u64) -> io::Result<()> {
+        let near = at.checked_sub(self.passed).and_then(|len| usize::try_from(len).ok());
+        if let Some(len) = near.filter(|len| *len <= self.ahead.len()) {
+            self.pass(len);
+            return Ok(());
+        }
+        self.source.seek(SeekFrom::Start(at))?;
+        (self.ahead, self.passed, self.most) = (0..0, at, AFTER_JUMP);
+        Ok(())
     }
 }

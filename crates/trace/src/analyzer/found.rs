@@ -19,6 +19,10 @@ pub(super) enum Found {
     Limit(FlowId, LimitPeriod),
     Spurious(FlowId, u64, Spurious),
     Connection(u32, Box<Connection>),
+    /// The latest packet is of this connection; only if that is [logged](super::FrameLog).
+    Owner(u32),
+    /// This open connection has a successor that is not answered yet; only if that is logged.
+    PutAside(u32),
     /// A note on the latest packet.
     Remark(&'static str),
 }

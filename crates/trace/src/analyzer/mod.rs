@@ -5,6 +5,7 @@ mod duplicates;
 mod ended_early;
 mod found;
 mod fragments;
+mod frame_log;
 mod memory;
 mod others;
 mod output;
@@ -12,11 +13,14 @@ mod part;
 mod parts;
 mod reading;
 mod remarks;
+mod replay;
 mod workers;
 
 #[cfg(test)]
 pub(crate) use capture_clock::{SET_AHEAD, SET_BACK};
+pub use frame_log::{FrameLog, LOG_LAG};
 pub use reading::analyze;
+pub use replay::{KnownConnection, ReplayError, replay};
 
 use std::collections::BTreeMap;
 
@@ -136,6 +140,14 @@ impl<S: Sink> Analyzer<S> {
         self
     }
 
+    /// Tells `log` which frames make up each connection, if the capture is
+    /// [read](Self::read) from a file where one can jump.
+    #[must_use]
+    pub fn with_frame_log(mut self, log: Box<dyn FrameLog>) -> Analyzer<S> {
+        self.output.log = Some(log);
+        self
+    }
+
     /// Analyses the next frame.
     pub fn packet(&mut self, frame: &Frame<'_>) {
         self.next_frame(frame.time_ns);
@@ -150,6 +162,7 @@ impl<S: Sink> Analyzer<S> {
         let (time_ns, set_back) = self.clock.read(frame.time_ns);
         if set_back {
             self.output.remarks.add(capture_clock::SET_BACK, self.frames);
+            self.output.give_up_log();
         }
         let mut at = Instant::from_nanos(time_ns.saturating_sub(epoch));
         if at > LATEST {
@@ -170,6 +183,9 @@ impl<S: Sink> Analyzer<S> {
         let view = FrameView::new(frame.link, frame.captured, frame.original_len);
         let fragment = view.ip().filter(|ip| ip.fragment() != Fragment::default());
         let Some(fragment) = fragment else { return self.view(&view, frame, at) };
+        if let Some(log) = &mut self.output.log {
+            log.is_fragment();
+        }
         let whole = self.fragments.add(&fragment, (at, self.frames));
         let view = match &whole {
             Some((packet, length)) => FrameView::new(LinkType::RawIp, packet, *length),
@@ -188,9 +204,7 @@ impl<S: Sink> Analyzer<S> {
         if let Some(anomaly) = anomaly {
             self.output.remarks.add(&anomaly.to_string(), self.frames);
         }
-        // Receivers drop a segment whose header length is impossible (Linux: `tcp_v4_rcv`).
-        let is_damaged = matches!(anomaly, Some(Anomaly::TcpDataOffset { .. }));
-        let Some(tcp) = view.tcp().filter(|_| !is_damaged) else {
+        let Some(tcp) = view.tcp().filter(|_| !is_damaged(view)) else {
             self.others.add(view);
             if let Some(ip) = view.ip() {
                 self.too_big(&ip, at);
@@ -213,6 +227,9 @@ impl<S: Sink> Analyzer<S> {
         }
         if let Some(parts) = &mut self.parts {
             packet.copies_usual = self.duplicates.are_usual(&packet);
+            if self.output.copies_usual != packet.copies_usual {
+                self.output.log_copies(packet.frame, packet.copies_usual);
+            }
             parts.packet(&packet, comment, &mut self.output);
         }
     }
@@ -226,6 +243,7 @@ impl<S: Sink> Analyzer<S> {
         let Some(set) = set.map(|set| set.min(leap)) else { return self.clock.time_passed() };
         self.clock.was_set_ahead(set);
         self.output.remarks.add(capture_clock::SET_AHEAD, self.frames);
+        self.output.give_up_log();
         packet.at = Instant::from_nanos(packet.at.as_nanos().saturating_sub(set.as_nanos()));
     }
 
@@ -253,13 +271,14 @@ impl<S: Sink> Analyzer<S> {
         let epoch = *self.epoch_nanos.get_or_insert(time_ns);
         self.output.sink.begins(epoch);
         let (in_one, jobs) = (self.memory.is_some(), self.jobs);
-        self.parts = Some(Parts::new(Shares::new(self.most_open, in_one), jobs, self.memory));
+        let shares = Shares::new(self.most_open, in_one).telling(self.output.log.is_some());
+        self.parts = Some(Parts::new(shares, jobs, self.memory));
     }
 
     fn too_big(&mut self, ip: &IpPacket<'_>, at: Instant) {
         let report = TooBig::of(ip, (at, self.frames));
         if let Some((report, parts)) = report.zip(self.parts.as_mut()) {
-            parts.on_too_big(&report);
+            parts.on_too_big(&report, &mut self.output);
         }
     }
 
@@ -274,6 +293,7 @@ impl<S: Sink> Analyzer<S> {
             parts.finish(&mut self.output);
         }
         self.output.remarks.whole.extend(self.fragments.finish());
+        let connections = self.output.connections();
         let trace = Trace {
             epoch_nanos: self.epoch_nanos.unwrap_or_default(),
             packets: self.frames,
@@ -281,8 +301,16 @@ impl<S: Sink> Analyzer<S> {
             connections: Vec::new(),
             notes: self.output.remarks.into_notes(),
         };
+        if let Some(log) = self.output.log {
+            log.finish(&trace, connections);
+        }
         (trace, self.output.sink)
     }
+}
+
+/// Receivers drop a segment whose header length is impossible (Linux: `tcp_v4_rcv`).
+fn is_damaged(view: &FrameView<'_>) -> bool {
+    matches!(view.anomaly(), Some(Anomaly::TcpDataOffset { .. }))
 }
 
 /// Keeps everything.

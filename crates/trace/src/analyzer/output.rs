@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::found::Found;
+use super::frame_log::FrameLog;
 use super::remarks::Remarks;
 use crate::{Ack, Connection, FlowId, Segment, Sink};
 
@@ -17,6 +18,9 @@ pub(super) struct Output<S> {
     indices: Vec<Vec<u32>>,
     /// Of unfinished connections, which earlier one had the same ends.
     reuses: BTreeMap<u32, usize>,
+    pub(super) log: Option<Box<dyn FrameLog>>,
+    /// What the log knows of it.
+    pub(super) copies_usual: bool,
 }
 
 impl<S: Sink> Output<S> {
@@ -27,6 +31,28 @@ impl<S: Sink> Output<S> {
             connections: 0,
             indices: Vec::new(),
             reuses: BTreeMap::new(),
+            log: None,
+            copies_usual: false,
+        }
+    }
+
+    /// The first connection that begins has this index.
+    pub(super) fn begin_at(&mut self, index: usize, reuses: Option<usize>) {
+        self.connections = index;
+        self.reuses.extend(reuses.map(|earlier| (index as u32, earlier)));
+    }
+
+    #[cold]
+    pub(super) fn log_copies(&mut self, frame: u64, usual: bool) {
+        self.copies_usual = usual;
+        if let Some(log) = &mut self.log {
+            log.copies_are_usual(frame, usual);
+        }
+    }
+
+    pub(super) fn give_up_log(&mut self) {
+        if let Some(log) = &mut self.log {
+            log.gives_up();
         }
     }
 
@@ -73,6 +99,18 @@ impl<S: Sink> Output<S> {
                 return Some(connection);
             }
             Found::Remark(text) => self.remarks.add_known(text, frame),
+            Found::Owner(number) => {
+                let index = self.index(part, number);
+                if let Some(log) = &mut self.log {
+                    log.owns(index, frame);
+                }
+            }
+            Found::PutAside(number) => {
+                let index = self.index(part, number);
+                if let Some(log) = &mut self.log {
+                    log.leaves_out(index);
+                }
+            }
         }
         None
     }
@@ -81,7 +119,11 @@ impl<S: Sink> Output<S> {
         let index = u32::try_from(self.connections).expect("fewer than 4 billion connections");
         self.connections += 1;
         if let Some(earlier) = reuses {
-            self.reuses.insert(index, self.index(part, earlier));
+            let earlier = self.index(part, earlier);
+            self.reuses.insert(index, earlier);
+            if let Some(log) = &mut self.log {
+                log.reuses(index as usize, earlier);
+            }
         }
         if self.indices.len() <= part {
             self.indices.resize_with(part + 1, Vec::new);

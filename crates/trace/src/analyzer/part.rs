@@ -26,6 +26,8 @@ pub(super) struct Shares {
     open: usize,
     closed: usize,
     ends: usize,
+    /// Whether it is told which connection owns each packet.
+    owners: bool,
 }
 
 impl Shares {
@@ -35,7 +37,17 @@ impl Shares {
         let parts = (most_open / each).clamp(1, PARTS.most().max(1));
         let parts = if in_one { 1 } else { parts.next_power_of_two() };
         let closed = OVER.most() / parts;
-        Shares { parts, open: share(most_open, parts), closed, ends: ENDS.of_part(parts) }
+        let (open, ends) = (share(most_open, parts), ENDS.of_part(parts));
+        Shares { parts, open, closed, ends, owners: false }
+    }
+    /// For one connection alone, which nothing ends before its last packet.
+    pub(super) fn of_one() -> Shares {
+        let most = usize::MAX;
+        Shares { parts: 1, open: most, closed: most, ends: most, owners: false }
+    }
+    /// The same; whether owners of packets are told.
+    pub(super) fn telling(self, owners: bool) -> Shares {
+        Shares { owners, ..self }
     }
 
     /// The part with the connection between these ends.
@@ -113,7 +125,16 @@ impl Part {
         entry.state.as_ref()?.clock_set_ahead(packet)
     }
 
-    pub(super) fn on_too_big(&mut self, report: &TooBig) {
+    pub(super) fn on_too_big(&mut self, report: &TooBig, out: &mut impl FnMut(Found)) {
+        if self.shares.owners
+            && let Some(at) = self.table.find(&report.ends)
+        {
+            let entry = self.table.at(at);
+            entry.begin();
+            if entry.only().is_some() {
+                out(Found::Owner(entry.number));
+            }
+        }
         self.table.on_too_big(report);
     }
 
@@ -128,6 +149,9 @@ impl Part {
             if let Some(state) = entry.only()
                 && let Some(outcome) = state.packet_in_passing(packet)
             {
+                if self.shares.owners {
+                    out(Found::Owner(number));
+                }
                 pass_events_of(number, state, out);
                 if packet.wanted {
                     pass_on_plain(number, outcome, out);
@@ -144,6 +168,9 @@ impl Part {
         let Some(at) = known.or_else(|| self.begin(packet, out)) else { return };
         let entry = self.table.at(at);
         if entry.puts_off(packet) {
+            if self.shares.owners {
+                out(Found::Owner(entry.number));
+            }
             return;
         }
         entry.begin();
@@ -157,6 +184,9 @@ impl Part {
                         no connection";
             return out(Found::Remark(text));
         };
+        if self.shares.owners {
+            out(Found::Owner(number));
+        }
         let outcome = state.packet(packet);
         if state.is_over() && !state.lingers {
             state.lingers = true;
@@ -187,6 +217,9 @@ impl Part {
         out(Found::Begun { number, reuses: None });
         let (entry, asks) = Entry::new(packet, number);
         let at = self.table.add(entry);
+        if asks && self.shares.owners {
+            out(Found::Owner(number));
+        }
         self.opened(at, out);
         (!asks).then_some(at)
     }
@@ -259,7 +292,12 @@ impl Part {
         let replaced = entry.state.replace(state).map(|state| (earlier, state));
         let is_finished = replaced.is_none();
         let (done, aside) = match replaced {
-            Some(replaced) if !replaced.1.is_over() => (None, Some(replaced)),
+            Some(replaced) if !replaced.1.is_over() => {
+                if self.shares.owners {
+                    out(Found::PutAside(replaced.0));
+                }
+                (None, Some(replaced))
+            }
             done => (done, None),
         };
         let before = entry.put_aside(aside);

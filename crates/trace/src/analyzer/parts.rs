@@ -84,9 +84,13 @@ impl Parts {
         }
     }
 
-    pub(super) fn on_too_big(&mut self, report: &TooBig) {
+    pub(super) fn on_too_big<S: Sink>(&mut self, report: &TooBig, output: &mut Output<S>) {
         match self {
-            Parts::Here(shares, parts) => parts[shares.part_of(&report.ends)].on_too_big(report),
+            Parts::Here(shares, parts) => {
+                let place = shares.part_of(&report.ends);
+                let out = &mut |found| drop(output.take(place, found, (report.frame(), None)));
+                parts[place].on_too_big(report, out);
+            }
             Parts::Apart(workers) => workers.on_too_big(report),
         }
     }

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::io::Read;
 
-use tcplab_capture::{Reader, Record, Statistics, UnixTime};
+use tcplab_capture::{ReadError, Reader, Record, Statistics, UnixTime};
 use tcplab_wire::LinkType;
 
 use crate::{Analyzer, Frame, Note, Sink, Trace};
@@ -28,11 +28,16 @@ impl<S: Sink> Analyzer<S> {
         let mut last_time = 0;
         let mut copy = Vec::new();
         let wants_comments = self.sink().wants_packets();
+        let mut descriptions = None;
         for _ in 0..most {
+            let begins = reader.position();
             let record = match reader.next_record() {
                 Ok(Some(record)) => record,
                 Ok(None) => break,
                 Err(error) => {
+                    if matches!(error, ReadError::Io { .. }) {
+                        self.output.give_up_log();
+                    }
                     self.note(Note { frame: None, text: format!("the capture is {error}") });
                     break;
                 }
@@ -40,6 +45,12 @@ impl<S: Sink> Analyzer<S> {
             // A record without a time gets that of the previous one.
             let time_ns = record.time.map_or(last_time, UnixTime::as_nanos);
             last_time = time_ns;
+            if let Some(log) = &mut self.output.log {
+                log.begins(self.frames + 1, begins);
+                if record.time.is_none() {
+                    log.gives_up();
+                }
+            }
             let (index, original_len) = (record.interface as usize, record.original_len);
             let comment = if wants_comments { comment(&record) } else { None };
             let (captured, link) = if let Some(&link) = links.get(index) {
@@ -55,6 +66,12 @@ impl<S: Sink> Analyzer<S> {
             };
             let comment = comment.as_deref();
             self.packet(&Frame { time_ns, link, captured, original_len, comment });
+            if self.frames == 1 {
+                descriptions = reader.descriptions();
+            }
+        }
+        if descriptions.is_none() || descriptions != reader.descriptions() {
+            self.output.give_up_log();
         }
         for (index, counted) in reader.statistics().iter().enumerate() {
             let lost = counted.as_ref().map_or(0, Statistics::all_dropped);
@@ -69,13 +86,13 @@ impl<S: Sink> Analyzer<S> {
     }
 }
 
-fn comment(record: &Record<'_>) -> Option<String> {
+pub(super) fn comment(record: &Record<'_>) -> Option<String> {
     let comment = record.comments().reduce(|all, one| format!("{all}; {one}").into());
     comment.map(Cow::into_owned)
 }
 
 /// Adds the link types that became known; a file may describe any number.
-fn add_links<R: Read>(links: &mut Vec<LinkType>, reader: &Reader<R>) {
+pub(super) fn add_links<R: Read>(links: &mut Vec<LinkType>, reader: &Reader<R>) {
     let new = reader.interfaces().iter().skip(links.len());
     links.extend(new.map(|interface| LinkType::from_number(interface.link_type)));
 }

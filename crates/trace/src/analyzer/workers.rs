@@ -221,7 +221,9 @@ fn work_on(round: &mut Round, parts: &mut [Part], (shares, jobs): (Shares, usize
                 parts[part / jobs].packet(&packet, out);
             }
             Given::TooBig(report) => {
-                parts[shares.part_of(&report.ends) / jobs].on_too_big(&report);
+                let (part, frame) = (shares.part_of(&report.ends), report.frame());
+                let out = &mut |it| found.push(Tagged { frame, part: part as u8, found: it });
+                parts[part / jobs].on_too_big(&report, out);
             }
             Given::Leap(packet) => {
                 *set_ahead = parts[shares.part_of(&packet.ends) / jobs].clock_set_ahead(&packet);

@@ -25,4 +25,8 @@ impl TooBig {
         let (ends, from_low) = Ends::between((src, src_port), (dst, dst_port));
         Some(TooBig { ends, from_low, moment, seq, mtu })
     }
+    /// In which frame the report came.
+    pub(crate) fn frame(&self) -> u64 {
+        self.moment.1
+    }
 }

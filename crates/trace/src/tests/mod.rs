@@ -18,6 +18,7 @@ mod oddities;
 mod partial;
 mod probes;
 mod recorder;
+mod replayed;
 mod robustness;
 mod sinks;
 mod stalls;

@@ -56,7 +56,7 @@ fn steps(analyzer: &mut Analyzer<All>, steps: impl Iterator<Item = Step>) {
 }
 
 /// `text` by many clients, each a millisecond after the last.
-fn by_many(count: u16, text: &str) -> Vec<Captured> {
+pub(super) fn by_many(count: u16, text: &str) -> Vec<Captured> {
     let one = drill(text, 1_000);
     let by = |number: u16| {
         one.iter().cloned().map(move |mut packet| {
@@ -80,7 +80,7 @@ fn feed(analyzer: &mut Analyzer<All>, packets: &[Captured]) {
     }
 }
 
-const LOSSY: &str = "
+pub(super) const LOSSY: &str = "
     open 0.010 0.011
     0.020 > 1:14481 every 0.0001
     0.030 < ack 1449
