@@ -3,6 +3,7 @@
 
 mod captures;
 mod files;
+mod index;
 mod launch;
 mod paths;
 mod report;
@@ -13,6 +14,7 @@ pub use captures::{
     read_frames,
 };
 pub use files::{NAMED_MAX, TEXT_MAX, beside, read_regular};
+pub use index::{CaptureIndex, Known, Lookup, check_index};
 pub use launch::{KERNEL_WORLD, launcher};
 pub use paths::{find_path, outlooks, preset, read_path, unknown_path};
 pub use report::write_report;

@@ -18,6 +18,7 @@ mod elsewhere;
 mod git;
 mod manifest;
 mod name;
+mod user_cache;
 
 #[cfg(target_os = "linux")]
 mod linux {
@@ -48,3 +49,4 @@ pub use git::git;
 pub use linux::*;
 pub use manifest::{DEFAULT_HZ, Manifest, SourceOrigin};
 pub use name::KernelName;
+pub use user_cache::user_cache;

@@ -22,6 +22,7 @@ pub const TARGETS: &[Target] = &[
     ("wire", captures::wire),
     ("trace", captures::trace),
     ("filter", captures::filter),
+    ("index", tcplab_actions::check_index),
     ("scenario", paths::scenario),
     ("dry_run", dry_run::dry_run),
     ("path_file", paths::path_file),

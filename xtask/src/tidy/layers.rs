@@ -68,7 +68,7 @@ plot: units quantities path wire trace
     a plot draws one trace, or the outlook of one path: what was, or what will be
 report: units quantities stats wire path recording scenario trace findings results plot
     a report shows what a run has left and runs nothing itself
-actions: units wire path capture recording scenario testbed trace results lab report
+actions: units kernels wire path capture recording scenario testbed trace results lab report
     what users ask for, without a terminal: the command and the Python package share it
 python: units capture path recording scenario testbed trace table results lab plot report actions
     Python's modules hold what the command prints
@@ -78,7 +78,7 @@ cli: units quantities servers load kernels wire capture path workload recording 
 testbed conformance trace findings table results lab plot report actions ui
     the binary stands on top
 fuzz/readers: units servers load wire capture path stack recording scenario packetdrill testbed \
-trace findings results lab report
+trace findings results lab report actions
     fuzzing calls every reader of untrusted bytes; no product crate needs it
 xtask:
     the repository's tasks check the crates from outside";

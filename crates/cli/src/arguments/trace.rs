@@ -49,6 +49,9 @@ pub(crate) struct TraceArguments {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=32))]
     #[arg(conflicts_with_all = ["interface", "memory"])]
     pub(crate) jobs: Option<u16>,
+    /// Read the whole capture for --connection, and write no index of it
+    #[arg(long)]
+    pub(crate) no_index: bool,
 }
 
 impl TraceArguments {
@@ -87,10 +90,11 @@ pub(crate) struct BothArguments {
 }
 
 /// What has no meaning for two captures.
-const JOINED_ALONE: [&str; 19] = [
+const JOINED_ALONE: [&str; 20] = [
     "files",
     "memory",
     "jobs",
+    "no_index",
     "interface",
     "filter",
     "connection",
@@ -291,6 +295,12 @@ capture (cut off, packets dropped).
 connection's first, windows scaled by its handshake, and whether checksums are right. Fields that a
 short snap length or a fault of the packet leaves out are named as such. With --json, a program gets
 the bytes and the fields with their offsets.
+
+The first --connection of a file of 4 MB and more also writes an index of it to the user's cache
+(tcplab/captures in $XDG_CACHE_HOME or ~/.cache, at most 512 MB); later ones then read only the
+packets of their connection, and print the same. It is not used for several files, compressed ones,
+standard input, --filter, --memory, --html and --hex, nor once the file has changed; --no-index
+leaves it alone.
 
 All files are written in one pass where possible; --filter and --connection apply to them too.
 --annotate copies every packet. --annotate, --html and --hex read the capture twice, so save

@@ -7,7 +7,8 @@ use std::thread;
 
 use anyhow::{Result, bail};
 use tcplab_actions::{
-    dropped_frames, is_lasting, is_stdin, name, open, read_captures, read_frames,
+    CaptureIndex, Lookup, dropped_frames, is_lasting, is_stdin, name, open, read_captures,
+    read_frames,
 };
 use tcplab_capture::{Interface, Reader};
 use tcplab_report::trace::CaptureHead;
@@ -33,6 +34,8 @@ pub(super) struct Input<'a> {
     memory: Option<Bytes>,
     /// Threads that analyse, if that is named.
     jobs: Option<u16>,
+    /// The connection that is found by an index, if there is one; else an index is written.
+    indexed: Option<usize>,
 }
 
 /// The result of a pass.
@@ -52,19 +55,40 @@ impl<'a> Input<'a> {
         memory: Option<Bytes>,
         jobs: Option<u16>,
     ) -> Input<'a> {
-        Input { files, live, filter, memory, jobs }
+        Input { files, live, filter, memory, jobs, indexed: None }
+    }
+
+    /// In the first pass, only the results of this connection are used: the rest of a large file
+    /// need not be read where that changes nothing.
+    pub(super) fn indexed(self, connection: Option<usize>) -> Input<'a> {
+        let is_whole = self.filter.is_none() && self.memory.is_none() && !self.is_live();
+        Input { indexed: connection.filter(|_| is_whole), ..self }
     }
 
     /// One pass.
     pub(super) fn read<S: Sink>(&self, sink: S) -> Result<Passed<S>> {
-        let analyzer = self.analyzer(sink);
-        match &self.live.interface {
-            Some(interface) => {
-                let (analyzer, link) = live::capture(interface, self.live, self.filter, analyzer)?;
-                Ok(self.passed(analyzer, vec![interface.clone()], vec![link]))
-            }
-            None => self.read_files(self.files, self.filter, analyzer),
+        if let Some(interface) = &self.live.interface {
+            let analyzer = self.analyzer(sink);
+            let (analyzer, link) = live::capture(interface, self.live, self.filter, analyzer)?;
+            return Ok(self.passed(analyzer.finish_into(), vec![interface.clone()], vec![link]));
         }
+        let (Some(connection), [file]) = (self.indexed, self.files) else {
+            return self.read_files(self.files, self.filter, self.analyzer(sink));
+        };
+        let index = CaptureIndex::of(file);
+        let log = match index.as_ref().map(|index| (index, index.find(connection))) {
+            Some((index, Lookup::Known(known))) => {
+                let (trace, sink, interfaces) = index.read(known, sink)?;
+                return Ok(self.passed((trace, sink), vec![name(file)], links(&interfaces)));
+            }
+            Some((index, Lookup::NoIndex)) => index.log(),
+            Some((_, Lookup::Unknown)) | None => None,
+        };
+        let mut analyzer = self.analyzer(sink);
+        if let Some(log) = log {
+            analyzer = analyzer.with_frame_log(log);
+        }
+        self.read_files(self.files, self.filter, analyzer)
     }
 
     /// The frames that the path dropped, if this is one capture of a recording.
@@ -154,16 +178,15 @@ impl<'a> Input<'a> {
         let progress = Progress::of(readers.iter().map(Reader::source));
         let links = links(&read_captures(files, readers, filter, &mut analyzer));
         drop(progress);
-        Ok(self.passed(analyzer, names, links))
+        Ok(self.passed(analyzer.finish_into(), names, links))
     }
 
     fn passed<S: Sink>(
         &self,
-        analyzer: Analyzer<S>,
+        (trace, sink): (Trace, S),
         names: Vec<String>,
         links: Vec<String>,
     ) -> Passed<S> {
-        let (trace, sink) = analyzer.finish_into();
         let head = CaptureHead {
             names,
             packets: trace.packets,

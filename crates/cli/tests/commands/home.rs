@@ -83,6 +83,8 @@ impl Home {
         command.env("NO_COLOR", "1").env("LC_ALL", "C.UTF-8").env("COLUMNS", "100");
         // Nor may the images that this user has built.
         command.env("TCPLAB_KERNELS", "kernels");
+        // Nor indexes of captures, and none is left in the user's cache.
+        command.env("XDG_CACHE_HOME", self.path("cache"));
         command
     }
 

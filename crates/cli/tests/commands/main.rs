@@ -11,6 +11,7 @@ mod errors;
 mod escapes;
 mod findings;
 mod home;
+mod index;
 mod kernels;
 mod limited;
 mod memory;

@@ -15,6 +15,7 @@ use crate::cache_error::CacheError;
 use crate::manifest::{DEFAULT_HZ, Manifest};
 use crate::name::KernelName;
 use crate::recipe::configuration_hash;
+use crate::user_cache::user_cache;
 
 /// Below the cache: what is not finished, and locks.
 const WORK: &str = ".work";
@@ -89,10 +90,8 @@ impl Cache {
     /// # Errors
     /// If none of these is set, or the current directory is gone.
     pub fn of_user() -> Result<Cache, CacheError> {
-        let set = |name: &str| env::var_os(name).filter(|it| !it.is_empty()).map(PathBuf::from);
-        let xdg = set("XDG_CACHE_HOME").filter(|it| it.is_absolute());
-        let caches = xdg.or_else(|| set("HOME").map(|home| home.join(".cache")));
-        let root = set("TCPLAB_KERNELS").or_else(|| caches.map(|it| it.join("tcplab/kernels")));
+        let set = env::var_os("TCPLAB_KERNELS").filter(|it| !it.is_empty()).map(PathBuf::from);
+        let root = set.or_else(|| user_cache().map(|it| it.join("kernels")));
         let root = root.ok_or(CacheError::NoPlace)?;
         // Programs of a build run in other directories.
         let whole = path::absolute(&root).map_err(CacheError::file("find", &root))?;
