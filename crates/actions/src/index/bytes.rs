@@ -38,6 +38,12 @@ impl<W: Write> ByteWriter<W> {
         self.buffer.push(number as u8);
     }
 
+    pub(super) fn numbers(&mut self, numbers: &[u64]) {
+        for number in numbers {
+            self.number(*number);
+        }
+    }
+
     pub(super) fn bytes(&mut self, bytes: &[u8]) {
         self.buffer.extend_from_slice(bytes);
     }

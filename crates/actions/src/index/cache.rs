@@ -115,14 +115,18 @@ impl Cache {
     /// The place of an index; none if others can read or write there.
     fn path(&self, of: &Identity) -> Option<PathBuf> {
         let about = fs::symlink_metadata(&self.directory).ok()?;
-        let is_own = about.is_dir() && about.permissions().mode() & 0o077 == 0;
+        let is_own = about.is_dir() && is_private(&about);
         is_own.then(|| self.directory.join(&of.name))
     }
 }
 
 fn is_private_file(path: &Path) -> bool {
-    let about = fs::symlink_metadata(path);
-    about.is_ok_and(|it| it.is_file() && it.permissions().mode() & 0o077 == 0)
+    fs::symlink_metadata(path).is_ok_and(|about| about.is_file() && is_private(&about))
+}
+
+/// Whether nobody but its owner can read or write it.
+fn is_private(about: &Metadata) -> bool {
+    matches!(about.permissions().mode() & 0o077, 0)
 }
 
 /// An index that is not complete; dropped before it is kept, it is removed.

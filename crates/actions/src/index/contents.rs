@@ -12,7 +12,6 @@ use std::io::{Read, Write};
 use tcplab_trace::{KnownConnection, Note, OtherPackets, Trace};
 
 use super::bytes::{ByteReader, ByteWriter};
-use super::{Known, Lookup};
 
 /// "tcplab", "index", the version of the format.
 const MAGIC: &[u8; 16] = b"tcplab\x89index\r\n\x01\0";
@@ -97,12 +96,12 @@ impl<W: Write> ContentsWriter<W> {
     }
 
     pub(super) fn reuses(&mut self, connection: u64, earlier: u64) -> Option<()> {
-        [REUSES, connection, earlier].into_iter().for_each(|number| self.bytes.number(number));
+        self.bytes.numbers(&[REUSES, connection, earlier]);
         self.pass_on()
     }
 
     pub(super) fn left_out(&mut self, connection: u64) -> Option<()> {
-        [LEFT_OUT, connection].into_iter().for_each(|number| self.bytes.number(number));
+        self.bytes.numbers(&[LEFT_OUT, connection]);
         self.pass_on()
     }
 
@@ -110,16 +109,8 @@ impl<W: Write> ContentsWriter<W> {
     pub(super) fn end(mut self, trace: &Trace, copies_usual: &[(u64, bool)]) -> Option<W> {
         let Trace { epoch_nanos, packets, others, notes, .. } = trace;
         let bytes = &mut self.bytes;
-        bytes.number(END);
-        [
-            *epoch_nanos,
-            *packets,
-            others.len() as u64,
-            notes.len() as u64,
-            copies_usual.len() as u64,
-        ]
-        .into_iter()
-        .for_each(|number| bytes.number(number));
+        bytes.numbers(&[END, *epoch_nanos, *packets]);
+        bytes.numbers(&[others.len(), notes.len(), copies_usual.len()].map(|len| len as u64));
         for other in others {
             bytes.number(other.packets);
             bytes.text(&other.protocol);
@@ -130,8 +121,7 @@ impl<W: Write> ContentsWriter<W> {
             bytes.text(&note.text);
         }
         for (frame, usual) in copies_usual {
-            bytes.number(*frame);
-            bytes.number(u64::from(*usual));
+            bytes.numbers(&[*frame, u64::from(*usual)]);
         }
         let texts = others.iter().map(|it| &it.protocol).chain(notes.iter().map(|it| &it.text));
         let fits = others.len().max(notes.len()) as u64 <= MOST_NOTES
@@ -143,6 +133,25 @@ impl<W: Write> ContentsWriter<W> {
     fn pass_on(&mut self) -> Option<()> {
         self.bytes.pass_on().ok().filter(|()| self.bytes.len() < LARGEST)
     }
+}
+
+/// What an index says of a connection.
+#[derive(Debug, PartialEq)]
+pub enum Lookup {
+    /// All that is needed to analyse it.
+    Known(Known),
+    /// It is not in the index, or cannot be found by its frames: all must be read.
+    Unknown,
+    /// There is no index that can be used.
+    NoIndex,
+}
+
+/// One connection by an index.
+#[derive(Debug, PartialEq)]
+pub struct Known {
+    /// The trace of the capture, without connections.
+    pub(super) trace: Trace,
+    pub(super) connection: KnownConnection,
 }
 
 /// One connection, from an index of so many bytes with this key. None if the index is anything

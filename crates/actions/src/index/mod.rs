@@ -16,11 +16,11 @@ use std::path::{Path, PathBuf};
 use anyhow::{Result, anyhow};
 use tcplab_capture::{Interface, Reader};
 use tcplab_kernels::user_cache;
-use tcplab_trace::{FrameLog, KnownConnection, Sink, Trace, replay};
+use tcplab_trace::{FrameLog, Sink, Trace, replay};
 
 use crate::name;
 use cache::{Cache, Identity};
-pub use contents::check_index;
+pub use contents::{Known, Lookup, check_index};
 use log::IndexLog;
 
 /// Smaller captures have no index, bytes: to read all of them takes about 20 ms.
@@ -32,25 +32,6 @@ pub struct CaptureIndex {
     capture: PathBuf,
     identity: Identity,
     cache: Cache,
-}
-
-/// What an index says of a connection.
-#[derive(Debug, PartialEq)]
-pub enum Lookup {
-    /// All that is needed to analyse it.
-    Known(Known),
-    /// It is not in the index, or cannot be found by its frames: all must be read.
-    Unknown,
-    /// There is no index that can be used.
-    NoIndex,
-}
-
-/// One connection by an index.
-#[derive(Debug, PartialEq)]
-pub struct Known {
-    /// The trace of the capture, without connections.
-    trace: Trace,
-    connection: KnownConnection,
 }
 
 impl CaptureIndex {
@@ -73,7 +54,7 @@ impl CaptureIndex {
         found.unwrap_or(Lookup::NoIndex)
     }
 
-    /// Analyses a connection that was [is known](Self::find) by its frames alone: the trace without
+    /// Analyses a connection that [is known](Self::find), by its frames alone: the trace without
     /// connections, the sink, and the places of capture.
     ///
     /// # Errors

@@ -126,7 +126,7 @@ fn changed_capture_is_not_known() {
     changes.push((
         "of the same size and time",
         Box::new(|place| {
-            let modified = fs::metadata(&place.capture).unwrap().modified().unwrap();
+            let before = fs::metadata(&place.capture).unwrap();
             let mut bytes = fs::read(&place.capture).unwrap();
             bytes[100] ^= 1;
             fs::write(&place.capture, bytes).unwrap();

@@ -8,8 +8,6 @@ pub(super) struct Interfaces {
     pub(super) interfaces: Vec<Interface>,
     /// One for each interface.
     pub(super) statistics: Vec<Option<Statistics>>,
-    /// How many descriptions there were: of interfaces, and of sections.
-    pub(super) descriptions: u64,
 }
 
 impl Interfaces {
@@ -22,6 +20,5 @@ impl Interfaces {
     pub(super) fn add(&mut self, interface: Interface) {
         self.interfaces.push(interface);
         self.statistics.push(None);
-        self.descriptions += 1;
     }
 }

@@ -157,9 +157,10 @@ impl<R: Read> Reader<R> {
     }
     /// How many descriptions were read on which the meaning of later records depends; `None` if it
     /// depends on more, so that the reader cannot [jump](Reader::jump_to).
-    pub fn descriptions(&self) -> Option<u64> {
-        match self.format {
-            Format::Pcap(_) | Format::Pcapng(_) => Some(self.found.descriptions),
+    pub fn descriptions(&self) -> Option<usize> {
+        match &self.format {
+            Format::Pcap(_) => Some(1),
+            Format::Pcapng(section) => Some(section.sections + self.found.interfaces.len()),
             Format::Snoop | Format::NetMon(_) | Format::Erf(_) => None,
         }
     }

@@ -22,6 +22,8 @@ pub(super) struct Section {
     first_interface: usize,
     /// One for each interface of the section.
     clocks: Vec<Clock>,
+    /// How many sections began so far.
+    pub(super) sections: usize,
 }
 
 impl Section {
@@ -34,7 +36,12 @@ impl Section {
             return Err(Stop::Truncated);
         }
         let endian = byte_order(window.ahead());
-        Ok(endian.map(|endian| Section { endian, first_interface: 0, clocks: Vec::new() }))
+        Ok(endian.map(|endian| Section {
+            endian,
+            first_interface: 0,
+            clocks: Vec::new(),
+            sections: 0,
+        }))
     }
 
     /// The next packet of this section or a later one. Interfaces on the way go to `found`.
@@ -69,7 +76,7 @@ impl Section {
     fn next_block<R: Read>(
         &mut self,
         window: &mut Window<R>,
-        found: &mut Interfaces,
+        found: &Interfaces,
     ) -> Result<Option<(u32, usize)>, Stop> {
         if !window.want(EMPTY_BLOCK as usize)? {
             return if window.ahead().is_empty() { Ok(None) } else { Err(Stop::Truncated) };
@@ -77,7 +84,7 @@ impl Section {
         if Endian::Little.u32_at(window.ahead(), 0) == Some(kind::SECTION) {
             self.endian = byte_order(window.ahead()).ok_or(Damage::ByteOrder)?;
             self.first_interface = found.interfaces.len();
-            found.descriptions += 1;
+            self.sections += 1;
             self.clocks.clear();
         }
         let field = |bytes: &[u8], at: usize| self.endian.u32_at(bytes, at).unwrap_or(0);

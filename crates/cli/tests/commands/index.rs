@@ -54,7 +54,8 @@ fn pcapng() -> Vec<u8> {
 /// As pcap, between frames of 60 kB that are not TCP, and cut off.
 fn pcap() -> Vec<u8> {
     let mut writer = PcapWriter::new(Vec::new(), 101, 262_144).unwrap();
-    let udp = [&[0x45, 0, 0xea, 0x60, 0, 0, 0, 0, 64, 17, 0, 0][..], &[10; 59_988]].concat();
+    let mut udp = vec![0x45, 0, 0xea, 0x60, 0, 0, 0, 0, 64, 17, 0, 0];
+    udp.resize(60_000, 10);
     for (number, (time, captured, original_len)) in records().iter().enumerate() {
         writer.write_packet(*time, captured, *original_len).unwrap();
         if number % 10 == 0 {
