@@ -19,8 +19,8 @@ const MAGIC: &[u8; 16] = b"tcplab\x89index\r\n\x01\0";
 pub(super) const KEY: usize = 32;
 /// The largest index, bytes. A frame takes one to six, so it is for 20 to 130 million frames.
 pub(super) const LARGEST: u64 = 128 << 20;
-/// The longest list of frames that is collected: 16 bytes each, a hundredth of what the packets of
-/// a connection take that is shown. Of a longer connection the whole capture is read.
+/// The longest list of frames that is collected: 16 bytes each, beside some 200 for each packet of
+/// a connection that is shown. Of a longer connection the whole capture is read.
 const MOST_FRAMES: usize = 1 << 20;
 /// The most changes of whether duplicates are usual.
 pub(super) const MOST_CHANGES: usize = 1 << 12;

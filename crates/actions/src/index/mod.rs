@@ -23,7 +23,7 @@ use cache::{Cache, Identity};
 pub use contents::{Known, Lookup, check_index};
 use log::IndexLog;
 
-/// Smaller captures have no index, bytes: to read all of them takes about 20 ms.
+/// Smaller captures have no index, bytes: to read all of them takes about 30 ms.
 const LEAST: u64 = 4 << 20;
 
 /// The index of a capture, whether it was written yet or not.

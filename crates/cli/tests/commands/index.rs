@@ -42,7 +42,7 @@ fn pcapng() -> Vec<u8> {
     let dropped = Statistics { dropped: Some(7), ..Statistics::default() };
     writer.write_statistics(1, &dropped).unwrap();
     let mut file = writer.finish().unwrap();
-    // Custom blocks (draft-ietf-opsawg-pcapng section 4.7).
+    // Custom blocks (draft-ietf-opsawg-pcapng), which readers skip.
     let len = 65_536_u32;
     let mut block = [0xbad_u32, len].map(u32::to_le_bytes).concat();
     block.resize(len as usize - 4, 0);
