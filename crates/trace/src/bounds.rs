@@ -65,17 +65,36 @@ pub(crate) fn idle_frames() -> u64 {
     IDLE_FRAMES
 }
 
-/// The result of `work` if connections are folded after each packet.
+/// The most packets of a connection that are kept to make its state from them again: that takes
+/// less time than folding and unfolding it, and less memory.
+const PACKETS_KEPT: usize = 8;
+
+/// [`PACKETS_KEPT`], or what tests ask for.
+#[inline]
+pub(crate) fn packets_kept() -> usize {
+    #[cfg(test)]
+    return KEPT.get();
+    #[cfg(not(test))]
+    PACKETS_KEPT
+}
+
+/// The results of `work` if connections are folded after each packet: while they have few packets,
+/// these, and always their state.
 #[cfg(test)]
-pub(crate) fn always_folded<T>(work: impl FnOnce() -> T) -> T {
+pub(crate) fn always_folded<T>(mut work: impl FnMut() -> T) -> [T; 2] {
     ALWAYS_FOLDED.set(true);
-    let result = work();
+    let results = [PACKETS_KEPT, 0].map(|kept| {
+        KEPT.set(kept);
+        work()
+    });
     ALWAYS_FOLDED.set(false);
-    result
+    KEPT.set(PACKETS_KEPT);
+    results
 }
 
 #[cfg(test)]
 thread_local! {
+    static KEPT: std::cell::Cell<usize> = const { std::cell::Cell::new(PACKETS_KEPT) };
     static ALWAYS_FOLDED: std::cell::Cell<bool> = const { std::cell::Cell::new(false) };
     static NARROWED: std::cell::Cell<u32> = const { std::cell::Cell::new(0) };
 }

@@ -146,9 +146,7 @@ impl Part {
         {
             let entry = self.table.at(at);
             let number = entry.number;
-            if let Some(state) = entry.only()
-                && let Some(outcome) = state.packet_in_passing(packet)
-            {
+            if let Some((state, outcome)) = entry.packet_in_passing(packet) {
                 if self.shares.owners {
                     out(Found::Owner(number));
                 }
@@ -188,6 +186,7 @@ impl Part {
             out(Found::Owner(number));
         }
         let outcome = state.packet(packet);
+        pass_events_of(number, state, out);
         if state.is_over() && !state.lingers {
             state.lingers = true;
             // What is put aside does not count.
@@ -197,8 +196,10 @@ impl Part {
                 at,
                 first: state.first_frame(),
             });
+            if number == latest {
+                entry.keep_state_alone();
+            }
         }
-        pass_events_of(number, state, out);
         if let Some(outlived) = entry.outlived() {
             self.finish_with(outlived, out);
         }
@@ -285,11 +286,10 @@ impl Part {
         }
         let number = self.next_number();
         let entry = self.table.at(at);
-        let earlier = std::mem::replace(&mut entry.number, number);
+        let earlier = entry.number;
         out(Found::Begun { number, reuses: Some(earlier) });
         let reopened = entry.state.as_ref().is_none_or(|state| state.lingers);
-        let state = Box::new(ConnectionState::new(packet));
-        let replaced = entry.state.replace(state).map(|state| (earlier, state));
+        let replaced = entry.begin_again(packet, number).map(|state| (earlier, state));
         let is_finished = replaced.is_none();
         let (done, aside) = match replaced {
             Some(replaced) if !replaced.1.is_over() => {

@@ -1,9 +1,10 @@
-//! The latest connection between two endpoints: its state, or what is left of it.
+//! The latest connection between two endpoints: its state, its packets, or what is left of it.
 
 use tcplab_wire::{ChecksumState, SeqNumber};
 
-use super::state::ConnectionState;
-use crate::fold::{Fold, Folder, Unfolder, folded};
+use super::state::{ConnectionState, PlainOutcome};
+use crate::bounds::packets_kept;
+use crate::fold::{Fold, Folder, Unfolder};
 use crate::packet::{Ends, Packet};
 
 /// The most SYNs stored for a connection without state (Linux: `TCP_SYN_RETRIES` and the first).
@@ -15,9 +16,9 @@ pub(crate) struct Entry {
     pub(super) ends: Ends,
     /// Its number in the part of the analyser that has it.
     pub(crate) number: u32,
-    /// None when it is finished, and while only SYNs were seen.
+    /// None when it is finished, and until it is made from its packets.
     pub(crate) state: Option<Box<ConnectionState>>,
-    /// The summary without a state.
+    /// What is kept beside the state.
     rest: Rest,
     /// The previous connection and its number, while the latest is an unanswered SYN: it may be an
     /// old SYN, or cause a challenge ACK (RFC 5961 section 4).
@@ -29,38 +30,71 @@ pub(crate) struct Entry {
     /// The bytes that were last counted for it.
     pub(super) counted: usize,
 }
-folded! {
-    Entry {
-        number, state, rest, aside
-    } without ends: Ends::NONE, looked: 0, ticket: 0, counted: 0
+
+/// The packets of a connection suffice: a state is folded only where they were too many to keep.
+impl Fold for Entry {
+    fn fold(&self, to: &mut Folder) {
+        let state = self.state.as_ref().filter(|_| matches!(self.rest, Rest::Numbers(_)));
+        self.number.fold(to);
+        to.number(state.is_some().into());
+        if let Some(state) = state {
+            state.fold(to);
+        }
+        self.rest.fold(to);
+        self.aside.fold(to);
+    }
+    fn unfold(from: &mut Unfolder<'_>) -> Entry {
+        let number = Fold::unfold(from);
+        let (state, rest, aside) = Fold::unfold(from);
+        Entry { number, state, rest, aside, ..Entry::free() }
+    }
+    fn heap(&self) -> usize {
+        self.state.heap() + self.rest.heap() + self.aside.heap()
+    }
 }
 
 /// A connection and its number.
 pub(crate) type Placed = (u32, Box<ConnectionState>);
 
-/// The summary of a connection without state.
+/// What is kept of a connection beside its state.
 #[derive(Debug)]
-#[expect(clippy::box_collection, reason = "a vector itself would make all others larger")]
 enum Rest {
     /// The initial sequence numbers of a finished one, to recognise late packets.
     Numbers([Option<SeqNumber>; 2]),
-    /// Its SYNs; any other packet creates the state, which takes 30 times the memory.
-    Syns(Box<Vec<Packet>>),
+    /// All its packets, while they are few. The state follows from them, and takes 20 times the
+    /// memory: it is made when it is needed.
+    Packets(Vec<Packet>),
+}
+
+impl Rest {
+    /// Keeps a packet that the state follows, or no packets if there are too many.
+    #[inline]
+    fn add(&mut self, packet: &Packet) {
+        if let Rest::Packets(packets) = self {
+            if packets.len() < packets_kept() {
+                packets.push(Packet { wanted: false, ..*packet });
+            } else {
+                *self = Rest::NOTHING;
+            }
+        }
+    }
+
+    const NOTHING: Rest = Rest::Numbers([None; 2]);
 }
 
 impl Fold for Rest {
     fn fold(&self, to: &mut Folder) {
         match self {
             Rest::Numbers(initial) => (false, *initial).fold(to),
-            Rest::Syns(syns) => {
+            Rest::Packets(packets) => {
                 true.fold(to);
-                syns.fold(to);
+                packets.fold(to);
             }
         }
     }
     fn unfold(from: &mut Unfolder<'_>) -> Rest {
         if bool::unfold(from) {
-            Rest::Syns(Fold::unfold(from))
+            Rest::Packets(Fold::unfold(from))
         } else {
             Rest::Numbers(Fold::unfold(from))
         }
@@ -68,7 +102,7 @@ impl Fold for Rest {
     fn heap(&self) -> usize {
         match self {
             Rest::Numbers(_) => 0,
-            Rest::Syns(syns) => syns.heap(),
+            Rest::Packets(packets) => packets.heap(),
         }
     }
 }
@@ -77,11 +111,12 @@ impl Entry {
     /// A connection starting with `packet`, and whether to wait for another packet.
     pub(crate) fn new(packet: &Packet, number: u32) -> (Entry, bool) {
         let asks = only_asks(packet);
-        let (state, rest) = if asks {
-            (None, Rest::Syns(Box::new(vec![*packet])))
+        let (state, packets) = if asks {
+            (None, vec![*packet])
         } else {
-            (Some(Box::new(ConnectionState::new(packet))), Rest::Numbers([None; 2]))
+            (Some(ConnectionState::beginning_with(packet)), Vec::new())
         };
+        let rest = Rest::Packets(packets);
         let (ends, looked) = (packet.ends, packet.frame);
         (Entry { ends, number, state, rest, aside: None, looked, ticket: 0, counted: 0 }, asks)
     }
@@ -91,7 +126,7 @@ impl Entry {
             ends: Ends::NONE,
             number: 0,
             state: None,
-            rest: Rest::Numbers([None; 2]),
+            rest: Rest::NOTHING,
             aside: None,
             looked: 0,
             ticket: 0,
@@ -103,8 +138,8 @@ impl Entry {
     pub(super) fn unfolded(ends: Ends, active: bool, folded: &[u8]) -> Entry {
         let mut entry = Entry::unfold(&mut Unfolder::new(folded));
         entry.ends = ends;
-        if let Rest::Syns(syns) = &mut entry.rest {
-            syns.iter_mut().for_each(|syn| syn.ends = ends);
+        if let Rest::Packets(packets) = &mut entry.rest {
+            packets.iter_mut().for_each(|packet| packet.ends = ends);
         }
         entry.looked = if active { 0 } else { entry.last_frame() };
         entry
@@ -121,7 +156,7 @@ impl Entry {
     pub(super) fn last_frame(&self) -> u64 {
         match (&self.state, &self.rest) {
             (Some(state), _) => state.last_frame(),
-            (None, Rest::Syns(syns)) => syns.last().map_or(self.looked, |syn| syn.frame),
+            (None, Rest::Packets(packets)) => packets.last().map_or(self.looked, |last| last.frame),
             (None, Rest::Numbers(_)) => self.looked,
         }
     }
@@ -133,7 +168,7 @@ impl Entry {
         self.aside.is_some()
     }
     pub(super) fn is_unfinished(&self) -> bool {
-        self.state.is_some() || matches!(self.rest, Rest::Syns(_))
+        self.state.is_some() || matches!(self.rest, Rest::Packets(_))
     }
     /// The bytes that it takes.
     pub(super) fn memory(&self) -> usize {
@@ -144,24 +179,37 @@ impl Entry {
         self.begin();
         [self.aside.map(|aside| *aside), self.state.map(|state| (self.number, state))]
     }
-    /// Creates its state if only SYNs were stored.
+    /// Makes its state from its packets if it has none.
     #[inline]
     pub(crate) fn begin(&mut self) {
-        if let Rest::Syns(syns) = &self.rest {
-            self.state = Some(begun(syns));
-            self.rest = Rest::Numbers([None; 2]);
+        if let (None, Rest::Packets(packets)) = (&self.state, &self.rest) {
+            self.state = Some(replayed(packets));
         }
     }
     /// Stores a retransmitted SYN, which needs no analysis before another packet arrives.
     #[inline]
     pub(crate) fn puts_off(&mut self, packet: &Packet) -> bool {
-        let Rest::Syns(syns) = &mut self.rest else { return false };
+        let (None, Rest::Packets(syns)) = (&self.state, &mut self.rest) else { return false };
         let again = syns.len() < SYNS && only_asks(packet) && repeats(packet, syns);
         if again {
             syns.reserve_exact(1);
             syns.push(*packet);
         }
         again
+    }
+    /// The next connection between these ends begins; returns the state of the one before.
+    pub(crate) fn begin_again(
+        &mut self,
+        packet: &Packet,
+        number: u32,
+    ) -> Option<Box<ConnectionState>> {
+        self.number = number;
+        self.rest = Rest::Packets(Vec::new());
+        self.state.replace(ConnectionState::beginning_with(packet))
+    }
+    /// Its state changes otherwise than by a packet, or is kept in any case.
+    pub(crate) fn keep_state_alone(&mut self) {
+        self.rest = Rest::NOTHING;
     }
     /// Drops its state and stores the initial sequence numbers.
     pub(crate) fn over(&mut self, state: &ConnectionState) {
@@ -176,7 +224,8 @@ impl Entry {
         std::mem::replace(&mut self.aside, earlier.map(Box::new)).map(|before| *before)
     }
     pub(super) fn is_open(&self) -> bool {
-        matches!(self.rest, Rest::Syns(_)) || self.state.as_ref().is_some_and(|it| !it.lingers)
+        let not_begun = matches!(self.rest, Rest::Packets(_));
+        self.state.as_ref().map_or(not_begun, |state| !state.lingers)
     }
     /// Whether it had no packet since the last call.
     pub(super) fn is_quiet(&mut self) -> bool {
@@ -189,7 +238,22 @@ impl Entry {
     pub(crate) fn only(&mut self) -> Option<&mut ConnectionState> {
         if self.aside.is_some() { None } else { self.state.as_deref_mut() }
     }
-    /// The connection that owns the packet, with its number; none if it was finished.
+    /// The connection, and what a packet on the fast path came to; none, and no effect, for others.
+    #[inline]
+    pub(crate) fn packet_in_passing(
+        &mut self,
+        packet: &Packet,
+    ) -> Option<(&mut ConnectionState, PlainOutcome)> {
+        if self.aside.is_some() {
+            return None;
+        }
+        let state = self.state.as_deref_mut()?;
+        let outcome = state.packet_in_passing(packet)?;
+        self.rest.add(packet);
+        Some((state, outcome))
+    }
+    /// The connection that owns the packet and is to follow it, with its number; none if it was
+    /// finished.
     #[inline]
     pub(crate) fn owner(&mut self, packet: &Packet) -> Option<(u32, &mut ConnectionState)> {
         let latest = self.state.as_deref_mut();
@@ -199,7 +263,9 @@ impl Entry {
         {
             return Some((*number, aside));
         }
-        latest.map(|latest| (self.number, latest))
+        let latest = latest?;
+        self.rest.add(packet);
+        Some((self.number, latest))
     }
 
     /// The previous connection, once the latest was answered: it gets no more packets.
@@ -229,19 +295,20 @@ fn repeats(packet: &Packet, syns: &[Packet]) -> bool {
     // Damaged, and not by offloading: the connection leaves it out with a note.
     let is_damaged = packet.checksum == ChecksumState::Wrong
         && syns.iter().any(|syn| syn.checksum == ChecksumState::Right);
-    !is_damaged && syns.iter().all(|syn| same(syn) && goes_on(syn))
+    !is_damaged && syns.iter().all(|syn| only_asks(syn) && same(syn) && goes_on(syn))
 }
 
-/// The state of a connection with only these SYNs.
+/// The state of a connection with these packets, whose results were passed on.
 #[inline(never)]
-fn begun(syns: &[Packet]) -> Box<ConnectionState> {
-    let mut state = Box::new(ConnectionState::new(&syns[0]));
-    for syn in syns {
-        let outcome = state.packet(syn);
-        debug_assert!(
-            outcome.is_ordinary() && !outcome.copy && !outcome.out_of_place && !outcome.gave_up
-        );
+fn replayed(packets: &[Packet]) -> Box<ConnectionState> {
+    let mut state = ConnectionState::beginning_with(&packets[0]);
+    for packet in packets {
+        if state.packet_in_passing(packet).is_none() {
+            state.packet(packet);
+        }
     }
-    debug_assert!(!state.is_over() && state.found(true).is_empty());
+    for forward in [true, false] {
+        state.found(forward).clear();
+    }
     state
 }

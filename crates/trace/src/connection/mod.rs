@@ -2,10 +2,11 @@
 
 mod endpoint_states;
 mod entry;
-mod folded;
+
 mod handshake;
 mod history;
 mod one_way;
+mod places;
 mod reuse;
 mod roles;
 mod state;

@@ -71,7 +71,6 @@ pub(crate) struct PacketOutcome {
     pub(crate) forward: bool,
     pub(crate) segment: Option<Box<Segment>>,
     pub(crate) heard: AckOutcome,
-    pub(crate) copy: bool,
     /// Its sequence number is outside the connection's range.
     pub(crate) out_of_place: bool,
     /// State was dropped because a bound was reached.
@@ -97,7 +96,14 @@ impl PacketOutcome {
 }
 
 impl ConnectionState {
-    pub(crate) fn new(packet: &Packet) -> ConnectionState {
+    /// A connection whose first packet is this, which it does not follow yet.
+    pub(crate) fn beginning_with(packet: &Packet) -> Box<ConnectionState> {
+        // Made in place: it is large, and most connections are short.
+        Box::write(Box::new_uninit(), ConnectionState::new(packet))
+    }
+
+    #[inline]
+    fn new(packet: &Packet) -> ConnectionState {
         let (from_client, roles) = match (packet.syn(), packet.ack) {
             (true, ack) => (ack.is_none(), Roles::BySyn),
             (false, _) => guessed(packet.src(), packet.dst()),
@@ -243,9 +249,8 @@ impl ConnectionState {
         if !heard.episodes.is_empty() {
             heard.episodes = visible(heard.episodes, self.tap(!forward).0);
         }
-        let (segment, copy) = (passed.segment, passed.copy);
         let gave_up = take(&mut self.forward.gave_up) | take(&mut self.reverse.gave_up);
-        PacketOutcome { forward, segment, heard, copy, out_of_place: false, gave_up }
+        PacketOutcome { forward, segment: passed.segment, heard, out_of_place: false, gave_up }
     }
 
     /// The new events of one direction's observers.

@@ -2,7 +2,7 @@
 //!
 //! Packets come in bursts: a small cache of recent endpoints nearly always hits, a tree answers the
 //! rest, also when a crafted capture collides in the cache. What had no packet for some time is
-//! [folded](FoldedEntries) until it has one.
+//! [folded](Places) until it has one.
 //!
 //! Eviction works like the clock algorithm: a hand skips connections active since its last pass and
 //! evicts the first idle one, of those folded first. A flood of single packets evicts itself,
@@ -11,11 +11,11 @@
 use std::collections::VecDeque;
 
 use super::entry::{Entry, Placed};
-use super::folded::FoldedEntries;
+use super::places::{Found, Places};
 use super::state::ConnectionState;
 use super::too_big::TooBig;
 use crate::bounds::idle_frames;
-use crate::packet::{Ends, Tree};
+use crate::packet::Ends;
 
 /// Cache entries, a power of two.
 const CACHED: usize = 1 << 10;
@@ -28,7 +28,7 @@ const SHORTENED: u64 = 1 << 10;
 #[derive(Debug)]
 pub(crate) struct Table {
     entries: Vec<Entry>,
-    tree: Tree<u32>,
+    places: Places,
     /// Indices into `entries` by hash; the entry decides whether it matches.
     cache: Vec<u32>,
     /// The last index found: packets come in trains.
@@ -37,7 +37,6 @@ pub(crate) struct Table {
     free: Vec<usize>,
     /// The eviction hands: for closed connections and for open ones.
     hands: [usize; 2],
-    folded: FoldedEntries,
     waiting: VecDeque<Waiting>,
     tickets: u64,
     /// The latest frame.
@@ -61,12 +60,11 @@ impl Default for Table {
     fn default() -> Table {
         Table {
             entries: Vec::new(),
-            tree: Tree::default(),
+            places: Places::default(),
             cache: vec![0; CACHED],
             latest: 0,
             free: Vec::new(),
             hands: [0; 2],
-            folded: FoldedEntries::default(),
             waiting: VecDeque::new(),
             tickets: 0,
             frame: 0,
@@ -90,12 +88,14 @@ impl Table {
     fn find_elsewhere(&mut self, ends: &Ends) -> Option<usize> {
         let cached = &mut self.cache[ends.hash() % CACHED];
         if self.entries.get(*cached as usize).is_none_or(|entry| entry.ends != *ends) {
-            let Some(&mut at) = self.tree.find(ends) else {
-                let entry = self.folded.take(ends)?;
-                self.unfolded_after(self.frame.saturating_sub(entry.last_frame()));
-                return Some(self.add(entry));
-            };
-            *cached = at;
+            let free = self.free.last().copied().unwrap_or(self.entries.len());
+            match self.places.find(ends, free as u32)? {
+                Found::Table(at) => *cached = at,
+                Found::Unfolded(entry) => {
+                    self.unfolded_after(self.frame.saturating_sub(entry.last_frame()));
+                    return Some(self.put(entry));
+                }
+            }
         }
         self.latest = *cached as usize;
         Some(self.latest)
@@ -103,9 +103,16 @@ impl Table {
 
     /// Adds a connection between two endpoints that have none here; returns its index.
     pub(crate) fn add(&mut self, entry: Entry) -> usize {
+        let ends = entry.ends;
+        let at = self.put(entry);
+        self.places.insert(&ends, at as u32);
+        at
+    }
+
+    /// Puts an entry at the next free index.
+    fn put(&mut self, entry: Entry) -> usize {
         let at = self.free.pop().unwrap_or(self.entries.len());
         self.cache[entry.ends.hash() % CACHED] = at as u32;
-        self.tree.insert(&entry.ends, at as u32);
         match self.entries.get_mut(at) {
             Some(free) => *free = entry,
             None => self.entries.push(entry),
@@ -139,8 +146,8 @@ impl Table {
             self.await_rest(at, if last < idle { frame + 1 } else { last });
             return false;
         }
-        let entry = self.remove(at);
-        self.folded.insert(&entry);
+        let entry = self.take_at(at);
+        self.places.fold(&entry);
         self.patience -= (self.patience - idle_frames()) / SHORTENED;
         true
     }
@@ -160,9 +167,9 @@ impl Table {
         self.waiting.push_back(Waiting { frame, at, ticket: self.tickets });
     }
 
-    fn remove(&mut self, at: usize) -> Entry {
+    /// Takes out an entry, whose place is to be set.
+    fn take_at(&mut self, at: usize) -> Entry {
         let entry = std::mem::replace(&mut self.entries[at], Entry::free());
-        self.tree.remove(&entry.ends);
         self.free.push(at);
         self.counted -= entry.counted;
         entry
@@ -170,12 +177,12 @@ impl Table {
 
     /// The number of pairs of endpoints.
     pub(crate) fn len(&self) -> usize {
-        self.tree.len() + self.folded.len()
+        self.places.len()
     }
     /// Evicts an idle pair of endpoints with an open connection (`open`) or without one. None if
     /// there is no such pair; `busy` is never evicted.
     pub(crate) fn forget(&mut self, open: bool, busy: Option<usize>) -> Option<Entry> {
-        if let Some(entry) = self.folded.evict(open) {
+        if let Some(entry) = self.places.evict(open) {
             return Some(entry);
         }
         let hand = &mut self.hands[usize::from(open)];
@@ -186,7 +193,9 @@ impl Table {
             let entry = &mut self.entries[at];
             let fits = entry.ends != Ends::NONE && entry.is_open() == open && Some(at) != busy;
             if fits && entry.is_quiet() {
-                return Some(self.remove(at));
+                let entry = self.take_at(at);
+                self.places.remove(&entry.ends);
+                return Some(entry);
             }
         }
         None
@@ -205,6 +214,7 @@ impl Table {
         entry.begin();
         if let Some(state) = entry.only() {
             state.on_too_big(from_low, moment, seq, mtu);
+            entry.keep_state_alone();
         }
     }
 
@@ -215,7 +225,7 @@ impl Table {
             entry.counted = entry.memory();
             self.counted = self.counted - before + entry.counted;
         }
-        self.counted + self.folded.memory()
+        self.counted + self.places.folded_memory()
     }
     /// Folds an entry without a packet in this frame, the one that waited longest, if what is not
     /// folded takes more than `most` bytes; whether there was one.
@@ -226,20 +236,20 @@ impl Table {
     /// Folds everything; takes out what was put aside for a successor.
     pub(crate) fn fold_all(&mut self) -> Vec<Placed> {
         for entry in self.entries.iter().filter(|entry| entry.ends != Ends::NONE) {
-            self.folded.insert(entry);
+            self.places.fold(entry);
         }
         self.entries = Vec::new();
-        let pairs = self.folded.with_aside();
-        let pairs = pairs.iter().filter_map(|ends| self.folded.take(ends));
+        let pairs = self.places.with_aside();
+        let pairs = pairs.iter().filter_map(|ends| self.places.take(ends));
         pairs.flat_map(Entry::into_live).flatten().collect()
     }
     /// The unfinished connections when [all are folded](Self::fold_all): number and ends.
     pub(crate) fn unfinished(&self) -> impl Iterator<Item = (u32, Ends)> {
-        self.folded.unfinished()
+        self.places.unfinished()
     }
     /// Takes the folded connection between two ends.
     pub(crate) fn take(&mut self, ends: &Ends) -> Option<Box<ConnectionState>> {
-        let [_, latest] = self.folded.take(ends)?.into_live();
+        let [_, latest] = self.places.take(ends)?.into_live();
         latest.map(|(_, state)| state)
     }
 }

@@ -113,9 +113,9 @@ impl CauseCounts {
         all.bytes += Bytes::new(sent.payload);
     }
 
-    pub(crate) fn finish(&self, flow: &mut Flow) {
-        if let Some(causes) = &self.causes {
-            flow.causes = (**causes).clone();
+    pub(crate) fn finish(&mut self, flow: &mut Flow) {
+        if let Some(causes) = self.causes.take() {
+            flow.causes = *causes;
         }
     }
 }

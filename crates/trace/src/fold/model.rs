@@ -1,11 +1,11 @@
 //! Results as far as they are kept while a connection goes on.
 
-use super::folded;
+use super::{Fold, Folder, Unfolder, folded};
 use crate::{
     Backoff, Backoffs, Causes, Confidence, EcnAgreement, FastOpen, Handshake, HandshakeKind,
-    IgnoredAcks, Limit, LimitPeriod, LimitShares, LossRule, MssChange, Occurrences, Range, Roles,
-    Series, SpuriousRetransmissions, Stall, StallCause, StallSum, SynOptions, TcpState, Timer,
-    Totals,
+    IgnoredAcks, Limit, LimitPeriod, LimitShares, LossRule, MssChange, Occurred, Occurrences,
+    Range, Roles, Series, SpuriousRetransmissions, Stall, StallCause, StallSum, SynOptions,
+    TcpState, Timer, Totals,
 };
 
 folded! { Range { start, end } }
@@ -73,6 +73,30 @@ folded! {
         Application, ReceiveWindow, SendBuffer, SlowStart, Congestion, Path, Timeout
     }
 }
-folded! { Occurrences { count, first, frames } }
+
+/// Never is a single zero.
+impl Fold for Occurrences {
+    fn fold(&self, to: &mut Folder) {
+        let Occurred { count, first, frames } = &**self;
+        to.number(*count);
+        if *count > 0 {
+            first.fold(to);
+            frames.fold(to);
+        }
+    }
+    fn unfold(from: &mut Unfolder<'_>) -> Occurrences {
+        match from.number() {
+            0 => Occurrences::default(),
+            count => {
+                let (first, frames) = Fold::unfold(from);
+                Occurred { count, first, frames }.into()
+            }
+        }
+    }
+    fn heap(&self) -> usize {
+        if self.is_empty() { 0 } else { size_of::<Occurred>() + self.frames.heap() }
+    }
+}
+
 folded! { enum Roles { BySyn, ByPorts, ByFirstPacket } }
 folded! { enum Confidence { None, Low, Medium, High } }

@@ -26,7 +26,7 @@ pub use life::{
     StateStep, StepCause, SynOptions, TcpState,
 };
 pub use limits::{Limit, LimitPeriod, LimitShares, Series, Stall, StallCause, StallSum, Transfer};
-pub use occurrences::Occurrences;
+pub use occurrences::{Occurred, Occurrences};
 pub use timing::RoundTrips;
 
 use serde::Serialize;

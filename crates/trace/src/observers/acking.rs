@@ -1,11 +1,12 @@
 //! How the receiver acknowledges.
 
+use std::mem::take;
+
 use tcplab_units::{Bytes, Offset, Span};
 
 use super::event::{AckEvent, SendEvent};
-use super::occurrences::RareOccurrences;
 use crate::fold::folded;
-use crate::{AckBehaviour, CapturePoint, Flow, SegmentKind};
+use crate::{AckBehaviour, CapturePoint, Flow, Occurrences, SegmentKind};
 
 /// An acknowledgement that comes later was held back on purpose.
 const HELD_BACK: Span = Span::from_millis(10);
@@ -16,9 +17,9 @@ pub(crate) struct Acking {
     acks: u64,
     duplicates: u64,
     unnecessary: u64,
-    stretch: RareOccurrences,
+    stretch: Occurrences,
     longest: u64,
-    delayed: RareOccurrences,
+    delayed: Occurrences,
     longest_delay: Span,
     /// The smallest age at which data were acknowledged.
     least_age: Option<Span>,
@@ -83,17 +84,17 @@ impl Acking {
         self.hole = false;
     }
 
-    pub(crate) fn finish(&self, flow: &mut Flow) {
+    pub(crate) fn finish(&mut self, flow: &mut Flow) {
         let mut habits = AckBehaviour {
             acks: self.acks,
             duplicates: self.duplicates,
             unnecessary: self.unnecessary,
-            stretch: self.stretch.occurrences(),
+            stretch: take(&mut self.stretch),
             longest: Bytes::new(self.longest),
             ..AckBehaviour::default()
         };
         if flow.capture_point == CapturePoint::Receiver {
-            habits.delayed = self.delayed.occurrences();
+            habits.delayed = take(&mut self.delayed);
             habits.delay_max = self.longest_delay;
         }
         flow.acking = habits;

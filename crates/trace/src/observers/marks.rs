@@ -1,12 +1,13 @@
 //! What else the sender does.
 
+use std::mem::take;
+
 use tcplab_units::{Bytes, Instant, Span};
 use tcplab_wire::TcpFlags;
 
 use super::event::{AckEvent, SendEvent};
-use super::occurrences::RareOccurrences;
 use crate::fold::folded;
-use crate::{Flow, SegmentKind, SenderMarks};
+use crate::{Flow, Occurrences, SegmentKind, SenderMarks};
 
 /// An ACK later than the quickest by this was delayed (RFC 9293 section 3.8.6.3: up to 500 ms).
 const DELAYED: Span = Span::from_millis(20);
@@ -17,14 +18,14 @@ const AT_ONCE: Span = Span::from_millis(1);
 #[derive(Debug, Default)]
 pub(crate) struct Marks {
     push: u64,
-    urgent: RareOccurrences,
-    keep_alives: RareOccurrences,
+    urgent: Occurrences,
+    keep_alives: Occurrences,
     small_in_flight: u64,
-    nagle_waits: RareOccurrences,
+    nagle_waits: Occurrences,
     nagle_waited: Span,
     /// The largest packet, bytes of data, that was not more than one segment.
     largest: u64,
-    congested: RareOccurrences,
+    congested: Occurrences,
     super_packets: u64,
     last_sent: Instant,
     /// When an acknowledgement without data, itself delayed, left nothing unacknowledged.
@@ -99,17 +100,17 @@ impl Marks {
         self.freed = None;
     }
 
-    pub(crate) fn finish(&self, flow: &mut Flow) {
+    pub(crate) fn finish(&mut self, flow: &mut Flow) {
         flow.marks = SenderMarks {
             push: self.push,
-            urgent: self.urgent.occurrences(),
-            keep_alives: self.keep_alives.occurrences(),
+            urgent: take(&mut self.urgent),
+            keep_alives: take(&mut self.keep_alives),
             small_in_flight: self.small_in_flight,
-            nagle_waits: self.nagle_waits.occurrences(),
+            nagle_waits: take(&mut self.nagle_waits),
             nagle_wait_time: self.nagle_waited,
             largest: Bytes::new(self.largest),
             mss_changes: Vec::new(),
-            ce_marks: self.congested.occurrences(),
+            ce_marks: take(&mut self.congested),
             super_packets: self.super_packets,
         };
     }

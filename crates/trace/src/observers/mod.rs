@@ -7,7 +7,6 @@ mod event;
 mod full_size;
 mod limits;
 mod marks;
-mod occurrences;
 mod round_trips;
 mod stalls;
 #[cfg(test)]

@@ -1,12 +1,13 @@
 //! Timestamps whose bytes are in the wrong order: as written, and as the other end reads them.
 
+use std::mem::take;
+
 use tcplab_units::{Instant, Offset, Span};
 
 use super::event::{AckEvent, SendEvent};
-use super::occurrences::RareOccurrences;
 use crate::fold::folded;
 use crate::packet::Packet;
-use crate::{ClockSteps, Flow, TimestampFaults};
+use crate::{ClockSteps, Flow, Occurrences, TimestampFaults};
 
 /// A step of a clock that is larger is no step of a clock: 4.6 h of milliseconds. A small step of a
 /// value whose bytes are reversed is at least as large.
@@ -30,7 +31,7 @@ struct ClockOrder {
     /// Steps that are those of a clock as written.
     plain: u64,
     /// Steps that are those of a clock only with their bytes reversed.
-    reversed: RareOccurrences,
+    reversed: Occurrences,
     /// Of these, steps that go back as written: PAWS refuses the packet (RFC 7323 section 5.3).
     back: u64,
 }
@@ -52,9 +53,8 @@ impl ClockOrder {
         }
     }
 
-    fn sums(&self) -> ClockSteps {
-        let ClockOrder { plain, ref reversed, back, .. } = *self;
-        ClockSteps { plain, reversed: reversed.occurrences(), back }
+    fn sums(&mut self) -> ClockSteps {
+        ClockSteps { plain: self.plain, reversed: take(&mut self.reversed), back: self.back }
     }
 }
 
@@ -67,7 +67,7 @@ struct ReadingOrder {
     /// not take it.
     answered: Option<u32>,
     /// Such transmissions that are older than the echo only with their bytes reversed.
-    refused: RareOccurrences,
+    refused: Occurrences,
     /// The time until they were sent again.
     waited: Span,
     /// Such transmissions that are not older even so: lost.
@@ -121,11 +121,11 @@ impl TimestampOrders {
         }
     }
 
-    pub(crate) fn finish(&self, flow: &mut Flow) {
+    pub(crate) fn finish(&mut self, flow: &mut Flow) {
         flow.timestamp_faults = TimestampFaults {
             sender: self.sender.sums(),
             receiver: self.receiver.sums(),
-            refused: self.reading.refused.occurrences(),
+            refused: take(&mut self.reading.refused),
             refused_for: self.reading.waited,
             refused_otherwise: self.reading.refused_otherwise,
             taken_otherwise: self.reading.taken_otherwise,

@@ -1,6 +1,7 @@
 //! The fields of a TCP packet that the analyser uses.
 
 mod ends;
+mod folded;
 mod tree;
 
 use std::net::SocketAddr;
@@ -8,7 +9,6 @@ use std::net::SocketAddr;
 use tcplab_units::Instant;
 use tcplab_wire::{ChecksumState, Ecn, SackBlocks, SeqNumber, TcpFlags, TcpOption, TcpPacket};
 
-use crate::fold::folded;
 pub(crate) use ends::Ends;
 pub(crate) use tree::Tree;
 
@@ -60,15 +60,6 @@ pub(crate) struct Packet {
     /// An ACK with no option but timestamps, unmarked, not wanted by a sink: nearly every packet.
     pub(crate) plain: bool,
 }
-// The place where it is kept knows its ends.
-folded! {
-    Packet {
-        at, frame, from_low, seq, ack, flags, window, payload, mss, window_scale, sack_permitted,
-        timestamps, sack, fast_open, multipath, checksum, ip_id, ttl, copies_usual, options_cut,
-        congestion_marked, wanted, plain
-    } without ends: Ends::NONE
-}
-
 impl Packet {
     #[inline(always)]
     pub(crate) fn read(tcp: &TcpPacket<'_>, at: Instant, frame: u64, wanted: bool) -> Packet {

@@ -41,23 +41,42 @@ impl<T> Tree<T> {
     pub(crate) fn len(&self) -> usize {
         self.v4.len() + self.v6.len()
     }
-    /// The ends behind these in a fixed order; the first behind the last, and behind none.
-    pub(crate) fn behind(&self, ends: Option<Ends>) -> Option<Ends> {
-        let from = |v6: Bound<[u64; 5]>| {
-            self.v6.range((v6, Bound::Unbounded)).next().map(|(&v6, _)| Ends::of_v6(v6))
-        };
-        let from_v4 = |v4: Bound<[u32; 3]>| {
-            let next = self.v4.range((v4, Bound::Unbounded)).next();
-            next.map(|(&v4, _)| Ends::of_v4(v4)).or_else(|| from(Bound::Unbounded))
-        };
-        let behind = ends.and_then(|ends| match ends.v4() {
-            Some(v4) => from_v4(Bound::Excluded(v4)),
-            None => from(Bound::Excluded(ends.v6())),
-        });
-        behind.or_else(|| from_v4(Bound::Unbounded))
+    /// The first ends behind these whose value fits, in a fixed order; the first behind the last,
+    /// and behind none. Asks about each value twice at most, apart from the order's beginning.
+    pub(crate) fn behind(
+        &mut self,
+        ends: Option<Ends>,
+        mut fits: impl FnMut(&mut T) -> bool,
+    ) -> Option<Ends> {
+        let (mut v4, mut v6) = (Some(Bound::Unbounded), Bound::Unbounded);
+        if let Some(ends) = ends {
+            match ends.v4() {
+                Some(last) => v4 = Some(Bound::Excluded(last)),
+                None => (v4, v6) = (None, Bound::Excluded(ends.v6())),
+            }
+        }
+        for _ in 0..3 {
+            if let Some(key) = v4.and_then(|from| first(&mut self.v4, from, &mut fits)) {
+                return Some(Ends::of_v4(key));
+            }
+            if let Some(key) = first(&mut self.v6, v6, &mut fits) {
+                return Some(Ends::of_v6(key));
+            }
+            (v4, v6) = (Some(Bound::Unbounded), Bound::Unbounded);
+        }
+        None
     }
     pub(crate) fn iter(&self) -> impl Iterator<Item = (Ends, &T)> {
         let v4 = self.v4.iter().map(|(&v4, value)| (Ends::of_v4(v4), value));
         v4.chain(self.v6.iter().map(|(&v6, value)| (Ends::of_v6(v6), value)))
     }
+}
+
+/// The first key of a value that fits.
+fn first<K: Ord + Copy, T>(
+    tree: &mut BTreeMap<K, T>,
+    from: Bound<K>,
+    fits: &mut impl FnMut(&mut T) -> bool,
+) -> Option<K> {
+    tree.range_mut((from, Bound::Unbounded)).find_map(|(&key, value)| fits(value).then_some(key))
 }

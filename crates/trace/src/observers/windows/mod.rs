@@ -1,13 +1,14 @@
 //! The advertised window and its effect on the sender.
 
+use std::mem::take;
+
 use tcplab_units::{Bytes, Instant, Offset, Span};
 use tcplab_wire::SeqNumber;
 
 use crate::fold::folded;
 use crate::observers::event::{AckEvent, SendEvent};
-use crate::observers::occurrences::RareOccurrences;
 use crate::packet::Packet;
-use crate::{Flow, SegmentKind, WindowUse};
+use crate::{Flow, Occurrences, SegmentKind, WindowUse};
 
 mod scale;
 #[cfg(test)]
@@ -30,12 +31,12 @@ pub(crate) struct Windows {
     latest: Instant,
     zero_for: Span,
     longest_zero: Span,
-    zero: RareOccurrences,
-    full: RareOccurrences,
-    updates: RareOccurrences,
-    silly: RareOccurrences,
-    shrunk: RareOccurrences,
-    probes: RareOccurrences,
+    zero: Occurrences,
+    full: Occurrences,
+    updates: Occurrences,
+    silly: Occurrences,
+    shrunk: Occurrences,
+    probes: Occurrences,
     guess: Option<Box<ScaleGuess>>,
 }
 folded! {
@@ -145,9 +146,9 @@ impl Windows {
         }
     }
 
-    pub(crate) fn finish(&self, flow: &mut Flow) {
+    pub(crate) fn finish(&mut self, flow: &mut Flow) {
         let Some(last) = self.advertised else {
-            flow.windows.probes = self.probes.occurrences();
+            flow.windows.probes = take(&mut self.probes);
             return;
         };
         let still_closed = self.closed.map_or(Span::ZERO, |since| self.latest.since(since));
@@ -161,14 +162,14 @@ impl Windows {
             min: bytes(self.min),
             max: bytes(self.max),
             last: bytes(last.window),
-            zero_windows: self.zero.occurrences(),
+            zero_windows: take(&mut self.zero),
             zero_window_time: self.zero_for + still_closed,
             zero_window_max: self.longest_zero.max(still_closed),
-            window_full: self.full.occurrences(),
-            updates: self.updates.occurrences(),
-            silly_windows: self.silly.occurrences(),
-            windows_shrunk: self.shrunk.occurrences(),
-            probes: self.probes.occurrences(),
+            window_full: take(&mut self.full),
+            updates: take(&mut self.updates),
+            silly_windows: take(&mut self.silly),
+            windows_shrunk: take(&mut self.shrunk),
+            probes: take(&mut self.probes),
         };
     }
 
