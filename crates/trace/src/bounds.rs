@@ -54,7 +54,7 @@ pub(crate) fn share(all: usize, parts: usize) -> usize {
 
 /// A connection without a packet in at least as many frames is folded: it takes a kilobyte instead
 /// of nine until its next packet.
-const IDLE_FRAMES: u64 = 1 << 11;
+const IDLE_FRAMES: u64 = 1 << 9;
 
 /// [`IDLE_FRAMES`], or none in tests that ask for it.
 #[inline]

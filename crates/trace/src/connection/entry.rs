@@ -2,7 +2,7 @@
 
 use tcplab_wire::{ChecksumState, SeqNumber};
 
-use super::state::{ConnectionState, PlainOutcome};
+use super::state::{ConnectionState, PacketOutcome, PlainOutcome};
 use crate::bounds::packets_kept;
 use crate::fold::{Fold, Folder, Unfolder};
 use crate::packet::{Ends, Packet};
@@ -110,15 +110,15 @@ impl Fold for Rest {
 impl Entry {
     /// A connection starting with `packet`, and whether to wait for another packet.
     pub(crate) fn new(packet: &Packet, number: u32) -> (Entry, bool) {
-        let asks = only_asks(packet);
-        let (state, packets) = if asks {
+        let waits = has_no_results_alone(packet);
+        let (state, packets) = if waits {
             (None, vec![*packet])
         } else {
             (Some(ConnectionState::beginning_with(packet)), Vec::new())
         };
         let rest = Rest::Packets(packets);
         let (ends, looked) = (packet.ends, packet.frame);
-        (Entry { ends, number, state, rest, aside: None, looked, ticket: 0, counted: 0 }, asks)
+        (Entry { ends, number, state, rest, aside: None, looked, ticket: 0, counted: 0 }, waits)
     }
     /// A place in the table without a connection.
     pub(super) fn free() -> Entry {
@@ -277,6 +277,12 @@ impl Entry {
     }
 }
 
+/// Whether the first packet of a connection has no results, however it is analysed: no sink wants
+/// it, and it ends nothing. Many have no other packet.
+fn has_no_results_alone(first: &Packet) -> bool {
+    !first.wanted && !first.rst()
+}
+
 /// Whether the packet is a bare SYN that no sink wants.
 fn only_asks(packet: &Packet) -> bool {
     let plain = packet.syn() && packet.ack.is_none() && !packet.fin() && !packet.rst();
@@ -303,12 +309,21 @@ fn repeats(packet: &Packet, syns: &[Packet]) -> bool {
 fn replayed(packets: &[Packet]) -> Box<ConnectionState> {
     let mut state = ConnectionState::beginning_with(&packets[0]);
     for packet in packets {
-        if state.packet_in_passing(packet).is_none() {
-            state.packet(packet);
+        if state.packet_in_passing(packet).is_some() {
+            continue;
         }
+        let outcome = state.packet(packet);
+        debug_assert!(
+            packet.frame > packets[0].frame || has_no_results(&mut state, &outcome) || packet.rst()
+        );
     }
     for forward in [true, false] {
         state.found(forward).clear();
     }
     state
+}
+
+fn has_no_results(state: &mut ConnectionState, outcome: &PacketOutcome) -> bool {
+    let ordinary = outcome.is_ordinary() && !outcome.out_of_place && !outcome.gave_up;
+    ordinary && !state.is_over() && [true, false].iter().all(|&it| state.found(it).is_empty())
 }

@@ -102,7 +102,7 @@ impl ConnectionState {
         Box::write(Box::new_uninit(), ConnectionState::new(packet))
     }
 
-    #[inline]
+    #[inline(never)]
     fn new(packet: &Packet) -> ConnectionState {
         let (from_client, roles) = match (packet.syn(), packet.ack) {
             (true, ack) => (ack.is_none(), Roles::BySyn),

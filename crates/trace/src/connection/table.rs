@@ -18,7 +18,7 @@ use crate::bounds::idle_frames;
 use crate::packet::Ends;
 
 /// Cache entries, a power of two.
-const CACHED: usize = 1 << 10;
+const CACHED: usize = 1 << 8;
 /// However busy many connections are, those without a packet in as many frames are folded.
 const LONGEST_PATIENCE: u64 = 1 << 17;
 /// Each folded entry takes this part of what patience is more than the least.

@@ -13,7 +13,7 @@ use crate::{Backoff, Causes, Flow, LossRule, Occurrences, SegmentKind, Sign, Spu
 pub(crate) struct CauseCounts {
     causes: Option<Box<Causes>>,
     /// The last timeouts of one segment in a row.
-    backoff: Option<Backoff>,
+    backoff: Option<Box<Backoff>>,
 }
 folded! { CauseCounts { causes, backoff } }
 
@@ -121,12 +121,13 @@ impl CauseCounts {
 }
 
 /// Counts a timeout in its row: those of one segment, without another's between.
-fn timed_out(sent: &SendEvent<'_>, last: &mut Option<Backoff>, causes: &mut Causes) {
+fn timed_out(sent: &SendEvent<'_>, last: &mut Option<Box<Backoff>>, causes: &mut Causes) {
     let (at, range, waited) = (sent.packet.at, sent.range, sent.proof.waited);
     let since = at - waited;
     if last.as_ref().is_none_or(|row| row.range.start != range.start) {
         let (waits, frames) = (Vec::new(), sent.proof.frame.into_iter().collect());
-        *last = Some(Backoff { range, timeouts: 0, since, until: since, waits, frames });
+        let row = Backoff { range, timeouts: 0, since, until: since, waits, frames };
+        *last = Some(Box::new(row));
     }
     let Some(row) = last else { return };
     let before = std::mem::replace(&mut row.until, at);
@@ -145,6 +146,6 @@ fn timed_out(sent: &SendEvent<'_>, last: &mut Option<Backoff>, causes: &mut Caus
     all.segments += u64::from(is_new);
     all.time += at.since(if is_new { row.since } else { before });
     if all.longest.as_ref().is_none_or(|longest| row.timeouts > longest.timeouts) {
-        all.longest = Some(row.clone());
+        all.longest = Some((**row).clone());
     }
 }

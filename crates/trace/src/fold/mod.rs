@@ -106,6 +106,16 @@ impl Folder {
         self.time = time;
         self.write_again(time, zigzag(since) + 1);
     }
+    /// Some bytes as they are, little-endian: for what is short and seldom zero.
+    #[inline]
+    pub(crate) fn raw(&mut self, bytes: &[u8]) {
+        self.write_zeros();
+        if self.bytes.len() < self.len + LONGEST + bytes.len() {
+            self.bytes.resize(2 * self.len + 1_024, 0);
+        }
+        self.bytes[self.len..self.len + bytes.len()].copy_from_slice(bytes);
+        self.len += bytes.len();
+    }
     /// A byte that stands as it is before everything else.
     pub(crate) fn byte(&mut self, byte: u8) {
         self.make_room();
@@ -209,6 +219,18 @@ impl<'a> Unfolder<'a> {
             if self.bytes.is_empty() && self.zeros == 0 { most } else { self.zeros.min(most) };
         self.zeros = self.zeros.saturating_sub(zeros);
         zeros
+    }
+    /// So many bytes of what [`Folder::raw`] wrote.
+    #[inline]
+    pub(crate) fn raw(&mut self, bytes: usize) -> u64 {
+        let (number, rest) = self.bytes.split_at(bytes);
+        let number = if let Some(eight) = self.bytes.first_chunk::<8>() {
+            u64::from_le_bytes(*eight)
+        } else {
+            number.iter().rev().fold(0, |all, byte| all << 8 | u64::from(*byte))
+        };
+        self.bytes = rest;
+        number & u64::MAX >> (64 - 8 * bytes)
     }
     pub(crate) fn time(&mut self) -> Instant {
         if self.zeros > 0 {

@@ -1,14 +1,14 @@
-//! Packets in few bytes: what is short is put together into a few numbers.
+//! Packets in few bytes: an option takes some only where there is one.
 
 use tcplab_units::Instant;
-use tcplab_wire::{ChecksumState, SeqNumber, TcpFlags};
+use tcplab_wire::{ChecksumState, SackBlocks, SeqNumber, TcpFlags};
 
 use super::{Ends, Packet};
 use crate::fold::{Fold, Folder, Unfolder};
 
-/// The bits of the flags in the first number.
-const FLAGS: u32 = 9;
-/// The states of a checksum, by their number there.
+/// Where the other marks stand beside the flags, the checksum's state last.
+const MARKS: u32 = 9;
+const CHECKSUM: u32 = 29;
 const CHECKSUMS: [ChecksumState; 4] =
     [ChecksumState::Right, ChecksumState::Partial, ChecksumState::Wrong, ChecksumState::Unknown];
 
@@ -42,78 +42,102 @@ impl Fold for Packet {
             plain,
         } = self;
         let marks = [
-            from_low,
+            payload > 0,
             ack.is_some(),
             timestamps.is_some(),
-            plain,
-            ip_id.is_some(),
+            timestamps.is_some_and(|it| it.1 > 0),
             mss.is_some(),
             window_scale.is_some(),
             fast_open.is_some(),
-            sack_permitted,
+            ip_id.is_some(),
             !sack.is_empty(),
+            from_low,
+            sack_permitted,
             multipath,
             copies_usual,
             options_cut,
             congestion_marked,
             wanted,
+            plain,
         ];
-        let marks = marks.into_iter().rev().fold(0, |all, mark| all << 1 | u64::from(mark));
-        to.number((marks << 2 | checksum as u64) << FLAGS | u64::from(flags.bits()));
-        to.time(at);
-        to.number(frame);
-        to.number(seq.as_u32().into());
-        to.number(together([window.into(), payload]));
-        let [high, low] = ip_id.unwrap_or(0).to_be_bytes();
-        to.number(u32::from_be_bytes([window_scale.unwrap_or(0), ttl, high, low]).into());
+        let marks = marks.into_iter().rev().fold(0, |all, mark| all << 1 | u32::from(mark));
+        let marks = (checksum as u32) << CHECKSUM | marks << MARKS | u32::from(flags.bits());
+        let mut written = Written { bytes: [0; Written::MOST], len: 0 };
+        written.number(u64::from(marks) | u64::from(seq.as_u32()) << 32, 8);
+        written.number(at.as_nanos(), 8);
+        written.number(frame, 8);
+        written.number(u64::from(window) | u64::from(ttl) << 16, 3);
+        if payload > 0 {
+            written.number(payload.into(), 4);
+        }
         if let Some(ack) = ack {
-            to.number(ack.as_u32().into());
+            written.number(ack.as_u32().into(), 4);
         }
         if let Some((value, echo)) = timestamps {
-            to.number(together([value, echo]));
+            let both = u64::from(value) | u64::from(echo) << 32;
+            written.number(both, if echo > 0 { 8 } else { 4 });
         }
-        if mss.is_some() || fast_open.is_some() {
-            to.number(together([mss.unwrap_or(0).into(), fast_open.unwrap_or(0).into()]));
+        if let Some(mss) = mss {
+            written.number(mss.into(), 2);
         }
+        if let Some(scale) = window_scale {
+            written.number(scale.into(), 1);
+        }
+        if let Some(cookie) = fast_open {
+            written.number(cookie.into(), 1);
+        }
+        if let Some(id) = ip_id {
+            written.number(id.into(), 2);
+        }
+        to.raw(&written.bytes[..written.len]);
         if !sack.is_empty() {
             sack.fold(to);
         }
     }
 
     fn unfold(from: &mut Unfolder<'_>) -> Packet {
-        let first = from.number();
-        let flags = TcpFlags::from_bits(first as u16);
-        let mut marks = first >> FLAGS;
-        let checksum = CHECKSUMS[marks as usize % CHECKSUMS.len()];
-        marks >>= 1;
+        let first = from.raw(8);
+        let marks = first as u32;
+        let mut rest = marks >> MARKS;
         let [
-            from_low,
+            has_payload,
             has_ack,
             has_timestamps,
-            plain,
-            has_ip_id,
+            has_echo,
             has_mss,
             has_window_scale,
             has_fast_open,
-            sack_permitted,
+            has_ip_id,
             has_sack,
+            from_low,
+            sack_permitted,
             multipath,
             copies_usual,
             options_cut,
             congestion_marked,
             wanted,
+            plain,
         ] = std::array::from_fn(|_| {
-            marks >>= 1;
-            marks & 1 != 0
+            let mark = rest & 1 != 0;
+            rest >>= 1;
+            mark
         });
-        let (at, frame): (Instant, u64) = (from.time(), from.number());
-        let seq = SeqNumber::new(from.number() as u32);
-        let [window, payload] = apart(from.number());
-        let [window_scale, ttl, high, low] = (from.number() as u32).to_be_bytes();
-        let ip_id = u16::from_be_bytes([high, low]);
-        let ack = has_ack.then(|| SeqNumber::new(from.number() as u32));
-        let timestamps = has_timestamps.then(|| apart(from.number()).into());
-        let [mss, fast_open] = if has_mss || has_fast_open { apart(from.number()) } else { [0; 2] };
+        let (at, frame) = (Instant::from_nanos(from.raw(8)), from.raw(8));
+        let short = from.raw(3);
+        let mut number = |is_there: bool, bytes| is_there.then(|| from.raw(bytes));
+        let payload = number(has_payload, 4).unwrap_or(0) as u32;
+        let ack = number(has_ack, 4).map(|ack| SeqNumber::new(ack as u32));
+        let clocks = number(has_timestamps, if has_echo { 8 } else { 4 });
+        let timestamps = clocks.map(|both| (both as u32, (both >> 32) as u32));
+        let mss = number(has_mss, 2).map(|mss| mss as u16);
+        let window_scale = number(has_window_scale, 1).map(|scale| scale as u8);
+        let fast_open = number(has_fast_open, 1).map(|cookie| cookie as u8);
+        let ip_id = number(has_ip_id, 2).map(|id| id as u16);
+        let sack = if has_sack { Fold::unfold(from) } else { SackBlocks::default() };
+        let (seq, flags) =
+            (SeqNumber::new((first >> 32) as u32), TcpFlags::from_bits(marks as u16));
+        let (window, ttl) = (short as u16, (short >> 16) as u8);
+        let checksum = CHECKSUMS[(marks >> CHECKSUM) as usize % CHECKSUMS.len()];
         Packet {
             at,
             frame,
@@ -122,17 +146,17 @@ impl Fold for Packet {
             seq,
             ack,
             flags,
-            window: window as u16,
+            window,
             payload,
-            mss: has_mss.then_some(mss as u16),
-            window_scale: has_window_scale.then_some(window_scale),
+            mss,
+            window_scale,
             sack_permitted,
             timestamps,
-            sack: if has_sack { Fold::unfold(from) } else { Default::default() },
-            fast_open: has_fast_open.then_some(fast_open as u8),
+            sack,
+            fast_open,
             multipath,
             checksum,
-            ip_id: has_ip_id.then_some(ip_id),
+            ip_id,
             ttl,
             copies_usual,
             options_cut,
@@ -147,10 +171,85 @@ impl Fold for Packet {
     }
 }
 
-/// Two numbers as one, the smaller the second is.
-fn together([low, high]: [u32; 2]) -> u64 {
-    u64::from(high) << 32 | u64::from(low)
+/// The numbers of a packet, one after the other.
+struct Written {
+    bytes: [u8; Written::MOST],
+    len: usize,
 }
-fn apart(both: u64) -> [u32; 2] {
-    [both as u32, (both >> 32) as u32]
+
+impl Written {
+    /// All that there can be, and seven more.
+    const MOST: usize = 64;
+
+    /// Adds so many bytes of a number; zeros behind them are written over.
+    #[inline(always)]
+    fn number(&mut self, number: u64, bytes: usize) {
+        self.bytes[self.len..self.len + 8].copy_from_slice(&number.to_le_bytes());
+        self.len += bytes;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use tcplab_wire::SackBlock;
+
+    use super::*;
+
+    fn again(packets: &[Packet]) -> Vec<Packet> {
+        let mut folder = Folder::default();
+        packets.to_vec().fold(&mut folder);
+        Fold::unfold(&mut Unfolder::new(&folder.finish()))
+    }
+
+    prop_compose! {
+        fn packet()(
+            (at, frame, seq, flags): (u64, u64, u32, u16),
+            (ack, payload, window, ttl): (Option<u32>, u32, u16, u8),
+            (mss, window_scale, fast_open): (Option<u16>, Option<u8>, Option<u8>),
+            (timestamps, ip_id): (Option<(u32, u32)>, Option<u16>),
+            bits: [bool; 8],
+            checksum in prop::sample::select(CHECKSUMS.to_vec()),
+            blocks in prop::collection::vec(any::<(u32, u32)>(), 0..=4),
+        ) -> Packet {
+            let [
+                from_low, sack_permitted, multipath, copies_usual, options_cut, congestion_marked,
+                wanted, plain,
+            ] = bits;
+            let block = |(left, right)| {
+                SackBlock { left: SeqNumber::new(left), right: SeqNumber::new(right) }
+            };
+            Packet {
+                at: Instant::from_nanos(at), frame, ends: Ends::NONE, from_low,
+                seq: SeqNumber::new(seq), ack: ack.map(SeqNumber::new),
+                flags: TcpFlags::from_bits(flags), window, payload, mss, window_scale,
+                sack_permitted, timestamps, sack: blocks.into_iter().map(block).collect(),
+                fast_open, multipath, checksum, ip_id, ttl, copies_usual, options_cut,
+                congestion_marked, wanted, plain,
+            }
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn folded_packets_come_back(packets in prop::collection::vec(packet(), 0..4)) {
+            prop_assert_eq!(format!("{:?}", again(&packets)), format!("{packets:?}"));
+        }
+    }
+
+    #[test]
+    fn packet_takes_few_bytes() {
+        let mut folder = Folder::default();
+        let syn = Packet {
+            flags: TcpFlags::SYN,
+            ack: None,
+            timestamps: Some((7, 0)),
+            mss: Some(1_460),
+            window_scale: Some(7),
+            ip_id: Some(1),
+            ..crate::tests::frames::packet(Instant::from_nanos(5))
+        };
+        syn.fold(&mut folder);
+        assert!(folder.finish().len() <= 40);
+    }
 }
