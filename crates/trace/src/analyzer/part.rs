@@ -14,7 +14,7 @@ use crate::connection::{
 use crate::observers::Event;
 use crate::packet::{Ends, Packet};
 
-/// The most open connections tracked by default, about 600 bytes each while they are idle.
+/// The most open connections tracked by default, less than a kilobyte each while they are idle.
 pub(super) const OPEN: usize = 1 << 17;
 
 /// How many parts there are, and what each may keep. It does not depend on threads, so neither does

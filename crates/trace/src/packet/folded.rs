@@ -59,13 +59,14 @@ impl Fold for Packet {
             congestion_marked,
             wanted,
             plain,
+            frame > u32::MAX.into(),
         ];
         let marks = marks.into_iter().rev().fold(0, |all, mark| all << 1 | u32::from(mark));
         let marks = (checksum as u32) << CHECKSUM | marks << MARKS | u32::from(flags.bits());
         let mut written = Written { bytes: [0; Written::MOST], len: 0 };
         written.number(u64::from(marks) | u64::from(seq.as_u32()) << 32, 8);
         written.number(at.as_nanos(), 8);
-        written.number(frame, 8);
+        written.number(frame, if frame > u32::MAX.into() { 8 } else { 4 });
         written.number(u64::from(window) | u64::from(ttl) << 16, 3);
         if payload > 0 {
             written.number(payload.into(), 4);
@@ -117,12 +118,14 @@ impl Fold for Packet {
             congestion_marked,
             wanted,
             plain,
+            long_frame,
         ] = std::array::from_fn(|_| {
             let mark = rest & 1 != 0;
             rest >>= 1;
             mark
         });
-        let (at, frame) = (Instant::from_nanos(from.raw(8)), from.raw(8));
+        let at = Instant::from_nanos(from.raw(8));
+        let frame = from.raw(if long_frame { 8 } else { 4 });
         let short = from.raw(3);
         let mut number = |is_there: bool, bytes| is_there.then(|| from.raw(bytes));
         let payload = number(has_payload, 4).unwrap_or(0) as u32;
@@ -204,11 +207,11 @@ mod tests {
 
     prop_compose! {
         fn packet()(
-            (at, frame, seq, flags): (u64, u64, u32, u16),
-            (ack, payload, window, ttl): (Option<u32>, u32, u16, u8),
-            (mss, window_scale, fast_open): (Option<u16>, Option<u8>, Option<u8>),
-            (timestamps, ip_id): (Option<(u32, u32)>, Option<u16>),
-            bits: [bool; 8],
+            (at, frame, seq, flags) in any::<(u64, u64, u32, u16)>(),
+            (ack, payload, window, ttl) in any::<(Option<u32>, u32, u16, u8)>(),
+            (mss, window_scale, fast_open) in any::<(Option<u16>, Option<u8>, Option<u8>)>(),
+            (timestamps, ip_id) in any::<(Option<(u32, u32)>, Option<u16>)>(),
+            bits in any::<[bool; 8]>(),
             checksum in prop::sample::select(CHECKSUMS.to_vec()),
             blocks in prop::collection::vec(any::<(u32, u32)>(), 0..=4),
         ) -> Packet {
