@@ -53,7 +53,7 @@ pub(crate) fn share(all: usize, parts: usize) -> usize {
 }
 
 /// A connection without a packet in at least as many frames is folded: until its next packet it
-/// takes a twentieth of the memory, and what is in use stays near the processor.
+/// takes a twentieth of the memory, and what is in use stays in the processor's caches.
 const IDLE_FRAMES: u64 = 1 << 9;
 
 /// [`IDLE_FRAMES`], or none in tests that ask for it.

@@ -52,6 +52,7 @@ struct Round {
     until: Option<u64>,
     found: Vec<Tagged>,
     /// Connections that the sink has seen: memory is freed soonest by the thread that took it.
+    #[expect(clippy::vec_box, reason = "they come boxed, and are only freed")]
     spent: Vec<Box<Connection>>,
     /// The answer to [`Given::Leap`].
     set_ahead: Option<Span>,

@@ -70,12 +70,17 @@ impl Rest {
     /// Keeps a packet that the state follows, or no packets if there are too many.
     #[inline]
     fn add(&mut self, packet: &Packet) {
-        if let Rest::Packets(packets) = self {
-            if packets.len() < packets_kept() {
+        if let Rest::Packets(_) = self {
+            self.add_to_packets(packet);
+        }
+    }
+    #[inline(never)]
+    fn add_to_packets(&mut self, packet: &Packet) {
+        match self {
+            Rest::Packets(packets) if packets.len() < packets_kept() => {
                 packets.push(Packet { wanted: false, ..*packet });
-            } else {
-                *self = Rest::NOTHING;
             }
+            _ => *self = Rest::NOTHING,
         }
     }
 
@@ -139,7 +144,9 @@ impl Entry {
         let mut entry = Entry::unfold(&mut Unfolder::new(folded));
         entry.ends = ends;
         if let Rest::Packets(packets) = &mut entry.rest {
-            packets.iter_mut().for_each(|packet| packet.ends = ends);
+            for packet in packets {
+                packet.ends = ends;
+            }
         }
         entry.looked = if active { 0 } else { entry.last_frame() };
         entry
@@ -239,7 +246,7 @@ impl Entry {
         if self.aside.is_some() { None } else { self.state.as_deref_mut() }
     }
     /// The connection, and what a packet on the fast path came to; none, and no effect, for others.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn packet_in_passing(
         &mut self,
         packet: &Packet,

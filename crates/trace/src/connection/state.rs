@@ -65,7 +65,6 @@ folded! {
 }
 
 #[derive(Debug, Default)]
-#[expect(clippy::struct_excessive_bools, reason = "they have nothing to do with one another")]
 pub(crate) struct PacketOutcome {
     /// Sent by the client: forward data; ACK and episodes are of the reverse direction.
     pub(crate) forward: bool,

@@ -15,56 +15,9 @@ const CHECKSUMS: [ChecksumState; 4] =
 /// All but the ends: the place where it is kept knows them.
 impl Fold for Packet {
     fn fold(&self, to: &mut Folder) {
-        let &Packet {
-            at,
-            frame,
-            ends: _,
-            from_low,
-            seq,
-            ack,
-            flags,
-            window,
-            payload,
-            mss,
-            window_scale,
-            sack_permitted,
-            timestamps,
-            ref sack,
-            fast_open,
-            multipath,
-            checksum,
-            ip_id,
-            ttl,
-            copies_usual,
-            options_cut,
-            congestion_marked,
-            wanted,
-            plain,
-        } = self;
-        let marks = [
-            payload > 0,
-            ack.is_some(),
-            timestamps.is_some(),
-            timestamps.is_some_and(|it| it.1 > 0),
-            mss.is_some(),
-            window_scale.is_some(),
-            fast_open.is_some(),
-            ip_id.is_some(),
-            !sack.is_empty(),
-            from_low,
-            sack_permitted,
-            multipath,
-            copies_usual,
-            options_cut,
-            congestion_marked,
-            wanted,
-            plain,
-            frame > u32::MAX.into(),
-        ];
-        let marks = marks.into_iter().rev().fold(0, |all, mark| all << 1 | u32::from(mark));
-        let marks = (checksum as u32) << CHECKSUM | marks << MARKS | u32::from(flags.bits());
+        let &Packet { at, frame, seq, ack, window, payload, mss, timestamps, ttl, .. } = self;
         let mut written = Written { bytes: [0; Written::MOST], len: 0 };
-        written.number(u64::from(marks) | u64::from(seq.as_u32()) << 32, 8);
+        written.number(u64::from(marks_of(self)) | u64::from(seq.as_u32()) << 32, 8);
         written.number(at.as_nanos(), 8);
         written.number(frame, if frame > u32::MAX.into() { 8 } else { 4 });
         written.number(u64::from(window) | u64::from(ttl) << 16, 3);
@@ -81,25 +34,24 @@ impl Fold for Packet {
         if let Some(mss) = mss {
             written.number(mss.into(), 2);
         }
-        if let Some(scale) = window_scale {
+        if let Some(scale) = self.window_scale {
             written.number(scale.into(), 1);
         }
-        if let Some(cookie) = fast_open {
+        if let Some(cookie) = self.fast_open {
             written.number(cookie.into(), 1);
         }
-        if let Some(id) = ip_id {
+        if let Some(id) = self.ip_id {
             written.number(id.into(), 2);
         }
         to.raw(&written.bytes[..written.len]);
-        if !sack.is_empty() {
-            sack.fold(to);
+        if !self.sack.is_empty() {
+            self.sack.fold(to);
         }
     }
 
     fn unfold(from: &mut Unfolder<'_>) -> Packet {
         let first = from.raw(8);
         let marks = first as u32;
-        let mut rest = marks >> MARKS;
         let [
             has_payload,
             has_ack,
@@ -119,11 +71,7 @@ impl Fold for Packet {
             wanted,
             plain,
             long_frame,
-        ] = std::array::from_fn(|_| {
-            let mark = rest & 1 != 0;
-            rest >>= 1;
-            mark
-        });
+        ] = std::array::from_fn(|place| marks >> (MARKS as usize + place) & 1 != 0);
         let at = Instant::from_nanos(from.raw(8));
         let frame = from.raw(if long_frame { 8 } else { 4 });
         let short = from.raw(3);
@@ -172,6 +120,32 @@ impl Fold for Packet {
     fn heap(&self) -> usize {
         0
     }
+}
+
+/// Flags, marks and the checksum's state as one number.
+fn marks_of(packet: &Packet) -> u32 {
+    let marks = [
+        packet.payload > 0,
+        packet.ack.is_some(),
+        packet.timestamps.is_some(),
+        packet.timestamps.is_some_and(|(_, echo)| echo > 0),
+        packet.mss.is_some(),
+        packet.window_scale.is_some(),
+        packet.fast_open.is_some(),
+        packet.ip_id.is_some(),
+        !packet.sack.is_empty(),
+        packet.from_low,
+        packet.sack_permitted,
+        packet.multipath,
+        packet.copies_usual,
+        packet.options_cut,
+        packet.congestion_marked,
+        packet.wanted,
+        packet.plain,
+        packet.frame > u32::MAX.into(),
+    ];
+    let marks = marks.into_iter().rev().fold(0, |all, mark| all << 1 | u32::from(mark));
+    (packet.checksum as u32) << CHECKSUM | marks << MARKS | u32::from(packet.flags.bits())
 }
 
 /// The numbers of a packet, one after the other.

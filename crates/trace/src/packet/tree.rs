@@ -50,9 +50,9 @@ impl<T> Tree<T> {
     ) -> Option<Ends> {
         let (mut v4, mut v6) = (Some(Bound::Unbounded), Bound::Unbounded);
         if let Some(ends) = ends {
-            match ends.v4() {
-                Some(last) => v4 = Some(Bound::Excluded(last)),
-                None => (v4, v6) = (None, Bound::Excluded(ends.v6())),
+            v4 = ends.v4().map(Bound::Excluded);
+            if v4.is_none() {
+                v6 = Bound::Excluded(ends.v6());
             }
         }
         for _ in 0..3 {
