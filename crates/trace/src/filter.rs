@@ -209,6 +209,17 @@ pub struct FilterError {
     message: String,
 }
 
+impl FilterError {
+    /// Where in the expression, in bytes; empty at its end.
+    pub fn place(&self) -> Range<usize> {
+        self.at.clone()
+    }
+    /// What is wrong, in one sentence.
+    pub fn message(&self) -> &str {
+        &self.message
+    }
+}
+
 impl fmt::Display for FilterError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let before = self.text[..self.at.start].chars().count();

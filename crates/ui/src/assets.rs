@@ -29,6 +29,10 @@ const SCRIPTS: &[(&str, &str)] = scripts![
     "chart.js",
     "ladder.js",
     "learn.js",
+    "capture.js",
+    "connections.js",
+    "products.js",
+    "upload.js",
     "theme.js",
 ];
 

@@ -256,7 +256,7 @@ fn follow(job: &Arc<Job>, mut child: Child) {
 }
 
 /// A command as a shell takes it.
-fn in_words(arguments: &[String]) -> String {
+pub(crate) fn in_words(arguments: &[String]) -> String {
     let is_plain = |word: &str| {
         !word.is_empty()
             && word.bytes().all(|it| it.is_ascii_alphanumeric() || b"-_./=:,".contains(&it))

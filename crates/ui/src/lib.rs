@@ -4,12 +4,14 @@
 //! The page does nothing that the command line does not: what takes time is a process of the same
 //! program, whose command the page shows ([`jobs`]). A trial that runs is watched by reading the
 //! recording that it leaves anyway, as it grows ([`live`]): so a slow page never slows a trial.
+//! Captures of the user's are read in this process, in bounded memory ([`captures`]).
 //!
 //! Who may ask is decided before anything else ([`guard`]): requests carry a token, come to this
 //! server's own name and from its own page.
 
 mod api;
 mod assets;
+mod captures;
 mod config;
 mod error;
 mod guard;

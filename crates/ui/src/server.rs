@@ -56,6 +56,7 @@ pub fn serve(config: Config, ready: impl FnOnce(&str), stop: &AtomicBool) -> Res
         let app = router(Arc::clone(&ui), guard);
         accept(&listener, &app, stop).await;
         ui.jobs.stop_all();
+        ui.captures.stop_all();
         sleep(LAST_ANSWERS).await;
         ui.jobs.wait_for_all();
         Ok(())

@@ -4,6 +4,7 @@
 
 mod attacks;
 mod document;
+mod captures;
 mod live;
 mod page;
 mod runs;

@@ -19,7 +19,7 @@ pub use head::{CaptureHead, notes_text};
 pub use joined::joined_text;
 pub use ladder::{LadderView, ladder_text};
 pub use packet_bytes::packet_text;
-pub use row::{Row, Standing, Summary, SummaryTotals};
+pub use row::{Row, RowDirection, Standing, Summary, SummaryTotals};
 pub use summary::summary_text;
 
 #[cfg(test)]

@@ -184,6 +184,13 @@ fn stall(way: &RowDirection) -> Cell {
     or_unknown(way.stall, text).into()
 }
 
+impl Row {
+    /// Its state in a word or two.
+    pub fn state_name(&self) -> &'static str {
+        state(self).0
+    }
+}
+
 /// The state of the connection.
 fn state(row: &Row) -> (&'static str, Style) {
     use ConnectionState::{Oth, Rej, Rsto, Rstos0, Rstr, Rstrh, S0, S1, S2, S3, Sf, Sh, Shr};

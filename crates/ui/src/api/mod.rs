@@ -3,6 +3,7 @@
 //! `docs/ui.md` tells people, `/api/openapi.json` tells programs.
 
 mod about;
+mod captures;
 mod comparisons;
 mod document;
 mod drafts;
@@ -18,6 +19,7 @@ use axum::Router;
 use axum::routing::{get, post};
 
 use crate::assets;
+use crate::captures::Captures;
 use crate::config::Config;
 use crate::error::Refusal;
 use crate::jobs::Jobs;
@@ -33,13 +35,16 @@ pub(crate) struct Ui {
     pub(crate) jobs: Jobs,
     pub(crate) watched: Watched,
     pub(crate) reports: Reports,
+    pub(crate) captures: Captures,
 }
 
 impl Ui {
     pub(crate) fn new(config: Config) -> Ui {
         let Config { runs, program, .. } = config;
         let jobs = Jobs::new(program.clone(), runs.clone());
-        Ui { runs, program, jobs, watched: Watched::default(), reports: Reports::default() }
+        let captures = Captures::new(&runs, program.clone());
+        let (watched, reports) = (Watched::default(), Reports::default());
+        Ui { runs, program, jobs, watched, reports, captures }
     }
 }
 
@@ -66,6 +71,12 @@ pub(crate) fn routes(ui: Arc<Ui>) -> Router {
         .route("/api/jobs/{id}/events", get(jobs::events))
         .route("/api/live", get(live::events))
         .route("/api/live/packets", get(live::packets))
+        .route("/api/captures", get(captures::list).post(captures::upload))
+        .route("/api/capture", get(captures::one).delete(captures::remove))
+        .route("/api/capture/read", post(captures::read))
+        .route("/api/capture/products", post(captures::make))
+        .route("/api/capture/product", get(captures::product).delete(captures::discard))
+        .route("/api/capture/file", get(captures::file))
         .route("/reports/{key}/{*file}", get(reports::file))
         .route("/", get(assets::index))
         .route("/{*file}", get(assets::file))

@@ -1,0 +1,214 @@
+//! Captures of the user's: brought, read, explained and saved.
+
+use std::fs::File;
+use std::io::Read;
+use std::sync::Arc;
+
+use axum::Json;
+use axum::body::{Body, Bytes};
+use axum::extract::{Query, State};
+use axum::http::HeaderMap;
+use axum::http::header::{CONTENT_DISPOSITION, CONTENT_LENGTH, CONTENT_TYPE};
+use axum::response::{IntoResponse, Response};
+use serde::Deserialize;
+use serde_json::{Value, json};
+use tcplab_trace::Filter;
+use tokio::sync::mpsc;
+use tokio_stream::wrappers::ReceiverStream;
+
+use super::{Ui, aside};
+use crate::captures::{LARGEST, Product, Uploaded, Wish};
+use crate::error::Refusal;
+
+/// Rows of an answer, unless more are asked for.
+const ROWS: usize = 200;
+/// Pieces of a file on the way to who saves it, and their size in bytes.
+const ON_THE_WAY: usize = 4;
+const PIECE: usize = 256 << 10;
+
+pub(super) async fn list(State(ui): State<Arc<Ui>>) -> Result<Json<Value>, Refusal> {
+    aside(move || Ok(Json(json!({ "captures": ui.captures.all(), "largest_bytes": LARGEST }))))
+        .await
+}
+
+/// What a file is called, and the capture that it belongs to; none makes a new one.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct NewFile {
+    name: String,
+    id: Option<String>,
+}
+
+/// Takes a file, which is the body.
+pub(super) async fn upload(
+    State(ui): State<Arc<Ui>>,
+    Query(NewFile { name, id }): Query<NewFile>,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<Json<Uploaded>, Refusal> {
+    let length = headers.get(CONTENT_LENGTH).and_then(|it| it.to_str().ok()?.parse().ok());
+    Ok(Json(ui.captures.take(id.as_deref(), &name, length, body).await?))
+}
+
+#[derive(Debug, Deserialize)]
+pub(super) struct Named {
+    id: String,
+    most: Option<usize>,
+}
+
+/// A capture, and what is known of it so far.
+pub(super) async fn one(
+    State(ui): State<Arc<Ui>>,
+    Query(Named { id, most }): Query<Named>,
+) -> Result<Json<Value>, Refusal> {
+    aside(move || {
+        let capture = ui.captures.capture(&id)?;
+        let reading = capture.reading().clone();
+        let reading = reading.map(|reading| reading.shown(most.unwrap_or(ROWS)));
+        Ok(Json(json!({ "id": id, "files": capture.files(), "reading": reading })))
+    })
+    .await
+}
+
+pub(super) async fn remove(
+    State(ui): State<Arc<Ui>>,
+    Query(Named { id, .. }): Query<Named>,
+) -> Result<Json<Value>, Refusal> {
+    aside(move || {
+        ui.captures.remove(&id)?;
+        Ok(Json(json!({ "removed": id })))
+    })
+    .await
+}
+
+/// How to read a capture.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Asked {
+    id: String,
+    #[serde(default)]
+    filter: String,
+}
+
+/// Reads a capture, or says what is wrong with the filter, and where.
+pub(super) async fn read(
+    State(ui): State<Arc<Ui>>,
+    Json(Asked { id, filter }): Json<Asked>,
+) -> Result<Json<Value>, Refusal> {
+    let filter = match filter.trim() {
+        "" => None,
+        text => match Filter::parse(text) {
+            Ok(filter) => Some(filter),
+            Err(error) => {
+                // As a page counts.
+                let units = |end: usize| text[..end].encode_utf16().count();
+                let [from, until] = [error.place().start, error.place().end].map(units);
+                let what = error.message();
+                return Ok(Json(json!({
+                    "mistake": { "what": what, "filter": text, "from": from, "until": until },
+                })));
+            }
+        },
+    };
+    let capture = ui.captures.capture(&id)?;
+    ui.captures.read(&capture, filter)?;
+    Ok(Json(json!({ "mistake": null })))
+}
+
+/// What to make of a capture.
+#[derive(Debug, Deserialize)]
+pub(super) struct Making {
+    id: String,
+    #[serde(flatten)]
+    wish: Wish,
+}
+
+pub(super) async fn make(
+    State(ui): State<Arc<Ui>>,
+    Json(Making { id, wish }): Json<Making>,
+) -> Result<Json<Value>, Refusal> {
+    let capture = ui.captures.capture(&id)?;
+    let product = ui.captures.make(&capture, &wish)?;
+    Ok(Json(shown(&ui, &product)))
+}
+
+fn shown(ui: &Ui, product: &Product) -> Value {
+    let mut shown = json!(product.shown());
+    let is_done = shown["is_running"] == false && shown["error"].is_null();
+    shown["page"] = json!(is_done.then(|| ui.reports.address(&product.place)).flatten());
+    shown
+}
+
+/// What was made.
+#[derive(Debug, Deserialize)]
+pub(super) struct Made {
+    id: String,
+    number: u64,
+    name: Option<String>,
+}
+
+pub(super) async fn product(
+    State(ui): State<Arc<Ui>>,
+    Query(made): Query<Made>,
+) -> Result<Json<Value>, Refusal> {
+    aside(move || {
+        let product = ui.captures.capture(&made.id)?.product(made.number)?;
+        Ok(Json(shown(&ui, &product)))
+    })
+    .await
+}
+
+/// Stops what makes it, and removes it.
+pub(super) async fn discard(
+    State(ui): State<Arc<Ui>>,
+    Query(made): Query<Made>,
+) -> Result<Json<Value>, Refusal> {
+    aside(move || {
+        ui.captures.capture(&made.id)?.discard(made.number)?;
+        Ok(Json(json!({ "removed": made.number })))
+    })
+    .await
+}
+
+/// A file that was made, to be saved.
+pub(super) async fn file(
+    State(ui): State<Arc<Ui>>,
+    Query(made): Query<Made>,
+) -> Result<Response, Refusal> {
+    aside(move || {
+        let product = ui.captures.capture(&made.id)?.product(made.number)?;
+        let path = product.file(&made.name.unwrap_or_default())?;
+        let cannot = |error: std::io::Error| Refusal::failed(format!("cannot read it: {error}"));
+        let file = File::open(&path).map_err(cannot)?;
+        let length = file.metadata().map_err(cannot)?.len();
+        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        // The names of files that commands make have plain letters only.
+        let headers = [
+            (CONTENT_TYPE, "application/octet-stream".to_owned()),
+            (CONTENT_LENGTH, length.to_string()),
+            (CONTENT_DISPOSITION, format!("attachment; filename=\"{name}\"")),
+        ];
+        let (sender, receiver) = mpsc::channel(ON_THE_WAY);
+        tokio::task::spawn_blocking(move || pass_on(file.take(length), &sender));
+        Ok((headers, Body::from_stream(ReceiverStream::new(receiver))).into_response())
+    })
+    .await
+}
+
+/// Passes a file on in pieces until nobody takes them.
+fn pass_on(mut file: impl Read, sender: &mpsc::Sender<std::io::Result<Bytes>>) {
+    let mut piece = vec![0; PIECE];
+    loop {
+        let passed = match file.read(&mut piece) {
+            Ok(0) => return,
+            Ok(count) => sender.blocking_send(Ok(Bytes::copy_from_slice(&piece[..count]))),
+            Err(error) => {
+                let _ = sender.blocking_send(Err(error));
+                return;
+            }
+        };
+        if passed.is_err() {
+            return;
+        }
+    }
+}
