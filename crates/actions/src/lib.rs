@@ -8,6 +8,7 @@ mod launch;
 mod paths;
 mod report;
 mod scenarios;
+mod two_points;
 
 pub use captures::{
     captures, dropped_frames, ends_of, is_lasting, is_stdin, name, open, open_until, read_captures,
@@ -19,3 +20,4 @@ pub use launch::{KERNEL_WORLD, launcher};
 pub use paths::{find_path, outlooks, preset, read_path, unknown_path};
 pub use report::write_report;
 pub use scenarios::{embedded, files_beside, find, read_text, unknown};
+pub use two_points::{TwoPoints, find_two_points};

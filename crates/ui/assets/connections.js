@@ -72,9 +72,10 @@ export const connections = async (place, id, query) => {
     ["JSON", { kind: "json", filter }, "All that is known, for programs"],
   ]);
   const joined = joinOf(id, names);
+  const saves = el("section", {}, el("h2", {}, "Save"), saved.element);
   show(place, el("header", {}, el("h1", {}, names.join(" + ")), parts.now, parts.bar, parts.notes),
     filterForm.element, parts.findings, parts.table,
-    el("section", {}, el("h2", {}, "Save"), saved.element), joined.element,
+    saves, joined.element,
     el("section", {}, el("h2", {}, "Add a file"), dropZone({ id, largest, label: "Drop the capture of the other end, or more of this one", done: () => dispatchEvent(new HashChangeEvent("hashchange")) })),
     el("section", {}, el("h2", {}, "As a command"), parts.typed));
   const { mistake } = await post("/api/capture/read", { id, filter });
@@ -92,7 +93,12 @@ export const connections = async (place, id, query) => {
     if (isOver || !reading) return;
     draw(parts, table, reading, of);
     if (reading.is_running) timer = setTimeout(next, EVERY);
-    else say(parts.now.textContent ?? "");
+    else {
+      say(parts.now.textContent ?? "");
+      if (reading.ends) joined.join(reading.ends);
+      // Of the two as one there is neither a table nor a file.
+      for (const part of [parts.table, saves]) part.hidden = reading.error !== null;
+    }
   };
   const next = () => look().catch((error) => {
     if (!isOver) show(parts.now, el("span", { role: "alert" }, error.message));
@@ -220,18 +226,27 @@ const tableOf = (place, of) => {
 /** Two files joined as the two ends. @param {string} id @param {string[]} names */
 const joinOf = (id, names) => {
   const place = el("section", {});
-  if (names.length < 2) return { element: place, leave: () => {} };
+  if (names.length < 2) return { element: place, leave: () => {}, join: () => {} };
   const choice = (/** @type {string} */ label, /** @type {number} */ at) => el("select", { "aria-label": label }, ...names.map((name, own) => el("option", { value: name, selected: own === at }, name)));
   const client = choice("Capture near the client", 0), server = choice("Capture near the server", 1);
   const maker = { leave: () => {} }, result = el("div", {});
+  const join = () => {
+    maker.leave();
+    maker.leave = made(result, id, { kind: "joined", client: client.value, server: server.value }, "Both ends");
+  };
   show(place, el("h2", {}, "Two ends of the same connections"),
     el("p", { class: "meta" }, "Joined packet by packet: what was lost, duplicated and reordered between them, one-way delays, clock offset. Read as one, the same packets at two places look duplicated."),
     el("div", { class: "actions" }, el("label", {}, "Client ", client), el("label", {}, "Server ", server),
-      el("button", { type: "button", onclick: () => {
-        maker.leave();
-        maker.leave = made(result, id, { kind: "joined", client: client.value, server: server.value }, "Both ends");
-      } }, "Join")), result);
-  return { element: place, leave: () => maker.leave() };
+      el("button", { type: "button", onclick: join }, "Join")), result);
+  return {
+    element: place,
+    leave: () => maker.leave(),
+    /** @param {string[]} ends of client and server */
+    join: (ends) => {
+      [client.value, server.value] = ends;
+      join();
+    },
+  };
 };
 
 /**

@@ -19,8 +19,7 @@ use tcplab_trace::{Analyzer, Connection, Sink};
 use super::outputs::Outputs;
 use crate::arguments::CompareArguments;
 use crate::output::{in_document, print_note};
-use crate::trace::{TwoPoints, find_two_points};
-use tcplab_actions::{dropped_frames, open};
+use tcplab_actions::{TwoPoints, dropped_frames, find_two_points, open};
 
 /// Pairs of connections that are compared, those with the most data.
 const MAX_PAIRS: usize = 5;

@@ -14,12 +14,12 @@ mod overview;
 mod progress;
 mod span;
 mod spool;
-mod two_points;
 
 use std::process::ExitCode;
 
 use anyhow::{Result, bail};
 
+use tcplab_actions::{TwoPoints, find_two_points};
 use tcplab_path::tc::quoted;
 
 use crate::arguments::TraceArguments;
@@ -28,7 +28,6 @@ use files::Files;
 use input::Input;
 
 pub(crate) use deep::only;
-pub(crate) use two_points::{TwoPoints, find as find_two_points};
 
 pub(crate) fn trace(arguments: &TraceArguments) -> Result<ExitCode> {
     if let (Some(client), Some(server)) = (&arguments.both.client, &arguments.both.server) {

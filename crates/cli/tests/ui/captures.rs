@@ -6,6 +6,7 @@ use std::net::Shutdown;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use rustix::process::Signal;
 use serde_json::{Value, json};
 
 use crate::page::{Answer, Page, answer, until};
@@ -217,6 +218,10 @@ fn two_ends_are_joined() {
     let second =
         page.upload(&format!("name={receiver}&id={id}"), &fs::read(corpus(receiver)).unwrap());
     assert_eq!((second.status, second.json()["id"].as_str()), (200, Some(id.as_str())));
+    // Read as one, each packet would look duplicated.
+    let reading = page.read(&id, "");
+    assert_eq!(reading["ends"], json!([sender, receiver]), "{reading}");
+    assert!(reading["error"].as_str().unwrap().contains("two points"), "{reading}");
     let made = page.make(&id, &json!({ "kind": "joined", "client": sender, "server": receiver }));
     let text = made["text"].as_str().unwrap_or_else(|| panic!("{made}"));
     assert!(text.contains("10.98.0.1:52200") && text.contains("lost"), "{text}");
@@ -344,6 +349,30 @@ fn broken_captures_are_named_so() {
     let id = page.brought("cut.pcap", &cut);
     assert_eq!(page.read(&id, "")["totals"]["connections"], 1);
     assert!(page.memory() < 256 << 20, "{}", page.memory());
+}
+
+#[test]
+fn end_of_the_server_ends_its_commands() {
+    let page = Page::start();
+    let id = page.brought("bomb.pcap.gz", &gzip(&pcap_head(), 1 << 30));
+    let wish = json!({ "id": id, "kind": "csv" });
+    assert_eq!(page.post("/api/capture/products", &wish).status, 200);
+    page.post("/api/capture/read", &json!({ "id": id }));
+    until(|| (commands_with(&id) == 1).then_some(()));
+    // Stopped by the page, and by the end of the server.
+    assert_eq!(page.delete(&format!("/api/capture/product?id={id}&number=1")).status, 200);
+    until(|| (commands_with(&id) == 0).then_some(()));
+    assert_eq!(page.post("/api/capture/products", &wish).status, 200);
+    until(|| (commands_with(&id) == 1).then_some(()));
+    let _home = page.end(Signal::INT);
+    until(|| (commands_with(&id) == 0).then_some(()));
+}
+
+/// How many processes have this text among their arguments.
+fn commands_with(text: &str) -> usize {
+    let processes = fs::read_dir("/proc").unwrap().flatten();
+    let lines = processes.filter_map(|process| fs::read(process.path().join("cmdline")).ok());
+    lines.filter(|line| String::from_utf8_lossy(line).contains(text)).count()
 }
 
 /// Zeros, compressed with gzip.

@@ -152,7 +152,7 @@ pub(super) async fn product(
     Query(made): Query<Made>,
 ) -> Result<Json<Value>, Refusal> {
     aside(move || {
-        let product = ui.captures.capture(&made.id)?.product(made.number)?;
+        let product = ui.captures.capture(&made.id)?.products().product(made.number)?;
         Ok(Json(shown(&ui, &product)))
     })
     .await
@@ -164,7 +164,7 @@ pub(super) async fn discard(
     Query(made): Query<Made>,
 ) -> Result<Json<Value>, Refusal> {
     aside(move || {
-        ui.captures.capture(&made.id)?.discard(made.number)?;
+        ui.captures.capture(&made.id)?.products().discard(made.number)?;
         Ok(Json(json!({ "removed": made.number })))
     })
     .await
@@ -176,7 +176,7 @@ pub(super) async fn file(
     Query(made): Query<Made>,
 ) -> Result<Response, Refusal> {
     aside(move || {
-        let product = ui.captures.capture(&made.id)?.product(made.number)?;
+        let product = ui.captures.capture(&made.id)?.products().product(made.number)?;
         let path = product.file(&made.name.unwrap_or_default())?;
         let cannot = |error: std::io::Error| Refusal::failed(format!("cannot read it: {error}"));
         let file = File::open(&path).map_err(cannot)?;

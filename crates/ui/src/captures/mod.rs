@@ -5,6 +5,7 @@
 //! most time, and sums of all.
 
 mod name;
+mod place;
 mod product;
 mod reading;
 mod store;

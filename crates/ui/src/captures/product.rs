@@ -12,8 +12,9 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use tcplab_trace::Filter;
+use tokio::sync::Semaphore;
 
-use super::store::{Capture, Captures, NamedFile};
+use super::place::{CapturePlace, FILES_PLACE, MADE, NamedFile, cannot_keep};
 use crate::error::Refusal;
 use crate::jobs::in_words;
 use crate::places::below;
@@ -108,59 +109,53 @@ pub(crate) struct Shown {
     is_text_whole: bool,
 }
 
-impl Captures {
-    /// Starts a command, unless it has run already.
-    pub(crate) fn make(
-        &self,
-        capture: &Arc<Capture>,
+impl Products {
+    /// Starts a command of `program` as soon as there is a place among `places`, unless it has run
+    /// already.
+    pub(super) fn make(
+        &mut self,
+        capture: &CapturePlace,
         wish: &Wish,
+        program: PathBuf,
+        places: Arc<Semaphore>,
     ) -> Result<Arc<Product>, Refusal> {
         let draft = Draft::of(capture, wish)?;
         let command = in_words(&draft.shown());
-        let mut products = capture.products();
-        let same = products.all.values().find(|it| it.command == command && !it.has_failed());
+        let same = self.all.values().find(|it| it.command == command && !it.has_failed());
         if let Some(same) = same {
             return Ok(Arc::clone(same));
         }
-        let cannot = |error: std::io::Error| Refusal::failed(format!("cannot keep it: {error}"));
-        let name = Token::random().map_err(cannot)?;
-        let place = capture.directory("made")?.join(name.as_str());
-        fs::create_dir(&place).map_err(cannot)?;
-        products.last += 1;
-        let number = products.last;
+        let name = Token::random().map_err(|error| cannot_keep(&error))?;
+        let place = capture.directory(MADE)?.join(name.as_str());
+        fs::create_dir(&place).map_err(|error| cannot_keep(&error))?;
+        self.last += 1;
         let (stop, end) = (AtomicBool::new(false), Mutex::default());
-        let product = Arc::new(Product { number, command, place, stop, end });
-        products.all.insert(number, Arc::clone(&product));
-        products.forget();
-        drop(products);
-        let (runner, commands) = (Arc::clone(&product), Arc::clone(&self.commands));
-        let program = self.program.clone();
+        let product = Arc::new(Product { number: self.last, command, place, stop, end });
+        self.all.insert(self.last, Arc::clone(&product));
+        self.forget();
+        let runner = Arc::clone(&product);
         tokio::spawn(async move {
-            let Ok(_place) = commands.acquire_owned().await else { return };
+            let Ok(_place) = places.acquire_owned().await else { return };
             let worker = Arc::clone(&runner);
             let ended = tokio::task::spawn_blocking(move || worker.run(&program, &draft)).await;
             runner.ended(ended.unwrap_or_else(|_| Err("a mistake in tcplab".into())));
         });
         Ok(product)
     }
-}
 
-impl Capture {
     /// The product of this number.
     pub(crate) fn product(&self, number: u64) -> Result<Arc<Product>, Refusal> {
         let missing = || Refusal::missing("it was not made, or has been forgotten: make it again");
-        self.products().all.get(&number).cloned().ok_or_else(missing)
+        self.all.get(&number).cloned().ok_or_else(missing)
     }
 
     /// Stops it, and removes its files.
-    pub(crate) fn discard(&self, number: u64) -> Result<(), Refusal> {
+    pub(crate) fn discard(&mut self, number: u64) -> Result<(), Refusal> {
         self.product(number)?.discard();
-        self.products().all.remove(&number);
+        self.all.remove(&number);
         Ok(())
     }
-}
 
-impl Products {
     pub(super) fn stop_all(&self) {
         self.all.values().for_each(|product| product.stop.store(true, Ordering::Relaxed));
     }
@@ -278,7 +273,7 @@ struct Draft {
 }
 
 impl Draft {
-    fn of(capture: &Capture, wish: &Wish) -> Result<Draft, Refusal> {
+    fn of(capture: &CapturePlace, wish: &Wish) -> Result<Draft, Refusal> {
         let path = |name: &str| Ok(capture.path(name)?.display().to_string());
         let mut arguments = vec!["trace".to_owned()];
         if let Kind::Joined { client, server } = &wish.kind {
@@ -308,7 +303,7 @@ impl Draft {
         };
         arguments.extend(wish.kind.connection().map(|number| format!("--connection={number}")));
         arguments.extend(flag);
-        let capture = capture.directory("files")?;
+        let capture = capture.directory(FILES_PLACE)?;
         Ok(Draft { capture, arguments, output, text })
     }
 

@@ -1,20 +1,19 @@
 //! A capture is read in a thread of this process; pages look at what is known so far.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::thread;
 
-use anyhow::{Result, bail};
+use anyhow::{Result, anyhow, bail};
 use serde_json::{Value, json};
-use tcplab_actions::{open_until, read_captures};
+use tcplab_actions::{TwoPoints, find_two_points, open_until, read_captures};
 use tcplab_capture::{Reader, Source};
 use tcplab_report::trace::Chosen;
 use tcplab_trace::{Analyzer, Filter, Note, Sink, Trace};
+use tokio::sync::Semaphore;
 
-use super::store::{Capture, Captures};
 use super::table::{Table, TableSink};
-use crate::error::Refusal;
 use crate::jobs::in_words;
 
 /// Threads of an analysis: there may be two, and trials beside them.
@@ -40,6 +39,8 @@ struct Now {
     taken: Vec<Arc<AtomicU64>>,
     size: u64,
     has_begun: bool,
+    /// Files with the same packets, captured near the client and the server.
+    ends: Option<[String; 2]>,
     end: Option<End>,
 }
 
@@ -52,45 +53,31 @@ struct End {
     notes: Vec<Note>,
 }
 
-impl Captures {
-    /// Reads a capture anew, or goes on where it is read in the same way.
-    pub(crate) fn read(
-        &self,
-        capture: &Arc<Capture>,
+impl Reading {
+    /// Reads these files as soon as there is a place among `places`.
+    pub(super) fn start(
+        files: Vec<PathBuf>,
         filter: Option<Filter>,
-    ) -> Result<(), Refusal> {
-        let files = capture.paths();
-        if files.is_empty() {
-            return Err(Refusal::bad("the capture has no file"));
-        }
-        let mut current = capture.reading();
-        if let Some(reading) = &*current {
-            if reading.is_of(&files, filter.as_ref()) {
-                return Ok(());
-            }
-            reading.stop();
-        }
+        places: Arc<Semaphore>,
+    ) -> Arc<Reading> {
         let (stop, table, now) = (Arc::default(), Arc::default(), Mutex::default());
         let reading = Arc::new(Reading { files, filter, stop, table, now });
-        *current = Some(Arc::clone(&reading));
-        let places = Arc::clone(&self.analyses);
+        let started = Arc::clone(&reading);
         tokio::spawn(async move {
             let Ok(_place) = places.acquire_owned().await else { return };
             let reader = Arc::clone(&reading);
             let ended = tokio::task::spawn_blocking(move || reader.read()).await;
-            let end = ended.unwrap_or_else(|_| Err(anyhow::anyhow!("a mistake in tcplab")));
-            reading.ended(end);
+            reading.ended(ended.unwrap_or_else(|_| Err(anyhow!("a mistake in tcplab"))));
         });
-        Ok(())
+        started
     }
-}
 
-impl Reading {
     pub(crate) fn stop(&self) {
         self.stop.store(true, Ordering::Relaxed);
     }
 
-    fn is_of(&self, files: &[PathBuf], filter: Option<&Filter>) -> bool {
+    /// Whether it reads, or has read, the same in the same way.
+    pub(super) fn is_of(&self, files: &[PathBuf], filter: Option<&Filter>) -> bool {
         self.files == files && self.filter.as_ref() == filter && !self.is_stopped()
     }
     fn is_stopped(&self) -> bool {
@@ -123,6 +110,14 @@ impl Reading {
     /// Reads all; none if it was stopped.
     fn read(&self) -> Result<Option<Trace>> {
         let Some(readers) = self.begin()? else { return Ok(None) };
+        if let Some(TwoPoints { client, server, .. }) = find_two_points(&self.files) {
+            let name = |file: &Path| file.file_name().unwrap_or_default().to_string_lossy().into();
+            self.now().ends = Some([name(client), name(server)]);
+            bail!(
+                "two of the files hold the same packets, captured at two points: read as one, each \
+                 would look duplicated, so they are joined"
+            );
+        }
         let (trace, _) = self.pass(readers, TableSink(Arc::clone(&self.table)));
         if self.is_stopped() {
             return Ok(None);
@@ -153,6 +148,10 @@ impl Reading {
             Ok(readers) => readers,
         };
         let mut now = self.now();
+        if now.has_begun {
+            // The second time is short, and no progress.
+            return Ok(Some(readers));
+        }
         now.has_begun = true;
         now.taken = readers.iter().map(|reader| reader.source().taken()).collect();
         now.size = readers.iter().filter_map(|reader| reader.source().size()).sum();
@@ -184,6 +183,7 @@ impl Reading {
         let arguments = ["trace".to_owned()].into_iter().chain(names).chain(flag);
         shown["command"] = in_words(&arguments.collect::<Vec<_>>()).into();
         shown["filter"] = json!(self.filter.as_ref().map(ToString::to_string));
+        shown["ends"] = json!(now.ends);
         shown["is_waiting"] = (!now.has_begun && now.end.is_none()).into();
         shown["is_running"] = now.end.is_none().into();
         shown["read_bytes"] = read.min(now.size).into();

@@ -3,14 +3,15 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use serde::Serialize;
+use tcplab_trace::Filter;
 use tokio::sync::Semaphore;
 
-use super::product::Products;
+use super::place::{CapturePlace, FILES_PLACE, MADE, NamedFile, PARTS, cannot_keep, files_in};
+use super::product::{Product, Products, Wish};
 use super::reading::Reading;
 use crate::error::Refusal;
 use crate::token::Token;
@@ -19,8 +20,6 @@ use crate::token::Token;
 const CAPTURES: &str = ".captures";
 /// Captures in a list.
 const LISTED: usize = 500;
-/// Files of one capture.
-const FILES: usize = 64;
 /// Analyses at a time, of all captures: each takes a processor or two.
 const ANALYSES: usize = 2;
 /// Commands at a time.
@@ -28,16 +27,16 @@ const COMMANDS: usize = 2;
 /// Uploads at a time.
 const UPLOADS: usize = 8;
 /// What a server that ended early left is removed after this time, as another may still write it.
-const LEFT_OVER: Duration = Duration::from_hours(1);
+const LEFT_OVER: Duration = Duration::from_secs(3_600);
 
 /// All captures.
 #[derive(Debug)]
 pub(crate) struct Captures {
     place: PathBuf,
-    pub(super) program: PathBuf,
+    program: PathBuf,
     known: Mutex<BTreeMap<String, Arc<Capture>>>,
-    pub(super) analyses: Arc<Semaphore>,
-    pub(super) commands: Arc<Semaphore>,
+    analyses: Arc<Semaphore>,
+    commands: Arc<Semaphore>,
     pub(super) uploads: Arc<Semaphore>,
 }
 
@@ -45,9 +44,7 @@ pub(crate) struct Captures {
 #[derive(Debug)]
 pub(crate) struct Capture {
     pub(crate) id: String,
-    place: PathBuf,
-    /// Whether it was deleted, or the server ends.
-    pub(super) is_over: AtomicBool,
+    pub(super) place: CapturePlace,
     reading: Mutex<Option<Arc<Reading>>>,
     products: Mutex<Products>,
 }
@@ -59,13 +56,6 @@ pub(crate) struct Listed {
     pub(crate) files: Vec<NamedFile>,
     /// When its latest file came, milliseconds since 1970.
     pub(crate) changed_ms: u64,
-}
-
-/// A file with its size.
-#[derive(Debug, Clone, Serialize)]
-pub(crate) struct NamedFile {
-    pub(crate) name: String,
-    pub(crate) bytes: u64,
 }
 
 impl Captures {
@@ -86,9 +76,8 @@ impl Captures {
 
     /// Begins one without files.
     pub(super) fn begin(&self) -> Result<Arc<Capture>, Refusal> {
-        let cannot = |error: std::io::Error| Refusal::failed(format!("cannot keep it: {error}"));
-        let id = Token::random().map_err(cannot)?.as_str().to_owned();
-        fs::create_dir_all(self.place.join(&id).join("files")).map_err(cannot)?;
+        let id = Token::random().map_err(|error| cannot_keep(&error))?.as_str().to_owned();
+        CapturePlace(self.place.join(&id)).directory(FILES_PLACE)?;
         self.capture(&id)
     }
 
@@ -96,18 +85,17 @@ impl Captures {
     pub(crate) fn capture(&self, id: &str) -> Result<Arc<Capture>, Refusal> {
         let missing = || Refusal::missing("there is no such capture: it may have been deleted");
         let place = self.place.join(id);
-        if !is_id(id) || !place.join("files").is_dir() {
+        if !is_id(id) || !place.join(FILES_PLACE).is_dir() {
             return Err(missing());
         }
         let place = place.canonicalize().map_err(|_| missing())?;
         let mut known = self.known();
         let capture = known.entry(id.to_owned()).or_insert_with(|| {
-            remove_old(&place.join("made"));
-            remove_old(&place.join("parts"));
+            remove_old(&place.join(MADE));
+            remove_old(&place.join(PARTS));
             Arc::new(Capture {
                 id: id.to_owned(),
-                place,
-                is_over: AtomicBool::new(false),
+                place: CapturePlace(place),
                 reading: Mutex::default(),
                 products: Mutex::default(),
             })
@@ -120,7 +108,7 @@ impl Captures {
         let entries = fs::read_dir(&self.place).into_iter().flatten().flatten();
         let names = entries.filter_map(|entry| entry.file_name().into_string().ok());
         let listed = names.filter(|name| is_id(name)).filter_map(|id| {
-            let place = self.place.join(&id).join("files");
+            let place = self.place.join(&id).join(FILES_PLACE);
             let changed = fs::metadata(&place).and_then(|about| about.modified()).ok()?;
             let changed = changed.duration_since(UNIX_EPOCH).unwrap_or_default();
             let files = files_in(&place);
@@ -138,8 +126,31 @@ impl Captures {
         let capture = self.capture(id)?;
         capture.end();
         self.known().remove(id);
-        fs::remove_dir_all(&capture.place)
+        fs::remove_dir_all(&capture.place.0)
             .map_err(|error| Refusal::failed(format!("cannot delete it: {error}")))
+    }
+
+    /// Reads a capture anew, or goes on where it is read in the same way.
+    pub(crate) fn read(&self, capture: &Capture, filter: Option<Filter>) -> Result<(), Refusal> {
+        let files = capture.place.paths();
+        if files.is_empty() {
+            return Err(Refusal::bad("the capture has no file"));
+        }
+        let mut current = capture.reading();
+        if let Some(reading) = &*current {
+            if reading.is_of(&files, filter.as_ref()) {
+                return Ok(());
+            }
+            reading.stop();
+        }
+        *current = Some(Reading::start(files, filter, Arc::clone(&self.analyses)));
+        Ok(())
+    }
+
+    /// Starts a command, unless it has run already.
+    pub(crate) fn make(&self, capture: &Capture, wish: &Wish) -> Result<Arc<Product>, Refusal> {
+        let commands = Arc::clone(&self.commands);
+        capture.products().make(&capture.place, wish, self.program.clone(), commands)
     }
 
     /// Ends all work.
@@ -151,46 +162,17 @@ impl Captures {
 impl Capture {
     /// Its files with their sizes, by name.
     pub(crate) fn files(&self) -> Vec<NamedFile> {
-        files_in(&self.place.join("files"))
-    }
-
-    /// Their paths.
-    pub(crate) fn paths(&self) -> Vec<PathBuf> {
-        let place = self.place.join("files");
-        self.files().into_iter().map(|file| place.join(file.name)).collect()
-    }
-
-    /// The path of a file of this name.
-    pub(crate) fn path(&self, name: &str) -> Result<PathBuf, Refusal> {
-        let is_own = self.files().iter().any(|file| file.name == name);
-        let missing = || Refusal::missing("the capture has no such file");
-        is_own.then(|| self.place.join("files").join(name)).ok_or_else(missing)
-    }
-
-    pub(super) fn has_room(&self) -> Result<(), Refusal> {
-        if self.files().len() < FILES {
-            return Ok(());
-        }
-        Err(Refusal::bad(format!("a capture has at most {FILES} files")))
-    }
-
-    /// A directory in it, made where there is none.
-    pub(super) fn directory(&self, name: &str) -> Result<PathBuf, Refusal> {
-        let place = self.place.join(name);
-        let made = fs::create_dir_all(&place);
-        made.map_err(|error| Refusal::failed(format!("cannot keep it: {error}")))?;
-        Ok(place)
+        self.place.files()
     }
 
     pub(crate) fn reading(&self) -> MutexGuard<'_, Option<Arc<Reading>>> {
         self.reading.lock().expect("no thread panics while it holds a reading")
     }
-    pub(super) fn products(&self) -> MutexGuard<'_, Products> {
+    pub(crate) fn products(&self) -> MutexGuard<'_, Products> {
         self.products.lock().expect("no thread panics while it holds products")
     }
 
     fn end(&self) {
-        self.is_over.store(true, Ordering::Relaxed);
         if let Some(reading) = &*self.reading() {
             reading.stop();
         }
@@ -201,17 +183,6 @@ impl Capture {
 /// Whether it can be the name of a capture: a random number, so it leads nowhere else.
 fn is_id(id: &str) -> bool {
     id.len() == 32 && id.bytes().all(|it| it.is_ascii_digit() || (b'a'..=b'f').contains(&it))
-}
-
-fn files_in(place: &Path) -> Vec<NamedFile> {
-    let entries = fs::read_dir(place).into_iter().flatten().flatten();
-    let files = entries.filter_map(|entry| {
-        let about = entry.metadata().ok().filter(fs::Metadata::is_file)?;
-        Some(NamedFile { name: entry.file_name().into_string().ok()?, bytes: about.len() })
-    });
-    let mut files: Vec<NamedFile> = files.collect();
-    files.sort_by(|a, b| a.name.cmp(&b.name));
-    files
 }
 
 /// Removes what has not changed for long.

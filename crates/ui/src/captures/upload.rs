@@ -14,6 +14,7 @@ use tokio::time::timeout;
 use tokio_stream::StreamExt;
 
 use super::name;
+use super::place::{FILES_PLACE, PARTS};
 use super::store::{Capture, Captures};
 use crate::error::Refusal;
 use crate::token::Token;
@@ -66,8 +67,8 @@ impl Captures {
         name: &str,
         body: Body,
     ) -> Result<Uploaded, Refusal> {
-        capture.has_room()?;
-        let part = Part::new(&capture.directory("parts")?)?;
+        capture.place.has_room()?;
+        let part = Part::new(&capture.place.directory(PARTS)?)?;
         let (sender, receiver) = mpsc::channel(ON_THE_WAY);
         let writer = tokio::task::spawn_blocking(move || part.fill(receiver));
         let sent = send(body, sender).await;
@@ -78,7 +79,7 @@ impl Captures {
         if bytes == 0 {
             return Err(Refusal::bad("the file is empty: it has no packets"));
         }
-        let place = capture.directory("files")?;
+        let place = capture.place.directory(FILES_PLACE)?;
         let safe = name::safe(name);
         let name = part.keep(&place, &safe).map_err(|error| cannot_write(&error))?;
         Ok(Uploaded { id: capture.id.clone(), name, bytes })

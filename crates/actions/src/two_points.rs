@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use tcplab_capture::UnixTime;
 use tcplab_wire::{FrameView, LinkType, TcpFlags, TcpPacket};
 
-use tcplab_actions::{is_stdin, open};
+use crate::captures::{is_stdin, open};
 
 /// As many TCP packets of each capture are compared.
 const LOOKED_AT: usize = 4_000;
@@ -36,14 +36,17 @@ struct Mark {
 /// The captures of the client and the server, if these are two of the same connections; which is
 /// which only where a handshake shows it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct TwoPoints<'a> {
-    pub(crate) client: &'a Path,
-    pub(crate) server: &'a Path,
-    pub(crate) is_certain: bool,
+pub struct TwoPoints<'a> {
+    /// The client's, if `is_certain`.
+    pub client: &'a Path,
+    /// The other one.
+    pub server: &'a Path,
+    /// Whether a handshake shows which is which.
+    pub is_certain: bool,
 }
 
 /// The first two of these captures that hold the same packets at two points.
-pub(crate) fn find(files: &[PathBuf]) -> Option<TwoPoints<'_>> {
+pub fn find_two_points(files: &[PathBuf]) -> Option<TwoPoints<'_>> {
     if files.len() < 2 || files.iter().any(|file| is_stdin(file)) {
         return None;
     }
