@@ -97,7 +97,7 @@ export const connections = async (place, id, query) => {
       say(parts.now.textContent ?? "");
       if (reading.ends) joined.join(reading.ends);
       // Of the two as one there is neither a table nor a file.
-      for (const part of [parts.table, saves]) part.hidden = reading.error !== null;
+      for (const part of [parts.table, saves, filterForm.element]) part.hidden = reading.error !== null;
     }
   };
   const next = () => look().catch((error) => {
@@ -117,7 +117,8 @@ const draw = (parts, table, reading, of) => {
   const { totals } = reading;
   parts.bar.hidden = !reading.is_running;
   show(parts.typed, command(reading.command));
-  if (reading.error) show(parts.now, el("span", { role: "alert" }, reading.error));
+  const error = reading.error && `${reading.error[0].toUpperCase()}${reading.error.slice(1)}.`;
+  if (error) show(parts.now, el("span", { role: reading.ends ? null : "alert" }, error));
   else if (reading.is_waiting) parts.now.textContent = "Waiting: other captures are being read.";
   else if (reading.is_running) {
     parts.bar.max = Math.max(reading.size_bytes, 1);
@@ -125,6 +126,8 @@ const draw = (parts, table, reading, of) => {
     parts.now.textContent = `Read ${bytes(reading.read_bytes)} of ${bytes(reading.size_bytes)}, ${plural(totals.connections, "connection that has ended", "connections that have ended")} so far`;
   } else parts.now.textContent = summary(reading);
   show(parts.notes, ...(reading.notes ?? []).map((/** @type {any} */ note) => el("li", {}, note.frame ? `Frame ${note.frame}: ${note.text}` : note.text)));
+  table.draw(reading);
+  if (reading.is_running && parts.findings.contains(document.activeElement)) return;
   show(parts.findings, reading.findings.length > 0 && el("h2", {}, "Findings"),
     el("ul", { class: "findings-first" }, ...reading.findings.map((/** @type {any} */ rule) => el("li", { class: rule.severity },
       el("h3", {}, el("span", { class: `grave ${rule.severity}` }, rule.severity), ` ${rule.rule.replaceAll("-", " ")}`,
@@ -133,7 +136,6 @@ const draw = (parts, table, reading, of) => {
       el("p", { class: "meta" }, "Connections ", ...rule.examples.flatMap((/** @type {any} */ it, /** @type {number} */ at) => [at > 0 && ", ", link(of, it.connection, it.connection, it.statement)]),
         rule.connections > rule.examples.length && ", …",
         rule.examples[0].frames.length > 0 && ["; frames ", ...rule.examples[0].frames.flatMap((/** @type {number} */ frame, /** @type {number} */ at) => [at > 0 && ", ", link(of, rule.examples[0].connection, frame, "The packet as bytes", frame)])])))));
-  table.draw(reading);
 };
 
 /** @param {any} reading */
@@ -209,7 +211,8 @@ const tableOf = (place, of) => {
     }, key === "number" ? link(of, row.number, row.number, `Connection ${row.number} in depth`) : cell(row))))));
     show(more, fits.length > shownRows && el("button", { type: "button", onclick: () => { shownRows += 5 * PAGE; rows(); } }, `Show more (${count(fits.length - shownRows)} left)`));
     const all = reading.totals.connections;
-    const kept = reading.kept_rows < all && !reading.is_running ? ` The table has the ${count(reading.kept_rows)} of ${count(all)} connections that lost most time; choose others by a filter.` : "";
+    const isPart = reading.is_running && reading.rows.length < all;
+    const kept = isPart ? ` These lost most time of the ${count(all)} so far.` : reading.kept_rows < all && !reading.is_running ? ` The table has the ${count(reading.kept_rows)} of ${count(all)} connections that lost most time; choose others by a filter.` : "";
     told.textContent = `${plural(fits.length, "connection", "connections")}${words.length ? " match" : ""}.${kept}`;
   };
   show(place, el("h2", {}, "Connections"), el("div", { class: "actions" }, search), told,
@@ -217,6 +220,8 @@ const tableOf = (place, of) => {
   return {
     /** @param {any} now */
     draw: (now) => {
+      // Who has come to a row by the keyboard keeps it.
+      if (now.is_running && body.contains(document.activeElement)) return;
       reading = now;
       rows();
     },
