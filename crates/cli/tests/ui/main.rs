@@ -3,8 +3,8 @@
 //! What a person sees and does is tested in a browser (`scripts/page-tests.sh`).
 
 mod attacks;
-mod document;
 mod captures;
+mod document;
 mod live;
 mod page;
 mod runs;
