@@ -35,7 +35,7 @@ impl Control {
     pub(crate) fn of(run: &RunDirectory, estimate: &RunEstimate) -> Control {
         let remaining = Remaining::new(run, estimate);
         let mut control = Control { began: Instant::now(), remaining, is_unheard: false };
-        control.tell(json!({
+        control.tell(&json!({
             "event": "begun",
             "directory": run.path().display().to_string(),
             "world": run.plan().world,
@@ -54,17 +54,17 @@ impl Control {
         let mut line = of_event(event);
         // Of what is still to do, about.
         line["left_seconds"] = json!((left * 10.0).round() / 10.0);
-        self.tell(line);
+        self.tell(&line);
     }
 
     pub(crate) fn finished(&mut self, outcome: &RunOutcome<PathBuf>) {
         let ClaimCounts { passed, failed, not_judged } = ClaimCounts::of(&outcome.run.claims);
         let report = outcome.report.display().to_string();
         let claims = json!({ "passed": passed, "failed": failed, "not_judged": not_judged });
-        self.tell(json!({ "event": "finished", "report": report, "claims": claims }));
+        self.tell(&json!({ "event": "finished", "report": report, "claims": claims }));
     }
 
-    fn tell(&mut self, line: Value) {
+    fn tell(&mut self, line: &Value) {
         // Who stopped reading ends standard input, too.
         self.is_unheard |= !self.is_unheard && answer(&format!("{line}\n")).is_err();
     }

@@ -7,6 +7,7 @@ use axum::Json;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use serde_json::json;
+use tcplab_watch::WatchError;
 
 /// Why the server could not be started.
 #[derive(Debug, thiserror::Error)]
@@ -68,6 +69,16 @@ impl Refusal {
     }
     pub(crate) fn failed(what: impl Into<String>) -> Refusal {
         Refusal::new(StatusCode::INTERNAL_SERVER_ERROR, what)
+    }
+}
+
+impl From<WatchError> for Refusal {
+    fn from(error: WatchError) -> Refusal {
+        let status = match error {
+            WatchError::TooMany => StatusCode::CONFLICT,
+            WatchError::NoPackets => StatusCode::NOT_FOUND,
+        };
+        Refusal::new(status, error.to_string())
     }
 }
 

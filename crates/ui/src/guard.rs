@@ -15,7 +15,7 @@ use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header}
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 
-use crate::api::REPORTS;
+use crate::reports::REPORTS;
 use crate::token::Token;
 
 /// What pages may do: use what this server has, and nothing else.

@@ -61,8 +61,9 @@ pub(crate) struct Job {
 struct Inner {
     events: Vec<Value>,
     said: String,
-    /// Its exit code, once it has ended; none if a signal ended it.
-    end: Option<Option<i32>>,
+    has_ended: bool,
+    /// None while it runs, and if a signal ended it.
+    exit_code: Option<i32>,
     input: Option<ChildStdin>,
 }
 
@@ -158,7 +159,7 @@ impl Job {
         self.inner.lock().expect("no thread panics while it holds a job")
     }
     pub(crate) fn is_running(&self) -> bool {
-        self.inner().end.is_none()
+        !self.inner().has_ended
     }
     /// Asks it to stop: what is finished is kept.
     pub(crate) fn stop(&self) {
@@ -187,9 +188,9 @@ impl Job {
             id: self.id,
             command: in_words(&self.arguments),
             run,
-            is_running: inner.end.is_none(),
+            is_running: !inner.has_ended,
             is_finished: inner.events.iter().any(|it| it["event"] == "finished"),
-            exit_code: inner.end.flatten(),
+            exit_code: inner.exit_code,
             latest: inner.events.last().cloned(),
             said: inner.said.clone(),
         }
@@ -249,7 +250,7 @@ fn follow(job: &Arc<Job>, mut child: Child) {
     let _ = listener.join();
     let code = child.wait().ok().and_then(|status| status.code());
     let mut inner = job.inner();
-    inner.end = Some(code);
+    (inner.has_ended, inner.exit_code) = (true, code);
     inner.input = None;
     drop(inner);
     job.changed();

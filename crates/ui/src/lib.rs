@@ -3,7 +3,7 @@
 //!
 //! The page does nothing that the command line does not: what takes time is a process of the same
 //! program, whose command the page shows ([`jobs`]). A trial that runs is watched by reading the
-//! recording that it leaves anyway, as it grows ([`live`]): so a slow page never slows a trial.
+//! recording that it leaves anyway, as it grows (`watch`): so a slow page never slows a trial.
 //! Captures of the user's are read in this process, in bounded memory ([`captures`]).
 //!
 //! Who may ask is decided before anything else ([`guard`]): requests carry a token, come to this
@@ -16,9 +16,10 @@ mod config;
 mod error;
 mod guard;
 mod jobs;
-mod live;
 mod places;
+mod reports;
 mod server;
+mod state;
 mod token;
 
 pub use config::{Config, PORT};

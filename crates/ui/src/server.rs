@@ -15,10 +15,11 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Semaphore;
 use tokio::time::{sleep, timeout};
 
-use crate::api::{self, Ui};
+use crate::api;
 use crate::config::{Config, PORT};
 use crate::error::UiError;
 use crate::guard::{self, Guard};
+use crate::state::Ui;
 use crate::token::Token;
 
 /// Connections at a time: a browser opens six for each page. More wait in the kernel's queue.

@@ -31,7 +31,7 @@ impl Token {
     pub(crate) fn random() -> io::Result<Token> {
         let mut bytes = [0; BYTES];
         File::open("/dev/urandom")?.read_exact(&mut bytes)?;
-        Ok(Token(bytes.iter().map(|byte| format!("{byte:02x}")).collect()))
+        Ok(Token(format!("{:032x}", u128::from_be_bytes(bytes))))
     }
 
     fn parse(text: &str) -> Option<Token> {

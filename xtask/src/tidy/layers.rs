@@ -72,10 +72,13 @@ actions: units kernels wire path capture recording scenario testbed trace result
     what users ask for, without a terminal: the command and the Python package share it
 python: units capture path recording scenario testbed trace table results lab plot report actions
     Python's modules hold what the command prints
-ui: units wire path capture recording scenario trace findings results lab plot report actions
+watch: units wire path capture recording trace lab
+    a recording is read while it grows, whoever shows it
+ui: units wire path capture recording scenario trace findings results lab plot report actions watch
     the page shows what the command does, and starts the command for what takes time
 cli: units quantities servers load kernels wire capture path workload recording scenario stack packetdrill \
-testbed conformance trace findings table results lab plot report actions ui
+testbed conformance trace findings table results lab plot report actions ui \
+watch
     the binary stands on top
 fuzz/readers: units servers load wire capture path stack recording scenario packetdrill testbed \
 trace findings results lab report actions

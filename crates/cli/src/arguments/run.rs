@@ -113,8 +113,8 @@ pub(crate) struct RunArguments {
     /// For programs that run tcplab, as `tcplab ui` does. Each line has the key `event`: `begun`,
     /// `calibrating`, `warming-up`, `started`, `progress`, `failed`, `flawed`, `stored`, `skipped`,
     /// `analysing`, `reporting`, and at last, unless the run failed, `finished`. A line of standard
-    /// input such as {"rate": "5 Mbit/s"} changes the path of the trial that runs in real time, with
-    /// the keys of `[[path.events]]` except `at`; `path-changed` or `path-refused` answers.
+    /// input such as {"rate": "5 Mbit/s"} changes the path of the trial that runs in real time,
+    /// with the keys of `[[path.events]]` except `at`; `path-changed` or `path-refused` answers.
     #[arg(long, conflicts_with_all = ["verbose", "quiet", "dry_run", "json", "junit"])]
     pub(crate) control: bool,
     #[command(flatten)]

@@ -6,8 +6,8 @@ use axum::Json;
 use axum::extract::State;
 use serde_json::{Value, json};
 
-use super::{Ui, aside};
 use crate::error::Refusal;
+use crate::state::{Ui, aside};
 
 /// The program and what this machine can do.
 pub(super) async fn about(State(ui): State<Arc<Ui>>) -> Result<Json<Value>, Refusal> {

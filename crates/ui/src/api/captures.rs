@@ -16,9 +16,9 @@ use tcplab_trace::Filter;
 use tokio::sync::mpsc;
 use tokio_stream::wrappers::ReceiverStream;
 
-use super::{Ui, aside};
 use crate::captures::{LARGEST, Product, Uploaded, Wish};
 use crate::error::Refusal;
+use crate::state::{Ui, aside};
 
 /// Rows of an answer, unless more are asked for.
 const ROWS: usize = 200;

@@ -9,9 +9,9 @@ use axum::extract::State;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::{Ui, aside};
 use crate::error::Refusal;
 use crate::places::run_directory;
+use crate::state::{Ui, aside};
 
 /// Where pages of comparisons are kept, below the directory of all runs.
 const COMPARISONS: &str = ".comparisons";

@@ -13,11 +13,11 @@ use tcplab_lab::{Bench, Overrides};
 use tcplab_path::{Direction, PathEvent};
 use tcplab_plot::{PathPicture, path_picture};
 use tcplab_results::World;
-use tcplab_scenario::{PathFile, Scenario, ScenarioError, catalogue, presets, with_events};
+use tcplab_scenario::{Case, PathFile, Scenario, ScenarioError, catalogue, presets, with_events};
 use tcplab_units::{Instant, Span};
 
-use super::{Ui, aside};
 use crate::error::Refusal;
+use crate::state::{Ui, aside};
 
 /// How long the time of a trial is found out before a run.
 const PATIENCE: Duration = Duration::from_millis(500);
@@ -145,7 +145,10 @@ fn mistake(error: &ScenarioError, source: &str) -> Value {
 }
 
 fn experiment(scenario: &Scenario) -> Value {
-    let case = |case: &tcplab_scenario::Case| json!({ "name": case.name, "levels": case.levels, "base_rtt_ns": case.round_trip() });
+    let case = |case: &Case| {
+        let base_rtt_ns = case.round_trip().as_nanos();
+        json!({ "name": case.name, "levels": case.levels, "base_rtt_ns": base_rtt_ns })
+    };
     json!({
         "title": scenario.title,
         "trials": scenario.trials,
@@ -202,17 +205,12 @@ pub(super) async fn outlook(Json(draft): Json<Draft>) -> Result<Json<Value>, Ref
     draft.checked_length()?;
     aside(move || {
         let mistaken = |error: String| Refusal::bad(error);
-        let path = match draft.read() {
-            Ok(scenario) => scenario.cases.first().map(|case| case.path.clone()),
-            Err(_) => {
-                let file = PathFile::parse_with(
-                    &draft.toml,
-                    &draft.name,
-                    &[],
-                    &mut files_beside(Path::new("x.toml")),
-                );
-                Some(file.map_err(|error| mistaken(error.to_string()))?.path)
-            }
+        let path = if let Ok(scenario) = draft.read() {
+            scenario.cases.first().map(|case| case.path.clone())
+        } else {
+            let mut files = files_beside(Path::new("path.toml"));
+            let file = PathFile::parse_with(&draft.toml, &draft.name, &[], &mut files);
+            Some(file.map_err(|error| mistaken(error.to_string()))?.path)
         };
         let path = path.ok_or_else(|| mistaken("the scenario has no case".into()))?;
         Ok(Json(json!({ "picture": picture(&path, "What the path will do").map_err(mistaken)? })))

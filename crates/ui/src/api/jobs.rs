@@ -16,10 +16,10 @@ use tokio::sync::mpsc;
 use tokio_stream::Stream;
 use tokio_stream::wrappers::ReceiverStream;
 
-use super::{Ui, aside};
 use crate::error::Refusal;
 use crate::jobs::{Job, JobState};
 use crate::places::run_directory;
+use crate::state::{Ui, aside};
 
 /// Where scenarios of the page are kept, below the directory of all runs.
 const DRAFTS: &str = ".drafts";

@@ -11,15 +11,15 @@ use axum::response::sse::{Event, KeepAlive};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use tcplab_units::Instant;
+use tcplab_watch::{Cursor, PacketRow, Places, WatchedTrial};
 use tokio::sync::mpsc;
 use tokio::time::sleep;
 use tokio_stream::Stream;
 use tokio_stream::wrappers::ReceiverStream;
 
-use super::{Ui, aside};
 use crate::error::Refusal;
-use crate::live::{Cursor, PacketRow, Places, WatchedTrial};
 use crate::places::{TrialName, run_directory};
+use crate::state::{Ui, aside};
 
 /// How often a page is told, at most.
 const TOLD_EVERY: Duration = Duration::from_millis(100);
@@ -47,7 +47,7 @@ pub(super) async fn events(
     let trial = aside(move || {
         let places = places(&ui, &name)?;
         let now = places.now().ok_or_else(|| not_begun(&name))?;
-        ui.watched.trial(places, &now)
+        Ok(ui.watched.trial(&places, &now)?)
     })
     .await?;
     // One on the way: a slow page is told less often, and then more at once.
@@ -103,7 +103,7 @@ pub(super) async fn packets(
         let until = wanted.until_ns.unwrap_or(u64::MAX);
         let between = [wanted.from_ns, until].map(Instant::from_nanos);
         let most = wanted.most.unwrap_or(PACKETS).min(PACKETS);
-        let rows: Vec<PacketRow> = crate::live::packets(&place, between, most, wanted.last)?;
+        let rows: Vec<PacketRow> = tcplab_watch::packets(&place, between, most, wanted.last)?;
         Ok(Json(json!({ "packets": rows })))
     })
     .await

@@ -1,61 +1,25 @@
-//! The reports of runs, each under an address that nobody can guess.
-//!
-//! A report is a page of its own, with scripts in it. It is shown in a sandbox without an origin,
-//! so that whatever stands in it can ask this server nothing; as it then has no token either, its
-//! address carries a key that is good for this run's report alone.
+//! The files of reports, each page in a sandbox.
 
-use std::collections::BTreeMap;
 use std::fs;
-use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex};
+use std::path::Path;
+use std::sync::Arc;
 
 use axum::body::Body;
 use axum::extract::{Path as Parts, State};
 use axum::http::header::{CONTENT_SECURITY_POLICY, CONTENT_TYPE};
 use axum::response::{IntoResponse, Response};
 
-use super::{Ui, aside};
 use crate::error::Refusal;
 use crate::places::below;
+use crate::state::{Ui, aside};
 use crate::token::Token;
 
-/// Where reports are.
-pub(crate) const REPORTS: &str = "/reports/";
 /// The first page of a run's report, and the folder of one that has many.
 const PAGES: [&str; 2] = ["report.html", "report"];
 /// What a report may do: run the scripts in it, and nothing else.
 const POLICY: &str = "sandbox allow-scripts allow-downloads allow-modals; default-src 'none'; \
                       script-src 'nonce-NONCE' blob:; style-src 'nonce-NONCE'; img-src data: blob:; \
                       worker-src blob:";
-
-/// The keys of reports.
-#[derive(Debug, Default)]
-pub(crate) struct Reports {
-    keys: Mutex<BTreeMap<PathBuf, Token>>,
-}
-
-impl Reports {
-    /// The address of a run's report, if there is one.
-    pub(crate) fn address(&self, run: &Path) -> Option<String> {
-        let first = if run.join("report.html").is_file() {
-            "report.html"
-        } else if run.join("report/index.html").is_file() {
-            "report/index.html"
-        } else {
-            return None;
-        };
-        let mut keys = self.keys.lock().expect("no thread panics while it holds the keys");
-        if !keys.contains_key(run) {
-            keys.insert(run.to_owned(), Token::random().ok()?);
-        }
-        Some(format!("{REPORTS}{}/{first}", keys[run].as_str()))
-    }
-
-    fn run_of(&self, key: &str) -> Option<PathBuf> {
-        let keys = self.keys.lock().expect("no thread panics while it holds the keys");
-        keys.iter().find(|(_, own)| own.is(key)).map(|(run, _)| run.clone())
-    }
-}
 
 /// A file of a report.
 pub(super) async fn file(

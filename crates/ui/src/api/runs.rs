@@ -12,9 +12,9 @@ use serde_json::{Value, json};
 use tcplab_lab::{RunDirectory, RunGlance, TrialGlance, read_run};
 use tcplab_results::{ClaimCounts, RunWorld};
 
-use super::{Ui, aside};
 use crate::error::Refusal;
 use crate::places::{RunName, name_of, run_directory};
+use crate::state::{Ui, aside};
 
 /// Runs in a list: enough for years of a person's.
 const LISTED: usize = 1_000;

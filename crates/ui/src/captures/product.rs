@@ -274,7 +274,9 @@ struct Draft {
 
 impl Draft {
     fn of(capture: &CapturePlace, wish: &Wish) -> Result<Draft, Refusal> {
-        let path = |name: &str| Ok(capture.path(name)?.display().to_string());
+        let path = |name: &str| -> Result<String, Refusal> {
+            Ok(capture.path(name)?.display().to_string())
+        };
         let mut arguments = vec!["trace".to_owned()];
         if let Kind::Joined { client, server } = &wish.kind {
             if client == server {

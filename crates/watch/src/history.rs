@@ -9,7 +9,7 @@ use tcplab_trace::{Ack, FlowId, Segment, SegmentKind};
 use tcplab_units::{Endpoint, Instant, Span};
 
 /// An interval: ten times as fine as a page is told, and as samples are by default.
-pub(crate) const INTERVAL: Span = Span::from_millis(10);
+pub const INTERVAL: Span = Span::from_millis(10);
 /// Intervals of a series: 20 minutes; 10 MB for a trial. A note says when there were more.
 const INTERVALS: usize = 120_000;
 /// Directions of connections that are shown, those that began first.
@@ -71,8 +71,9 @@ struct FlowSeries {
     sums: Vec<FlowSums>,
 }
 
+/// Series of each direction of connections, each socket and each direction of the path; marks.
 #[derive(Debug, Default)]
-pub(crate) struct History {
+pub struct History {
     flows: Vec<FlowSeries>,
     places: BTreeMap<(usize, bool), usize>,
     samples: [Vec<SampleOf>; 2],
@@ -88,7 +89,7 @@ pub(crate) struct History {
 
 /// How much of a history a page has.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Cursor {
+pub struct Cursor {
     flows: Vec<usize>,
     samples: [usize; 2],
     path: [usize; 2],
@@ -231,13 +232,13 @@ impl History {
     }
 
     /// Whether all there is was read.
-    pub(crate) fn is_over(&self) -> bool {
+    pub fn is_over(&self) -> bool {
         self.ended >= READERS
     }
 
     /// What a page does not have yet, as JSON; the latest interval of each series once more, as it
     /// may have grown. None if nothing has changed.
-    pub(crate) fn since(&self, cursor: &mut Cursor) -> Option<Value> {
+    pub fn since(&self, cursor: &mut Cursor) -> Option<Value> {
         if cursor.changes == Some(self.changes) {
             return None;
         }

@@ -13,9 +13,10 @@ use tcplab_trace::{Analyzer, Frame};
 use tcplab_units::{Endpoint, Instant, Span};
 use tcplab_wire::LinkType;
 
-use super::follow::Growing;
-use super::sink::HistorySink;
-use super::{Places, WatchedTrial};
+use crate::follow::Growing;
+use crate::places::Places;
+use crate::sink::HistorySink;
+use crate::trial::WatchedTrial;
 
 /// The longest line, bytes: a sample has some 400.
 const LINE: usize = 1 << 16;
@@ -84,7 +85,9 @@ pub(super) fn samples(
         }
         let Ok(samples) = parse_samples(now, &format!("{header}{line}\n")) else { return true };
         let Some(trial) = trial.upgrade() else { return false };
-        samples.iter().for_each(|sample| trial.history().sample(sample));
+        for sample in &samples {
+            trial.history().sample(sample);
+        }
         true
     });
 }

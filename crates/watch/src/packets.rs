@@ -9,12 +9,12 @@ use tcplab_trace::{Ack, Analyzer, Connection, FlowId, Frame, Segment, SegmentKin
 use tcplab_units::{Endpoint, Instant, Span};
 use tcplab_wire::LinkType;
 
-use super::read::time_of_first;
-use crate::error::Refusal;
+use crate::error::WatchError;
+use crate::read::time_of_first;
 
 /// A packet, for a ladder.
 #[derive(Debug, Clone, Serialize)]
-pub(crate) struct PacketRow {
+pub struct PacketRow {
     frame: u64,
     at_ns: u64,
     connection: usize,
@@ -38,24 +38,23 @@ pub(crate) struct PacketRow {
 ///
 /// # Errors
 /// When there is no capture yet.
-pub(crate) fn packets(
+pub fn packets(
     place: &Path,
     between: [Instant; 2],
     most: usize,
     are_last: bool,
-) -> Result<Vec<PacketRow>, Refusal> {
+) -> Result<Vec<PacketRow>, WatchError> {
     let file = place.join(capture_file(Endpoint::Client));
-    let missing = |_| Refusal::missing("there are no packets: the trial did not keep them");
-    let mut reader = Reader::open(&file).map_err(missing)?;
+    let mut reader = Reader::open(&file).map_err(|_| WatchError::NoPackets)?;
     let shift = time_of_first(place, Endpoint::Client).unwrap_or_default();
-    let mut analyzer = Analyzer::with_sink(Rows { rows: Vec::new(), shift, between }).with_jobs(1);
+    let mut analyzer = Analyzer::with_sink(Rows { found: Vec::new(), shift, between }).with_jobs(1);
     let mut zero = None;
     // What is not written whole yet is left out.
     while let Ok(Some(record)) = reader.next_record() {
         let Some(time) = record.time else { continue };
         let at = Instant::ZERO + shift;
         let at = at + Span::from_nanos(time.as_nanos() - *zero.get_or_insert(time.as_nanos()));
-        if at > between[1] || (!are_last && analyzer.sink().rows.len() >= most) {
+        if at > between[1] || (!are_last && analyzer.sink().found.len() >= most) {
             break;
         }
         let comments = record.comments().collect::<Vec<_>>().join("; ");
@@ -68,7 +67,7 @@ pub(crate) fn packets(
         };
         analyzer.packet(&frame);
     }
-    let (_, Rows { mut rows, .. }) = analyzer.finish_into();
+    let (_, Rows { found: mut rows, .. }) = analyzer.finish_into();
     rows.sort_by_key(|row| row.frame);
     if are_last {
         rows.drain(..rows.len().saturating_sub(most));
@@ -78,7 +77,7 @@ pub(crate) fn packets(
 }
 
 struct Rows {
-    rows: Vec<PacketRow>,
+    found: Vec<PacketRow>,
     shift: Span,
     between: [Instant; 2],
 }
@@ -96,7 +95,7 @@ impl Sink for Rows {
         let Some(at_ns) = self.wanted(segment.at) else { return };
         let flags = [(segment.syn, "SYN"), (segment.fin, "FIN"), (segment.psh, "PSH")];
         let flags = flags.into_iter().filter(|(is_set, _)| *is_set).map(|(_, name)| name);
-        self.rows.push(PacketRow {
+        self.found.push(PacketRow {
             frame: segment.frame,
             at_ns,
             connection: flow.connection,
@@ -114,13 +113,13 @@ impl Sink for Rows {
     fn ack(&mut self, flow: FlowId, ack: Ack) {
         let Some(at_ns) = self.wanted(ack.at) else { return };
         // Of a packet with data the segment is a row already.
-        if let Some(row) = self.rows.last_mut().filter(|row| row.frame == ack.frame) {
+        if let Some(row) = self.found.last_mut().filter(|row| row.frame == ack.frame) {
             row.ack = Some(ack.ack.as_u64());
             row.window_bytes = ack.window.map(tcplab_units::Bytes::as_u64);
             return;
         }
         let block = |range: &tcplab_trace::Range| [range.start.as_u64(), range.end.as_u64()];
-        self.rows.push(PacketRow {
+        self.found.push(PacketRow {
             frame: ack.frame,
             at_ns,
             connection: flow.connection,

@@ -1,12 +1,12 @@
-//! Passes what the analyser finds to the history of a trial: of each direction what its sender's end
-//! sees, which alone knows what is in flight.
+//! Passes what the analyser finds to the history of a trial: of each direction what its sender's
+//! end sees, which alone knows what is in flight.
 
 use std::sync::{Arc, Weak};
 
 use tcplab_trace::{Ack, Connection, FlowId, Segment, Sink};
 use tcplab_units::{Endpoint, Span};
 
-use super::WatchedTrial;
+use crate::trial::WatchedTrial;
 
 pub(super) struct HistorySink {
     trial: Weak<WatchedTrial>,

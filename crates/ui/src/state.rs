@@ -1,0 +1,40 @@
+//! What all answers share.
+
+use std::path::PathBuf;
+
+use tcplab_watch::Watched;
+
+use crate::captures::Captures;
+use crate::config::Config;
+use crate::error::Refusal;
+use crate::jobs::Jobs;
+use crate::reports::Reports;
+
+/// What the server knows.
+#[derive(Debug)]
+pub(crate) struct Ui {
+    pub(crate) runs: PathBuf,
+    pub(crate) program: PathBuf,
+    pub(crate) jobs: Jobs,
+    pub(crate) watched: Watched,
+    pub(crate) reports: Reports,
+    pub(crate) captures: Captures,
+}
+
+impl Ui {
+    pub(crate) fn new(config: Config) -> Ui {
+        let Config { runs, program, .. } = config;
+        let jobs = Jobs::new(program.clone(), runs.clone());
+        let captures = Captures::new(&runs, program.clone());
+        let (watched, reports) = (Watched::default(), Reports::default());
+        Ui { runs, program, jobs, watched, reports, captures }
+    }
+}
+
+/// Does work that takes a while, or waits for the disk, beside the others.
+pub(crate) async fn aside<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, Refusal> + Send + 'static,
+) -> Result<T, Refusal> {
+    let done = tokio::task::spawn_blocking(work).await;
+    done.unwrap_or_else(|_| Err(Refusal::failed("a mistake in tcplab: the work ended early")))
+}
