@@ -60,6 +60,19 @@ fn answers_are_as_described() {
     let draft = json!({ "toml": SMALL, "world": "sim" });
     let mistaken = json!({ "toml": "[path]\nrat = 1" });
     let trial = format!("run={run}&case=reno&trial=1");
+    let capture = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../corpus/groundtruth");
+    let capture = fs::read_dir(capture).unwrap().map(|it| it.unwrap().path());
+    let mut captures: Vec<PathBuf> = capture
+        .filter(|it| it.extension().is_some_and(|ending| ending == "pcap" || ending == "pcapng"))
+        .collect();
+    captures.sort();
+    let headers = format!("{}Content-Type: application/octet-stream\r\n", page.own());
+    let brought = fs::read(&captures[0]).unwrap();
+    let brought = page.ask("POST", "/api/captures?name=a.pcap", &headers, &brought).json();
+    let id = brought["id"].as_str().unwrap();
+    let of = format!("id={id}");
+    let made = json!({ "id": id, "kind": "listing", "connection": 1 });
+    let one = format!("/api/capture/product?{of}&number=1");
     let mut document: Value = serde_json::from_slice(&fs::read(file()).unwrap()).unwrap();
     for (method, place, path, body) in [
         ("get", "/api/about", "/api/about".to_owned(), Value::Null),
@@ -79,6 +92,13 @@ fn answers_are_as_described() {
         ("get", "/api/jobs/{id}", format!("/api/jobs/{failed}"), Value::Null),
         ("post", "/api/jobs/{id}/stop", "/api/jobs/1/stop".into(), json!({})),
         ("get", "/api/live/packets", format!("/api/live/packets?{trial}"), Value::Null),
+        ("get", "/api/captures", "/api/captures".into(), Value::Null),
+        ("post", "/api/capture/read", "/api/capture/read".into(), json!({ "id": id })),
+        ("get", "/api/capture", format!("/api/capture?{of}"), Value::Null),
+        ("post", "/api/capture/products", "/api/capture/products".into(), made),
+        ("get", "/api/capture/product", one.clone(), Value::Null),
+        ("delete", "/api/capture/product", one, Value::Null),
+        ("delete", "/api/capture", format!("/api/capture?{of}"), Value::Null),
         ("post", "/api/jobs", "/api/jobs".into(), wish),
         ("delete", "/api/run", format!("/api/run?run={second}"), Value::Null),
     ] {
