@@ -19,7 +19,7 @@ pub(crate) fn bridge(arguments: BridgeArguments) -> Result<ExitCode> {
         interfaces: [first, second],
         lasting: duration.map(Span::to_std),
     };
-    let mut display = Display::new(using.live);
+    let mut display = Display::new(&using)?;
     let warn = |text: &str| print_note(&format!("tcplab: warning: {text}"));
     let ended = tcplab_testbed::bridge(&request, warn, |traffic| display.show(traffic));
     Display::clear(using.live);

@@ -14,24 +14,37 @@ use tcplab_load::{
 use tcplab_quantities::{BULK_DOCUMENT, LOAD_DOCUMENT};
 use tcplab_units::Durations;
 
-use crate::arguments::{BulkDirection, LoadArguments};
+use crate::arguments::{BulkDirection, LiveMode, LoadArguments};
 use crate::exit::FAILED;
+use crate::live::{self, LiveLoad, quantiles};
 use crate::output::{LiveLine, answer_or_json, print_note};
 use crate::progress::unless_stopped;
-use crate::signals::stop_on_signals;
 
 pub(crate) fn load(arguments: &LoadArguments) -> Result<ExitCode> {
     let stop = Arc::new(AtomicBool::new(false));
-    stop_on_signals(&stop)?;
-    let mut display = Display::new(arguments.quiet);
+    let mode = match arguments.bulk {
+        // It has no more to show than a line.
+        Some(_) => arguments.live.live.map(|_| LiveMode::Plain),
+        None => live::mode(arguments.live.live),
+    };
+    live::stop_on_signals(&stop, mode)?;
+    let mut display = Display::new(arguments.quiet, mode);
     if let Some(direction) = arguments.bulk {
         return bulk(arguments, direction, &stop, &mut display);
     }
     let config = config(arguments)?;
+    let screen = open_screen(arguments, mode);
     let outcome = tcplab_load::run(&config, &mut |progress| {
-        display.show(progress.elapsed, || line(progress));
+        match &screen {
+            Some(screen) => screen.show(progress),
+            None if mode.is_some() => display.show(progress.elapsed, || {
+                format!("{}  {}", line(progress), quantiles(&progress.latencies))
+            }),
+            None => display.show(progress.elapsed, || line(progress)),
+        }
         unless_stopped(&stop)
     });
+    drop(screen);
     display.clear();
     let outcome = outcome?;
     answer_or_json(&LOAD_DOCUMENT, &arguments.json, &outcome, || {
@@ -49,6 +62,16 @@ pub(crate) fn load(arguments: &LoadArguments) -> Result<ExitCode> {
     }
     let is_good = outcome.failed() == 0 && outcome.requests > 0;
     Ok(if is_good { ExitCode::SUCCESS } else { ExitCode::from(FAILED) })
+}
+
+/// The whole screen, if it is asked for and can be drawn on.
+fn open_screen(arguments: &LoadArguments, mode: Option<LiveMode>) -> Option<LiveLoad> {
+    let open = || {
+        LiveLoad::open(&arguments.target).inspect_err(|error| {
+            print_note(&format!("--live: a line a second, as the screen fails: {error}"));
+        })
+    };
+    (mode == Some(LiveMode::Screen)).then(open)?.ok()
 }
 
 fn config(arguments: &LoadArguments) -> Result<Config> {
@@ -115,13 +138,16 @@ fn gbit(bytes: u64, seconds: f64) -> f64 {
 /// A changing line on a terminal, elsewhere a line per second.
 struct Display {
     is_quiet: bool,
+    /// Whether each line stays, as in a log.
+    is_log: bool,
     line: LiveLine,
     shown: u64,
 }
 
 impl Display {
-    fn new(is_quiet: bool) -> Display {
-        Display { is_quiet, line: LiveLine::new(), shown: 0 }
+    fn new(is_quiet: bool, mode: Option<LiveMode>) -> Display {
+        let is_log = mode == Some(LiveMode::Plain);
+        Display { is_quiet, is_log, line: LiveLine::new(), shown: 0 }
     }
 
     /// Shows the progress once per second.
@@ -130,18 +156,18 @@ impl Display {
             return;
         }
         self.shown = elapsed.as_secs();
-        self.line.show(&line());
+        if self.is_log { print_note(&line()) } else { self.line.show(&line()) }
     }
 
     fn clear(&self) {
-        if self.shown > 0 {
+        if self.shown > 0 && !self.is_log {
             self.line.clear();
         }
     }
 }
 
 fn line(progress: &Progress) -> String {
-    let Progress { elapsed, is_warming_up, requests, errors, bytes, connected } = progress;
+    let Progress { elapsed, is_warming_up, requests, errors, bytes, connected, .. } = progress;
     let seconds = elapsed.as_secs_f64().max(1e-3);
     let mut line = format!(
         "{seconds:.0} s  {connected} connected  {requests} answered ({:.0}/s, {:.2} Mbit/s)",
@@ -247,6 +273,7 @@ mod tests {
             errors: 3,
             bytes: 1_000_000,
             connected: 10,
+            ..Progress::default()
         };
         assert_eq!(
             line(&progress),

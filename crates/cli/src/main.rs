@@ -12,6 +12,7 @@ mod exit;
 mod export;
 mod fidelity;
 mod kernel;
+mod live;
 mod load;
 mod metrics;
 mod mistaken;

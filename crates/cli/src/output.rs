@@ -20,7 +20,8 @@ use crate::unfinished::Unfinished;
 use destination::Destination;
 pub(crate) use passed_on::{has_one_output, pass_on_error, pass_on_output};
 pub(crate) use terminal::{
-    Bar, LiveLine, columns, has_seen_notes, print_coloured_note, print_note, print_note_unless,
+    Bar, LiveLine, columns, has_seen_notes, output_for_screen, print_coloured_note, print_note,
+    print_note_unless,
 };
 
 /// What an error of writing to standard output begins with.

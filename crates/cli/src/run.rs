@@ -19,13 +19,13 @@ use tcplab_units::Bytes;
 use crate::arguments::{Io, RunArguments, World};
 use crate::control::{Control, listen};
 use crate::exit::ERROR;
+use crate::live::{self, LiveRun};
 use crate::output::{answer_or_json, print_note, print_note_unless};
 use crate::print_error::print_error;
 use crate::progress::Display;
 use crate::report;
 use crate::run_summary::{RunEnd, RunSummary};
 use crate::series::Series;
-use crate::signals::stop_on_signals;
 
 /// Time for the estimate before a run.
 pub(crate) const BRIEFLY: Duration = Duration::from_millis(250);
@@ -38,11 +38,14 @@ pub(crate) fn run(arguments: &RunArguments) -> Result<ExitCode> {
         if arguments.shown.junit.is_some() {
             bail!("--junit is of one experiment: run each by its name");
         }
+        if arguments.control {
+            bail!("--control is of one experiment: run each by its name");
+        }
         return series.run(arguments, |arguments, stop| run_one(arguments, stop, None));
     }
     let stop = Arc::new(AtomicBool::new(false));
     if !arguments.dry_run {
-        stop_on_signals(&stop)?;
+        live::stop_on_signals(&stop, arguments.live.live)?;
     }
     let steering = arguments.control.then(|| listen(&stop)).transpose()?;
     Ok(run_one(arguments, &stop, steering)?.code)
@@ -60,21 +63,29 @@ fn run_one(
     let directory = open(arguments)?;
     let bench = Bench { steering, ..bench(arguments)? };
     let estimate = tcplab_lab::estimate(&directory, &bench, BRIEFLY);
-    let quiet = arguments.quiet || arguments.control;
+    let mode = live::mode(arguments.live.live);
+    let quiet = arguments.quiet || arguments.control || mode.is_some();
     let mut display = Display::of(&directory, &estimate, quiet);
     let mut control = arguments.control.then(|| Control::of(&directory, &estimate));
     print_note_unless(quiet, &estimate.in_short());
     estimate.warnings.iter().for_each(|warning| print_note_unless(quiet, &format!("! {warning}")));
+    let mut live = mode.map(|mode| LiveRun::of(&directory, &estimate, mode));
     let mut has_trials = false;
     let show = |event: Event<'_>| {
         has_trials |= matches!(event, Event::Analysing { .. });
         if let Some(control) = &mut control {
             control.event(event);
         }
-        display.show(event);
+        match &mut live {
+            Some(live) => live.show(event),
+            None => display.show(event),
+        }
     };
     let completed = complete(&directory, &bench, stop, show, tcplab_actions::write_report);
     display.clear();
+    if let Some(live) = live {
+        live.close();
+    }
     let printed = completed.and_then(|outcome| {
         let claims = ClaimCounts::of(&outcome.run.claims);
         let code = match &mut control {

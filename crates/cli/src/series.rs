@@ -11,10 +11,10 @@ use tcplab_scenario::{Keep, RecordingSpec, catalogue};
 
 use crate::arguments::RunArguments;
 use crate::exit::{ERROR, FAILED};
+use crate::live;
 use crate::output::{answer, print_note, print_note_unless};
 use crate::print_error::print_error;
 use crate::run_summary::{RunEnd, RunSummary};
-use crate::signals::stop_on_signals;
 
 /// The experiments of a folder.
 #[derive(Debug, PartialEq, Eq)]
@@ -79,7 +79,7 @@ impl Series {
             tcplab_actions::find(experiment)?;
         }
         let stop = Arc::new(AtomicBool::new(false));
-        stop_on_signals(&stop)?;
+        live::stop_on_signals(&stop, arguments.live.live)?;
         let mut outcomes = Vec::new();
         for (index, experiment) in self.0.iter().enumerate() {
             if stop.load(Ordering::Relaxed) {

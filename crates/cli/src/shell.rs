@@ -13,8 +13,9 @@ use tcplab_testbed::{
 
 use crate::arguments::{PathChoice, ShellArguments, UseArguments};
 use crate::exit::{ERROR, of_signal};
-use crate::output::print_note;
+use crate::output::{has_seen_notes, print_note};
 use crate::print_error::print_error;
+use crate::remedied::Remedied;
 use crate::run::{device, launcher};
 use crate::traffic::{self, Display};
 use crate::{path_choice, virtual_shell};
@@ -24,6 +25,7 @@ pub(crate) fn shell(arguments: &ShellArguments) -> Result<ExitCode> {
         let print_failure = |failure: &str| print_failure(failure, &arguments.command);
         return virtual_shell::shell(arguments, print_failure);
     }
+    refuse_mixed(&arguments.using)?;
     let depth = env::var("TCPLAB_SHELL").ok().and_then(|depth| depth.parse().ok());
     let near = || env::var("TCPLAB_NEAR").ok().and_then(|address| address.parse().ok());
     let command = if arguments.command.is_empty() {
@@ -49,7 +51,7 @@ pub(crate) fn shell(arguments: &ShellArguments) -> Result<ExitCode> {
             request.description
         ));
     }
-    let mut display = Display::new(arguments.using.live);
+    let mut display = Display::new(&arguments.using)?;
     let watch = |traffic: &_| display.show(traffic);
     let end = |ended| {
         Display::clear(arguments.using.live);
@@ -57,6 +59,16 @@ pub(crate) fn shell(arguments: &ShellArguments) -> Result<ExitCode> {
     };
     let code = tcplab_testbed::shell(&request, watch, end)?;
     Ok(ExitCode::from(code))
+}
+
+/// Lines on the terminal of a program that prints there, too.
+fn refuse_mixed(using: &UseArguments) -> Result<()> {
+    if using.live && has_seen_notes() {
+        let said = "--live prints to this terminal, which belongs to the program";
+        let remedy = "--live-log FILE, and `tail -f FILE` in another terminal";
+        return Err(Remedied::error(said, remedy));
+    }
+    Ok(())
 }
 
 /// The chosen path and how it is used. Warns first if this machine cannot model it reliably.

@@ -33,6 +33,25 @@ pub(crate) fn stop_on_signals(stop: &Arc<AtomicBool>) -> Result<()> {
     Ok(())
 }
 
+/// As [`stop_on_signals`], and calls `leave` before a second signal ends the command.
+pub(crate) fn stop_on_signals_then(stop: &Arc<AtomicBool>, leave: fn()) -> Result<()> {
+    ENDS_BY_ITSELF.store(true, Ordering::Relaxed);
+    let (mut heard, sender) = UnixStream::pair()?;
+    thread::Builder::new().spawn(move || {
+        if heard.read_exact(&mut [0; 2]).is_ok() {
+            leave();
+            let signal = STOPPED_BY.load(Ordering::Relaxed);
+            exit(of_signal(signal as i32).into());
+        }
+    })?;
+    for signal in [SIGINT, SIGTERM, SIGHUP] {
+        flag::register(signal, Arc::clone(stop)).context("cannot install signal handlers")?;
+        remember(signal)?;
+        pipe::register(signal, sender.try_clone()?)?;
+    }
+    Ok(())
+}
+
 /// Calls `clean` as the last thing before SIGINT or SIGTERM ends a command that does not end by
 /// itself; only the first call counts, and none where no thread can be made. SIGHUP stays as it is:
 /// `nohup` ignores it.

@@ -1,6 +1,9 @@
 //! Traffic through a path of `tcplab shell` or `tcplab bridge`, as text.
 
-use anyhow::Result;
+use std::fs::{File, OpenOptions};
+use std::io::Write as _;
+
+use anyhow::{Context, Result};
 use tcplab_quantities::TRAFFIC_DOCUMENT;
 use tcplab_recording::{DirectionTraffic, Summary, Traffic};
 use tcplab_units::{Bytes, Instant, Rate, Span, rounded};
@@ -14,23 +17,39 @@ const VIRTUAL: &str = "virtual";
 /// Shows the traffic on standard error: a changing line on a terminal, elsewhere a line per second.
 pub(crate) struct Display {
     is_live: bool,
+    /// Where lines are appended in place of standard error.
+    log: Option<File>,
     line: LiveLine,
     last: Option<Traffic>,
 }
 
 impl Display {
-    pub(crate) fn new(is_live: bool) -> Display {
-        Display { is_live, line: LiveLine::new(), last: None }
+    /// # Errors
+    /// If the log cannot be opened.
+    pub(crate) fn new(arguments: &UseArguments) -> Result<Display> {
+        let open = |path| OpenOptions::new().append(true).create(true).open(path);
+        let log = match &arguments.live_log {
+            Some(path) => {
+                let name = path.display();
+                Some(open(path).with_context(|| format!("cannot write {name}"))?)
+            }
+            None => None,
+        };
+        Ok(Display { is_live: arguments.live, log, line: LiveLine::new(), last: None })
     }
 
     /// Called once per second.
     pub(crate) fn show(&mut self, traffic: &Traffic) {
-        if !self.is_live {
+        if !self.is_live && self.log.is_none() {
             return;
         }
         let line = live_line(self.last.as_ref(), traffic);
         self.last = Some(traffic.clone());
-        self.line.show(&line);
+        match &mut self.log {
+            // The program goes on when the disk is full.
+            Some(log) => _ = log.write_all(format!("{line}\n").as_bytes()),
+            None => self.line.show(&line),
+        }
     }
 
     /// Erases the line of `show` on a terminal.

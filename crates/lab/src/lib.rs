@@ -35,5 +35,5 @@ pub use run::{
 pub use shell::{ShellError, VirtualShell, shell};
 pub use store::{
     Extension, RunDirectory, RunGlance, TrialGlance, TrialState, extend, kept_files,
-    place_of_trial, run_tables, write_run_table,
+    place_of_trial, run_tables, trial_result, write_run_table,
 };

@@ -6,6 +6,8 @@ use std::time::Duration;
 use serde::{Serialize, Serializer};
 use tcplab_units::Durations;
 
+use crate::latency::Latencies;
+
 /// The results of a load. Times in nanoseconds.
 #[derive(Debug, Clone, Serialize)]
 pub struct Outcome {
@@ -65,7 +67,7 @@ pub struct BodySeen {
 }
 
 /// How far a load is.
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub struct Progress {
     /// Since the beginning, with the warm-up.
     pub elapsed: Duration,
@@ -79,6 +81,8 @@ pub struct Progress {
     pub bytes: u64,
     /// Connections that stand.
     pub connected: u64,
+    /// Of the good answers, without those of the warm-up.
+    pub latencies: Latencies,
 }
 
 pub(crate) fn seconds<S: Serializer>(span: &Duration, to: S) -> Result<S::Ok, S::Error> {

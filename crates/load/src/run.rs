@@ -164,6 +164,7 @@ fn progress(load: &Load<'_>) -> Progress {
         errors: read(&load.gauges.errors),
         bytes: read(&load.gauges.bytes),
         connected: read(&load.gauges.connected),
+        latencies: load.gauges.latency.read(),
     }
 }
 

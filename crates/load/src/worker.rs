@@ -14,6 +14,7 @@ use rustix::time::{ClockId, clock_gettime};
 use crate::config::{Config, Length, Pace, Renewal};
 use crate::connection::{Connection, Event, Question};
 use crate::error::Fault;
+use crate::latency::LatencyGauge;
 use crate::schedule::Schedule;
 use crate::times::Times;
 
@@ -55,6 +56,7 @@ pub(crate) struct Gauges {
     pub(crate) errors: AtomicU64,
     pub(crate) bytes: AtomicU64,
     pub(crate) connected: AtomicU64,
+    pub(crate) latency: LatencyGauge,
 }
 
 /// The counts of a thread.
@@ -408,6 +410,7 @@ impl Ledger<'_> {
                 self.counted.last = Some(now);
                 let latency = first_byte.unwrap_or(now).saturating_duration_since(since);
                 self.counted.latency.record(latency);
+                gauges.latency.record(latency);
                 self.counted.response.record(now.saturating_duration_since(since));
             }
             Err(fault) => *self.counted.errors.entry(fault).or_default() += 1,

@@ -37,7 +37,7 @@ pub use episode::{EpisodeRow, InterruptionRow, Recovery};
 pub use finding::FindingRow;
 pub use flow::{FlowConnectionRow, FlowRow, FlowSeries};
 pub use kept::KeptTrials;
-pub use main_metric::main_metric;
+pub use main_metric::{main_metric, metric_by_workload};
 pub use metrics::{Metric, MetricNames, MetricValue, Metrics};
 pub use option::OptionRow;
 pub use remark::remark;

@@ -2,7 +2,7 @@
 
 use tcplab_scenario::{Better, MetricInfo, MetricKind, Scope, metric};
 
-use crate::Run;
+use crate::{Run, Trial};
 
 /// Without a comparison, plot or claim, the first of these that trials have: answers of a load,
 /// data of a transfer, response time, duration.
@@ -30,6 +30,15 @@ pub fn main_metric(run: &Run) -> Option<&'static MetricInfo> {
     let usual = usual.into_iter();
     let infos = compared.chain(plotted).chain(claimed).chain(usual).filter_map(metric);
     infos.filter(|info| is_number(info)).find(|info| has(run, info.name))
+}
+
+/// The metric by which a trial is shown before its run has an answer: the first by the workload
+/// that it has, with its value.
+pub fn metric_by_workload(trial: &Trial) -> Option<(&'static MetricInfo, f64)> {
+    USUAL.into_iter().find_map(|name| {
+        let value = trial.metrics.value_named(name).filter(|value| value.is_finite())?;
+        Some((metric(name)?, value))
+    })
 }
 
 /// The flow whose metrics are the trial's.

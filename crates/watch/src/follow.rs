@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use crate::places::Places;
+use crate::trial::Places;
 
 /// How long a reader rests at the end of what there is. With the writer's 50 ms, and the 100 ms
 /// after which a page is told, a packet is seen a fifth of a second after it was sent.

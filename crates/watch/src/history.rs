@@ -19,36 +19,36 @@ const MARKS: usize = 50_000;
 
 /// One direction of a connection in an interval.
 #[derive(Debug, Clone, Copy, Default)]
-struct FlowSums {
-    interval: u64,
+pub(crate) struct FlowSums {
+    pub(crate) interval: u64,
     /// The end of the highest data sent, and of what was acknowledged, bytes of the stream.
     sent: u64,
     acknowledged: u64,
     /// How far the receiver lets it send.
     allowed: Option<u64>,
     /// At the last segment.
-    in_flight: u64,
+    pub(crate) in_flight: u64,
     /// Of new data.
-    bytes: u64,
+    pub(crate) bytes: u64,
     segments: u64,
-    retransmissions: u64,
+    pub(crate) retransmissions: u64,
 }
 
 /// One direction of the path in an interval.
 #[derive(Debug, Clone, Copy, Default)]
-struct PathSums {
-    interval: u64,
+pub(crate) struct PathSums {
+    pub(crate) interval: u64,
     /// The longest time in the queue.
-    waited: Span,
-    bytes: u64,
-    dropped: u64,
+    pub(crate) waited: Span,
+    pub(crate) bytes: u64,
+    pub(crate) dropped: u64,
 }
 
 /// The latest sample of an interval.
 #[derive(Debug, Clone, Copy)]
-struct SampleOf {
-    interval: u64,
-    sample: Sample,
+pub(crate) struct SampleOf {
+    pub(crate) interval: u64,
+    pub(crate) sample: Sample,
 }
 
 /// A packet that is worth a mark.
@@ -65,20 +65,22 @@ struct Mark {
 
 /// A direction of a connection: which, and the first of its numbers that was seen.
 #[derive(Debug, Default)]
-struct FlowSeries {
+pub(crate) struct FlowSeries {
     connection: usize,
-    forward: bool,
-    sums: Vec<FlowSums>,
+    pub(crate) forward: bool,
+    pub(crate) sums: Vec<FlowSums>,
 }
 
 /// Series of each direction of connections, each socket and each direction of the path; marks.
 #[derive(Debug, Default)]
 pub struct History {
-    flows: Vec<FlowSeries>,
+    pub(crate) flows: Vec<FlowSeries>,
     places: BTreeMap<(usize, bool), usize>,
-    samples: [Vec<SampleOf>; 2],
-    path: [Vec<PathSums>; 2],
+    pub(crate) samples: [Vec<SampleOf>; 2],
+    pub(crate) path: [Vec<PathSums>; 2],
     marks: Vec<Mark>,
+    /// Packets that the path dropped, by the name of the cause.
+    pub(crate) drops: BTreeMap<&'static str, u64>,
     /// Whether something was left out, as there was too much.
     is_cut: bool,
     /// Readers that have come to an end.
@@ -98,7 +100,7 @@ pub struct Cursor {
 }
 
 /// The slow start threshold before there is one (Linux: `TCP_INFINITE_SSTHRESH`).
-const NO_THRESHOLD: u64 = 0x7fff_ffff;
+pub(crate) const NO_THRESHOLD: u64 = 0x7fff_ffff;
 /// Readers of a recording.
 const READERS: usize = 4;
 
@@ -152,7 +154,7 @@ impl History {
         Some(&mut series[at])
     }
 
-    pub(super) fn segment(&mut self, flow: FlowId, segment: &Segment, at: Instant) {
+    pub(crate) fn segment(&mut self, flow: FlowId, segment: &Segment, at: Instant) {
         let again = segment.kind.is_retransmission();
         if let Some(sums) = self.flow(flow, at) {
             sums.sent = sums.sent.max(segment.range.end.as_u64());
@@ -174,7 +176,7 @@ impl History {
         }
     }
 
-    pub(super) fn ack(&mut self, flow: FlowId, ack: &Ack, at: Instant) {
+    pub(crate) fn ack(&mut self, flow: FlowId, ack: &Ack, at: Instant) {
         if let Some(sums) = self.flow(flow, at) {
             sums.acknowledged = sums.acknowledged.max(ack.ack.as_u64());
             let allowed = ack.window.map(|window| ack.ack.as_u64() + window.as_u64());
@@ -182,7 +184,7 @@ impl History {
         }
     }
 
-    pub(super) fn sample(&mut self, sample: &Sample) {
+    pub(crate) fn sample(&mut self, sample: &Sample) {
         let interval = interval_of(sample.at);
         let of = &mut self.samples[sample.endpoint.index()];
         self.changes += 1;
@@ -195,7 +197,7 @@ impl History {
         }
     }
 
-    pub(super) fn verdict(&mut self, verdict: &Verdict) {
+    pub(crate) fn verdict(&mut self, verdict: &Verdict) {
         let interval = interval_of(verdict.left);
         let place = usize::from(verdict.direction == Direction::Reverse);
         self.changes += 1;
@@ -211,6 +213,7 @@ impl History {
             }
         }
         if let Fate::Dropped(cause) = verdict.fate {
+            *self.drops.entry(cause.name()).or_default() += 1;
             let forward = verdict.direction == Direction::Forward;
             let what = cause.to_string();
             self.mark(Mark { at: verdict.left, kind: "drop", forward, sequence: None, what });
@@ -226,7 +229,7 @@ impl History {
     }
 
     /// A reader has come to its end.
-    pub(super) fn ended(&mut self) {
+    pub(crate) fn ended(&mut self) {
         self.ended += 1;
         self.changes += 1;
     }

@@ -14,9 +14,8 @@ use tcplab_units::{Endpoint, Instant, Span};
 use tcplab_wire::LinkType;
 
 use crate::follow::Growing;
-use crate::places::Places;
 use crate::sink::HistorySink;
-use crate::trial::WatchedTrial;
+use crate::trial::{Places, WatchedTrial};
 
 /// The longest line, bytes: a sample has some 400.
 const LINE: usize = 1 << 16;

@@ -1,5 +1,6 @@
-//! A trial that is watched.
+//! A trial that is watched, and where it is.
 
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 
@@ -8,8 +9,8 @@ use crate::history::History;
 /// A trial that is read as it grows.
 #[derive(Debug)]
 pub struct WatchedTrial {
-    pub(crate) history: Mutex<History>,
-    pub(crate) stop: Arc<AtomicBool>,
+    history: Mutex<History>,
+    stop: Arc<AtomicBool>,
 }
 
 impl Drop for WatchedTrial {
@@ -19,7 +20,33 @@ impl Drop for WatchedTrial {
     }
 }
 
+/// Where the recording of a trial is made, and where it will be.
+#[derive(Debug, Clone)]
+pub struct Places {
+    /// The run.
+    pub run: PathBuf,
+    /// The case's name.
+    pub case: String,
+    /// The number of the trial in its case.
+    pub number: u32,
+}
+
+impl Places {
+    /// Where it is now.
+    pub fn now(&self) -> Option<PathBuf> {
+        tcplab_lab::place_of_trial(&self.run, &self.case, self.number)
+    }
+    /// Whether nothing is added to it any more.
+    pub fn is_done(&self) -> bool {
+        self.now().is_none_or(|place| place.join("DONE").exists())
+    }
+}
+
 impl WatchedTrial {
+    pub(crate) fn new(stop: Arc<AtomicBool>) -> WatchedTrial {
+        WatchedTrial { history: Mutex::default(), stop }
+    }
+
     /// What happened so far.
     pub fn history(&self) -> MutexGuard<'_, History> {
         self.history.lock().expect("no thread panics while it holds a history")

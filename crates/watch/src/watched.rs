@@ -1,4 +1,4 @@
-//! All trials that are watched.
+//! The trials that are watched: those who watch the same one share its readers.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -7,9 +7,8 @@ use std::sync::{Arc, Mutex, Weak};
 use std::thread;
 
 use crate::error::{WATCHED, WatchError};
-use crate::places::Places;
 use crate::read;
-use crate::trial::WatchedTrial;
+use crate::trial::{Places, WatchedTrial};
 
 /// The trials that are watched.
 #[derive(Debug, Default)]
@@ -32,7 +31,7 @@ impl Watched {
             return Err(WatchError::TooMany);
         }
         let stop = Arc::new(AtomicBool::new(false));
-        let trial = Arc::new(WatchedTrial { history: Mutex::default(), stop: Arc::clone(&stop) });
+        let trial = Arc::new(WatchedTrial::new(Arc::clone(&stop)));
         trials.insert(now.to_owned(), Arc::downgrade(&trial));
         for follow in [read::at_client, read::at_server, read::samples, read::verdicts] {
             let (trial, places, stop) = (Arc::downgrade(&trial), places.clone(), Arc::clone(&stop));

@@ -99,7 +99,7 @@ axum hyper* tokio* tower*: ui
     only the page's server waits for many at once without threads
 io-uring: servers
     it is a way to carry connections
-clap* indicatif: cli
+clap* indicatif ratatui crossterm: cli
     only `cli` speaks at a terminal
 anyhow: cli actions python ui xtask
     a library names its errors, one enum per operation; who answers people adds words to them";

@@ -75,6 +75,9 @@ impl Place {
     }
 }
 
+/// What is done to an index, and how.
+type Change<'a> = (&'a str, Box<dyn Fn(&Place) + 'a>);
+
 #[test]
 fn indexed_connections_of_corpus_are_those_of_the_whole() {
     let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../corpus/groundtruth");
@@ -115,7 +118,7 @@ fn index_is_small_and_private() {
 
 #[test]
 fn changed_capture_is_not_known() {
-    let mut changes: Vec<(&str, Box<dyn Fn(&Place)>)> = Vec::new();
+    let mut changes: Vec<Change<'_>> = Vec::new();
     changes.push((
         "longer",
         Box::new(|place| {

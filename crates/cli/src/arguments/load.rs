@@ -8,6 +8,7 @@ use tcplab_units::Span;
 use super::JsonArguments;
 use super::amount::{bytes, per_second};
 use super::duration::within;
+use super::live::LiveChoice;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -70,8 +71,10 @@ pub(crate) struct LoadArguments {
     /// Transfer bulk data: to a discard server, or from a chargen server
     #[arg(long, value_name = "DIRECTION")]
     pub(crate) bulk: Option<BulkDirection>,
+    #[command(flatten)]
+    pub(crate) live: LiveChoice,
     /// Suppress progress output
-    #[arg(long, short)]
+    #[arg(long, short, conflicts_with = "live")]
     pub(crate) quiet: bool,
     #[command(flatten)]
     pub(crate) json: JsonArguments,

@@ -38,9 +38,14 @@ pub(crate) struct UseArguments {
     pub(crate) snaplen: Option<u32>,
     #[command(flatten)]
     pub(crate) tuning: TuningArguments,
-    /// Show the traffic every second
+    /// Print the traffic to standard error every second
+    ///
+    /// Not on a terminal where a program of `tcplab shell` prints, too: see --live-log.
     #[arg(long)]
     pub(crate) live: bool,
+    /// Append the traffic to this file every second; follow it by `tail -f`
+    #[arg(long, value_name = "FILE", conflicts_with = "live")]
+    pub(crate) live_log: Option<PathBuf>,
     /// Suppress the final summary
     #[arg(long, short)]
     pub(crate) quiet: bool,
@@ -103,7 +108,7 @@ Examples:
   tcplab shell dsl-25 -- tcplab shell -s loss='1 %' -- ping -c 3 10.98.0.2    chain two paths
   tcplab shell geo-satellite --congestion bbr --far-command 'iperf3 -s' -- \\
       sh -c 'iperf3 -c $TCPLAB_FAR'
-  tcplab shell my-path.toml --capture seen --live -- ./my-client
+  tcplab shell my-path.toml --capture seen --live-log traffic.log -- ./my-client
   tcplab shell --near linux-7.2 --far linux-6.12 --far-command 'iperf3 -s' dsl-25 -- \\
       sh -c 'iperf3 -c $TCPLAB_FAR'               on two kernels, in virtual time
 

@@ -7,6 +7,7 @@ use tcplab_kernels::CacheError;
 use tcplab_lab::KernelChoice;
 use tcplab_scenario::RecordingSpec;
 
+use super::live::LiveChoice;
 use super::tuning::TuningArguments;
 use super::{Io, JsonArguments, RUNS, World};
 
@@ -17,6 +18,7 @@ Examples:
   tcplab run my.toml --world sim --jobs 4      run in virtual time, four trials at once
   tcplab run my.toml --world sim --kernel 6.12 run the stack `linux` on Linux 6.12, built before
   tcplab run tuning --world sim                run all experiments of a folder
+  tcplab run my.toml --live                    watch trials on the whole screen while they run
   tcplab run my.toml --case reno --trial 3     run one trial again
   tcplab run --resume                          continue the newest unfinished run
   tcplab run --extend runs/my/20261122T... --trials 20
@@ -115,8 +117,10 @@ pub(crate) struct RunArguments {
     /// `analysing`, `reporting`, and at last, unless the run failed, `finished`. A line of standard
     /// input such as {"rate": "5 Mbit/s"} changes the path of the trial that runs in real time,
     /// with the keys of `[[path.events]]` except `at`; `path-changed` or `path-refused` answers.
-    #[arg(long, conflicts_with_all = ["verbose", "quiet", "dry_run", "json", "junit"])]
+    #[arg(long, conflicts_with_all = ["verbose", "quiet", "dry_run", "json", "junit", "live"])]
     pub(crate) control: bool,
+    #[command(flatten)]
+    pub(crate) live: LiveChoice,
     #[command(flatten)]
     pub(crate) shown: Shown,
     /// Which packets are kept where the scenario does not say; no flag sets it.

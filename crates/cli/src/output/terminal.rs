@@ -68,6 +68,11 @@ pub(super) fn stdout_for_data() -> io::Result<File> {
     Ok(io::stdout().as_fd().try_clone_to_owned()?.into())
 }
 
+/// Standard error for a view that fills the screen.
+pub(crate) fn output_for_screen() -> io::Result<File> {
+    Ok(io::stderr().as_fd().try_clone_to_owned()?.into())
+}
+
 /// Whether notes are seen on a terminal.
 pub(crate) fn has_seen_notes() -> bool {
     io::stderr().is_terminal()

@@ -14,6 +14,7 @@ mod home;
 mod index;
 mod kernels;
 mod limited;
+mod live;
 mod memory;
 mod mistakes;
 mod other_tools;

@@ -62,13 +62,12 @@ fn answers_are_as_described() {
     let trial = format!("run={run}&case=reno&trial=1");
     let capture = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../corpus/groundtruth");
     let capture = fs::read_dir(capture).unwrap().map(|it| it.unwrap().path());
-    let mut captures: Vec<PathBuf> = capture
-        .filter(|it| it.extension().is_some_and(|ending| ending == "pcap" || ending == "pcapng"))
-        .collect();
+    let mut captures: Vec<PathBuf> =
+        capture.filter(|it| it.extension().is_some_and(|ending| ending == "zst")).collect();
     captures.sort();
     let headers = format!("{}Content-Type: application/octet-stream\r\n", page.own());
     let brought = fs::read(&captures[0]).unwrap();
-    let brought = page.ask("POST", "/api/captures?name=a.pcap", &headers, &brought).json();
+    let brought = page.ask("POST", "/api/captures?name=a.pcap.zst", &headers, &brought).json();
     let id = brought["id"].as_str().unwrap();
     let of = format!("id={id}");
     let made = json!({ "id": id, "kind": "listing", "connection": 1 });

@@ -5,10 +5,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
-use tcplab_results::RunWorld;
+use tcplab_results::{RunWorld, Trial};
 
 use super::files::{PARTIAL, PLAN, RUN, TRIALS, read_plan, read_scenario, trial_directory};
-use super::trial_files::{is_failed, is_whole};
+use super::trial_files::{StoredTrial, TRIAL, is_failed, is_whole, read};
 use crate::error::LabError;
 
 /// What the directory of a run shows by itself.
@@ -119,6 +119,12 @@ impl TrialGlance {
 pub fn place_of_trial(run: &Path, case: &str, number: u32) -> Option<PathBuf> {
     let places = [run.join(trial_directory(case, number)), partial(run, case, number)];
     places.into_iter().find(|place| place.is_dir())
+}
+
+/// The result of a finished trial. None if it is not there.
+pub fn trial_result(run: &Path, case: &str, number: u32) -> Option<Trial> {
+    let stored: StoredTrial = read(&run.join(trial_directory(case, number)).join(TRIAL))?;
+    Some(stored.trial)
 }
 
 fn partial(run: &Path, case: &str, number: u32) -> PathBuf {

@@ -170,6 +170,8 @@ pub(super) fn direction(forward: bool) -> &'static str {
 mod tests {
     use std::collections::BTreeSet;
 
+    use tcplab_trace::SegmentKind;
+
     use super::*;
 
     /// Each kind has a name of its own, in lower case and with hyphens.

@@ -1,0 +1,47 @@
+//! `--live`: what happens while it happens, on the whole screen or as a line a second.
+//!
+//! A view shares nothing with what it shows but a state that the command updates and the recording
+//! that a trial leaves anyway ([`tcplab_watch`]), so a slow terminal slows nothing.
+
+mod bars;
+mod load;
+mod load_picture;
+mod load_screen;
+mod plain;
+mod run;
+mod run_picture;
+mod run_screen;
+mod run_state;
+mod screen;
+#[cfg(test)]
+mod tests;
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use anyhow::Result;
+
+pub(crate) use load::LiveLoad;
+pub(crate) use load_screen::quantiles;
+pub(crate) use run::LiveRun;
+
+use crate::arguments::LiveMode;
+use crate::output::{has_seen_notes, print_note};
+use crate::signals;
+
+/// What `--live` comes to here: without a terminal a line a second.
+pub(crate) fn mode(asked: Option<LiveMode>) -> Option<LiveMode> {
+    if asked == Some(LiveMode::Screen) && !has_seen_notes() {
+        print_note("--live: standard error is no terminal, so it is a line a second");
+        return Some(LiveMode::Plain);
+    }
+    asked
+}
+
+/// Sets `stop` on signals; a second one restores the screen before it ends the command.
+pub(crate) fn stop_on_signals(stop: &Arc<AtomicBool>, mode: Option<LiveMode>) -> Result<()> {
+    match mode {
+        Some(LiveMode::Screen) => signals::stop_on_signals_then(stop, screen::restore),
+        _ => signals::stop_on_signals(stop),
+    }
+}

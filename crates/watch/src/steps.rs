@@ -1,0 +1,171 @@
+//! A history in steps that a small display has room for.
+
+use tcplab_units::{Instant, Span};
+
+use crate::history::{FlowSeries, History, INTERVAL, NO_THRESHOLD, SampleOf};
+use crate::overview::{Overview, Step};
+
+/// Intervals of a step: as often as samples are taken by default.
+const INTERVALS_OF_STEP: u64 = 10;
+
+impl Overview {
+    /// The length of a step.
+    pub const STEP: Span = Span::from_nanos(INTERVAL.as_nanos() * INTERVALS_OF_STEP);
+}
+
+impl History {
+    /// The latest steps, at most so many.
+    pub fn overview(&self, most: usize) -> Overview {
+        let mut overview = Overview {
+            drops: self.drops.clone(),
+            retransmissions: self.retransmissions(),
+            is_over: self.is_over(),
+            ..Overview::default()
+        };
+        let Some(last) = self.last_interval().map(|last| last / INTERVALS_OF_STEP) else {
+            return overview;
+        };
+        let first = (last + 1).saturating_sub(most as u64);
+        overview.at = Instant::ZERO + Span::from_nanos(Overview::STEP.as_nanos() * (last + 1));
+        overview.steps = vec![Step::default(); (last + 1 - first) as usize];
+        let place = |interval: u64| (interval / INTERVALS_OF_STEP).checked_sub(first);
+        self.add_path(&mut overview.steps, &place);
+        self.add_flows(&mut overview.steps, &place);
+        self.add_samples(&mut overview.steps, &place);
+        overview
+    }
+
+    fn last_interval(&self) -> Option<u64> {
+        let flows = self.flows.iter().filter_map(|flow| flow.sums.last()).map(|it| it.interval);
+        let path = self.path.iter().filter_map(|way| way.last()).map(|it| it.interval);
+        let samples = self.samples.iter().filter_map(|end| end.last()).map(|it| it.interval);
+        flows.chain(path).chain(samples).max()
+    }
+
+    fn retransmissions(&self) -> u64 {
+        self.flows.iter().flat_map(|flow| &flow.sums).map(|sums| sums.retransmissions).sum()
+    }
+
+    /// Whether the client sends more than the server.
+    fn is_forward(&self) -> bool {
+        let data = |forward: bool| -> u64 {
+            let flows = self.flows.iter().filter(|flow| flow.forward == forward);
+            flows.flat_map(|flow| &flow.sums).map(|sums| sums.bytes).sum()
+        };
+        data(true) >= data(false)
+    }
+
+    fn add_path(&self, steps: &mut [Step], place: &impl Fn(u64) -> Option<u64>) {
+        for (way, sums) in self.path.iter().enumerate() {
+            for sums in sums.iter().rev() {
+                let Some(at) = place(sums.interval) else { break };
+                let step = &mut steps[at as usize];
+                step.bytes[way] += sums.bytes;
+                step.dropped += sums.dropped;
+                step.queue = step.queue.max(sums.waited);
+            }
+        }
+    }
+
+    fn add_flows(&self, steps: &mut [Step], place: &impl Fn(u64) -> Option<u64>) {
+        let (is_forward, has_path) = (self.is_forward(), self.path.iter().any(|it| !it.is_empty()));
+        for FlowSeries { forward, sums, .. } in &self.flows {
+            // The last of a step comes first here.
+            let mut seen = None;
+            for sums in sums.iter().rev() {
+                let Some(at) = place(sums.interval) else { break };
+                let step = &mut steps[at as usize];
+                if !has_path {
+                    step.bytes[usize::from(!forward)] += sums.bytes;
+                }
+                if *forward == is_forward && seen != Some(at) {
+                    *step.in_flight.get_or_insert(0) += sums.in_flight;
+                    seen = Some(at);
+                }
+            }
+        }
+    }
+
+    fn add_samples(&self, steps: &mut [Step], place: &impl Fn(u64) -> Option<u64>) {
+        let samples = &self.samples[usize::from(!self.is_forward())];
+        // From the last one before the first step.
+        let before = samples.partition_point(|it| place(it.interval).is_none());
+        let mut of_step = samples[before.saturating_sub(1)..].iter().peekable();
+        let mut latest: Option<&SampleOf> = None;
+        for (at, step) in steps.iter_mut().enumerate() {
+            while let Some(sample) =
+                of_step.next_if(|it| place(it.interval).is_none_or(|place| place <= at as u64))
+            {
+                latest = Some(sample);
+            }
+            let Some(SampleOf { sample, .. }) = latest else { continue };
+            let bytes = |segments: u64| segments * sample.snd_mss_bytes;
+            step.rtt = (sample.rtt_us > 0).then(|| Span::from_micros(sample.rtt_us));
+            step.cwnd = Some(bytes(sample.cwnd_segments));
+            let has_threshold = sample.ssthresh_segments != NO_THRESHOLD;
+            step.ssthresh = has_threshold.then(|| bytes(sample.ssthresh_segments));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tcplab_path::{Cause, Direction, Fate, Verdict};
+    use tcplab_recording::Sample;
+    use tcplab_units::{Bytes, Endpoint};
+
+    use super::*;
+
+    fn ms(at: u64) -> Instant {
+        Instant::from_nanos(at * 1_000_000)
+    }
+
+    fn verdict(at: u64, direction: Direction, fate: Fate) -> Verdict {
+        let (size, left) = (Bytes::new(1_000), ms(at));
+        Verdict {
+            id: at,
+            direction,
+            size,
+            entered: left,
+            transmission: None,
+            left,
+            fate,
+            origin: None,
+            marked: false,
+            corrupted: None,
+            second_path: false,
+        }
+    }
+
+    fn sample(at: u64, cwnd_segments: u64, ssthresh_segments: u64) -> Sample {
+        let empty = Sample::empty(ms(at), Endpoint::Client);
+        Sample { cwnd_segments, ssthresh_segments, rtt_us: 40_000, snd_mss_bytes: 1_000, ..empty }
+    }
+
+    #[test]
+    fn steps_hold_sums_and_keep_the_latest_sample() {
+        let mut history = History::default();
+        assert_eq!(history.overview(10), Overview::default());
+        let forward = Direction::Forward;
+        for at in [10, 90, 150] {
+            history.verdict(&verdict(at, forward, Fate::Delivered));
+        }
+        history.verdict(&verdict(160, Direction::Reverse, Fate::Delivered));
+        history.verdict(&verdict(170, forward, Fate::Dropped(Cause::Loss)));
+        history.verdict(&verdict(330, forward, Fate::Delivered));
+        history.sample(&sample(5, 10, NO_THRESHOLD));
+        history.sample(&sample(205, 20, 15));
+        let overview = history.overview(10);
+        assert_eq!((overview.at, overview.steps.len()), (ms(400), 4));
+        let bytes: Vec<[u64; 2]> = overview.steps.iter().map(|step| step.bytes).collect();
+        assert_eq!(bytes, [[2_000, 0], [1_000, 1_000], [0, 0], [1_000, 0]]);
+        let cwnd: Vec<_> = overview.steps.iter().map(|step| (step.cwnd, step.ssthresh)).collect();
+        let [before, after] = [(Some(10_000), None), (Some(20_000), Some(15_000))];
+        assert_eq!(cwnd, [before, before, after, after]);
+        assert_eq!(overview.drops, [("loss", 1)].into());
+        assert_eq!((overview.steps[1].dropped, overview.last().rtt.is_some()), (1, true));
+        // A short display begins with the sample before it.
+        let short = history.overview(1);
+        assert_eq!((short.steps.len(), short.last().cwnd), (1, Some(20_000)));
+    }
+}
