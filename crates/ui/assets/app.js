@@ -25,6 +25,7 @@ let turn = 0;
 
 const go = async () => {
   const own = ++turn;
+  delete place.dataset.page;
   leave?.();
   leave = undefined;
   const [path, query] = (location.hash.slice(1) || "/").split("?");
@@ -47,6 +48,8 @@ const go = async () => {
     show(place, el("header", {}, el("h1", {}, "This did not work")), el("p", { class: "lead", role: "alert" }, String(/** @type {Error} */ (error).message)),
       el("p", {}, el("button", { type: "button", onclick: go }, "Try again")));
   }
+  // The page is whole.
+  place.dataset.page = path;
   const title = place.querySelector("h1")?.textContent;
   document.title = title ? `${title} · tcplab` : "tcplab";
   say(document.title);

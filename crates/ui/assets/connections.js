@@ -80,7 +80,7 @@ export const connections = async (place, id, query) => {
     el("section", {}, el("h2", {}, "As a command"), parts.typed));
   const { mistake } = await post("/api/capture/read", { id, filter });
   if (mistake) {
-    for (const part of place.querySelectorAll(":scope > section, progress")) part.hidden = true;
+    for (const part of place.querySelectorAll(":scope > section, progress")) part.setAttribute("hidden", "");
     filterForm.mark(mistake);
     return;
   }
@@ -197,7 +197,7 @@ const tableOf = (place, of) => {
   const rows = () => {
     const words = search.value.toLowerCase().split(/\s+/).filter(Boolean);
     const text = (/** @type {any} */ row) => `${row.number} ${row.client} ${row.server} ${row.state} ${busier(row).limit ?? ""} ${busier(row).stall ?? ""} ${row.worst ?? ""} ${row.rules.join(" ")}`.toLowerCase();
-    const fits = words.length ? reading.rows.filter((/** @type {any} */ row) => words.every((word) => text(row).includes(word))) : [...reading.rows];
+    const fits = words.length ? reading.rows.filter((/** @type {any} */ row) => words.every((/** @type {string} */ word) => text(row).includes(word))) : [...reading.rows];
     const by = COLUMNS.find(([key]) => key === sorted)?.[3] ?? ((/** @type {any} */ row) => row.number);
     const sign = isDown ? -1 : 1;
     fits.sort((/** @type {any} */ a, /** @type {any} */ b) => {

@@ -45,7 +45,7 @@ export const show = (parent, ...children) => {
 export const picture = (svg, label) => {
   // Inline, so that the page's colours hold. The server's pictures have no scripts, and the page's
   // policy would not run one.
-  const box = el("div", { class: "picture", role: "img", "aria-label": label });
+  const box = el("div", { class: "picture", role: "img", tabindex: 0, "aria-label": label });
   box.appendChild(document.importNode(
     new DOMParser().parseFromString(svg, "text/html").body.firstElementChild ?? document.createElement("span"), true));
   return box;
@@ -90,7 +90,7 @@ export const duration = (seconds) => {
 
 /** A command that can be copied. @param {string} text */
 export const command = (text) => el("div", { class: "command" },
-  el("code", { tabindex: 0, role: "region", "aria-label": "Command" }, text),
+  el("code", { tabindex: 0, role: "group", "aria-label": "Command" }, text),
   el("button", {
     type: "button",
     onclick: async (/** @type {any} */ event) => {

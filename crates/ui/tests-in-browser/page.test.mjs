@@ -5,7 +5,7 @@ import { after, before, test } from "node:test";
 
 import { fits, go, isAccessible, launch, open, serve } from "./place.mjs";
 
-const PAGES = ["/", "/new", "/runs", "/learn"];
+const PAGES = ["/", "/new", "/runs", "/capture", "/learn"];
 
 let browser, server;
 before(async () => {

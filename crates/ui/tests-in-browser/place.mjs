@@ -64,7 +64,7 @@ export const open = async (browser, server, options = {}) => {
 /** Goes to another page of the application. */
 export const go = async (page, hash) => {
   await page.evaluate((to) => { location.hash = to; }, hash);
-  await page.waitForFunction((to) => location.hash === `#${to}` && document.querySelector("main h1"), hash);
+  await page.waitForSelector(`main[data-page="${hash.split("?")[0]}"]`);
 };
 
 /** No rule of WCAG 2.2 A and AA is broken. */

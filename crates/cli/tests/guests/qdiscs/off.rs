@@ -17,7 +17,7 @@ const OFF: [(&str, &str); 15] = [
     ("jitter, normal", r#""delay": "20 ms", "jitter": { "normal": "2.6 ms", "reorder": true }"#),
     ("jitter, in order", r#""delay": "20 ms", "jitter": { "normal": "2.6 ms" }"#),
     ("reorder", r#""reorder": { "probability": "5 %", "extra": "9 ms" }"#),
-    ("loss 20 %", r#""loss": "28 %""#),
+    ("loss 20 %", r#""loss": "35 %""#),
     ("loss, gilbert_elliott p, r, bad, good", r#""loss": "15.6 %""#),
     ("duplicate", r#""duplicate": "15 %""#),
     ("corrupt", r#""corrupt": "15 %""#),
