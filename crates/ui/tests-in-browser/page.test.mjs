@@ -1,6 +1,8 @@
 // The page as people use it.
 
 import assert from "node:assert/strict";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { after, before, test } from "node:test";
 
 import { fits, go, isAccessible, launch, open, serve } from "./place.mjs";
@@ -178,5 +180,81 @@ test("without the token the page says what to do", async () => {
   const response = await page.goto(`http://${server.at}/`);
   assert.equal(response.status(), 401);
   assert.match(await page.textContent("body"), /open the link that `tcplab ui` printed/);
+  await context.close();
+});
+
+test("a trial is run again with a change of its path", async () => {
+  const { page, context, faults } = await open(browser, server);
+  await ask(page);
+  await page.locator(".watch a").first().click();
+  const steering = page.locator(".steering");
+  await steering.waitFor();
+  await page.waitForSelector(".rungs tbody tr");
+  await page.getByRole("slider", { name: "Time" }).fill("0.5");
+  await steering.getByRole("combobox", { name: "Direction" }).selectOption("reverse");
+  await steering.getByRole("spinbutton", { name: "Rate, Mbit/s" }).fill("1");
+  await steering.locator(".change", { hasText: "Rate" }).getByRole("button").click();
+  await steering.locator(".change", { hasText: "Drop the next" }).getByRole("button").click();
+  await steering.locator("ol li").nth(1).waitFor();
+  await steering.getByText("The scenario with these events").click();
+  assert.match(await steering.locator("pre").textContent(), /\[\[path\.events\]\]/);
+  await isAccessible(page, "changes of a path");
+  const before = page.url();
+  await steering.getByRole("button", { name: "Run this trial again" }).click();
+  await page.waitForURL((url) => url.href !== before && url.href.includes("-changed"), { timeout: 60_000 });
+  await page.getByText(/dropped by event/).first().waitFor({ timeout: 30_000 });
+  assert.deepEqual(faults, []);
+  await context.close();
+});
+
+/** A capture of one transfer: so many segments of 100 bytes, each acknowledged. */
+const transfer = (packets) => {
+  const size = 16 + 40 + 0, record = Buffer.alloc(size);
+  const file = Buffer.alloc(24 + packets * size);
+  file.writeUInt32LE(0xa1b2c3d4, 0);
+  file.writeUInt16LE(2, 4);
+  file.writeUInt16LE(4, 6);
+  file.writeUInt32LE(96, 16);
+  // LINKTYPE_RAW
+  file.writeUInt32LE(101, 20);
+  for (let number = 0; number < packets; number += 1) {
+    const isData = number % 2 === 0, at = number * 100, sent = Math.floor(number / 2) * 100;
+    record.fill(0);
+    record.writeUInt32LE(1_700_000_000 + Math.floor(at / 1e6), 0);
+    record.writeUInt32LE(at % 1e6, 4);
+    record.writeUInt32LE(40, 8);
+    record.writeUInt32LE(isData ? 140 : 40, 12);
+    const ip = record.subarray(16), tcp = ip.subarray(20);
+    ip.writeUInt8(0x45, 0);
+    ip.writeUInt16BE(isData ? 140 : 40, 2);
+    ip.writeUInt16BE((number >> 1) & 0xffff, 4);
+    ip.writeUInt8(64, 8);
+    ip.writeUInt8(6, 9);
+    ip.set(isData ? [10, 0, 0, 1, 10, 0, 0, 2] : [10, 0, 0, 2, 10, 0, 0, 1], 12);
+    tcp.writeUInt16BE(isData ? 40000 : 80, 0);
+    tcp.writeUInt16BE(isData ? 80 : 40000, 2);
+    tcp.writeUInt32BE(isData ? 1 + sent : 1, 4);
+    tcp.writeUInt32BE(isData ? 1 : 1 + sent + 100, 8);
+    tcp.writeUInt8(0x50, 12);
+    tcp.writeUInt8(isData ? 0x18 : 0x10, 13);
+    tcp.writeUInt16BE(65535, 14);
+    record.copy(file, 24 + number * size);
+  }
+  return file;
+};
+
+test("a capture of a million packets is dropped, read and opened", async () => {
+  const { page, context, faults, hosts } = await open(browser, server);
+  await go(page, "/capture");
+  const file = join(server.home, "million.pcap");
+  await writeFile(file, transfer(1_000_000));
+  await page.locator("input[type=file]").setInputFiles(file);
+  await page.getByText(/1,000,000 packets/).first().waitFor({ timeout: 120_000 });
+  await isAccessible(page, "a capture");
+  await fits(page, "a capture");
+  await page.locator(".connections tbody tr a, .connections tbody tr button").first().click();
+  await page.waitForFunction(() => document.querySelector("iframe.report"), null, { timeout: 120_000 });
+  assert.deepEqual(faults, []);
+  assert.deepEqual([...hosts], [server.at]);
   await context.close();
 });
