@@ -5,7 +5,7 @@ use std::io::{BufRead, BufReader, Write};
 
 use serde_json::{Value, json};
 
-use crate::page::{Page, SMALL};
+use crate::page::{Page, SMALL, until};
 
 /// All that is told of a trial until it is over.
 fn told(page: &Page, query: &str) -> Vec<Value> {
@@ -101,4 +101,59 @@ fn history_agrees_with_the_recording() {
     let last = last.json()["packets"].as_array().unwrap().clone();
     assert!(last.len() == 5 && last.iter().all(|it| it["at_ns"].as_u64().unwrap() <= 100_000_000));
     assert_eq!(page.get(&format!("/api/live?run={run}&case=none&trial=1")).status, 404);
+}
+
+/// On this machine's kernel: the page sees the trial while it runs, and changes its path at once.
+#[test]
+fn running_trial_is_watched_and_changed() {
+    let page = Page::start();
+    if page.get("/api/about").json()["has_kernel"] == false {
+        skipped("experiments cannot run on this kernel");
+        return;
+    }
+    let toml = r#"
+        title    = "Long"
+        path     = { rate = "4 Mbit/s", delay = "10 ms", queue = "50 packets" }
+        workload = { upload = "2 MB" }
+        repeat   = { trials = 1 }
+    "#;
+    let wish = json!({ "do": "run", "toml": toml, "name": "long", "world": "kernel" });
+    let id = page.begin(&wish);
+    let state = until(|| {
+        let state = page.get(&format!("/api/jobs/{id}")).json();
+        assert_eq!(state["is_running"], true, "{state}");
+        (state["latest"]["event"] == "progress").then_some(state)
+    });
+    let run = state["run"].as_str().unwrap();
+    let it = page.get(&format!("/api/run?run={run}")).json();
+    let case = it["trials"][0]["case"].as_str().unwrap();
+    let query = format!("run={run}&case={case}&trial=1");
+    // What is told while it runs is not all, and soon more.
+    let packets = || {
+        let answer = page.get(&format!("/api/live/packets?{query}"));
+        answer.json()["packets"].as_array().map_or(0, Vec::len)
+    };
+    let first = until(|| Some(packets()).filter(|count| *count > 0));
+    until(|| (packets() > first).then_some(()));
+    let change = json!({ "direction": "forward", "drop": 3 });
+    assert_eq!(page.post(&format!("/api/jobs/{id}/change"), &change).status, 200);
+    let told = told(&page, &query);
+    assert!(told.len() > 3, "{} messages of a trial that went on", told.len());
+    let causes = told.iter().flat_map(|it| it["marks"].as_array().unwrap());
+    let dropped = causes.filter(|it| it["what"].as_str().unwrap().contains("dropped by event"));
+    assert_eq!(dropped.count(), 3);
+    assert_eq!(page.wait(id)["is_finished"], true);
+    // It is written down, and makes a scenario.
+    let record = page.runs().join(run).join(format!("trials/{case}-1/result.json"));
+    let record: Value = serde_json::from_slice(&std::fs::read(record).unwrap()).unwrap();
+    let events = &record["path_events"];
+    assert_eq!((&events[0]["drop"], &events[0]["direction"]), (&json!(3), &json!("forward")));
+    let with = page.post("/api/events", &json!({ "toml": toml, "events": events })).json();
+    let checked = page.post("/api/check", &json!({ "toml": with["toml"] })).json();
+    assert_eq!(checked["mistakes"], json!([]), "{with}");
+}
+
+#[expect(clippy::print_stderr, reason = "a test that tests nothing must say so")]
+fn skipped(why: &str) {
+    eprintln!("SKIPPED: {why}");
 }
