@@ -1,7 +1,6 @@
 //! `tcplab ui`.
 
 use std::env;
-use std::path::PathBuf;
 use std::process::{Command, ExitCode, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -24,7 +23,7 @@ pub(crate) fn ui(arguments: &UiArguments) -> Result<ExitCode> {
         without_encryption: arguments.without_encryption,
         runs: arguments.runs.clone(),
         program,
-        token_file: token_file(),
+        token_file: tcplab_kernels::user_cache().map(|cache| cache.join("ui-token")),
     };
     let ready = |link: &str| {
         // Who cannot read it has no page, but those who have it open do.
@@ -36,13 +35,6 @@ pub(crate) fn ui(arguments: &UiArguments) -> Result<ExitCode> {
     };
     tcplab_ui::serve(config, ready, &stop)?;
     Ok(ExitCode::SUCCESS)
-}
-
-/// In the user's cache; none where nothing says where that is.
-fn token_file() -> Option<PathBuf> {
-    let set = |name: &str| env::var_os(name).map(PathBuf::from).filter(|it| it.is_absolute());
-    let cache = set("XDG_CACHE_HOME").or_else(|| Some(set("HOME")?.join(".cache")))?;
-    Some(cache.join("tcplab").join("ui-token"))
 }
 
 /// Opens the link where there is a screen. It is no error where there is none.

@@ -30,8 +30,6 @@ class Flow {
     this.sending = new Series("sent", "data");
     /** @type {[number, number, number][]} interval, bytes, acknowledged */
     this.recent = [];
-    this.segments = 0;
-    this.retransmissions = 0;
   }
   /** @param {number[][]} rows @param {number} interval seconds */
   take(rows, interval) {

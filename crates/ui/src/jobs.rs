@@ -1,7 +1,8 @@
 //! What takes time: processes of the same program, whose commands the page shows.
 //!
-//! A job's standard input is a pipe that nobody writes to: when this server dies, it ends, and with
-//! it the job (`--control`). Its events are kept, so that a page that comes back sees all of them.
+//! A job's standard input is a pipe that takes changes of the path: when this server dies, it
+//! ends, and with it the job (`--control`). Its events are kept, so that a page that comes back
+//! sees all of them.
 
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Read, Write};

@@ -1,6 +1,5 @@
 //! Two runs beside one another.
 
-use std::fs;
 use std::process::{Command, Stdio};
 use std::sync::Arc;
 
@@ -8,8 +7,10 @@ use axum::Json;
 use axum::extract::State;
 use serde::Deserialize;
 use serde_json::{Value, json};
+use tcplab_recording::make_private_directories;
 
 use crate::error::Refusal;
+use crate::jobs::in_words;
 use crate::places::run_directory;
 use crate::state::{Ui, aside};
 
@@ -36,7 +37,7 @@ pub(super) async fn compare(
         let name = format!("{a}--{b}").replace('/', "-");
         let place = ui.runs.join(COMPARISONS).join(name);
         let cannot = |error: std::io::Error| Refusal::failed(format!("cannot keep it: {error}"));
-        fs::create_dir_all(&place).map_err(cannot)?;
+        make_private_directories(&place).map_err(cannot)?;
         let place = place.canonicalize().map_err(cannot)?;
         let page = place.join("report.html");
         let mut command = Command::new(&ui.program);
@@ -49,7 +50,8 @@ pub(super) async fn compare(
             return Err(Refusal::bad(String::from_utf8_lossy(&ended.stderr)));
         }
         let report = ui.reports.address(&place);
-        let command = format!("tcplab compare {} {}", first.display(), second.display());
+        let [first, second] = [first, second].map(|run| run.display().to_string());
+        let command = in_words(&["compare".into(), first, second]);
         Ok(Json(json!({ "report": report, "command": command })))
     })
     .await

@@ -12,6 +12,7 @@ use axum::response::sse::{Event, KeepAlive};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use tcplab_path::PathChange;
+use tcplab_recording::make_private_directories;
 use tokio::sync::mpsc;
 use tokio_stream::Stream;
 use tokio_stream::wrappers::ReceiverStream;
@@ -111,7 +112,7 @@ fn draft(ui: &Ui, name: &str, toml: &str) -> Result<String, Refusal> {
     }
     let place = ui.runs.join(DRAFTS);
     let file = place.join(format!("{name}.toml"));
-    let written = fs::create_dir_all(&place).and_then(|()| fs::write(&file, toml));
+    let written = make_private_directories(&place).and_then(|()| fs::write(&file, toml));
     written
         .map_err(|error| Refusal::failed(format!("cannot write {}: {error}", file.display())))?;
     Ok(file.display().to_string())
