@@ -39,10 +39,15 @@ const go = async () => {
     if (!find) throw new Error(`There is no page ${path}.`);
     const page = await find();
     if (own !== turn) return;
-    show(place);
-    const left = await page(place, new URLSearchParams(query));
-    if (own !== turn) left?.();
-    else leave = left;
+    // One that comes too late, when another page is wanted, writes where nobody sees it.
+    const content = el("div", { class: "page" });
+    show(place, content);
+    const left = await page(content, new URLSearchParams(query));
+    if (own !== turn) {
+      left?.();
+      return;
+    }
+    leave = left;
   } catch (error) {
     if (own !== turn) return;
     show(place, el("header", {}, el("h1", {}, "This did not work")), el("p", { class: "lead", role: "alert" }, String(/** @type {Error} */ (error).message)),

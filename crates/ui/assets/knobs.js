@@ -93,7 +93,9 @@ export const knobs = async (place, run, name, now) => {
       let found = "";
       const lead = (/** @type {string} */ to) => {
         source.close();
-        location.hash = address("/live", { ...name, run: to });
+        // What the last change did is there to see.
+        const at = Number.parseFloat(events[events.length - 1].at) + 0.5;
+        location.hash = address("/live", { ...name, run: to, ...(world === "sim" && { at: at.toFixed(3) }) });
       };
     } catch (error) {
       told.textContent = /** @type {Error} */ (error).message;

@@ -201,6 +201,13 @@ export const live = async (place, query) => {
   });
   place.addEventListener("zoomed", () => { if (mode !== "hold") { mode = "hold"; named(); } });
 
+  /** Holds at a moment, with what is around it. @param {number} time seconds */
+  const hold = (time) => {
+    mode = "hold";
+    now = stretch.cursor = time;
+    stretch.show(Math.max(0, time - 0.5), time + 0.5);
+    named();
+  };
   const window_ = () => {
     const span = mode === "hold" && stretch.until - stretch.from > 2e-3 ? stretch.until - stretch.from : WINDOW;
     const from = Math.max(0, now - span);
@@ -256,7 +263,7 @@ export const live = async (place, query) => {
       el("tbody", {}, ...rows))));
     const until = trial.latestEvents(time);
     show(events, ...until.map((event) => el("li", {},
-      el("button", { type: "button", class: "time", onclick: () => { mode = "hold"; now = event.time; stretch.cursor = event.time; stretch.show(Math.max(0, event.time - 0.5), event.time + 0.5); named(); } }, `${event.time.toFixed(3)} s`),
+      el("button", { type: "button", class: "time", onclick: () => hold(event.time) }, `${event.time.toFixed(3)} s`),
       ` ${event.forward ? "client → server" : "server → client"}: ${event.count > 1 ? `${event.count} packets ` : ""}${event.what.replaceAll("-", " ")}`)));
     if (until.length === 0) show(events, el("li", { class: "meta" }, "none so far"));
   };
@@ -297,7 +304,10 @@ export const live = async (place, query) => {
     history: (told) => {
       trial.take(told);
       offer();
-      if (trial.isOver && mode === "follow") mode = "whole";
+      if (trial.isOver && mode === "follow") {
+        if (query.has("at")) hold(Math.min(trial.latest, Number(query.get("at")) || 0));
+        else mode = "whole";
+      }
       named();
       notes.textContent = trial.isCut ? "Very much happened: what came last is not all shown." : "";
     },

@@ -189,7 +189,8 @@ test("a trial is run again with a change of its path", async () => {
   await page.locator(".watch a").first().click();
   const steering = page.locator(".steering");
   await steering.waitFor();
-  await page.waitForSelector(".rungs tbody tr");
+  // Its whole history has come.
+  await page.getByRole("button", { name: "Play" }).waitFor();
   await page.getByRole("slider", { name: "Time" }).fill("0.5");
   await steering.getByRole("combobox", { name: "Direction" }).selectOption("reverse");
   await steering.getByRole("spinbutton", { name: "Rate, Mbit/s" }).fill("1");
