@@ -14,6 +14,7 @@ const PAGES = {
   "/job": async () => (await import("./runs.js")).job,
   "/new": async () => (await import("./experiment.js")).experiment,
   "/live": async () => (await import("./live.js")).live,
+  "/trials": async () => (await import("./multiples.js")).multiples,
   "/capture": async () => (await import("./capture.js")).capture,
   "/learn": async () => (await import("./learn.js")).learn,
 };

@@ -50,6 +50,13 @@ export class Series {
     }
     return low;
   }
+  /** The highest value between two times, and of the line into them. @param {number} from @param {number} until */
+  most(from, until) {
+    let most = -Infinity;
+    const last = Math.min(this.length, this.from(until) + 1);
+    for (let place = Math.max(0, this.from(from) - 1); place < last; place++) most = Math.max(most, this.values[place]);
+    return most;
+  }
   /** The value that holds at a time. @param {number} time */
   at(time) {
     const place = this.from(time + 1e-9) - 1;
@@ -115,7 +122,7 @@ export class Chart {
    * @param {string} title
    * @param {(value: number) => string} words
    * @param {Series[]} series
-   * @param {{ height?: number, least?: number, until?: () => number }} [options]
+   * @param {{ height?: number, least?: number, until?: () => number, most?: () => number }} [options] `most`: where its scale ends at least
    */
   constructor(stretch, title, words, series, options = {}) {
     this.stretch = stretch;
@@ -124,6 +131,8 @@ export class Chart {
     this.series = series;
     this.options = options;
     this.dirty = true;
+    /** Where a time and a value are, pixels. */
+    this.placed = { x: (/** @type {number} */ _) => 0, y: (/** @type {number} */ _) => 0 };
     this.element = document.createElement("figure");
     this.element.className = "live-chart";
     const caption = this.element.appendChild(document.createElement("figcaption"));
@@ -155,6 +164,23 @@ export class Chart {
     return from + Math.min(1, Math.max(0, share)) * (until - from);
   }
 
+  /** The time of the point below the pointer. @param {MouseEvent} event */
+  near(event) {
+    const box = this.canvas.getBoundingClientRect(), { from, until } = this.stretch;
+    const [left, up] = [event.clientX - box.left, event.clientY - box.top];
+    const reach = (8 / (box.width - LEFT - RIGHT)) * (until - from), time = this.time(event);
+    let nearest = 8, found = null;
+    for (const one of this.series) {
+      if (!one.look.points) continue;
+      for (let place = one.from(time - reach); place < one.length && one.times[place] <= time + reach; place++) {
+        const { x, y } = this.placed;
+        const far = Math.hypot(x(one.times[place]) - left, y(one.values[place]) - up);
+        if (far < nearest) [nearest, found] = [far, one.times[place]];
+      }
+    }
+    return found;
+  }
+
   listen() {
     const { canvas, stretch } = this;
     /** @type {number | null} */
@@ -164,7 +190,7 @@ export class Chart {
       canvas.setPointerCapture(event.pointerId);
     });
     canvas.addEventListener("pointermove", (event) => {
-      stretch.cursor = this.time(event);
+      stretch.cursor = this.near(event) ?? this.time(event);
       stretch.draw();
       stretch.changed();
     });
@@ -172,7 +198,7 @@ export class Chart {
       const ended = this.time(event);
       if (began !== null && Math.abs(ended - began) > (stretch.until - stretch.from) / 100) {
         this.zoom(Math.min(began, ended), Math.max(began, ended));
-      }
+      } else if (began !== null) canvas.dispatchEvent(new CustomEvent("picked", { bubbles: true }));
       began = null;
     });
     canvas.addEventListener("dblclick", () => stretch.heard.length && canvas.dispatchEvent(new CustomEvent("whole", { bubbles: true })));
@@ -220,7 +246,7 @@ export class Chart {
     context.clearRect(0, 0, width, height);
     const { from, until } = stretch, top = TOP, bottom = height - BOTTOM;
     const x = (/** @type {number} */ time) => LEFT + ((time - from) / (until - from)) * (width - LEFT - RIGHT);
-    let most = this.options.least ?? 0;
+    let most = Math.max(this.options.least ?? 0, this.options.most?.() ?? 0);
     let lowest = Infinity;
     for (const one of this.series) {
       const first = Math.max(0, one.from(from) - 1), last = Math.min(one.length, one.from(until) + 1);
@@ -233,6 +259,7 @@ export class Chart {
     const floor = this.options.until ? Math.max(0, Math.min(lowest, most)) : 0;
     if (!(most > floor)) most = floor + 1;
     const y = (/** @type {number} */ value) => bottom - ((value - floor) / (most - floor)) * (bottom - top);
+    this.placed = { x, y };
     this.axes(context, { x, y, width, top, bottom, floor, most });
     context.save();
     context.beginPath();

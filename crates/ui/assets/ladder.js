@@ -9,41 +9,47 @@ const ROWS = 24;
 /**
  * @param {HTMLElement} place
  * @param {{ run: string, case: string, trial: number }} name
+ * @param {(time: number) => void} pick the reader chose a packet of this time, seconds
  */
-export const ladder = (place, name) => {
+export const ladder = (place, name, pick) => {
   let asked = -1, isAsking = false;
-  /** @param {number} time seconds @param {number} latest @param {boolean} isGrowing */
-  const at = async (time, latest, isGrowing) => {
-    const wanted = Math.round(Math.min(time, latest) * 1e9);
-    // While packets come, once a second is enough to read them.
-    const near = isGrowing ? 1e9 : 0;
-    if (isAsking || latest <= 0 || Math.abs(wanted - asked) <= near) return;
+  /** @param {any[]} packets @param {number | null} held ns */
+  const draw = (packets, held) => show(place, packets.length ? table(packets, held, pick) : el("p", { class: "meta" }, "No packet until then."));
+  /** The packets until a time. @param {number} time seconds */
+  const at = async (time) => {
+    const wanted = Math.round(time * 1e9);
+    if (isAsking || wanted === asked) return;
     isAsking = true;
     try {
       const { packets } = await get("/api/live/packets", { ...name, until_ns: wanted, most: ROWS, last: true });
-      asked = wanted;
-      show(place, packets.length ? table(packets) : el("p", { class: "meta" }, "No packet until then."));
+      draw(packets, wanted);
     } catch (error) {
       show(place, el("p", { class: "meta" }, /** @type {Error} */ (error).message));
-      asked = wanted;
     }
+    asked = wanted;
     isAsking = false;
   };
-  return { at };
+  /** The latest packets, as they come. @param {any[]} packets */
+  const latest = (packets) => {
+    asked = -1;
+    draw(packets, null);
+  };
+  return { at, latest };
 };
 
-/** @param {any[]} packets */
-const table = (packets) => el("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Packets" },
+/** @param {any[]} packets @param {number | null} held @param {(time: number) => void} pick */
+const table = (packets, held, pick) => el("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Packets" },
   el("table", { class: "rungs" },
     el("thead", {}, el("tr", {}, ...["time", "client", "way", "server", "what"].map((it) => el("th", { scope: "col" }, it)))),
-    el("tbody", {}, ...packets.map(row))));
+    el("tbody", {}, ...packets.map((packet, place) => row(packet, held !== null && place === packets.length - 1, pick)))));
 
-/** @param {any} packet */
-const row = (packet) => {
+/** @param {any} packet @param {boolean} isHeld @param {(time: number) => void} pick */
+const row = (packet, isHeld, pick) => {
   const words = label(packet), isLost = /drop|lost/i.test(packet.verdict ?? "");
   const arrow = packet.from_client ? (isLost ? "──✕" : "──▶") : "◀──";
-  return el("tr", { class: isLost ? "lost" : packet.kind && packet.kind !== "duplicate-ack" ? "again" : null },
-    el("td", { class: "number" }, (packet.at_ns / 1e9).toFixed(6)),
+  const time = packet.at_ns / 1e9;
+  return el("tr", { class: isLost ? "lost" : packet.kind && packet.kind !== "duplicate-ack" ? "again" : null, "aria-current": isHeld && "true" },
+    el("td", {}, el("button", { type: "button", class: "time", onclick: () => pick(time) }, time.toFixed(6))),
     el("td", {}, packet.from_client ? words : ""),
     el("td", { "aria-label": packet.from_client ? "to the server" : "to the client" }, arrow),
     el("td", {}, packet.from_client ? "" : words),

@@ -58,7 +58,7 @@ class Flow {
 }
 
 /** All that is known of a trial. */
-class Trial {
+export class Trial {
   constructor() {
     /** @type {Map<string, Flow>} */
     this.flows = new Map();
@@ -76,6 +76,8 @@ class Trial {
     /** @type {{ time: number, what: string, forward: boolean, kind: string }[]} */
     this.events = [];
     this.latest = 0;
+    /** @type {any[] | null} the latest ones, until they are drawn */
+    this.packets = null;
     this.heard = 0;
     this.isOver = false;
     this.isCut = false;
@@ -122,6 +124,7 @@ class Trial {
     }
     // Two files tell them, each in order of time.
     if (told.marks.length > 0) this.events.sort((a, b) => a.time - b.time);
+    this.packets = told.latest ?? this.packets;
     if (latest > this.latest) [this.latest, this.heard] = [latest, performance.now()];
     this.isOver ||= told.is_over;
     this.isCut ||= told.is_cut;
@@ -208,13 +211,20 @@ export const live = async (place, query) => {
     stretch.show(Math.max(0, time - 0.5), time + 0.5);
     named();
   };
+  // Of a point of a chart the packet is shown: the last one until then.
+  place.addEventListener("picked", () => {
+    if (mode === "hold") return;
+    mode = "hold";
+    now = stretch.cursor ?? now;
+    named();
+  });
   const window_ = () => {
     const span = mode === "hold" && stretch.until - stretch.from > 2e-3 ? stretch.until - stretch.from : WINDOW;
     const from = Math.max(0, now - span);
     stretch.show(from, Math.max(now, from + Math.min(span, 1)));
   };
 
-  const shown = ladder(packets, name);
+  const shown = ladder(packets, name, (time) => hold(time));
   let drawnOf = "";
   const build = (/** @type {string} */ key) => {
     const flow = trial.flows.get(key) ?? trial.main;
@@ -294,7 +304,10 @@ export const live = async (place, query) => {
       facts();
       slider.value = String(trial.latest ? now / trial.latest : 1);
       clock.textContent = `${now.toFixed(2)} s of ${trial.latest.toFixed(2)} s`;
-      shown.at(stretch.cursor ?? now, trial.latest, !trial.isOver);
+      if (mode === "follow" && stretch.cursor === null) {
+        if (trial.packets) shown.latest(trial.packets);
+        trial.packets = null;
+      } else if (trial.latest > 0) shown.at(Math.min(stretch.cursor ?? now, trial.latest));
     }
     frames += 1;
     requestAnimationFrame(frame);

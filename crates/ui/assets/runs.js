@@ -130,7 +130,8 @@ export const run = async (place, query) => {
         el("iframe", { class: "report", src: it.report, title: "Report" }))
       : null,
     el("section", {}, el("h2", {}, "Watch a trial"),
-      el("p", { class: "meta" }, "Each trial whose packets are kept can be played again, packet by packet."),
+      el("p", { class: "meta" }, "Each trial whose packets are kept can be played again, packet by packet. ",
+        link("/trials", { run: name }, "One of each case, side by side")),
       el("div", { class: "scroll" }, el("table", { class: "watch" }, el("tbody", {}, ...[...cases].map(([of, trials]) => el("tr", {},
         el("th", { scope: "row" }, of),
         el("td", {}, ...trials.map((trial) => [
@@ -173,7 +174,7 @@ export const job = async (place, query) => {
       total = event.total;
       current = { case: event.case, trial: event.trial };
       now.textContent = `Trial ${index} of ${total}: ${event.case}, number ${event.trial}`;
-      if (run) show(watch, link("/live", { run, ...current }, "Watch this trial"));
+      if (run) show(watch, link("/live", { run, ...current }, "Watch this trial"), " · ", link("/trials", { run }, "Trials side by side"));
     },
     progress: (event) => {
       now.textContent = `Trial ${index} of ${total}: ${current.case}, ${bytes(event.received_bytes)} after ${duration(event.at_ns / 1e9)}`;

@@ -26,6 +26,8 @@ const SCRIPTS: &[(&str, &str)] = scripts![
     "editor.js",
     "knobs.js",
     "live.js",
+    "multiples.js",
+    "multiples.js",
     "chart.js",
     "ladder.js",
     "learn.js",

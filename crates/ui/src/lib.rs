@@ -21,6 +21,7 @@ mod reports;
 mod server;
 mod state;
 mod token;
+mod told;
 
 pub use config::{Config, PORT};
 pub use error::UiError;

@@ -9,6 +9,7 @@ use crate::config::Config;
 use crate::error::Refusal;
 use crate::jobs::Jobs;
 use crate::reports::Reports;
+use crate::told::ToldRuns;
 
 /// What the server knows.
 #[derive(Debug)]
@@ -19,6 +20,7 @@ pub(crate) struct Ui {
     pub(crate) watched: Watched,
     pub(crate) reports: Reports,
     pub(crate) captures: Captures,
+    pub(crate) told: ToldRuns,
 }
 
 impl Ui {
@@ -27,7 +29,8 @@ impl Ui {
         let jobs = Jobs::new(program.clone(), runs.clone());
         let captures = Captures::new(&runs, program.clone());
         let (watched, reports) = (Watched::default(), Reports::default());
-        Ui { runs, program, jobs, watched, reports, captures }
+        let told = ToldRuns::default();
+        Ui { runs, program, jobs, watched, reports, captures, told }
     }
 }
 

@@ -62,6 +62,31 @@ test("a question on the first page is answered", async () => {
   await page.locator(".live-chart canvas").first().focus();
   await page.keyboard.press("ArrowRight");
   await page.keyboard.press("+");
+  // A packet below the charts leads to its moment, and a point of a chart to its packet.
+  const packet = page.locator(".rungs button").nth(3);
+  const moment = Number.parseFloat(await packet.textContent());
+  await packet.click();
+  await page.waitForFunction((time) => {
+    const held = document.querySelector(".rungs [aria-current] button");
+    return held && Math.abs(Number.parseFloat(held.textContent) - time) < 1e-6;
+  }, moment);
+  await page.getByRole("button", { name: "Whole" }).click();
+  await page.locator(".live-chart canvas").first().click({ position: { x: 300, y: 60 } });
+  await page.waitForFunction((time) => {
+    const held = document.querySelector(".rungs [aria-current] button");
+    return held && Math.abs(Number.parseFloat(held.textContent) - time) > 1e-3;
+  }, moment);
+  // One trial of each case, side by side.
+  await go(page, `/run?run=${encodeURIComponent(run)}`);
+  await page.getByRole("link", { name: "One of each case, side by side" }).click();
+  const charts = page.locator(".multiples canvas");
+  await charts.nth(2).waitFor();
+  await page.getByRole("combobox", { name: "What is shown" }).selectOption("windows");
+  await page.waitForFunction(() => [...document.querySelectorAll(".multiples output")].some((it) => /kB|MB/.test(it.textContent)));
+  await isAccessible(page, "trials side by side");
+  await page.locator(".levels-choice input:not(:checked)").first().check();
+  await charts.nth(3).waitFor();
+  await fits(page, "trials side by side");
   // The run is among the others; compared with a second one; deleted.
   await ask(page);
   await go(page, "/runs");

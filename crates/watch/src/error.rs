@@ -1,7 +1,7 @@
 //! Why a trial cannot be watched.
 
 /// Trials that are watched at a time.
-pub(crate) const WATCHED: usize = 16;
+pub(crate) const WATCHED: usize = 32;
 
 /// Why a trial cannot be watched.
 #[derive(Debug, thiserror::Error)]

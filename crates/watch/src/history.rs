@@ -8,6 +8,8 @@ use tcplab_recording::Sample;
 use tcplab_trace::{Ack, FlowId, Segment, SegmentKind};
 use tcplab_units::{Endpoint, Instant, Span};
 
+use crate::latest::{Latest, Packet};
+
 /// An interval: ten times as fine as a page is told, and as samples are by default.
 pub const INTERVAL: Span = Span::from_millis(10);
 /// Intervals of a series: 20 minutes; 10 MB for a trial. A note says when there were more.
@@ -79,6 +81,7 @@ pub struct History {
     pub(crate) samples: [Vec<SampleOf>; 2],
     pub(crate) path: [Vec<PathSums>; 2],
     marks: Vec<Mark>,
+    latest: Latest,
     /// Packets that the path dropped, by the name of the cause.
     pub(crate) drops: BTreeMap<&'static str, u64>,
     /// Whether something was left out, as there was too much.
@@ -96,6 +99,7 @@ pub struct Cursor {
     samples: [usize; 2],
     path: [usize; 2],
     marks: usize,
+    latest: u64,
     changes: Option<u64>,
 }
 
@@ -220,6 +224,11 @@ impl History {
         }
     }
 
+    pub(crate) fn keep(&mut self, packet: Packet, at: Instant) {
+        self.latest.keep(packet, at);
+        self.changes += 1;
+    }
+
     fn mark(&mut self, mark: Mark) {
         if self.marks.len() < MARKS {
             self.marks.push(mark);
@@ -265,12 +274,15 @@ impl History {
         });
         let marks = &self.marks[cursor.marks..];
         cursor.marks = self.marks.len();
+        let has_packets = cursor.latest != self.latest.count;
+        cursor.latest = self.latest.count;
         Some(json!({
             "interval_ns": INTERVAL.as_nanos(),
             "flows": flows,
             "samples": { "client": client, "server": server },
             "path": { "forward": forward, "reverse": reverse },
             "marks": marks.iter().map(mark_row).collect::<Vec<_>>(),
+            "latest": has_packets.then(|| self.latest.rows()),
             "is_cut": self.is_cut,
             "is_over": self.is_over(),
         }))

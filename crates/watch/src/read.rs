@@ -6,10 +6,10 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Weak};
 
-use tcplab_capture::Reader;
+use tcplab_capture::{Reader, Record, UnixTime};
 use tcplab_path::{Fate, Verdict};
 use tcplab_recording::{TruthRow, capture_file, parse_samples};
-use tcplab_trace::{Analyzer, Frame};
+use tcplab_trace::{Analyzer, Frame, Sink};
 use tcplab_units::{Endpoint, Instant, Span};
 use tcplab_wire::LinkType;
 
@@ -58,15 +58,20 @@ fn capture(
         && let Ok(Some(record)) = reader.next_record()
     {
         let Some(time) = record.time else { continue };
-        let frame = Frame {
-            time_ns: time.as_nanos(),
-            link: LinkType::RawIp,
-            captured: record.captured,
-            original_len: record.original_len,
-            comment: None,
-        };
-        analyzer.packet(&frame);
+        analyse(&mut analyzer, &record, time);
     }
+}
+
+/// Gives a packet of a recording to the analyser.
+pub(crate) fn analyse(analyzer: &mut Analyzer<impl Sink>, record: &Record<'_>, time: UnixTime) {
+    let comments = record.comments().collect::<Vec<_>>().join("; ");
+    analyzer.packet(&Frame {
+        time_ns: time.as_nanos(),
+        link: LinkType::RawIp,
+        captured: record.captured,
+        original_len: record.original_len,
+        comment: (!comments.is_empty()).then_some(&*comments),
+    });
 }
 
 /// Samples of both sockets.

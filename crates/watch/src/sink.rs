@@ -1,11 +1,12 @@
 //! Passes what the analyser finds to the history of a trial: of each direction what its sender's
 //! end sees, which alone knows what is in flight.
 
-use std::sync::{Arc, Weak};
+use std::sync::Weak;
 
 use tcplab_trace::{Ack, Connection, FlowId, Segment, Sink};
 use tcplab_units::{Endpoint, Span};
 
+use crate::latest::Packet;
 use crate::trial::WatchedTrial;
 
 pub(super) struct HistorySink {
@@ -21,22 +22,30 @@ impl HistorySink {
         HistorySink { trial, end, shift }
     }
 
-    /// The trial, if this direction is told from here.
-    fn trial_of(&self, flow: FlowId) -> Option<Arc<WatchedTrial>> {
-        let is_own = flow.forward == (self.end == Endpoint::Client);
-        self.trial.upgrade().filter(|_| is_own)
+    fn is_own(&self, flow: FlowId) -> bool {
+        flow.forward == (self.end == Endpoint::Client)
     }
 }
 
 impl Sink for HistorySink {
     fn segment(&mut self, flow: FlowId, segment: Segment) {
-        if let Some(trial) = self.trial_of(flow) {
-            trial.history().segment(flow, &segment, segment.at + self.shift);
+        let Some(trial) = self.trial.upgrade() else { return };
+        let (mut history, at) = (trial.history(), segment.at + self.shift);
+        if self.is_own(flow) {
+            history.segment(flow, &segment, at);
+        }
+        if self.end == Endpoint::Client {
+            history.keep(Packet::Segment(flow, segment), at);
         }
     }
     fn ack(&mut self, flow: FlowId, ack: Ack) {
-        if let Some(trial) = self.trial_of(flow) {
-            trial.history().ack(flow, &ack, ack.at + self.shift);
+        let Some(trial) = self.trial.upgrade() else { return };
+        let (mut history, at) = (trial.history(), ack.at + self.shift);
+        if self.is_own(flow) {
+            history.ack(flow, &ack, at);
+        }
+        if self.end == Endpoint::Client {
+            history.keep(Packet::Ack(flow, ack), at);
         }
     }
     fn connection(&mut self, _: usize, _: &Connection) {}

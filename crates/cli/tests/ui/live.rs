@@ -7,10 +7,10 @@ use serde_json::{Value, json};
 
 use crate::page::{Page, SMALL, until};
 
-/// All that is told of a trial until it is over.
+/// All that is told of a trial, or several, until all is over.
 fn told(page: &Page, query: &str) -> Vec<Value> {
     let mut stream = page.connect();
-    let head = format!("GET /api/live?{query} HTTP/1.1\r\n{}\r\n", page.own());
+    let head = format!("GET /api/live{query} HTTP/1.1\r\n{}\r\n", page.own());
     stream.write_all(head.as_bytes()).unwrap();
     let mut told = Vec::new();
     for line in BufReader::new(stream).lines().map_while(Result::ok) {
@@ -30,6 +30,12 @@ fn series(told: &[Value], find: impl Fn(&Value) -> Option<&Value>) -> Vec<Value>
     let by_interval: BTreeMap<u64, Value> =
         rows.map(|row| (row[0].as_u64().unwrap(), row.clone())).collect();
     by_interval.into_values().collect()
+}
+
+/// The intervals of what the client sends.
+fn forward(told: &Value) -> Option<&Value> {
+    let mut flows = told["flows"].as_array().unwrap().iter();
+    flows.find(|it| it["forward"] == true).map(|it| &it["intervals"])
 }
 
 fn sum(rows: &[Value], column: usize) -> u64 {
@@ -72,11 +78,9 @@ fn history_agrees_with_the_recording() {
     let page = Page::start();
     let run = page.run(&json!({ "do": "run", "toml": SMALL, "name": "small", "world": "sim" }));
     let query = format!("run={run}&case=reno&trial=1");
-    let told = told(&page, &query);
+    let told = told(&page, &format!("?{query}"));
     assert_eq!(told.last().unwrap()["is_over"], true);
-    let forward =
-        |it: &'_ Value| it["flows"].as_array().unwrap().iter().position(|it| it["forward"] == true);
-    let rows = series(&told, |it| Some(&it["flows"][forward(it)?]["intervals"]));
+    let rows = series(&told, forward);
     // New data once, whatever was lost.
     assert_eq!(sum(&rows, 5), 500_000);
     let trial = page.runs().join(&run).join("trials/reno-1");
@@ -99,8 +103,32 @@ fn history_agrees_with_the_recording() {
     assert_eq!(repeated.count() as u64, sum(&rows, 7));
     let last = page.get(&format!("/api/live/packets?{query}&until_ns=100000000&most=5&last=true"));
     let last = last.json()["packets"].as_array().unwrap().clone();
+    let latest = told.iter().rev().find(|it| !it["latest"].is_null()).unwrap();
+    assert_eq!(latest["latest"].as_array().unwrap()[..], all[all.len() - 24..]);
     assert!(last.len() == 5 && last.iter().all(|it| it["at_ns"].as_u64().unwrap() <= 100_000_000));
     assert_eq!(page.get(&format!("/api/live?run={run}&case=none&trial=1")).status, 404);
+}
+
+#[test]
+fn several_trials_are_told_in_one_stream() {
+    let page = Page::start();
+    let run = page.run(&json!({ "do": "run", "toml": SMALL, "name": "small", "world": "sim" }));
+    let both = told(&page, &format!("/several?run={run}&trials=[[%22reno%22,1],[%22cubic%22,2]]"));
+    for (case, trial) in [("reno", 1), ("cubic", 2)] {
+        let of = json!({ "case": case, "trial": trial });
+        let own: Vec<Value> = both.iter().filter(|it| it["of"] == of).cloned().collect();
+        let alone = told(&page, &format!("?run={run}&case={case}&trial={trial}"));
+        let rows = |told: &[Value]| series(told, forward);
+        assert!(!own.is_empty());
+        assert_eq!(rows(&own), rows(&alone), "{case}");
+    }
+    let status =
+        |trials: &str| page.get(&format!("/api/live/several?run={run}&trials={trials}")).status;
+    assert_eq!(status("[]"), 400);
+    assert_eq!(status("reno"), 400);
+    assert_eq!(status(&format!("[{}]", ["[%22reno%22,1]"; 13].join(","))), 400);
+    assert_eq!(status("[[%22reno%22,99]]"), 404);
+    assert_eq!(status("[[%22..%22,1]]"), 400);
 }
 
 /// On this machine's kernel: the page sees the trial while it runs, and changes its path at once.
@@ -137,7 +165,7 @@ fn running_trial_is_watched_and_changed() {
     until(|| (packets() > first).then_some(()));
     let change = json!({ "direction": "forward", "drop": 3 });
     assert_eq!(page.post(&format!("/api/jobs/{id}/change"), &change).status, 200);
-    let told = told(&page, &query);
+    let told = told(&page, &format!("?{query}"));
     assert!(told.len() > 3, "{} messages of a trial that went on", told.len());
     let causes = told.iter().flat_map(|it| it["marks"].as_array().unwrap());
     let dropped = causes.filter(|it| it["what"].as_str().unwrap().contains("dropped by event"));

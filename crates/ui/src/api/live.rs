@@ -23,6 +23,8 @@ use crate::state::{Ui, aside};
 
 /// How often a page is told, at most.
 const TOLD_EVERY: Duration = Duration::from_millis(100);
+/// Trials of one stream of events.
+const SEVERAL: usize = 12;
 /// Packets of an answer.
 const PACKETS: usize = 2_000;
 
@@ -39,37 +41,82 @@ fn not_begun(name: &TrialName) -> Refusal {
     Refusal::missing(format!("trial {} of {} was not begun", name.trial, name.case))
 }
 
+/// A trial that is watched, by the name that its events have.
+struct Told {
+    name: Value,
+    trial: Arc<WatchedTrial>,
+    cursor: Cursor,
+}
+
+impl Told {
+    fn of(ui: &Ui, name: &TrialName) -> Result<Told, Refusal> {
+        let places = places(ui, name)?;
+        let now = places.now().ok_or_else(|| not_begun(name))?;
+        let trial = ui.watched.trial(&places, &now)?;
+        let name = json!({ "case": name.case, "trial": name.trial });
+        Ok(Told { name, trial, cursor: Cursor::default() })
+    }
+}
+
 /// What happens in a trial, as it happens.
 pub(super) async fn events(
     State(ui): State<Arc<Ui>>,
     Query(name): Query<TrialName>,
 ) -> Result<Sse<impl Stream<Item = Result<Event, Infallible>>>, Refusal> {
-    let trial = aside(move || {
-        let places = places(&ui, &name)?;
-        let now = places.now().ok_or_else(|| not_begun(&name))?;
-        Ok(ui.watched.trial(&places, &now)?)
-    })
-    .await?;
-    // One on the way: a slow page is told less often, and then more at once.
-    let (sender, receiver) = mpsc::channel(1);
-    tokio::spawn(pass_on(trial, sender));
-    Ok(Sse::new(ReceiverStream::new(receiver)).keep_alive(KeepAlive::default()))
+    let trial = aside(move || Told::of(&ui, &name)).await?;
+    Ok(stream(vec![trial]))
 }
 
-async fn pass_on(trial: Arc<WatchedTrial>, sender: mpsc::Sender<Result<Event, Infallible>>) {
-    let mut cursor = Cursor::default();
+/// Several trials of a run.
+#[derive(Debug, Deserialize)]
+pub(super) struct Several {
+    run: String,
+    /// Which, as JSON: `[["CASE", NUMBER], …]`.
+    trials: String,
+}
+
+/// What happens in several trials: a browser has few connections to a server at a time.
+pub(super) async fn several(
+    State(ui): State<Arc<Ui>>,
+    Query(Several { run, trials }): Query<Several>,
+) -> Result<Sse<impl Stream<Item = Result<Event, Infallible>>>, Refusal> {
+    let names: Vec<(String, u32)> = serde_json::from_str(&trials).map_err(|error| {
+        Refusal::bad(format!("trials is no list of cases and numbers: {error}"))
+    })?;
+    if names.is_empty() || names.len() > SEVERAL {
+        return Err(Refusal::bad(format!("1 to {SEVERAL} trials are watched at once")));
+    }
+    let names =
+        names.into_iter().map(move |(case, trial)| TrialName { run: run.clone(), case, trial });
+    let told = aside(move || names.map(|name| Told::of(&ui, &name)).collect()).await?;
+    Ok(stream(told))
+}
+
+fn stream(trials: Vec<Told>) -> Sse<impl Stream<Item = Result<Event, Infallible>>> {
+    // One on the way: a slow page is told less often, and then more at once.
+    let (sender, receiver) = mpsc::channel(1);
+    tokio::spawn(pass_on(trials, sender));
+    Sse::new(ReceiverStream::new(receiver)).keep_alive(KeepAlive::default())
+}
+
+async fn pass_on(mut trials: Vec<Told>, sender: mpsc::Sender<Result<Event, Infallible>>) {
     loop {
-        let (told, is_over) = {
-            let history = trial.history();
-            (history.since(&mut cursor), history.is_over())
-        };
-        if let Some(told) = told {
-            let event = Event::default().event("history").data(told.to_string());
-            if sender.send(Ok(event)).await.is_err() {
-                return;
+        let mut are_over = true;
+        for Told { name, trial, cursor } in &mut trials {
+            let told = {
+                let history = trial.history();
+                are_over &= history.is_over();
+                history.since(cursor)
+            };
+            if let Some(mut told) = told {
+                told["of"] = name.clone();
+                let event = Event::default().event("history").data(told.to_string());
+                if sender.send(Ok(event)).await.is_err() {
+                    return;
+                }
             }
         }
-        if is_over {
+        if are_over {
             let _ = sender.send(Ok(Event::default().event("over").data("{}"))).await;
             return;
         }

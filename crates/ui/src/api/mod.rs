@@ -42,6 +42,7 @@ pub(crate) fn routes(ui: Arc<Ui>) -> Router {
         .route("/api/jobs/{id}/change", post(jobs::change))
         .route("/api/jobs/{id}/events", get(jobs::events))
         .route("/api/live", get(live::events))
+        .route("/api/live/several", get(live::several))
         .route("/api/live/packets", get(live::packets))
         .route("/api/captures", get(captures::list).post(captures::upload))
         .route("/api/capture", get(captures::one).delete(captures::remove))

@@ -9,12 +9,13 @@ use axum::extract::{Query, State};
 use axum::http::StatusCode;
 use serde::Serialize;
 use serde_json::{Value, json};
-use tcplab_lab::{RunDirectory, RunGlance, TrialGlance, read_run};
-use tcplab_results::{ClaimCounts, RunWorld};
+use tcplab_lab::{RunDirectory, RunGlance, TrialGlance};
+use tcplab_results::RunWorld;
 
 use crate::error::Refusal;
 use crate::places::{RunName, name_of, run_directory};
 use crate::state::{Ui, aside};
+use crate::told::Told;
 
 /// Runs in a list: enough for years of a person's.
 const LISTED: usize = 1_000;
@@ -33,24 +34,13 @@ struct Listed {
     told: Option<Told>,
 }
 
-#[derive(Debug, Serialize)]
-struct Told {
-    title: String,
-    question: String,
-    answer: String,
-    claims_passed: usize,
-    claims_failed: usize,
-    claims_not_judged: usize,
-    failed_trials: usize,
-}
-
 /// All runs, the newest first.
 pub(super) async fn list(State(ui): State<Arc<Ui>>) -> Result<Json<Value>, Refusal> {
     aside(move || {
         let all = RunGlance::all(&ui.runs);
         let count = all.len();
         let listed = |(place, glance): (usize, RunGlance)| {
-            let told = (glance.is_finished && place < ANSWERED).then(|| told(&glance.path));
+            let told = (glance.is_finished && place < ANSWERED).then(|| ui.told.of(&glance.path));
             let world_in_words = match glance.world {
                 RunWorld::Kernel => "on this machine's kernel",
                 RunWorld::Simulated => "in virtual time",
@@ -65,21 +55,6 @@ pub(super) async fn list(State(ui): State<Arc<Ui>>) -> Result<Json<Value>, Refus
     .await
 }
 
-fn told(path: &Path) -> Option<Told> {
-    let run = read_run(path).ok()?;
-    let claims = ClaimCounts::of(&run.claims);
-    let (question, answer) = tcplab_report::question_and_answer(&run);
-    Some(Told {
-        title: run.title.clone(),
-        question,
-        answer,
-        claims_passed: claims.passed,
-        claims_failed: claims.failed,
-        claims_not_judged: claims.not_judged,
-        failed_trials: run.cases.iter().map(|case| case.failures.len()).sum(),
-    })
-}
-
 /// One run: its trials, its scenario, its results in words.
 pub(super) async fn one(
     State(ui): State<Arc<Ui>>,
@@ -90,7 +65,7 @@ pub(super) async fn one(
         let glance = RunGlance::at(&path).map_err(|error| Refusal::bad(error.to_string()))?;
         let trials = TrialGlance::all(&path).map_err(|error| Refusal::bad(error.to_string()))?;
         let scenario = fs::read_to_string(path.join("scenario.toml")).unwrap_or_default();
-        let told = glance.is_finished.then(|| told(&path)).flatten();
+        let told = glance.is_finished.then(|| ui.told.of(&path)).flatten();
         let report = glance.is_finished.then(|| ui.reports.address(&path)).flatten();
         let (files, bytes) = size(&path);
         Ok(Json(json!({

@@ -1,0 +1,128 @@
+// @ts-check
+// Several trials side by side: the same quantity of each, over the same time, on the same scale.
+
+import { address, get, listen } from "./api.js";
+import { Chart, Stretch } from "./chart.js";
+import { bytes, duration, el, rate, show } from "./dom.js";
+import { Trial } from "./live.js";
+
+/** As many as the server tells in one stream. */
+const MOST = 12;
+
+/** What can be shown of each. @type {Record<string, { name: string, words: (it: number) => string, of: (trial: Trial) => import("./chart.js").Series[] }>} */
+const QUANTITIES = {
+  throughput: { name: "Throughput", words: rate, of: (trial) => trial.main ? [trial.main.goodput] : [] },
+  windows: {
+    name: "In flight and windows", words: bytes,
+    of: (trial) => trial.main ? [trial.main.flight, sender(trial).cwnd, sender(trial).ssthresh] : [],
+  },
+  rtt: { name: "Round trip", words: duration, of: (trial) => trial.main ? [sender(trial).rtt] : [] },
+  bytes: { name: "Bytes of the stream", words: bytes, of: (trial) => trial.main ? [trial.main.sent, trial.main.acknowledged] : [] },
+  queue: {
+    name: "Time in the queue; drops", words: duration,
+    of: ({ path: { forward, reverse } }) => [forward.waited, reverse.waited, forward.drops, reverse.drops],
+  },
+};
+
+/** @param {Trial} trial */
+const sender = (trial) => trial.ends[trial.main?.forward ? "client" : "server"];
+
+/** @type {import("./app.js").Page} */
+export const multiples = async (place, query) => {
+  const run = query.get("run") ?? "";
+  const it = await get("/api/run", { run });
+  const seen = it.trials.filter((/** @type {any} */ trial) => trial.state === "begun" || (trial.state === "whole" && trial.keeps_packets));
+  /** @type {string[]} */
+  const asked = JSON.parse(query.get("trials") ?? "[]").map((/** @type {[string, number]} */ one) => JSON.stringify(one));
+  const key = (/** @type {any} */ trial) => JSON.stringify([trial.case, trial.number]);
+  const first = seen.filter((/** @type {any} */ trial, /** @type {number} */ at) => seen.findIndex((/** @type {any} */ other) => other.case === trial.case) === at);
+  /** @type {string[]} */
+  let chosen = (asked.length ? seen.filter((/** @type {any} */ trial) => asked.includes(key(trial))) : first).slice(0, MOST).map(key);
+  const stretch = new Stretch();
+  const charts = el("div", { class: "multiples" });
+  const told = el("p", { class: "meta", role: "status" });
+  const quantity = el("select", { "aria-label": "What is shown", onchange: () => build() },
+    ...Object.entries(QUANTITIES).map(([value, { name }]) => el("option", { value }, name)));
+  const whole = el("button", { type: "button", onclick: () => { isWhole = true; } }, "Whole");
+  /** @type {Map<string, Trial>} */
+  let trials = new Map();
+  /** @type {{ close: () => void } | undefined} */
+  let source;
+  let isWhole = true, isGone = false;
+
+  const build = () => {
+    const { words, of } = QUANTITIES[quantity.value];
+    stretch.charts = [];
+    const figures = [...trials].map(([of_, trial]) => {
+      const [name, number] = JSON.parse(of_);
+      const chart = new Chart(stretch, `${name}, trial ${number}`, words, of(trial), { height: 150, most: () => highest(of) });
+      chart.element.querySelector("figcaption")?.append(
+        el("a", { href: `#${address("/live", { run, case: name, trial: number })}`, "aria-label": `Watch ${name}, trial ${number}` }, "Watch"));
+      return chart.element;
+    });
+    show(charts, ...figures);
+    stretch.draw();
+  };
+  /** The highest value that any of them has in what is shown: one scale for all. @param {(trial: Trial) => import("./chart.js").Series[]} of */
+  const highest = (of) => Math.max(0, ...[...trials.values()].flatMap(of).map((one) => one.most(stretch.from, stretch.until)));
+
+  const watch = () => {
+    source?.close();
+    trials = new Map(chosen.map((one) => [one, new Trial()]));
+    build();
+    history.replaceState(null, "", `#${address("/trials", { run, trials: `[${chosen.join(",")}]` })}`);
+    if (chosen.length === 0) {
+      told.textContent = "Choose trials below. Those whose packets are kept can be watched.";
+      return;
+    }
+    told.textContent = "";
+    source = listen(address("/api/live/several", { run, trials: `[${chosen.join(",")}]` }), {
+      history: (event) => {
+        const trial = trials.get(JSON.stringify([event.of.case, event.of.trial]));
+        if (!trial) return;
+        const before = trial.main;
+        trial.take(event);
+        if (trial.main !== before) build();
+        stretch.draw();
+      },
+      over: () => source?.close(),
+      lost: () => { told.textContent = "No connection to the server, or a trial that cannot be watched. It is looked for."; },
+      found: () => { told.textContent = ""; },
+    });
+  };
+  place.addEventListener("zoomed", () => { isWhole = false; });
+
+  const frame = () => {
+    if (isGone) return;
+    if (isWhole) {
+      const latest = Math.max(0.01, ...[...trials.values()].map((trial) => trial.latest));
+      if (stretch.until !== latest || stretch.from !== 0) stretch.show(0, latest);
+    }
+    for (const chart of stretch.charts) chart.draw();
+    requestAnimationFrame(frame);
+  };
+
+  show(place,
+    el("header", {}, el("h1", {}, "Trials side by side"),
+      el("p", { class: "meta" }, el("a", { href: `#${address("/run", { run })}` }, run))),
+    el("div", { class: "live-controls", role: "group", "aria-label": "What is shown" }, quantity, whole),
+    told, charts,
+    el("section", {}, el("h2", {}, "Which trials"), el("p", { class: "meta" }, `Up to ${MOST}.`),
+      el("div", { class: "levels-choice" }, ...seen.map((/** @type {any} */ trial) => el("label", { class: "chip" },
+        el("input", {
+          type: "checkbox", checked: chosen.includes(key(trial)),
+          onchange: (/** @type {any} */ event) => {
+            const others = chosen.filter((one) => one !== key(trial));
+            chosen = event.target.checked ? [...others, key(trial)] : others;
+            event.target.checked = chosen.length <= MOST && event.target.checked;
+            chosen = chosen.slice(0, MOST);
+            watch();
+          },
+        }), `${trial.case}, ${trial.number}`)))));
+  watch();
+  requestAnimationFrame(frame);
+  return () => {
+    isGone = true;
+    source?.close();
+  };
+};
