@@ -186,6 +186,11 @@ bench-load: toolchain ## load and servers side by side with wrk, ab, nginx and i
 	cargo build --locked --release --package tcplab
 	cargo bench --locked --package tcplab-load --bench load -- $(BENCH)
 
+.PHONY: bench-ui
+bench-ui: toolchain ## what it costs a trial to be watched by three pages, frames a second, memory, packet to pixel (options: ROUNDS=5 ONLY=real)
+	@cargo build --release --locked --package tcplab
+	@scripts/page-tests.sh $(TARGET)/release/tcplab bench
+
 .PHONY: bench-trials
 bench-trials: toolchain ## ten thousand trials of 10 MB in virtual time: their time, and whether memory stays flat
 	cargo bench --locked --package tcplab --bench trials -- $(BENCH)

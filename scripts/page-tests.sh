@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# page-tests.sh <program>: the types of the page's scripts, and the page in a browser.
+# page-tests.sh <program> [bench]: the types of the page's scripts, and the page in a browser; or what
+# watching costs a trial (ROUNDS=5, ONLY=real or virtual).
 #
 # Without node, npm or chromium it says so and tests nothing.
 set -euo pipefail
@@ -33,4 +34,8 @@ run=$(mktemp -d)
 trap 'rm -rf "$run"' EXIT
 cp "$tests"/*.mjs "$run"
 ln -s "$tools/node_modules" "$run/node_modules"
+if [[ ${2:-} == bench ]]; then
+  TCPLAB=$program node "$run/bench.mjs"
+  exit
+fi
 TCPLAB=$program node --test --test-concurrency=1 "$run"/*.test.mjs

@@ -10,7 +10,7 @@ export class Series {
   /**
    * @param {string} name
    * @param {string} colour a variable of the style sheet
-   * @param {{ step?: boolean, dash?: number[], points?: boolean, shape?: string }} [look]
+   * @param {{ step?: boolean, dash?: number[], points?: boolean, shape?: string, far?: boolean }} [look] `far`: the scale is not made for it
    */
   constructor(name, colour, look = {}) {
     this.name = name;
@@ -249,6 +249,7 @@ export class Chart {
     let most = Math.max(this.options.least ?? 0, this.options.most?.() ?? 0);
     let lowest = Infinity;
     for (const one of this.series) {
+      if (one.look.far) continue;
       const first = Math.max(0, one.from(from) - 1), last = Math.min(one.length, one.from(until) + 1);
       for (let place = first; place < last; place++) {
         most = Math.max(most, one.values[place]);

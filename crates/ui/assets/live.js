@@ -23,7 +23,7 @@ class Flow {
     this.forward = forward;
     this.sent = new Series("sent", "data", { step: true });
     this.acknowledged = new Series("acknowledged", "acks", { step: true });
-    this.allowed = new Series("allowed by the receiver", "edge", { step: true });
+    this.allowed = new Series("allowed by the receiver", "edge", { step: true, far: true });
     this.again = new Series("not simply new", "retransmission", { points: true });
     this.flight = new Series("in flight", "plot-muted", { step: true });
     this.goodput = new Series("acknowledged", "acks");

@@ -1,7 +1,7 @@
 // What watching costs a trial, and how the page keeps up: trials with three open pages and without
 // any, one after the other in turns. Prints; judges nothing.
 
-import { readFile, readdir } from "node:fs/promises";
+import { readFile, readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 
 import { launch, open, serve } from "./place.mjs";
@@ -11,11 +11,11 @@ const PAGES = 3;
 const FILES = {
   "real time, 1 Gbit/s": {
     world: "kernel",
-    toml: 'title = "A transfer"\n[path]\nrate = "1 Gbit/s"\ndelay = "5 ms"\n[workload]\nupload = "700 MB"\n[repeat]\ntrials = 1\n',
+    toml: 'title = "A transfer"\n[path]\nrate = "1 Gbit/s"\ndelay = "5 ms"\n[workload]\nupload = "400 MB"\n[recording]\nsnaplen = "96 B"\n[repeat]\ntrials = 1\n',
   },
   "virtual time, full speed": {
     world: "sim",
-    toml: 'title = "A transfer"\n[path]\nrate = "1 Gbit/s"\ndelay = "5 ms"\n[workload]\nupload = "100 MB"\n[repeat]\ntrials = 10\n',
+    toml: 'title = "A transfer"\n[path]\nrate = "1 Gbit/s"\ndelay = "5 ms"\n[workload]\nupload = "100 MB"\n[recording]\nsnaplen = "96 B"\n[repeat]\ntrials = 5\n',
   },
 };
 
@@ -91,33 +91,47 @@ const trial = async (what, isWatched) => {
   const result = JSON.parse(await readFile(join(trials, (await readdir(trials)).sort()[0], "result.json"), "utf8"));
   const table = (await readFile(join(place, "metrics.csv"), "utf8")).trim().split("\n").map((line) => line.split(","));
   const goodput = Number(table.slice(1).find((row) => row.includes("goodput"))?.[table[0].indexOf("value")]);
-  const lateness = result.world?.lateness ?? result.lateness;
+  const lateness = result.world.lateness;
   const views = await Promise.all(pages.map((page) => page.evaluate(() => window.noted)));
   for (const { context } of open_) await context.close();
   const zero = result.zero_unix_ns / 1e6;
   const late = views.flatMap((it) => (it?.seen ?? []).map(([wall, latest]) => wall - zero - latest * 1e3));
   const frames = views.filter((it) => it?.frames > 1).map((it) => (it.frames - 1) * 1e3 / (it.until - it.from));
-  return { seconds, goodput, lateness, late: late.sort((a, b) => a - b), frames, largest, flaws: state.latest };
+  // What it wrote would fill the disk.
+  await rm(place, { recursive: true });
+  const { capture_drops } = result.world;
+  return { seconds, goodput, lateness, late: late.sort((a, b) => a - b), frames, largest, capture_drops };
 };
 
-const flaws = (it) => (it.late.length ? it.late[Math.floor(it.late.length * 0.99)] : NaN);
-for (const what of Object.keys(FILES)) {
-  if (process.env.ONLY && !what.includes(process.env.ONLY)) continue;
+const line = (what, which, it) => {
+  const { lateness, late, frames } = it;
+  const us = (ns) => `${(ns / 1e3).toFixed(1)} µs`;
+  const parts = [`${what}, ${which} ${PAGES} pages: ${it.seconds.toFixed(2)} s`, `goodput ${it.goodput.toFixed(1)} Mbit/s`];
+  if (lateness) parts.push(`lateness ${us(lateness.median_ns)}, p99 ${us(lateness.p99_ns)}, p99.9 ${us(lateness.p999_ns)}`);
+  if (frames.length) parts.push(`${Math.min(...frames).toFixed(1)} frames/s`, `page ${(it.largest / 1e6).toFixed(0)} MB`);
+  if (late.length) parts.push(`packet to pixel ${median(late).toFixed(0)} ms, p99 ${late[Math.floor(late.length * 0.99)].toFixed(0)} ms`);
+  if (it.capture_drops) parts.push(`the recorder missed ${it.capture_drops} packets`);
+  return parts.join(", ");
+};
+
+const compare = async (what) => {
   const all = { without: [], with: [] };
   for (let round = 0; round < rounds; round += 1) {
-    const order = round % 2 ? ["with", "without"] : ["without", "with"];
-    for (const which of order) {
+    for (const which of round % 2 ? ["with", "without"] : ["without", "with"]) {
       const it = await trial(what, which === "with");
       all[which].push(it);
-      const { lateness } = it;
-      console.log(`${what}, ${which} ${PAGES} pages: ${it.seconds.toFixed(2)} s, goodput ${it.goodput.toFixed(2)} Mbit/s`
-        + (lateness ? `, lateness ${(lateness.median_ns / 1e3).toFixed(1)} µs, p99 ${(lateness.p99_ns / 1e3).toFixed(1)} µs` : "")
-        + (it.frames.length ? `; ${Math.min(...it.frames).toFixed(1)} frames/s, ${(it.largest / 1e6).toFixed(0)} MB, packet to pixel ${median(it.late).toFixed(0)} ms, p99 ${flaws(it).toFixed(0)} ms` : ""));
+      console.log(line(what, which, it));
     }
   }
   const ratio = (pick) => (median(all.with.map(pick)) / median(all.without.map(pick))).toFixed(3);
-  console.log(`${what}: with / without: goodput ${ratio((it) => it.goodput)}, time ${ratio((it) => it.seconds)}`
-    + (all.with[0].lateness ? `, lateness: median ${ratio((it) => it.lateness.median_ns)}, p99 ${ratio((it) => it.lateness.p99_ns)}` : ""));
+  const lateness = all.with[0].lateness
+    ? `, lateness: median ${ratio((it) => it.lateness.median_ns)}, p99 ${ratio((it) => it.lateness.p99_ns)}` : "";
+  console.log(`${what}, with / without: goodput ${ratio((it) => it.goodput)}, time ${ratio((it) => it.seconds)}${lateness}`);
+};
+
+try {
+  for (const what of Object.keys(FILES)) if (!process.env.ONLY || what.includes(process.env.ONLY)) await compare(what);
+} finally {
+  await browser.close();
+  await server.forget();
 }
-await browser.close();
-await server.forget();
