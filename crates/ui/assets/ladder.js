@@ -1,16 +1,16 @@
 // @ts-check
 // The packets around a moment, one below the other: the client's on the left.
 
-import { get } from "./api.js";
 import { el, show } from "./dom.js";
 
 const ROWS = 24;
 
 /**
  * @param {HTMLElement} place
- * @param {{ run: string, case: string, trial: number }} name
+ * @param {(query: Record<string, string | number | boolean>) => Promise<any[]>} ask for packets
+ * @param {string[]} ends what both are called
  */
-export const ladder = (place, name) => {
+export const ladder = (place, ask, ends) => {
   let asked = -1, isAsking = false;
   /** @param {number} time seconds @param {number} latest @param {boolean} isGrowing */
   const at = async (time, latest, isGrowing) => {
@@ -20,9 +20,9 @@ export const ladder = (place, name) => {
     if (isAsking || latest <= 0 || Math.abs(wanted - asked) <= near) return;
     isAsking = true;
     try {
-      const { packets } = await get("/api/live/packets", { ...name, until_ns: wanted, most: ROWS, last: true });
+      const packets = await ask({ until_ns: wanted, most: ROWS, last: true });
       asked = wanted;
-      show(place, packets.length ? table(packets) : el("p", { class: "meta" }, "No packet until then."));
+      show(place, packets.length ? table(packets, ends) : el("p", { class: "meta" }, "No packet until then."));
     } catch (error) {
       show(place, el("p", { class: "meta" }, /** @type {Error} */ (error).message));
       asked = wanted;
@@ -32,20 +32,20 @@ export const ladder = (place, name) => {
   return { at };
 };
 
-/** @param {any[]} packets */
-const table = (packets) => el("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Packets" },
+/** @param {any[]} packets @param {string[]} ends */
+const table = (packets, ends) => el("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Packets" },
   el("table", { class: "rungs" },
-    el("thead", {}, el("tr", {}, ...["time", "client", "way", "server", "what"].map((it) => el("th", { scope: "col" }, it)))),
-    el("tbody", {}, ...packets.map(row))));
+    el("thead", {}, el("tr", {}, ...["time", ends[0], "way", ends[1], "what"].map((it) => el("th", { scope: "col" }, it)))),
+    el("tbody", {}, ...packets.map((packet) => row(packet, ends)))));
 
-/** @param {any} packet */
-const row = (packet) => {
+/** @param {any} packet @param {string[]} ends */
+const row = (packet, ends) => {
   const words = label(packet), isLost = /drop|lost/i.test(packet.verdict ?? "");
   const arrow = packet.from_client ? (isLost ? "──✕" : "──▶") : "◀──";
   return el("tr", { class: isLost ? "lost" : packet.kind && packet.kind !== "duplicate-ack" ? "again" : null },
     el("td", { class: "number" }, (packet.at_ns / 1e9).toFixed(6)),
     el("td", {}, packet.from_client ? words : ""),
-    el("td", { "aria-label": packet.from_client ? "to the server" : "to the client" }, arrow),
+    el("td", { "aria-label": `to ${ends[packet.from_client ? 1 : 0]}` }, arrow),
     el("td", {}, packet.from_client ? "" : words),
     el("td", {}, [packet.kind?.replaceAll("-", " "), packet.verdict].filter(Boolean).join("; ")));
 };

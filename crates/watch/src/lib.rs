@@ -8,12 +8,14 @@
 mod error;
 mod follow;
 mod history;
+mod latest;
 mod overview;
 mod packets;
 mod read;
 mod sink;
 mod steps;
 mod trial;
+mod unanswered;
 mod watched;
 
 pub use error::WatchError;

@@ -1,5 +1,6 @@
 //! Single packets of a trial, as the client's end saw them.
 
+use std::collections::VecDeque;
 use std::path::Path;
 
 use serde::Serialize;
@@ -47,14 +48,15 @@ pub fn packets(
     let file = place.join(capture_file(Endpoint::Client));
     let mut reader = Reader::open(&file).map_err(|_| WatchError::NoPackets)?;
     let shift = time_of_first(place, Endpoint::Client).unwrap_or_default();
-    let mut analyzer = Analyzer::with_sink(Rows { found: Vec::new(), shift, between }).with_jobs(1);
+    let rows = Rows { found: Ladder::default(), shift, between };
+    let mut analyzer = Analyzer::with_sink(rows).with_jobs(1);
     let mut zero = None;
     // What is not written whole yet is left out.
     while let Ok(Some(record)) = reader.next_record() {
         let Some(time) = record.time else { continue };
         let at = Instant::ZERO + shift;
         let at = at + Span::from_nanos(time.as_nanos() - *zero.get_or_insert(time.as_nanos()));
-        if at > between[1] || (!are_last && analyzer.sink().found.len() >= most) {
+        if at > between[1] || (!are_last && analyzer.sink().found.0.len() >= most) {
             break;
         }
         let comments = record.comments().collect::<Vec<_>>().join("; ");
@@ -67,39 +69,56 @@ pub fn packets(
         };
         analyzer.packet(&frame);
     }
-    let (_, Rows { found: mut rows, .. }) = analyzer.finish_into();
-    rows.sort_by_key(|row| row.frame);
-    if are_last {
-        rows.drain(..rows.len().saturating_sub(most));
+    let (_, Rows { found, .. }) = analyzer.finish_into();
+    Ok(found.between(between, most, are_last))
+}
+
+/// The latest packets that a ladder keeps: 10 MB.
+const KEPT: usize = 50_000;
+
+/// Packets one after the other; what one carries and acknowledges is one row.
+#[derive(Debug, Default)]
+pub(crate) struct Ladder(VecDeque<PacketRow>);
+
+impl Ladder {
+    /// The packets between two times, at most so many: the first ones, or the last.
+    pub(crate) fn between(
+        &self,
+        between: [Instant; 2],
+        most: usize,
+        are_last: bool,
+    ) -> Vec<PacketRow> {
+        let [from, until] = between.map(Instant::as_nanos);
+        let is_wanted = |row: &&PacketRow| (from..=until).contains(&row.at_ns);
+        let mut rows: Vec<PacketRow> = self.0.iter().filter(is_wanted).cloned().collect();
+        rows.sort_by_key(|row| row.frame);
+        if are_last {
+            rows.drain(..rows.len().saturating_sub(most));
+        }
+        rows.truncate(most);
+        rows
     }
-    rows.truncate(most);
-    Ok(rows)
-}
 
-struct Rows {
-    found: Vec<PacketRow>,
-    shift: Span,
-    between: [Instant; 2],
-}
-
-impl Rows {
-    /// The time of a packet, if it is wanted.
-    fn wanted(&self, at: Instant) -> Option<u64> {
-        let at = at + self.shift;
-        (self.between[0] <= at && at <= self.between[1]).then(|| at.as_nanos())
+    /// Forgets what is too much.
+    pub(crate) fn trim(&mut self) {
+        self.0.drain(..self.0.len().saturating_sub(KEPT));
     }
-}
 
-impl Sink for Rows {
-    fn segment(&mut self, flow: FlowId, segment: Segment) {
-        let Some(at_ns) = self.wanted(segment.at) else { return };
+    /// A packet of this connection with data, SYN or FIN.
+    pub(crate) fn segment(
+        &mut self,
+        connection: usize,
+        from_client: bool,
+        segment: &Segment,
+        at: Instant,
+    ) {
         let flags = [(segment.syn, "SYN"), (segment.fin, "FIN"), (segment.psh, "PSH")];
         let flags = flags.into_iter().filter(|(is_set, _)| *is_set).map(|(_, name)| name);
-        self.found.push(PacketRow {
+        self.0.push_back(PacketRow {
             frame: segment.frame,
-            at_ns,
-            connection: flow.connection,
-            from_client: flow.forward,
+            at_ns: at.as_nanos(),
+            connection,
+            from_client,
             flags: flags.collect::<Vec<_>>().join(" "),
             sequence: Some(segment.range.start.as_u64()),
             length_bytes: segment.payload.as_u64(),
@@ -107,33 +126,61 @@ impl Sink for Rows {
             window_bytes: None,
             sack: Vec::new(),
             kind: (segment.kind != SegmentKind::New).then(|| segment.kind.name()),
-            verdict: segment.comment,
+            verdict: segment.comment.clone(),
         });
     }
-    fn ack(&mut self, flow: FlowId, ack: Ack) {
-        let Some(at_ns) = self.wanted(ack.at) else { return };
+
+    /// What a packet of this connection acknowledges.
+    pub(crate) fn ack(&mut self, connection: usize, from_client: bool, ack: &Ack, at: Instant) {
+        let window_bytes = ack.window.map(tcplab_units::Bytes::as_u64);
         // Of a packet with data the segment is a row already.
-        if let Some(row) = self.found.last_mut().filter(|row| row.frame == ack.frame) {
-            row.ack = Some(ack.ack.as_u64());
-            row.window_bytes = ack.window.map(tcplab_units::Bytes::as_u64);
+        if let Some(row) = self.0.back_mut().filter(|row| row.frame == ack.frame) {
+            (row.ack, row.window_bytes) = (Some(ack.ack.as_u64()), window_bytes);
             return;
         }
         let block = |range: &tcplab_trace::Range| [range.start.as_u64(), range.end.as_u64()];
-        self.found.push(PacketRow {
+        self.0.push_back(PacketRow {
             frame: ack.frame,
-            at_ns,
-            connection: flow.connection,
-            // It acknowledges the other direction's data.
-            from_client: !flow.forward,
+            at_ns: at.as_nanos(),
+            connection,
+            from_client,
             flags: String::new(),
             sequence: None,
             length_bytes: 0,
             ack: Some(ack.ack.as_u64()),
-            window_bytes: ack.window.map(tcplab_units::Bytes::as_u64),
+            window_bytes,
             sack: ack.sack.iter().map(block).collect(),
             kind: ack.duplicate.then_some("duplicate-ack"),
-            verdict: ack.comment,
+            verdict: ack.comment.clone(),
         });
+    }
+}
+
+struct Rows {
+    found: Ladder,
+    shift: Span,
+    between: [Instant; 2],
+}
+
+impl Rows {
+    /// The time of a packet, if it is wanted.
+    fn wanted(&self, at: Instant) -> Option<Instant> {
+        let at = at + self.shift;
+        (self.between[0] <= at && at <= self.between[1]).then_some(at)
+    }
+}
+
+impl Sink for Rows {
+    fn segment(&mut self, flow: FlowId, segment: Segment) {
+        if let Some(at) = self.wanted(segment.at) {
+            self.found.segment(flow.connection, flow.forward, &segment, at);
+        }
+    }
+    fn ack(&mut self, flow: FlowId, ack: Ack) {
+        if let Some(at) = self.wanted(ack.at) {
+            // It acknowledges the other direction's data.
+            self.found.ack(flow.connection, !flow.forward, &ack, at);
+        }
     }
     fn connection(&mut self, _: usize, _: &Connection) {}
 }
