@@ -2,7 +2,7 @@
 
 use std::env;
 use std::fs::{File, remove_dir_all};
-use std::io::{self, Read};
+use std::io::Read;
 use std::path::PathBuf;
 use std::process;
 use std::sync::Arc;
@@ -61,7 +61,7 @@ impl TrafficPage {
         let recording = if let Some(kept) = &moving.capture {
             kept.clone()
         } else {
-            let made = PassingDirectory::make().context("cannot make a temporary directory")?;
+            let made = PassingDirectory::make()?;
             let path = made.path.clone();
             directory = Some(made);
             (moving.is_passing, moving.snaplen) = (true, Some(HEADERS));
@@ -125,12 +125,16 @@ struct PassingDirectory {
 }
 
 impl PassingDirectory {
-    fn make() -> io::Result<PassingDirectory> {
+    fn make() -> Result<PassingDirectory> {
         let mut random = [0; 8];
-        File::open("/dev/urandom")?.read_exact(&mut random)?;
+        let read = File::open("/dev/urandom").and_then(|mut file| file.read_exact(&mut random));
+        read.context("cannot read /dev/urandom")?;
         let name = format!("tcplab-{:016x}", u64::from_be_bytes(random));
         let path = env::temp_dir().join(name);
-        make_private_directory(&path)?;
+        make_private_directory(&path).map_err(|error| {
+            let said = format!("cannot make the directory {}: {error}", path.display());
+            Remedied::error(said, "name a place for temporary files (TMPDIR), or --capture DIR")
+        })?;
         Ok(PassingDirectory { path, owner: process::id() })
     }
 }
