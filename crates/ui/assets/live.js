@@ -286,7 +286,7 @@ export const watch = (place, of) => {
     const all = [
       ...(flow ? [
         new Chart(stretch, "Bytes of the stream", bytes, [flow.sent, flow.acknowledged, flow.allowed, flow.again], { height: 240, until: () => 0 }),
-        new Chart(stretch, "In flight and windows", bytes, of.hasSamples ? [flow.flight, sender.cwnd, sender.ssthresh] : [flow.flight]),
+        new Chart(stretch, of.hasSamples ? "In flight and windows" : "In flight", bytes, of.hasSamples ? [flow.flight, sender.cwnd, sender.ssthresh] : [flow.flight]),
         new Chart(stretch, "Throughput", rate, [flow.sending, flow.goodput]),
         new Chart(stretch, "Round trip", duration, [of.hasSamples ? sender.rtt : flow.rtt]),
       ] : []),

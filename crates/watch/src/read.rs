@@ -65,12 +65,13 @@ fn capture(
             let sink = HistorySink::new(trial.clone(), end, shift, Rc::clone(&current));
             Analyzer::with_sink(sink).with_jobs(1)
         });
+        let comments = record.comments().collect::<Vec<_>>().join("; ");
         let frame = Frame {
             time_ns: time.as_nanos(),
             link: LinkType::RawIp,
             captured: record.captured,
             original_len: record.original_len,
-            comment: None,
+            comment: (!comments.is_empty()).then_some(&*comments),
         };
         current.set(Current {
             frame: current.get().frame + 1,

@@ -8,7 +8,7 @@ mod document;
 mod live;
 mod page;
 mod runs;
-mod traffic;
 #[path = "../schemas/schema.rs"]
 #[allow(dead_code, reason = "documents are checked elsewhere")]
 mod schema;
+mod traffic;

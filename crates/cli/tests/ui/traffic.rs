@@ -169,7 +169,8 @@ fn traffic_of_a_shell_is_watched_and_its_path_changed() {
     assert!(state["path_file"].as_str().unwrap().contains("[[events]]"), "{state}");
     // Nobody else is answered.
     let mut stranger = TcpStream::connect(&shell.at).unwrap();
-    let head = format!("GET /api/traffic HTTP/1.1\r\nHost: {}\r\nConnection: close\r\n\r\n", shell.at);
+    let head =
+        format!("GET /api/traffic HTTP/1.1\r\nHost: {}\r\nConnection: close\r\n\r\n", shell.at);
     stranger.write_all(head.as_bytes()).unwrap();
     assert_eq!(answer(stranger).status, 401);
     let dropped = |packets: &[Value]| {
@@ -181,9 +182,13 @@ fn traffic_of_a_shell_is_watched_and_its_path_changed() {
     assert!(shell.child.wait().unwrap().success());
     // The page was told of all, and of the end.
     let told = told.join().unwrap();
-    assert_eq!(told.last().map(|(name, state)| (&**name, &state["is_running"])), Some(("over", &json!(false))));
+    assert_eq!(
+        told.last().map(|(name, state)| (&**name, &state["is_running"])),
+        Some(("over", &json!(false)))
+    );
     assert!(told.iter().any(|(name, _)| name == "path"));
-    let flows = told.iter().filter(|it| it.0 == "history").flat_map(|it| it.1["flows"].as_array().unwrap());
+    let flows =
+        told.iter().filter(|it| it.0 == "history").flat_map(|it| it.1["flows"].as_array().unwrap());
     let rows: Vec<&Value> = flows.flat_map(|it| it["intervals"].as_array().unwrap()).collect();
     let rtt = rows.iter().filter_map(|row| row[8].as_u64()).min().unwrap();
     assert!((20_000_000..1_000_000_000).contains(&rtt), "{rtt}");
@@ -201,7 +206,9 @@ fn traffic_of_a_shell_is_watched_and_its_path_changed() {
 fn nothing_is_left_of_a_recording_that_nobody_keeps() {
     for signal in [Signal::TERM, Signal::KILL] {
         let Some(mut shell) = Shell::start(&TRAFFIC) else { return };
-        until(|| (shell.get("/api/traffic/packets").json()["packets"][0].is_object()).then_some(()));
+        until(|| {
+            (shell.get("/api/traffic/packets").json()["packets"][0].is_object()).then_some(())
+        });
         let state = shell.get("/api/traffic").json();
         assert_eq!((&state["recording"], &state["snaplen_bytes"]), (&Value::Null, &json!(128)));
         assert_eq!(shell.left(), 1);
