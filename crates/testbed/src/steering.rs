@@ -84,7 +84,10 @@ impl Steering {
         }
     }
 
-    /// Sends a change and waits for what became of it: events of the path, or why not.
+    /// Sends a change and waits for what became of it: events of the path.
+    ///
+    /// # Errors
+    /// Why it was not made.
     pub fn change(&self, change: PathChange) -> Result<Vec<PathEvent>, String> {
         // Answers of before are nobody's.
         drop(self.answers());

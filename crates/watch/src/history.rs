@@ -9,8 +9,8 @@ use tcplab_recording::Sample;
 use tcplab_trace::{Ack, Segment, SegmentKind};
 use tcplab_units::{Endpoint, Instant, Span};
 
+use crate::ladder::{Ladder, PacketRow};
 use crate::latest::Latest;
-use crate::packets::{Ladder, PacketRow};
 
 /// An interval: ten times as fine as a page is told, and as samples are by default.
 pub const INTERVAL: Span = Span::from_millis(10);

@@ -8,6 +8,7 @@
 mod error;
 mod follow;
 mod history;
+mod ladder;
 mod latest;
 mod overview;
 mod packets;
@@ -20,7 +21,8 @@ mod watched;
 
 pub use error::WatchError;
 pub use history::{Cursor, History, INTERVAL};
+pub use ladder::PacketRow;
 pub use overview::{Overview, Step};
-pub use packets::{PacketRow, packets};
+pub use packets::packets;
 pub use trial::{Places, WatchedTrial};
 pub use watched::Watched;

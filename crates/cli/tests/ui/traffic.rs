@@ -113,7 +113,7 @@ impl Shell {
             let (mut told, mut name) = (Vec::new(), String::new());
             for line in BufReader::new(stream).lines().map_while(Result::ok) {
                 if let Some(event) = line.strip_prefix("event: ") {
-                    name = event.to_owned();
+                    event.clone_into(&mut name);
                 } else if let Some(data) = line.strip_prefix("data: ") {
                     told.push((name.clone(), serde_json::from_str(data).unwrap()));
                 }

@@ -45,7 +45,9 @@ impl SteeringEnd {
         let answers = receive::<SteeringAnswer>(self.answers)?;
         let steered = steering.clone();
         threads::start("the thread that reads answers of the path", move || {
-            answers.iter().for_each(|answer| steered.answered(answer));
+            for answer in answers {
+                steered.answered(answer);
+            }
         })?;
         Ok(steering.in_real_time(self.changes))
     }

@@ -65,7 +65,7 @@ mod tests {
         let mut file = File::create(&path).unwrap();
         let mut trimmed = Trimmed::of(home.path()).unwrap();
         let piece = vec![1; 1 << 20];
-        let megabytes = 2 * (KEPT + STEP) >> 20;
+        let megabytes = (2 * (KEPT + STEP)) >> 20;
         for _ in 0..megabytes {
             io::Write::write_all(&mut file, &piece).unwrap();
             trimmed.trim();
