@@ -9,19 +9,28 @@ use tcplab_units::Span;
 use crate::arguments::{BridgeArguments, PathChoice};
 use crate::exit::of_signal;
 use crate::output::print_note;
+use crate::path_choice;
 use crate::shell::moving;
 use crate::traffic::{self, Display};
+use crate::traffic_page::TrafficPage;
 
 pub(crate) fn bridge(arguments: BridgeArguments) -> Result<ExitCode> {
     let BridgeArguments { path, first, second, set, duration, using } = arguments;
-    let request = BridgeRequest {
-        moving: moving(&PathChoice { path, set }, &using, Some(DeviceKind::PacketSocket))?,
+    let choice = PathChoice { path, set };
+    let mut request = BridgeRequest {
+        moving: moving(&choice, &using, Some(DeviceKind::PacketSocket))?,
         interfaces: [first, second],
         lasting: duration.map(Span::to_std),
     };
+    let page = using.ui.map(|mode| {
+        let name = path_choice::description(&choice);
+        TrafficPage::prepare(mode, &mut request.moving, &name, request.interfaces.clone())
+    });
+    let page = page.transpose()?;
     let mut display = Display::new(&using)?;
     let warn = |text: &str| print_note(&format!("tcplab: warning: {text}"));
-    let ended = tcplab_testbed::bridge(&request, warn, |traffic| display.show(traffic));
+    let beside = || page.map(TrafficPage::begin);
+    let ended = tcplab_testbed::bridge(&request, beside, warn, |traffic| display.show(traffic));
     Display::clear(using.live);
     let [first, second] = &request.interfaces;
     let (summary, signal) = ended?;

@@ -6,21 +6,18 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use anyhow::{Context, Result};
 use serde_json::{Value, json};
 use tcplab_lab::{Event, Remaining, RunDirectory, RunEstimate, RunOutcome};
 use tcplab_results::ClaimCounts;
-use tcplab_testbed::{Steering, SteeringAnswer};
+use tcplab_testbed::Steering;
 
 use crate::output::answer;
 
 /// The longest line of standard input, bytes.
 const LONGEST_INPUT: u64 = 10_000;
-/// How long an answer of the trial is waited for, and how often it is looked for.
-const ANSWERED: Duration = Duration::from_secs(1);
-const LOOK: Duration = Duration::from_millis(5);
 
 /// Tells another program what happens in a run.
 pub(crate) struct Control {
@@ -122,25 +119,9 @@ pub(crate) fn listen(stop: &Arc<AtomicBool>) -> Result<Steering> {
 
 /// What became of a change.
 fn change(steering: &Steering, line: &str) -> Value {
-    let refused = |what: String| json!({ "event": "path-refused", "what": what });
-    let change = match serde_json::from_str(line) {
-        Ok(change) => change,
-        Err(error) => return refused(error.to_string()),
-    };
-    // Answers of before are nobody's.
-    drop(steering.answers());
-    if let Err(error) = steering.send(change) {
-        return refused(error.to_string());
+    let made = serde_json::from_str(line).map_err(|error| error.to_string());
+    match made.and_then(|change| steering.change(change)) {
+        Ok(events) => json!({ "event": "path-changed", "events": events }),
+        Err(what) => json!({ "event": "path-refused", "what": what }),
     }
-    let began = Instant::now();
-    while began.elapsed() < ANSWERED {
-        match steering.answers().into_iter().next() {
-            Some(SteeringAnswer::Applied(events)) => {
-                return json!({ "event": "path-changed", "events": events });
-            }
-            Some(SteeringAnswer::Refused(what)) => return refused(what),
-            None => thread::sleep(LOOK),
-        }
-    }
-    refused("the trial was over before".into())
 }

@@ -40,6 +40,7 @@ mod states;
 mod tc;
 mod trace;
 mod traffic;
+mod traffic_page;
 mod ui;
 mod unfinished;
 mod verify;

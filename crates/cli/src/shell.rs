@@ -18,6 +18,7 @@ use crate::print_error::print_error;
 use crate::remedied::Remedied;
 use crate::run::{device, launcher};
 use crate::traffic::{self, Display};
+use crate::traffic_page::TrafficPage;
 use crate::{path_choice, virtual_shell};
 
 pub(crate) fn shell(arguments: &ShellArguments) -> Result<ExitCode> {
@@ -33,7 +34,7 @@ pub(crate) fn shell(arguments: &ShellArguments) -> Result<ExitCode> {
     } else {
         arguments.command.clone()
     };
-    let request = ShellRequest {
+    let mut request = ShellRequest {
         moving: moving(&arguments.choice, &arguments.using, arguments.io.map(device))?,
         description: path_choice::description(&arguments.choice),
         command,
@@ -51,13 +52,19 @@ pub(crate) fn shell(arguments: &ShellArguments) -> Result<ExitCode> {
             request.description
         ));
     }
+    let page = arguments.using.ui.map(|mode| {
+        let ends = ["near", "far"].map(str::to_owned);
+        TrafficPage::prepare(mode, &mut request.moving, &request.description, ends)
+    });
+    let page = page.transpose()?;
     let mut display = Display::new(&arguments.using)?;
     let watch = |traffic: &_| display.show(traffic);
     let end = |ended| {
         Display::clear(arguments.using.live);
         finish(arguments, ended)
     };
-    let code = tcplab_testbed::shell(&request, watch, end)?;
+    let beside = || page.map(TrafficPage::begin);
+    let code = tcplab_testbed::shell(&request, beside, watch, end)?;
     Ok(ExitCode::from(code))
 }
 
@@ -92,6 +99,8 @@ pub(crate) fn moving(
         doubts: doubt.into_iter().collect(),
         capture: using.capture.clone(),
         snaplen: using.snaplen,
+        is_passing: false,
+        steered: None,
     })
 }
 

@@ -1,10 +1,10 @@
 //! `tcplab ui`.
 
 use std::env;
+use std::path::PathBuf;
 use std::process::{Command, ExitCode, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
-use std::thread;
 
 use anyhow::{Context, Result};
 use tcplab_ui::Config;
@@ -23,7 +23,7 @@ pub(crate) fn ui(arguments: &UiArguments) -> Result<ExitCode> {
         without_encryption: arguments.without_encryption,
         runs: arguments.runs.clone(),
         program,
-        token_file: tcplab_kernels::user_cache().map(|cache| cache.join("ui-token")),
+        token_file: token_file(),
     };
     let ready = |link: &str| {
         // Who cannot read it has no page, but those who have it open do.
@@ -37,14 +37,18 @@ pub(crate) fn ui(arguments: &UiArguments) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
+/// Where the user's token is kept.
+pub(crate) fn token_file() -> Option<PathBuf> {
+    tcplab_kernels::user_cache().map(|cache| cache.join("ui-token"))
+}
+
 /// Opens the link where there is a screen. It is no error where there is none.
-fn open_browser(link: &str) {
+pub(crate) fn open_browser(link: &str) {
     if ["DISPLAY", "WAYLAND_DISPLAY"].iter().all(|name| env::var_os(name).is_none()) {
         return;
     }
-    let mut command = Command::new("xdg-open");
-    command.arg(link).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-    if let Ok(mut child) = command.spawn() {
-        thread::spawn(move || child.wait());
-    }
+    // A browser that this starts stays when tcplab ends: it is no child of this process.
+    let mut command = Command::new("sh");
+    command.args(["-c", "xdg-open \"$1\" &", "sh", link]);
+    let _ = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).status();
 }

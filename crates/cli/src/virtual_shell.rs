@@ -89,6 +89,7 @@ fn refuse_real_time(arguments: &ShellArguments) -> Result<()> {
         ("--spin", has_spin),
         ("--live", using.live),
         ("--live-log", using.live_log.is_some()),
+        ("--ui", using.ui.is_some()),
     ];
     if let Some((flag, _)) = flags.iter().find(|(_, is_given)| *is_given) {
         return Err(in_real_time(flag, "exists in real time only", &format!("leave out {flag}")));

@@ -62,6 +62,7 @@ mod linux {
     pub(crate) mod serve;
     pub(crate) mod shell;
     pub(crate) mod sock_diag;
+    pub(crate) mod steering_link;
     pub(crate) mod sys;
     pub(crate) mod sysctl;
     pub(crate) mod tcp_info;
@@ -69,6 +70,7 @@ mod linux {
     pub(crate) mod traffic;
     pub(crate) mod trial;
     pub(crate) mod trial_state;
+    pub(crate) mod trimmed;
     pub(crate) mod virtual_calls;
     #[doc(hidden)]
     pub mod workbench;
@@ -85,6 +87,7 @@ mod linux {
     pub use serve::serve;
     pub use shell::{ShellEnd, ShellRequest, shell};
     pub use sock_diag::{SocketTimer, TcpSocket, TimerKind};
+    pub use steering_link::{SteeredEnd, SteeringEnd, steering_link};
     pub use tcp_info::{SocketState, socket_state};
 }
 

@@ -1,31 +1,46 @@
-//! Changes of the path of the trial that is running now, from its caller.
+//! Changes of the path that is at work now, from another process or thread.
 
-use std::process::ChildStdin;
+use std::fmt;
+use std::io::Write;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use tcplab_path::{PathChange, PathError, PathEvent};
 
-/// Sends changes of the path to the trial that is running now. Clones send to the same one.
-#[derive(Debug, Clone, Default)]
+/// How long an answer is waited for, and how often it is looked for.
+const ANSWERED: Duration = Duration::from_secs(1);
+const LOOK: Duration = Duration::from_millis(5);
+
+/// Sends changes of the path to the trial, shell or bridge that is running now. Clones send to the
+/// same one.
+#[derive(Clone, Default)]
 pub struct Steering(Arc<Mutex<State>>);
 
-#[derive(Debug, Default)]
+#[derive(Default)]
 struct State {
     running: Running,
     answers: Vec<SteeringAnswer>,
 }
 
-#[derive(Debug, Default)]
+#[derive(Default)]
 enum Running {
     #[default]
     Nothing,
     VirtualTime,
-    Trial(ChildStdin),
+    /// What is written here, the bridge of the path reads.
+    RealTime(Box<dyn Write + Send>),
+}
+
+impl fmt::Debug for Steering {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Steering").finish_non_exhaustive()
+    }
 }
 
 /// What became of a change that was sent.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum SteeringAnswer {
     /// It was made at that time: one event, or one for each direction where the times differ.
@@ -59,14 +74,33 @@ impl Steering {
     /// When there is no such trial, or it is no change that a path can make.
     pub fn send(&self, change: PathChange) -> Result<(), SteeringError> {
         change.check()?;
-        match &self.state().running {
+        match &mut self.state().running {
             Running::Nothing => Err(SteeringError::NoTrial),
             Running::VirtualTime => Err(SteeringError::VirtualTime),
             // A trial that does not read any more is over.
-            Running::Trial(stdin) => {
-                crate::json_lines::send(stdin, &change).map_err(|_| SteeringError::NoTrial)
+            Running::RealTime(input) => {
+                crate::json_lines::send(input, &change).map_err(|_| SteeringError::NoTrial)
             }
         }
+    }
+
+    /// Sends a change and waits for what became of it: events of the path.
+    ///
+    /// # Errors
+    /// Why it was not made.
+    pub fn change(&self, change: PathChange) -> Result<Vec<PathEvent>, String> {
+        // Answers of before are nobody's.
+        drop(self.answers());
+        self.send(change).map_err(|error| error.to_string())?;
+        let began = Instant::now();
+        while began.elapsed() < ANSWERED {
+            match self.answers().into_iter().next() {
+                Some(SteeringAnswer::Applied(events)) => return Ok(events),
+                Some(SteeringAnswer::Refused(what)) => return Err(what),
+                None => thread::sleep(LOOK),
+            }
+        }
+        Err("it was over before".into())
     }
 
     /// What became of changes since this was last asked.
@@ -80,12 +114,12 @@ impl Steering {
         self.begin(Running::VirtualTime)
     }
 
-    /// Until what is returned is dropped, the trial runs that reads this.
-    pub(crate) fn of_trial(&self, stdin: ChildStdin) -> SteeredTrial {
-        self.begin(Running::Trial(stdin))
+    /// Until what is returned is dropped, the path is at work whose bridge reads this.
+    pub(crate) fn in_real_time(&self, input: impl Write + Send + 'static) -> SteeredTrial {
+        self.begin(Running::RealTime(Box::new(input)))
     }
 
-    /// Keeps an answer of the trial.
+    /// Keeps an answer of the bridge.
     pub(crate) fn answered(&self, answer: SteeringAnswer) {
         self.state().answers.push(answer);
     }

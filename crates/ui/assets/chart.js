@@ -3,8 +3,11 @@
 
 import { onTheme } from "./theme.js";
 
+/** Points of a series that are kept: more than the server keeps. */
+const MOST = 2 ** 18;
+
 /**
- * Numbers over time that grow at the end.
+ * Numbers over time that grow at the end; of very many the latest are kept.
  */
 export class Series {
   /**
@@ -29,6 +32,7 @@ export class Series {
       this.values[this.length - 1] = value;
       return;
     }
+    if (this.length === MOST) this.forget(MOST / 2);
     if (this.length === this.times.length) {
       for (const key of /** @type {const} */ (["times", "values"])) {
         const longer = new Float64Array(2 * this.length);
@@ -40,6 +44,12 @@ export class Series {
     this.values[this.length] = value;
     if (this.look.points) this.words[this.length] = word ?? "";
     this.length += 1;
+  }
+  /** Forgets the first points. @param {number} count */
+  forget(count) {
+    for (const list of [this.times, this.values]) list.copyWithin(0, count, this.length);
+    this.words.splice(0, count);
+    this.length -= count;
   }
   /** The first place at or behind a time. @param {number} time */
   from(time) {

@@ -14,7 +14,36 @@ const CHANGES = [
   { key: "drop", name: "Drop the next", value: 1, least: 1, most: 1000, unit: "data segments" },
 ];
 
-const DIRECTIONS = [["both", "both directions"], ["forward", "client to server"], ["reverse", "server to client"]];
+/** @param {string[]} ends */
+const directions = ([one, other]) => [["both", "both directions"], ["forward", `${one} to ${other}`], ["reverse", `${other} to ${one}`]];
+
+/** An event in words. @param {any} event @param {string[]} ends */
+export const inWords = (event, ends) => `${event.at}: ${CHANGES.filter((it) => event[it.key] !== undefined)
+  .map((it) => `${it.name.toLowerCase()} ${event[it.key]}`).join(", ")}, ${directions(ends).find(([key]) => key === (event.direction ?? "both"))?.[1]} `;
+
+/**
+ * Asks for changes: an element with a form for each.
+ * @param {string} word on their buttons
+ * @param {string[]} ends what both are called
+ * @param {(wanted: any) => void} change makes one
+ */
+export const changes = (word, ends, change) => {
+  const direction = el("select", { "aria-label": "Direction" }, ...directions(ends).map(([value, text]) => el("option", { value }, text)));
+  /** @param {any} it @param {HTMLInputElement} input */
+  const wish = (it, input) => {
+    if (!input.checkValidity()) { input.reportValidity(); return; }
+    const value = it.key === "drop" ? Number(input.value) : `${Number(input.value)} ${it.unit}`;
+    change({ direction: direction.value, [it.key]: value });
+  };
+  return el("div", {}, el("p", {}, direction),
+    el("div", { class: "changes" }, ...CHANGES.map((it) => {
+      const input = el("input", { type: "number", value: it.value, min: it.least, max: it.most, step: "any", "aria-label": `${it.name}, ${it.unit}` });
+      return el("form", { class: "change", onsubmit: (/** @type {Event} */ event) => { event.preventDefault(); wish(it, input); } },
+        el("span", {}, it.name), input, el("span", {}, it.unit), el("button", {}, word));
+    })));
+};
+
+const ENDS = ["client", "server"];
 
 /**
  * @param {HTMLElement} place
@@ -31,12 +60,11 @@ export const knobs = async (place, run, name, now) => {
   const list = el("ol", { class: "live-events" });
   const told = el("p", { class: "meta", role: "status" });
   const file = el("div", {});
-  const direction = el("select", { "aria-label": "Direction" }, ...DIRECTIONS.map(([value, text]) => el("option", { value }, text)));
   const again = el("button", { type: "button", class: "primary", disabled: true, onclick: () => runAgain() }, "Run this trial again with these changes");
 
   const draw = async () => {
     show(list, ...events.map((event) => el("li", {},
-      `${event.at}: ${CHANGES.filter((it) => event[it.key] !== undefined).map((it) => `${it.name.toLowerCase()} ${event[it.key]}`).join(", ")}, ${DIRECTIONS.find(([key]) => key === (event.direction ?? "both"))?.[1]} `,
+      inWords(event, ENDS),
       !isNow && el("button", { type: "button", onclick: () => { events = events.filter((it) => it !== event); draw(); } }, "Remove"))));
     again.disabled = events.length === 0;
     show(file);
@@ -49,11 +77,8 @@ export const knobs = async (place, run, name, now) => {
     }
   };
 
-  /** @param {any} it @param {HTMLInputElement} input */
-  const change = async (it, input) => {
-    if (!input.checkValidity()) { input.reportValidity(); return; }
-    const value = it.key === "drop" ? Number(input.value) : `${Number(input.value)} ${it.unit}`;
-    const wanted = { direction: direction.value, [it.key]: value };
+  /** @param {any} wanted */
+  const change = async (wanted) => {
     try {
       if (isNow) {
         await post(`/api/jobs/${job.id}/change`, wanted);
@@ -107,12 +132,7 @@ export const knobs = async (place, run, name, now) => {
     el("p", { class: "meta" }, isNow
       ? "The trial runs in real time: a change holds at once."
       : "Hold the trial at a moment, change the path there, and run it again: until then it is the same."),
-    el("p", {}, direction),
-    el("div", { class: "changes" }, ...CHANGES.map((it) => {
-      const input = el("input", { type: "number", value: it.value, min: it.least, max: it.most, step: "any", "aria-label": `${it.name}, ${it.unit}` });
-      return el("form", { class: "change", onsubmit: (/** @type {Event} */ event) => { event.preventDefault(); change(it, input); } },
-        el("span", {}, it.name), input, el("span", {}, it.unit), el("button", {}, isNow ? "Now" : "Here"));
-    })),
+    changes(isNow ? "Now" : "Here", ENDS, change),
     told, list, !isNow && again, file));
   if (!isNow) return;
   const source = listen(`/api/jobs/${job.id}/events`, {

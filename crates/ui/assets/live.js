@@ -9,23 +9,33 @@ import { knobs } from "./knobs.js";
 
 /** What is seen of a trial that goes on, seconds. */
 const WINDOW = 10;
+/** What is drawn where no connection is. */
+const PATH = "path";
 /** Over so many intervals a rate is taken. */
 const SMOOTHED = 10;
+/** The latest marks that are kept. */
+const EVENTS = 50_000;
 /** The states of a socket (Linux: `include/net/tcp_states.h`, `enum tcp_ca_state`). */
 const STATES = ["", "ESTABLISHED", "SYN-SENT", "SYN-RECEIVED", "FIN-WAIT-1", "FIN-WAIT-2", "TIME-WAIT", "CLOSED", "CLOSE-WAIT", "LAST-ACK", "LISTEN", "CLOSING", "NEW-SYN-RECEIVED"];
 const PHASES = ["open", "disorder", "CWR", "recovery", "loss"];
 
+/** @param {string[]} names of both ends @param {boolean} forward */
+const between = ([one, other], forward) => forward ? `${one} to ${other}` : `${other} to ${one}`;
+
 /** The curves of one direction of a connection. */
 class Flow {
-  /** @param {{ connection: number, forward: boolean }} of */
-  constructor({ connection, forward }) {
+  /** @param {{ connection: number, forward: boolean, ends: string[] | null }} of @param {string[]} names */
+  constructor({ connection, forward, ends }, names) {
     this.connection = connection;
     this.forward = forward;
+    const [from, to] = ends ?? (forward ? names : [...names].reverse());
+    this.name = `connection ${connection + 1}, ${from} to ${to}`;
     this.sent = new Series("sent", "data", { step: true });
     this.acknowledged = new Series("acknowledged", "acks", { step: true });
     this.allowed = new Series("allowed by the receiver", "edge", { step: true, far: true });
     this.again = new Series("not simply new", "retransmission", { points: true });
     this.flight = new Series("in flight", "plot-muted", { step: true });
+    this.rtt = new Series("RTT", "data", { step: true });
     this.goodput = new Series("acknowledged", "acks");
     this.sending = new Series("sent", "data");
     /** @type {[number, number, number][]} interval, bytes, acknowledged */
@@ -33,12 +43,13 @@ class Flow {
   }
   /** @param {number[][]} rows @param {number} interval seconds */
   take(rows, interval) {
-    for (const [place, sent, acknowledged, allowed, flight, data] of rows) {
+    for (const [place, sent, acknowledged, allowed, flight, data, , , rtt] of rows) {
       const time = (place + 1) * interval;
       this.sent.put(time, sent);
       this.acknowledged.put(time, acknowledged);
       this.allowed.put(time, allowed);
       this.flight.put(time, flight);
+      if (rtt !== null) this.rtt.put(time, rtt / 1e9);
       if (this.recent.at(-1)?.[0] === place) this.recent.pop();
       this.recent.push([place, data, acknowledged]);
       const since = place - SMOOTHED;
@@ -49,9 +60,6 @@ class Flow {
       this.goodput.put(time, (Math.max(0, acknowledged - this.recent[0][2]) * 8) / span);
     }
   }
-  get name() {
-    return `connection ${this.connection + 1}, ${this.forward ? "client to server" : "server to client"}`;
-  }
   get total() {
     return this.sent.length ? this.sent.values[this.sent.length - 1] : 0;
   }
@@ -59,7 +67,9 @@ class Flow {
 
 /** All that is known of a trial. */
 export class Trial {
-  constructor() {
+  /** @param {string[]} names of both ends */
+  constructor(names) {
+    this.names = names;
     /** @type {Map<string, Flow>} */
     this.flows = new Map();
     this.ends = Object.fromEntries(["client", "server"].map((end) => [end, {
@@ -70,7 +80,10 @@ export class Trial {
       phase: new Series("phase", "muted"),
     }]));
     this.path = Object.fromEntries(["forward", "reverse"].map((direction) => [direction, {
-      waited: new Series(direction === "forward" ? "client to server" : "server to client", direction, { step: true }),
+      waited: new Series(between(names, direction === "forward"), direction, { step: true }),
+      rate: new Series(between(names, direction === "forward"), direction, { step: true }),
+      /** @type {[number, number][]} interval, bytes */
+      recent: [],
       drops: new Series(direction === "forward" ? "dropped there" : "dropped back", "lost", { points: true, shape: "cross" }),
     }]));
     /** @type {{ time: number, what: string, forward: boolean, kind: string }[]} */
@@ -89,7 +102,7 @@ export class Trial {
     for (const of of told.flows) {
       const key = `${of.connection} ${of.forward}`;
       let flow = this.flows.get(key);
-      if (!flow) this.flows.set(key, flow = new Flow(of));
+      if (!flow) this.flows.set(key, flow = new Flow(of, this.names));
       flow.take(of.intervals, interval);
       if (flow.sent.length) latest = Math.max(latest, flow.sent.times[flow.sent.length - 1]);
     }
@@ -105,9 +118,20 @@ export class Trial {
         latest = Math.max(latest, time);
       }
     }
+    // Of very many the server keeps the latest.
+    const kept = new Set(told.flows.map((/** @type {any} */ of) => `${of.connection} ${of.forward}`));
+    for (const key of this.flows.keys()) if (!kept.has(key)) this.flows.delete(key);
     for (const [direction, rows] of Object.entries(told.path)) {
-      for (const [place, waited] of rows) {
-        this.path[direction].waited.put((place + 1) * interval, waited / 1e9);
+      const of = this.path[direction];
+      for (const [place, waited, through] of rows) {
+        const time = (place + 1) * interval;
+        of.waited.put(time, waited / 1e9);
+        if (of.recent.at(-1)?.[0] === place) of.recent.pop();
+        of.recent.push([place, through]);
+        while (of.recent[0][0] <= place - SMOOTHED) of.recent.shift();
+        const sum = of.recent.reduce((all, it) => all + it[1], 0);
+        of.rate.put(time, (sum * 8) / (SMOOTHED * interval));
+        latest = Math.max(latest, time);
       }
     }
     for (const mark of told.marks) {
@@ -125,6 +149,7 @@ export class Trial {
     // Two files tell them, each in order of time.
     if (told.marks.length > 0) this.events.sort((a, b) => a.time - b.time);
     this.packets = told.latest ?? this.packets;
+    if (this.events.length > 2 * EVENTS) this.events.splice(0, this.events.length - EVENTS);
     if (latest > this.latest) [this.latest, this.heard] = [latest, performance.now()];
     this.isOver ||= told.is_over;
     this.isCut ||= told.is_cut;
@@ -144,16 +169,53 @@ export class Trial {
     }
     return rows;
   }
+  /** The first moment that is kept. */
+  get earliest() {
+    const first = Object.values(this.path).map(({ waited }) => waited.length ? waited.times[0] : Infinity);
+    return this.isCut ? Math.min(this.latest, ...first) : 0;
+  }
   /** The direction with the most data. */
   get main() {
     return [...this.flows.values()].sort((a, b) => b.total - a.total)[0];
   }
 }
 
-/** @type {import("./app.js").Page} */
+/** A trial. @type {import("./app.js").Page} */
 export const live = async (place, query) => {
   const name = { run: query.get("run") ?? "", case: query.get("case") ?? "", trial: Number(query.get("trial")) };
-  const trial = new Trial(), stretch = new Stretch();
+  return watch(place, {
+    title: `${name.case}, trial ${name.trial}`,
+    about: el("p", { class: "meta" }, el("a", { href: `#${address("/run", { run: name.run })}` }, name.run)),
+    ends: ["client", "server"],
+    hasSamples: true,
+    at: query.get("at"),
+    history: address("/api/live", name),
+    packets: async (wanted) => (await get("/api/live/packets", { ...name, ...wanted })).packets,
+    steer: (steering, now) => {
+      get("/api/run", { run: name.run }).then((run) => knobs(steering, run, name, now), () => {});
+    },
+    over: "The trial is over.",
+  });
+};
+
+/**
+ * What is watched.
+ * @typedef {object} Watched
+ * @property {string} title
+ * @property {Node} about
+ * @property {string[]} ends what they are called: the one that sends forward first
+ * @property {boolean} hasSamples whether the states of sockets are known
+ * @property {string | null} [at] where to hold what is over, seconds
+ * @property {string} history the address of its events
+ * @property {(wanted: Record<string, string | number | boolean>) => Promise<any[]>} packets
+ * @property {(place: HTMLElement, now: () => number) => void} steer shows how its path is changed
+ * @property {Record<string, (data: any) => void>} [told] other events
+ * @property {string} over what is said at its end
+ */
+
+/** Shows what happens. @param {HTMLElement} place @param {Watched} of */
+export const watch = (place, of) => {
+  const trial = new Trial(of.ends), stretch = new Stretch();
   const flowChoice = el("select", { "aria-label": "Direction that is shown", onchange: () => build(flowChoice.value) });
   const slider = el("input", { type: "range", min: 0, max: 1, step: 0.001, value: 1, "aria-label": "Time" });
   const clock = el("output", { class: "clock" });
@@ -169,12 +231,11 @@ export const live = async (place, query) => {
   const steering = el("div", {});
   const notes = el("p", { class: "meta", role: "status" });
   show(place,
-    el("header", {}, el("h1", {}, `${name.case}, trial ${name.trial}`),
-      el("p", { class: "meta" }, el("a", { href: `#${address("/run", { run: name.run })}` }, name.run))),
+    el("header", {}, el("h1", {}, of.title), of.about),
     el("div", { class: "live-controls", role: "group", "aria-label": "What is shown" }, follow, slider, clock, speed, whole, flowChoice),
     notes, charts,
     el("div", { class: "live-beside" },
-      el("section", {}, el("h2", {}, "Both ends"), states, el("h2", {}, "Drops and repeats"), events),
+      el("section", {}, of.hasSamples && el("h2", {}, "Both ends"), of.hasSamples && states, el("h2", {}, "Drops and repeats"), events),
       el("section", {}, el("h2", {}, "Packets"), packets)),
     steering);
 
@@ -224,19 +285,22 @@ export const live = async (place, query) => {
     stretch.show(from, Math.max(now, from + Math.min(span, 1)));
   };
 
-  const shown = ladder(packets, name, (time) => hold(time));
+  const shown = ladder(packets, of.packets, of.ends, hold);
   let drawnOf = "";
   const build = (/** @type {string} */ key) => {
     const flow = trial.flows.get(key) ?? trial.main;
-    if (!flow) return;
-    drawnOf = `${flow.connection} ${flow.forward}`;
-    const sender = trial.ends[flow.forward ? "client" : "server"];
+    if (!flow && of.hasSamples) return;
+    drawnOf = flow ? `${flow.connection} ${flow.forward}` : PATH;
+    const sender = trial.ends[flow?.forward ? "client" : "server"];
     stretch.charts = [];
     const all = [
-      new Chart(stretch, "Bytes of the stream", bytes, [flow.sent, flow.acknowledged, flow.allowed, flow.again], { height: 240, until: () => 0 }),
-      new Chart(stretch, "In flight and windows", bytes, [flow.flight, sender.cwnd, sender.ssthresh]),
-      new Chart(stretch, "Throughput", rate, [flow.sending, flow.goodput]),
-      new Chart(stretch, "Round trip", duration, [sender.rtt]),
+      ...(flow ? [
+        new Chart(stretch, "Bytes of the stream", bytes, [flow.sent, flow.acknowledged, flow.allowed, flow.again], { height: 240, until: () => 0 }),
+        new Chart(stretch, of.hasSamples ? "In flight and windows" : "In flight", bytes, of.hasSamples ? [flow.flight, sender.cwnd, sender.ssthresh] : [flow.flight]),
+        new Chart(stretch, "Throughput", rate, [flow.sending, flow.goodput]),
+        new Chart(stretch, "Round trip", duration, [of.hasSamples ? sender.rtt : flow.rtt]),
+      ] : []),
+      ...(of.hasSamples ? [] : [new Chart(stretch, "All that passed the path", rate, [trial.path.forward.rate, trial.path.reverse.rate])]),
       new Chart(stretch, "Time in the queue; drops", duration, [trial.path.forward.waited, trial.path.reverse.waited, trial.path.forward.drops, trial.path.reverse.drops], { least: 1e-3 }),
     ];
     show(charts, ...all.map((chart) => chart.element));
@@ -245,7 +309,7 @@ export const live = async (place, query) => {
 
   const offer = () => {
     const keys = [...trial.flows.keys()];
-    if (flowChoice.options.length !== keys.length) {
+    if (flowChoice.options.length !== keys.length || keys.some((key, at) => flowChoice.options[at].value !== key)) {
       const chosen = flowChoice.value;
       show(flowChoice, ...keys.map((key) => el("option", { value: key }, trial.flows.get(key)?.name)));
       flowChoice.value = keys.includes(chosen) ? chosen : "";
@@ -253,13 +317,13 @@ export const live = async (place, query) => {
     }
     const main = trial.main;
     const best = main && `${main.connection} ${main.forward}`;
-    if (best && (!drawnOf || (!flowChoice.value && best !== drawnOf))) build(best);
+    if (best ? !trial.flows.has(drawnOf) || (!flowChoice.value && best !== drawnOf) : !drawnOf) build(best ?? "");
     if (!flowChoice.value && drawnOf) flowChoice.value = drawnOf;
   };
 
   const facts = () => {
     const time = stretch.cursor ?? now;
-    const rows = Object.entries(trial.ends).map(([end, of]) => {
+    const rows = of.hasSamples ? Object.entries(trial.ends).map(([end, of]) => {
       const value = (/** @type {Series} */ series, /** @type {(it: number) => string} */ words) => {
         const it = series.at(time);
         return el("td", { class: "number" }, it === null ? "–" : words(it));
@@ -267,14 +331,14 @@ export const live = async (place, query) => {
       return el("tr", {}, el("th", { scope: "row" }, end),
         value(of.state, (it) => STATES[it] ?? "unknown"), value(of.phase, (it) => PHASES[it] ?? "unknown"),
         value(of.cwnd, bytes), value(of.ssthresh, bytes), value(of.rtt, duration));
-    });
+    }) : [];
     show(states, el("div", { class: "scroll" }, el("table", {},
       el("thead", {}, el("tr", {}, ...["end", "state", "phase", "cwnd", "ssthresh", "RTT"].map((it) => el("th", { scope: "col" }, it)))),
       el("tbody", {}, ...rows))));
     const until = trial.latestEvents(time);
     show(events, ...until.map((event) => el("li", {},
       el("button", { type: "button", class: "time", onclick: () => hold(event.time) }, `${event.time.toFixed(3)} s`),
-      ` ${event.forward ? "client → server" : "server → client"}: ${event.count > 1 ? `${event.count} packets ` : ""}${event.what.replaceAll("-", " ")}`)));
+      ` ${between(of.ends, event.forward)}: ${event.count > 1 ? `${event.count} packets ` : ""}${event.what.replaceAll("-", " ")}`)));
     if (until.length === 0) show(events, el("li", { class: "meta" }, "none so far"));
   };
 
@@ -296,7 +360,7 @@ export const live = async (place, query) => {
     } else if (mode === "whole" && stretch.until !== trial.latest) {
       now = trial.latest;
       stretch.cursor = null;
-      stretch.show(0, Math.max(trial.latest, 0.01));
+      stretch.show(trial.earliest, Math.max(trial.latest, trial.earliest + 0.01));
     }
     for (const chart of stretch.charts) chart.draw();
     if (moment - factsAt > 200) {
@@ -313,29 +377,36 @@ export const live = async (place, query) => {
     requestAnimationFrame(frame);
   };
 
-  const source = listen(address("/api/live", name), {
+  let wasLost = false;
+  const source = listen(of.history, {
+    ...of.told,
     history: (told) => {
       trial.take(told);
       offer();
       if (trial.isOver && mode === "follow") {
-        if (query.has("at")) hold(Math.min(trial.latest, Number(query.get("at")) || 0));
+        if (of.at) hold(Math.min(trial.latest, Number(of.at) || 0));
         else mode = "whole";
       }
       named();
-      notes.textContent = trial.isCut ? "Very much happened: what came last is not all shown." : "";
+      notes.textContent = trial.isCut ? "Very much happened: what came first is not all shown." : "";
     },
-    over: () => {
+    over: (told) => {
       trial.isOver = true;
       source.close();
       named();
-      say("The trial is over.");
+      say(of.over);
+      of.told?.over?.(told);
     },
-    lost: () => { if (!trial.isOver) notes.textContent = "No connection to the server. It is looked for."; },
-    found: () => { if (!trial.isOver) notes.textContent = ""; },
+    lost: () => {
+      wasLost = true;
+      if (!trial.isOver) notes.textContent = "No connection to the server. It is looked for.";
+    },
+    // All is told once more.
+    found: () => { if (wasLost && !trial.isOver) location.reload(); },
   });
   named();
   requestAnimationFrame(frame);
-  get("/api/run", { run: name.run }).then((run) => knobs(steering, run, name, () => stretch.cursor ?? now), () => {});
+  of.steer(steering, () => stretch.cursor ?? now);
   // For measurements of the page itself.
   /** @type {any} */ (window).tcplabLive = { trial, frames: () => frames, rounded };
   return () => {

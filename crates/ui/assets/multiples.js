@@ -68,7 +68,7 @@ export const multiples = async (place, query) => {
 
   const watch = () => {
     source?.close();
-    trials = new Map(chosen.map((one) => [one, new Trial()]));
+    trials = new Map(chosen.map((one) => [one, new Trial(["client", "server"])]));
     build();
     history.replaceState(null, "", `#${address("/trials", { run, trials: `[${chosen.join(",")}]` })}`);
     if (chosen.length === 0) {

@@ -27,7 +27,7 @@ const SCRIPTS: &[(&str, &str)] = scripts![
     "knobs.js",
     "live.js",
     "multiples.js",
-    "multiples.js",
+    "traffic.js",
     "chart.js",
     "ladder.js",
     "learn.js",
@@ -41,6 +41,11 @@ const SCRIPTS: &[(&str, &str)] = scripts![
 /// The page.
 pub(crate) async fn index() -> Response {
     ([(CONTENT_TYPE, HTML)], include_str!("../assets/index.html")).into_response()
+}
+
+/// The page of a shell or a bridge.
+pub(crate) async fn traffic() -> Response {
+    ([(CONTENT_TYPE, HTML)], include_str!("../assets/traffic.html")).into_response()
 }
 
 /// A file of it.

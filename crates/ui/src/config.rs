@@ -1,10 +1,15 @@
 //! How the server runs.
 
+use std::fmt;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
+use tcplab_path::{PathChange, PathEvent, PathSpec};
+
 /// Where the page is, if that port is free: the number of TCP's RFC.
 pub const PORT: u16 = 9293;
+/// Where the page of a shell or a bridge is, if that port is free.
+pub(crate) const TRAFFIC_PORT: u16 = PORT + 1;
 
 /// How the server runs.
 #[derive(Debug)]
@@ -21,4 +26,33 @@ pub struct Config {
     pub program: PathBuf,
     /// Where the user's token is kept; none: it is a new one each time.
     pub token_file: Option<PathBuf>,
+}
+
+/// Makes a change of a path at once: the events that it became, or why not.
+pub type ChangePath = dyn Fn(PathChange) -> Result<Vec<PathEvent>, String> + Send + Sync;
+
+/// What the page of a shell or a bridge shows.
+pub struct TrafficConfig {
+    /// The arguments of the program, without its name.
+    pub command: Vec<String>,
+    /// What the path is called.
+    pub name: String,
+    /// The path.
+    pub path: PathSpec,
+    /// What its ends are called.
+    pub ends: [String; 2],
+    /// Where it is recorded.
+    pub recording: PathBuf,
+    /// Whether the recording stays.
+    pub is_kept: bool,
+    /// Bytes that its captures keep of a packet; none: all.
+    pub snaplen: Option<u32>,
+    /// Changes the path.
+    pub change: Box<ChangePath>,
+}
+
+impl fmt::Debug for TrafficConfig {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("TrafficConfig").field("command", &self.command).finish_non_exhaustive()
+    }
 }

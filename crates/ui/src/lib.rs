@@ -22,7 +22,8 @@ mod server;
 mod state;
 mod token;
 mod told;
+mod traffic;
 
-pub use config::{Config, PORT};
+pub use config::{ChangePath, Config, PORT, TrafficConfig};
 pub use error::UiError;
-pub use server::serve;
+pub use server::{Bound, serve, serve_traffic};

@@ -8,28 +8,33 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use crate::trial::Places;
+/// Whether nothing is added any more.
+pub(crate) type IsDone = Arc<dyn Fn() -> bool + Send + Sync>;
 
 /// How long a reader rests at the end of what there is. With the writer's 50 ms, and the 100 ms
 /// after which a page is told, a packet is seen a fifth of a second after it was sent.
-const REST: Duration = Duration::from_millis(20);
+pub(crate) const REST: Duration = Duration::from_millis(20);
 
 /// A growing file.
 pub(super) struct Growing {
     file: File,
-    places: Places,
+    is_done: IsDone,
     stop: Arc<AtomicBool>,
 }
 
 impl Growing {
     /// Waits until the file is there; none if it never will be.
-    pub(super) fn open(path: &Path, places: &Places, stop: &Arc<AtomicBool>) -> Option<Growing> {
+    pub(super) fn open(path: &Path, is_done: &IsDone, stop: &Arc<AtomicBool>) -> Option<Growing> {
         loop {
-            let is_done = places.is_done();
+            let was_done = is_done();
             if let Ok(file) = File::open(path) {
-                return Some(Growing { file, places: places.clone(), stop: Arc::clone(stop) });
+                return Some(Growing {
+                    file,
+                    is_done: Arc::clone(is_done),
+                    stop: Arc::clone(stop),
+                });
             }
-            if is_done || stop.load(Ordering::Relaxed) {
+            if was_done || stop.load(Ordering::Relaxed) {
                 return None;
             }
             thread::sleep(REST);
@@ -44,7 +49,7 @@ impl Read for Growing {
                 return Ok(0);
             }
             // Asked first: what was written before is read then.
-            let is_done = self.places.is_done();
+            let is_done = (self.is_done)();
             let read = self.file.read(buffer)?;
             if read > 0 || is_done {
                 return Ok(read);

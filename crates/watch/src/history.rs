@@ -1,23 +1,31 @@
-//! What happened in a trial so far, in sums over intervals.
+//! What happened in a trial so far, in sums over intervals: of a long one the latest.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
+use std::net::SocketAddr;
 
 use serde_json::{Value, json};
 use tcplab_path::{Direction, Fate, Verdict};
 use tcplab_recording::Sample;
-use tcplab_trace::{Ack, FlowId, Segment, SegmentKind};
+use tcplab_trace::{Ack, Segment, SegmentKind};
 use tcplab_units::{Endpoint, Instant, Span};
 
-use crate::latest::{Latest, Packet};
+use crate::ladder::{Ladder, PacketRow};
+use crate::latest::Latest;
 
 /// An interval: ten times as fine as a page is told, and as samples are by default.
 pub const INTERVAL: Span = Span::from_millis(10);
-/// Intervals of a series: 20 minutes; 10 MB for a trial. A note says when there were more.
+/// The latest intervals of a series that are kept: 20 minutes. A note says when there were more.
 const INTERVALS: usize = 120_000;
-/// Directions of connections that are shown, those that began first.
+/// Intervals of all directions of connections together: 40 MB.
+const FLOW_INTERVALS: usize = 4 * INTERVALS;
+/// Directions of connections that are shown: one takes another's place that rests.
 const FLOWS: usize = 32;
-/// Marks of single packets.
+/// A direction rests that has had no packet for so many intervals.
+const RESTING: u64 = 100;
+/// The latest marks of single packets that are kept.
 const MARKS: usize = 50_000;
+/// The latest connections whose numbers are known.
+const CONNECTIONS: usize = 1_000;
 
 /// One direction of a connection in an interval.
 #[derive(Debug, Clone, Copy, Default)]
@@ -34,6 +42,8 @@ pub(crate) struct FlowSums {
     pub(crate) bytes: u64,
     segments: u64,
     pub(crate) retransmissions: u64,
+    /// The latest RTT of a segment that was sent once, as its sender sees it.
+    rtt: Option<Span>,
 }
 
 /// One direction of the path in an interval.
@@ -65,23 +75,44 @@ struct Mark {
     what: String,
 }
 
-/// A direction of a connection: which, and the first of its numbers that was seen.
-#[derive(Debug, Default)]
-pub(crate) struct FlowSeries {
-    connection: usize,
+/// The data that one end of a connection sends.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct FlowKey {
+    /// The number of the connection.
+    pub(crate) connection: usize,
+    /// Whether the client's end of the path sends it.
     pub(crate) forward: bool,
-    pub(crate) sums: Vec<FlowSums>,
+    /// Sender and receiver, if known.
+    pub(crate) ends: Option<[SocketAddr; 2]>,
+}
+
+/// A direction of a connection.
+#[derive(Debug)]
+pub(crate) struct FlowSeries {
+    /// Of all there ever were.
+    number: u64,
+    key: FlowKey,
+    pub(crate) forward: bool,
+    pub(crate) sums: Latest<FlowSums>,
 }
 
 /// Series of each direction of connections, each socket and each direction of the path; marks.
 #[derive(Debug, Default)]
 pub struct History {
     pub(crate) flows: Vec<FlowSeries>,
-    places: BTreeMap<(usize, bool), usize>,
-    pub(crate) samples: [Vec<SampleOf>; 2],
-    pub(crate) path: [Vec<PathSums>; 2],
-    marks: Vec<Mark>,
-    latest: Latest,
+    flows_begun: u64,
+    /// Those of all flows.
+    flow_intervals: usize,
+    /// The ends of a connection, the lower one first, which of those between these ends it is, and
+    /// its number: both captures have it, and not in one order.
+    connections: VecDeque<([SocketAddr; 2], usize, usize)>,
+    connections_begun: usize,
+    pub(crate) samples: [Latest<SampleOf>; 2],
+    pub(crate) path: [Latest<PathSums>; 2],
+    marks: Latest<Mark>,
+    /// The latest packets, and how many of them are kept beyond those that are told.
+    ladder: Ladder,
+    kept_packets: usize,
     /// Packets that the path dropped, by the name of the cause.
     pub(crate) drops: BTreeMap<&'static str, u64>,
     /// Whether something was left out, as there was too much.
@@ -95,14 +126,17 @@ pub struct History {
 /// How much of a history a page has.
 #[derive(Debug, Clone, Default)]
 pub struct Cursor {
-    flows: Vec<usize>,
+    /// By the numbers of the flows.
+    flows: BTreeMap<u64, usize>,
     samples: [usize; 2],
     path: [usize; 2],
     marks: usize,
-    latest: u64,
+    packets: u64,
     changes: Option<u64>,
 }
 
+/// Packets that are kept of what is not recorded to stay: 10 MB.
+const PACKETS: usize = 50_000;
 /// The slow start threshold before there is one (Linux: `TCP_INFINITE_SSTHRESH`).
 pub(crate) const NO_THRESHOLD: u64 = 0x7fff_ffff;
 /// Readers of a recording.
@@ -112,53 +146,84 @@ fn interval_of(at: Instant) -> u64 {
     at.as_nanos() / INTERVAL.as_nanos()
 }
 
-/// The sums of this interval, or of the latest where time went back.
+/// The sums of this interval, or of the latest where time went back; whether they are new.
 fn current<T: Default + Copy>(
-    sums: &mut Vec<T>,
+    sums: &mut Latest<T>,
     interval: u64,
     of: impl Fn(&T) -> u64,
     begin: impl FnOnce(Option<T>) -> T,
-    is_cut: &mut bool,
-) -> Option<usize> {
+) -> (&mut T, bool) {
     let is_new = sums.last().is_none_or(|last| of(last) < interval);
-    if is_new && sums.len() >= INTERVALS {
-        *is_cut = true;
-        return None;
-    }
     if is_new {
         let begun = begin(sums.last().copied());
         sums.push(begun);
     }
-    Some(sums.len() - 1)
+    (sums.last_mut().expect("there is one"), is_new)
 }
 
 impl History {
-    fn flow(&mut self, flow: FlowId, at: Instant) -> Option<&mut FlowSums> {
-        let key = (flow.connection, flow.forward);
-        let place = match self.places.get(&key) {
-            Some(place) => *place,
-            None if self.flows.len() < FLOWS => {
-                let (connection, forward) = key;
-                self.flows.push(FlowSeries { connection, forward, sums: Vec::new() });
-                self.places.insert(key, self.flows.len() - 1);
-                self.flows.len() - 1
-            }
-            None => {
-                self.is_cut = true;
-                return None;
-            }
-        };
-        self.changes += 1;
-        let (series, interval) = (&mut self.flows[place].sums, interval_of(at));
-        let begin = |last: Option<FlowSums>| {
-            let last = last.unwrap_or_default();
-            FlowSums { interval, bytes: 0, segments: 0, retransmissions: 0, ..last }
-        };
-        let at = current(series, interval, |it| it.interval, begin, &mut self.is_cut)?;
-        Some(&mut series[at])
+    /// One that keeps many packets, too.
+    pub(crate) fn with_packets() -> History {
+        History { kept_packets: PACKETS, ..History::default() }
     }
 
-    pub(crate) fn segment(&mut self, flow: FlowId, segment: &Segment, at: Instant) {
+    /// The number of a connection between these ends, the `nth` between them.
+    pub(crate) fn connection(&mut self, mut ends: [SocketAddr; 2], nth: usize) -> usize {
+        ends.sort();
+        let is_it = |it: &&([SocketAddr; 2], usize, usize)| (it.0, it.1) == (ends, nth);
+        if let Some((.., number)) = self.connections.iter().rev().find(is_it) {
+            return *number;
+        }
+        self.connections.push_back((ends, nth, self.connections_begun));
+        self.connections_begun += 1;
+        if self.connections.len() > CONNECTIONS {
+            self.connections.pop_front();
+        }
+        self.connections_begun - 1
+    }
+
+    fn place_of(&mut self, key: FlowKey, interval: u64) -> Option<usize> {
+        let is_it =
+            |it: &FlowSeries| (it.key.connection, it.key.forward) == (key.connection, key.forward);
+        if let Some(place) = self.flows.iter().position(is_it) {
+            return Some(place);
+        }
+        if self.flows.len() >= FLOWS {
+            let last = |flow: &FlowSeries| flow.sums.last().map_or(0, |sums| sums.interval);
+            self.is_cut = true;
+            let (at, oldest) = self.flows.iter().enumerate().min_by_key(|(_, it)| last(it))?;
+            if last(oldest) + RESTING > interval {
+                return None;
+            }
+            self.flow_intervals -= self.flows.remove(at).sums.len();
+        }
+        let number = self.flows_begun;
+        self.flows_begun += 1;
+        self.flows.push(FlowSeries { number, key, forward: key.forward, sums: Latest::default() });
+        Some(self.flows.len() - 1)
+    }
+
+    fn flow(&mut self, key: FlowKey, at: Instant) -> Option<&mut FlowSums> {
+        let interval = interval_of(at);
+        let place = self.place_of(key, interval)?;
+        self.changes += 1;
+        if self.flow_intervals >= FLOW_INTERVALS {
+            let first = |it: &FlowSeries| it.sums.first().map_or(u64::MAX, |it| it.interval);
+            let oldest = self.flows.iter_mut().min_by_key(|it| first(it))?;
+            self.flow_intervals -= usize::from(oldest.sums.forget_first());
+            self.is_cut = true;
+        }
+        let begin = |last: Option<FlowSums>| {
+            let last = last.unwrap_or_default();
+            FlowSums { interval, bytes: 0, segments: 0, retransmissions: 0, rtt: None, ..last }
+        };
+        let (sums, is_new) =
+            current(&mut self.flows[place].sums, interval, |it| it.interval, begin);
+        self.flow_intervals += usize::from(is_new);
+        Some(sums)
+    }
+
+    pub(crate) fn segment(&mut self, flow: FlowKey, segment: &Segment, at: Instant) {
         let again = segment.kind.is_retransmission();
         if let Some(sums) = self.flow(flow, at) {
             sums.sent = sums.sent.max(segment.range.end.as_u64());
@@ -180,8 +245,9 @@ impl History {
         }
     }
 
-    pub(crate) fn ack(&mut self, flow: FlowId, ack: &Ack, at: Instant) {
+    pub(crate) fn ack(&mut self, flow: FlowKey, ack: &Ack, at: Instant, rtt: Option<Span>) {
         if let Some(sums) = self.flow(flow, at) {
+            sums.rtt = rtt.or(sums.rtt);
             sums.acknowledged = sums.acknowledged.max(ack.ack.as_u64());
             let allowed = ack.window.map(|window| ack.ack.as_u64() + window.as_u64());
             sums.allowed = allowed.or(sums.allowed);
@@ -194,10 +260,9 @@ impl History {
         self.changes += 1;
         if let Some(last) = of.last_mut().filter(|last| last.interval >= interval) {
             last.sample = *sample;
-        } else if of.len() < INTERVALS {
-            of.push(SampleOf { interval, sample: *sample });
         } else {
-            self.is_cut = true;
+            of.push(SampleOf { interval, sample: *sample });
+            self.is_cut |= of.len() > INTERVALS && of.forget_first();
         }
     }
 
@@ -207,15 +272,14 @@ impl History {
         self.changes += 1;
         let begin = |_| PathSums { interval, ..PathSums::default() };
         let sums = &mut self.path[place];
-        let at = current(sums, interval, |it| it.interval, begin, &mut self.is_cut);
-        if let Some(sums) = at.map(|at| &mut sums[at]) {
-            let waited = verdict.transmission.map_or(Span::ZERO, |it| it.waited());
-            sums.waited = sums.waited.max(waited);
-            match verdict.fate {
-                Fate::Dropped(_) => sums.dropped += 1,
-                _ => sums.bytes += verdict.size.as_u64(),
-            }
+        let (latest, _) = current(sums, interval, |it| it.interval, begin);
+        let waited = verdict.transmission.map_or(Span::ZERO, |it| it.waited());
+        latest.waited = latest.waited.max(waited);
+        match verdict.fate {
+            Fate::Dropped(_) => latest.dropped += 1,
+            _ => latest.bytes += verdict.size.as_u64(),
         }
+        self.is_cut |= sums.len() > INTERVALS && sums.forget_first();
         if let Fate::Dropped(cause) = verdict.fate {
             *self.drops.entry(cause.name()).or_default() += 1;
             let forward = verdict.direction == Direction::Forward;
@@ -224,17 +288,21 @@ impl History {
         }
     }
 
-    pub(crate) fn keep(&mut self, packet: Packet, at: Instant) {
-        self.latest.keep(packet, at);
-        self.changes += 1;
+    fn mark(&mut self, mark: Mark) {
+        self.marks.push(mark);
+        self.is_cut |= self.marks.len() > MARKS && self.marks.forget_first();
     }
 
-    fn mark(&mut self, mark: Mark) {
-        if self.marks.len() < MARKS {
-            self.marks.push(mark);
-        } else {
-            self.is_cut = true;
-        }
+    /// Keeps a packet.
+    pub(crate) fn packet(&mut self, put: impl FnOnce(&mut Ladder)) {
+        put(&mut self.ladder);
+        self.ladder.trim(self.kept_packets);
+    }
+
+    /// The latest packets between two times, at most so many: the first ones, or the last; few
+    /// where packets are not kept.
+    pub fn packets(&self, between: [Instant; 2], most: usize, are_last: bool) -> Vec<PacketRow> {
+        self.ladder.between(between, most, are_last)
     }
 
     /// A reader has come to its end.
@@ -255,34 +323,37 @@ impl History {
             return None;
         }
         cursor.changes = Some(self.changes);
-        cursor.flows.resize(self.flows.len(), 0);
+        let of = |number| move |it: &FlowSeries| it.number == number;
+        cursor.flows.retain(|number, _| self.flows.iter().any(of(*number)));
         let mut flows = Vec::new();
-        for (series, from) in self.flows.iter().zip(&mut cursor.flows) {
+        for FlowSeries { number, key, sums, .. } in &self.flows {
+            let told = cursor.flows.entry(*number).or_default();
             flows.push(json!({
-                "connection": series.connection,
-                "forward": series.forward,
-                "intervals": rest(&series.sums, from).iter().map(flow_row).collect::<Vec<_>>(),
+                "connection": key.connection,
+                "forward": key.forward,
+                "ends": key.ends,
+                "intervals": rest(sums, told).map(flow_row).collect::<Vec<_>>(),
             }));
         }
         let [client, server] = Endpoint::BOTH.map(|end| {
             let rows = rest(&self.samples[end.index()], &mut cursor.samples[end.index()]);
-            rows.iter().map(sample_row).collect::<Vec<_>>()
+            rows.map(sample_row).collect::<Vec<_>>()
         });
         let [forward, reverse] = [0, 1].map(|place| {
             let rows = rest(&self.path[place], &mut cursor.path[place]);
-            rows.iter().map(path_row).collect::<Vec<_>>()
+            rows.map(path_row).collect::<Vec<_>>()
         });
-        let marks = &self.marks[cursor.marks..];
-        cursor.marks = self.marks.len();
-        let has_packets = cursor.latest != self.latest.count;
-        cursor.latest = self.latest.count;
+        let marks = self.marks.since(cursor.marks);
+        cursor.marks = self.marks.count();
+        let has_packets = cursor.packets != self.ladder.count();
+        cursor.packets = self.ladder.count();
         Some(json!({
             "interval_ns": INTERVAL.as_nanos(),
             "flows": flows,
             "samples": { "client": client, "server": server },
             "path": { "forward": forward, "reverse": reverse },
-            "marks": marks.iter().map(mark_row).collect::<Vec<_>>(),
-            "latest": has_packets.then(|| self.latest.rows()),
+            "marks": marks.map(mark_row).collect::<Vec<_>>(),
+            "latest": has_packets.then(|| self.ladder.latest()),
             "is_cut": self.is_cut,
             "is_over": self.is_over(),
         }))
@@ -290,10 +361,10 @@ impl History {
 }
 
 /// What follows what was told before, whose last item is told again.
-fn rest<'a, T>(all: &'a [T], told: &mut usize) -> &'a [T] {
-    let from = told.saturating_sub(1).min(all.len());
-    *told = all.len();
-    &all[from..]
+fn rest<'a, T>(all: &'a Latest<T>, told: &mut usize) -> impl Iterator<Item = &'a T> + use<'a, T> {
+    let from = told.saturating_sub(1);
+    *told = all.count();
+    all.since(from)
 }
 
 fn flow_row(sums: &FlowSums) -> Value {
@@ -306,8 +377,20 @@ fn flow_row(sums: &FlowSums) -> Value {
         bytes,
         segments,
         retransmissions,
+        rtt,
     } = sums;
-    json!([interval, sent, acknowledged, allowed, in_flight, bytes, segments, retransmissions])
+    let rtt_ns = rtt.map(Span::as_nanos);
+    json!([
+        interval,
+        sent,
+        acknowledged,
+        allowed,
+        in_flight,
+        bytes,
+        segments,
+        retransmissions,
+        rtt_ns
+    ])
 }
 
 fn sample_row(of: &SampleOf) -> Value {

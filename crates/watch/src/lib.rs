@@ -8,20 +8,21 @@
 mod error;
 mod follow;
 mod history;
+mod ladder;
 mod latest;
 mod overview;
 mod packets;
 mod read;
-mod row;
 mod sink;
 mod steps;
 mod trial;
+mod unanswered;
 mod watched;
 
 pub use error::WatchError;
 pub use history::{Cursor, History, INTERVAL};
+pub use ladder::PacketRow;
 pub use overview::{Overview, Step};
 pub use packets::packets;
-pub use row::PacketRow;
 pub use trial::{Places, WatchedTrial};
 pub use watched::Watched;

@@ -4,12 +4,13 @@ use std::path::Path;
 
 use tcplab_capture::Reader;
 use tcplab_recording::capture_file;
-use tcplab_trace::{Ack, Analyzer, Connection, FlowId, Segment, Sink};
+use tcplab_trace::{Ack, Analyzer, Connection, FlowId, Frame, Segment, Sink};
 use tcplab_units::{Endpoint, Instant, Span};
+use tcplab_wire::LinkType;
 
 use crate::error::WatchError;
-use crate::read::{analyse, time_of_first};
-use crate::row::PacketRow;
+use crate::ladder::{Ladder, PacketRow};
+use crate::read::time_of_first;
 
 /// The packets between two times, at most so many: the first ones, or the last.
 ///
@@ -24,7 +25,8 @@ pub fn packets(
     let file = place.join(capture_file(Endpoint::Client));
     let mut reader = Reader::open(&file).map_err(|_| WatchError::NoPackets)?;
     let shift = time_of_first(place, Endpoint::Client).unwrap_or_default();
-    let mut analyzer = Analyzer::with_sink(Rows { found: Vec::new(), shift, between }).with_jobs(1);
+    let rows = Rows { found: Ladder::default(), shift, between };
+    let mut analyzer = Analyzer::with_sink(rows).with_jobs(1);
     let mut zero = None;
     // What is not written whole yet is left out.
     while let Ok(Some(record)) = reader.next_record() {
@@ -34,19 +36,22 @@ pub fn packets(
         if at > between[1] || (!are_last && analyzer.sink().found.len() >= most) {
             break;
         }
-        analyse(&mut analyzer, &record, time);
+        let comments = record.comments().collect::<Vec<_>>().join("; ");
+        let frame = Frame {
+            time_ns: time.as_nanos(),
+            link: LinkType::RawIp,
+            captured: record.captured,
+            original_len: record.original_len,
+            comment: (!comments.is_empty()).then_some(&*comments),
+        };
+        analyzer.packet(&frame);
     }
-    let (_, Rows { found: mut rows, .. }) = analyzer.finish_into();
-    rows.sort_by_key(|row| row.frame);
-    if are_last {
-        rows.drain(..rows.len().saturating_sub(most));
-    }
-    rows.truncate(most);
-    Ok(rows)
+    let (_, Rows { found, .. }) = analyzer.finish_into();
+    Ok(found.between(between, most, are_last))
 }
 
 struct Rows {
-    found: Vec<PacketRow>,
+    found: Ladder,
     shift: Span,
     between: [Instant; 2],
 }
@@ -62,13 +67,13 @@ impl Rows {
 impl Sink for Rows {
     fn segment(&mut self, flow: FlowId, segment: Segment) {
         if let Some(at) = self.wanted(segment.at) {
-            self.found.push(PacketRow::of_segment(flow, &segment, at));
+            self.found.segment(flow.connection, flow.forward, &segment, at);
         }
     }
     fn ack(&mut self, flow: FlowId, ack: Ack) {
         if let Some(at) = self.wanted(ack.at) {
-            let row = PacketRow::of_ack(flow, &ack, at);
-            PacketRow::put(&mut self.found, row);
+            // It acknowledges the other direction's data.
+            self.found.ack(flow.connection, !flow.forward, &ack, at);
         }
     }
     fn connection(&mut self, _: usize, _: &Connection) {}

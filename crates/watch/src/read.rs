@@ -1,21 +1,25 @@
 //! The three files of a recording that tell what happens.
 
+use std::cell::Cell;
 use std::fs::File;
 use std::io::{BufRead, BufReader};
+use std::net::SocketAddr;
 use std::path::Path;
+use std::rc::Rc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Weak};
+use std::thread;
 
-use tcplab_capture::{Reader, Record, UnixTime};
-use tcplab_path::{Fate, Verdict};
+use tcplab_capture::{self as capture, Reader};
+use tcplab_path::Fate;
 use tcplab_recording::{TruthRow, capture_file, parse_samples};
-use tcplab_trace::{Analyzer, Frame, Sink};
+use tcplab_trace::{Analyzer, Frame};
 use tcplab_units::{Endpoint, Instant, Span};
-use tcplab_wire::LinkType;
+use tcplab_wire::{FrameView, LinkType};
 
-use crate::follow::Growing;
-use crate::sink::HistorySink;
-use crate::trial::{Places, WatchedTrial};
+use crate::follow::{Growing, IsDone, REST};
+use crate::sink::{Current, HistorySink};
+use crate::trial::WatchedTrial;
 
 /// The longest line, bytes: a sample has some 400.
 const LINE: usize = 1 << 16;
@@ -23,66 +27,91 @@ const LINE: usize = 1 << 16;
 /// What the client sends, analysed as its end sees it.
 pub(super) fn at_client(
     now: &Path,
-    places: &Places,
+    is_done: &IsDone,
     stop: &Arc<AtomicBool>,
     trial: &Weak<WatchedTrial>,
 ) {
-    capture(Endpoint::Client, now, places, stop, trial);
+    capture(Endpoint::Client, now, is_done, stop, trial);
 }
 
 /// What the server sends.
 pub(super) fn at_server(
     now: &Path,
-    places: &Places,
+    is_done: &IsDone,
     stop: &Arc<AtomicBool>,
     trial: &Weak<WatchedTrial>,
 ) {
-    capture(Endpoint::Server, now, places, stop, trial);
+    capture(Endpoint::Server, now, is_done, stop, trial);
 }
 
 fn capture(
     end: Endpoint,
     now: &Path,
-    places: &Places,
+    is_done: &IsDone,
     stop: &Arc<AtomicBool>,
     trial: &Weak<WatchedTrial>,
 ) {
     let file = now.join(capture_file(end));
-    let Some(file) = Growing::open(&file, places, stop) else { return };
+    let Some(file) = Growing::open(&file, is_done, stop) else { return };
     let Ok(mut reader) = Reader::new(file) else { return };
-    // The path's log has the first packet before the capture has it.
-    let shift = time_of_first(now, end).unwrap_or_default();
-    let sink = HistorySink::new(trial.clone(), end, shift);
-    let mut analyzer = Analyzer::with_sink(sink).with_jobs(1);
+    let mut analyzer = None;
+    let current = Rc::new(Cell::new(Current::default()));
     while !stop.load(Ordering::Relaxed)
         && let Ok(Some(record)) = reader.next_record()
     {
         let Some(time) = record.time else { continue };
-        analyse(&mut analyzer, &record, time);
+        let analyzer = analyzer.get_or_insert_with(|| {
+            let shift = await_time_of_first(now, end, is_done);
+            let sink = HistorySink::new(trial.clone(), end, shift, Rc::clone(&current));
+            Analyzer::with_sink(sink).with_jobs(1)
+        });
+        let comments = record.comments().collect::<Vec<_>>().join("; ");
+        let frame = Frame {
+            time_ns: time.as_nanos(),
+            link: LinkType::RawIp,
+            captured: record.captured,
+            original_len: record.original_len,
+            comment: (!comments.is_empty()).then_some(&*comments),
+        };
+        current.set(Current {
+            frame: current.get().frame + 1,
+            ends: ends_of(record.captured, record.original_len),
+            is_sent: record.direction().map(|it| it == capture::Direction::Outbound),
+        });
+        analyzer.packet(&frame);
     }
 }
 
-/// Gives a packet of a recording to the analyser.
-pub(crate) fn analyse(analyzer: &mut Analyzer<impl Sink>, record: &Record<'_>, time: UnixTime) {
-    let comments = record.comments().collect::<Vec<_>>().join("; ");
-    analyzer.packet(&Frame {
-        time_ns: time.as_nanos(),
-        link: LinkType::RawIp,
-        captured: record.captured,
-        original_len: record.original_len,
-        comment: (!comments.is_empty()).then_some(&*comments),
-    });
+/// From where to where a packet goes.
+fn ends_of(captured: &[u8], original_len: u32) -> Option<[SocketAddr; 2]> {
+    let tcp = FrameView::new(LinkType::RawIp, captured, original_len).tcp()?;
+    Some([(tcp.src(), tcp.src_port()).into(), (tcp.dst(), tcp.dst_port()).into()])
+}
+
+/// The path's log is flushed a moment after the captures.
+fn await_time_of_first(now: &Path, end: Endpoint, is_done: &IsDone) -> Span {
+    const LOOKS: usize = 10;
+    for _ in 0..LOOKS {
+        let was_done = is_done();
+        match time_of_first(now, end) {
+            Some(time) => return time,
+            None if was_done => break,
+            None => thread::sleep(REST),
+        }
+    }
+    // The path gives no verdicts.
+    Span::ZERO
 }
 
 /// Samples of both sockets.
 pub(super) fn samples(
     now: &Path,
-    places: &Places,
+    is_done: &IsDone,
     stop: &Arc<AtomicBool>,
     trial: &Weak<WatchedTrial>,
 ) {
     let mut header = String::new();
-    each_line(&now.join("samples.csv"), places, stop, |line| {
+    each_line(&now.join("samples.csv"), is_done, stop, |line| {
         if header.is_empty() {
             header = format!("{line}\n");
             return true;
@@ -99,11 +128,11 @@ pub(super) fn samples(
 /// What the path did to each packet.
 pub(super) fn verdicts(
     now: &Path,
-    places: &Places,
+    is_done: &IsDone,
     stop: &Arc<AtomicBool>,
     trial: &Weak<WatchedTrial>,
 ) {
-    each_line(&now.join("path.jsonl"), places, stop, |line| {
+    each_line(&now.join("path.jsonl"), is_done, stop, |line| {
         let Ok(row) = serde_json::from_str::<TruthRow>(line) else { return true };
         let Some(trial) = trial.upgrade() else { return false };
         trial.history().verdict(&row.verdict);
@@ -114,11 +143,11 @@ pub(super) fn verdicts(
 /// Hands over whole lines until it returns false.
 fn each_line(
     file: &Path,
-    places: &Places,
+    is_done: &IsDone,
     stop: &Arc<AtomicBool>,
     mut take: impl FnMut(&str) -> bool,
 ) {
-    let Some(file) = Growing::open(file, places, stop) else { return };
+    let Some(file) = Growing::open(file, is_done, stop) else { return };
     let mut lines = BufReader::with_capacity(LINE, file);
     let mut line = String::new();
     while let Ok(1..) = lines.read_line(&mut line) {
@@ -129,19 +158,18 @@ fn each_line(
     }
 }
 
-/// When the first packet of a capture passed, since the trial's zero: the client's SYN. None if the
-/// path gives no verdicts.
+/// When the first packet of a capture passed, since the trial's zero. None if the path has given no
+/// verdict.
 pub(super) fn time_of_first(place: &Path, end: Endpoint) -> Option<Span> {
     /// It is one of the first packets that the path decides on.
     const LOOKED_AT: usize = 100;
     let lines = BufReader::new(File::open(place.join("path.jsonl")).ok()?).lines();
     let rows = lines.take(LOOKED_AT).map_while(Result::ok);
-    let mut verdicts = rows.filter_map(|line| serde_json::from_str::<TruthRow>(&line).ok());
-    let is_first = |row: &TruthRow| {
-        let is_sent = row.verdict.direction.sender() == Endpoint::Client;
-        is_sent && (end == Endpoint::Client || row.verdict.fate == Fate::Delivered)
-    };
-    let Verdict { entered, left, .. } = verdicts.find(is_first)?.verdict;
-    let at = if end == Endpoint::Client { entered } else { left };
-    Some(at.since(Instant::ZERO))
+    let verdicts = rows.filter_map(|line| serde_json::from_str::<TruthRow>(&line).ok());
+    let passed = verdicts.filter_map(|TruthRow { verdict, .. }| {
+        let is_sent = verdict.direction.sender() == end;
+        let has_come = verdict.fate == Fate::Delivered;
+        if is_sent { Some(verdict.entered) } else { has_come.then_some(verdict.left) }
+    });
+    passed.min().map(|at| at.since(Instant::ZERO))
 }

@@ -43,14 +43,14 @@ impl History {
     }
 
     fn retransmissions(&self) -> u64 {
-        self.flows.iter().flat_map(|flow| &flow.sums).map(|sums| sums.retransmissions).sum()
+        self.flows.iter().flat_map(|flow| flow.sums.iter()).map(|sums| sums.retransmissions).sum()
     }
 
     /// Whether the client sends more than the server.
     fn is_forward(&self) -> bool {
         let data = |forward: bool| -> u64 {
             let flows = self.flows.iter().filter(|flow| flow.forward == forward);
-            flows.flat_map(|flow| &flow.sums).map(|sums| sums.bytes).sum()
+            flows.flat_map(|flow| flow.sums.iter()).map(|sums| sums.bytes).sum()
         };
         data(true) >= data(false)
     }
@@ -89,8 +89,8 @@ impl History {
     fn add_samples(&self, steps: &mut [Step], place: &impl Fn(u64) -> Option<u64>) {
         let samples = &self.samples[usize::from(!self.is_forward())];
         // From the last one before the first step.
-        let before = samples.partition_point(|it| place(it.interval).is_none());
-        let mut of_step = samples[before.saturating_sub(1)..].iter().peekable();
+        let before = samples.before(|it| place(it.interval).is_none());
+        let mut of_step = samples.after(before.saturating_sub(1)).peekable();
         let mut latest: Option<&SampleOf> = None;
         for (at, step) in steps.iter_mut().enumerate() {
             while let Some(sample) =

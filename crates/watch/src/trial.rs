@@ -43,8 +43,8 @@ impl Places {
 }
 
 impl WatchedTrial {
-    pub(crate) fn new(stop: Arc<AtomicBool>) -> WatchedTrial {
-        WatchedTrial { history: Mutex::default(), stop }
+    pub(crate) fn new(history: History, stop: Arc<AtomicBool>) -> WatchedTrial {
+        WatchedTrial { history: Mutex::new(history), stop }
     }
 
     /// What happened so far.

@@ -2,11 +2,13 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, Weak};
 use std::thread;
 
 use crate::error::{WATCHED, WatchError};
+use crate::follow::IsDone;
+use crate::history::History;
 use crate::read;
 use crate::trial::{Places, WatchedTrial};
 
@@ -30,19 +32,37 @@ impl Watched {
         if trials.len() >= WATCHED {
             return Err(WatchError::TooMany);
         }
-        let stop = Arc::new(AtomicBool::new(false));
-        let trial = Arc::new(WatchedTrial::new(Arc::clone(&stop)));
+        let places = places.clone();
+        let is_done = Arc::new(move || places.is_done()) as IsDone;
+        let trial = begin(History::default(), now, &is_done);
         trials.insert(now.to_owned(), Arc::downgrade(&trial));
-        for follow in [read::at_client, read::at_server, read::samples, read::verdicts] {
-            let (trial, places, stop) = (Arc::downgrade(&trial), places.clone(), Arc::clone(&stop));
-            let now = now.to_owned();
-            thread::spawn(move || {
-                follow(&now, &places, &stop, &trial);
-                if let Some(trial) = trial.upgrade() {
-                    trial.history().ended();
-                }
-            });
-        }
         Ok(trial)
     }
+}
+
+impl WatchedTrial {
+    /// Reads a recording as it grows, from its beginning; the latest packets are kept. It ends when
+    /// the recording is whole, or `is_over` says that nothing is added to it any more.
+    pub fn of_recording(directory: &Path, is_over: Arc<AtomicBool>) -> Arc<WatchedTrial> {
+        let place = directory.to_owned();
+        let is_done = move || place.join("DONE").exists() || is_over.load(Ordering::Relaxed);
+        begin(History::with_packets(), directory, &(Arc::new(is_done) as IsDone))
+    }
+}
+
+/// Starts the readers.
+fn begin(history: History, now: &Path, is_done: &IsDone) -> Arc<WatchedTrial> {
+    let stop = Arc::new(AtomicBool::new(false));
+    let trial = Arc::new(WatchedTrial::new(history, Arc::clone(&stop)));
+    for follow in [read::at_client, read::at_server, read::samples, read::verdicts] {
+        let (trial, is_done) = (Arc::downgrade(&trial), Arc::clone(is_done));
+        let (now, stop) = (now.to_owned(), Arc::clone(&stop));
+        thread::spawn(move || {
+            follow(&now, &is_done, &stop, &trial);
+            if let Some(trial) = trial.upgrade() {
+                trial.history().ended();
+            }
+        });
+    }
+    trial
 }

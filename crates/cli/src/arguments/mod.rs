@@ -56,7 +56,7 @@ pub(crate) use sockopts::{OptionLevel, SockoptsArguments};
 pub(crate) use states::{StateFilter, StatesArguments};
 pub(crate) use trace::{LiveArguments, Outputs, Place, TraceArguments, ViewArguments};
 pub(crate) use tuning::Io;
-pub(crate) use ui::UiArguments;
+pub(crate) use ui::{PageMode, UiArguments};
 pub(crate) use virtual_time::ShellWorld;
 pub(crate) use world::World;
 

@@ -9,6 +9,7 @@ use tcplab_units::Span;
 use super::amount::bytes;
 use super::duration::{of_measurement, within};
 use super::tuning::TuningArguments;
+use super::ui::PageMode;
 use super::virtual_time::VirtualArguments;
 use super::{Io, JsonArguments};
 
@@ -36,6 +37,14 @@ pub(crate) struct UseArguments {
     #[arg(long, value_name = "BYTES", requires = "capture")]
     #[arg(value_parser = |text: &str| bytes(text, 1, u32::MAX))]
     pub(crate) snaplen: Option<u32>,
+    /// Show the traffic on a page while it passes, and change the path there
+    ///
+    /// Prints the link to standard error, and opens a browser where there is a screen; `--ui=link`
+    /// opens none. The page ends with tcplab. Without --capture it sees the first 128 bytes of each
+    /// packet, of which at most 300 MB are kept in a private directory until the end.
+    #[arg(long, value_name = "HOW", num_args = 0..=1, require_equals = true)]
+    #[arg(default_missing_value = "browser")]
+    pub(crate) ui: Option<PageMode>,
     #[command(flatten)]
     pub(crate) tuning: TuningArguments,
     /// Print the traffic to standard error every second
@@ -109,6 +118,7 @@ Examples:
   tcplab shell geo-satellite --congestion bbr --far-command 'iperf3 -s' -- \\
       sh -c 'iperf3 -c $TCPLAB_FAR'
   tcplab shell my-path.toml --capture seen --live-log traffic.log -- ./my-client
+  tcplab shell dsl-25 --ui -- ./my-client         watch, and change the path meanwhile
   tcplab shell --near linux-7.2 --far linux-6.12 --far-command 'iperf3 -s' dsl-25 -- \\
       sh -c 'iperf3 -c $TCPLAB_FAR'               on two kernels, in virtual time
 
@@ -156,6 +166,7 @@ Examples:
   tcplab bridge dsl-25 eth1 eth2                     connect two hosts, each on a port of this machine
   tcplab bridge - tap0 tap1 -s delay='20 ms' --live  connect two virtual machines
   tcplab bridge lte vethA vethB --duration 60s --capture seen
+  tcplab bridge lte eth1 eth2 --ui                   watch on a page, and change the path
 
 Frames keep their Ethernet headers and VLAN tags. Other protocols than IP (ARP, spanning tree) pass
 through the path too, but not into captures. Needs CAP_NET_RAW and CAP_NET_ADMIN, mostly root. The

@@ -3,9 +3,18 @@
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 
 use super::RUNS;
+
+/// How a page of what happens is shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum PageMode {
+    /// Print the link and open it where there is a screen
+    Browser,
+    /// Print the link alone
+    Link,
+}
 
 const AFTER: &str = "\
 Examples:

@@ -11,3 +11,4 @@ mod runs;
 #[path = "../schemas/schema.rs"]
 #[allow(dead_code, reason = "documents are checked elsewhere")]
 mod schema;
+mod traffic;

@@ -12,7 +12,7 @@ use crate::process::Signals;
 use crate::{DeviceKind, TrialError, packet_socket, sys};
 
 /// Two interfaces to be joined by a path.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub struct BridgeRequest {
     /// The path and its recording.
     pub moving: Moving,
@@ -29,14 +29,16 @@ const LOOK: Duration = Duration::from_millis(200);
 
 /// Passes frames from each interface to the other, through the path, until SIGINT or SIGTERM; gives
 /// what went through, and the number of the signal that ended it, if one did. `warn` gets what
-/// will disturb it; `watch`, once a second, the traffic.
+/// will disturb it; `watch`, once a second, the traffic. What `beside` returns when the path is at
+/// work is dropped when the recording is whole.
 ///
 /// Must be called before the process has a second thread.
 ///
 /// # Errors
 /// When an interface is not fit for it, or may not be used by this user.
-pub fn bridge(
+pub fn bridge<B>(
     request: &BridgeRequest,
+    beside: impl FnOnce() -> B,
     mut warn: impl FnMut(&str),
     mut watch: impl FnMut(&Traffic),
 ) -> Result<(Summary, Option<i32>), TrialError> {
@@ -71,6 +73,7 @@ pub fn bridge(
     let ends = [open(0)?, open(1)?];
     request.moving.prepare()?;
     let mover = Mover::start(&request.moving, ends)?;
+    let beside = beside();
     let started = Instant::now();
     let mut reported = started;
     let mut signal = None;
@@ -90,6 +93,7 @@ pub fn bridge(
     }
     let summary =
         mover.finish(DeviceKind::PacketSocket, |world| world.privilege = "held".into())?;
+    drop(beside);
     Ok((summary, signal))
 }
 

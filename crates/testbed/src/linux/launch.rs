@@ -134,7 +134,7 @@ impl<M: for<'de> Deserialize<'de> + Send + 'static> Helper<M> {
             return Err(self.died());
         }
         let _steered = match &self.steering {
-            Some(steering) => self.child.0.stdin.take().map(|stdin| steering.of_trial(stdin)),
+            Some(steering) => self.child.0.stdin.take().map(|stdin| steering.in_real_time(stdin)),
             None => None,
         };
         loop {

@@ -1,6 +1,6 @@
 //! A path that is used without a trial, in a thread of its own.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc;
@@ -17,12 +17,14 @@ use crate::device::Device;
 use crate::message::serde_name;
 use crate::recorder::recorder_queue;
 use crate::scheduling::{Scheduling, be_prompt, stay_awake};
+use crate::steering_link::SteeredEnd;
 use crate::traffic::traffic_of;
 use crate::trial::{self, RecorderThread};
+use crate::trimmed::Trimmed;
 use crate::{DeviceKind, TrialError, Tuning, threads};
 
 /// How a path is to be used by itself.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub struct Moving {
     /// Its keys.
     pub path: PathSpec,
@@ -37,6 +39,11 @@ pub struct Moving {
     pub capture: Option<PathBuf>,
     /// How many bytes of each packet its captures keep; all where no number is given.
     pub snaplen: Option<u32>,
+    /// Whether the recording is for those who watch alone: of its files only the latest part stays
+    /// on the disk, and its directory goes with the process that asked for it.
+    pub is_passing: bool,
+    /// Who changes the path meanwhile.
+    pub steered: Option<SteeredEnd>,
 }
 
 impl Moving {
@@ -54,6 +61,11 @@ impl Moving {
     /// Makes the directory for the recording.
     pub(crate) fn prepare(&self) -> Result<(), TrialError> {
         self.capture.as_deref().map_or(Ok(()), prepare_capture)
+    }
+
+    /// The directory that is removed at the end.
+    pub(crate) fn passing(&self) -> Option<&Path> {
+        self.capture.as_deref().filter(|_| self.is_passing)
     }
 }
 
@@ -90,10 +102,14 @@ impl Mover {
         let (queue, recorder) = match &moving.capture {
             None => (None, None),
             Some(directory) => {
-                let (queue, writing) = recorder_queue(moving.snaplen);
+                let (queue, mut writing) = recorder_queue(moving.snaplen);
                 let epoch = clock.epoch_nanos();
-                let writer = RecordingWriter::create(directory, epoch, &names, moving.snaplen)
+                let mut writer = RecordingWriter::create(directory, epoch, &names, moving.snaplen)
                     .map_err(TrialError::Capture)?;
+                if moving.is_passing {
+                    writer = writer.passing();
+                    writing.trim(Trimmed::of(directory).map_err(cannot_release(directory))?);
+                }
                 // Nobody takes samples of sockets that are not ours.
                 let (_, no_samples) = mpsc::channel();
                 let write = move || writing.write_down(writer, &no_samples);
@@ -105,9 +121,14 @@ impl Mover {
         let on_path = Arc::new(AtomicUsize::new(0));
         let (tell_counters, counters) = mpsc::channel();
         let (seed, tuning) = (moving.seed, moving.tuning);
+        let steered = moving.steered.as_ref().map(|end| end.steered(plans.clone())).transpose()?;
         let (stopped, packets) = (Arc::clone(&stop), Arc::clone(&on_path));
         let thread = threads::start("the thread that moves packets", move || {
             let bridge = Bridge::new(clock, devices, &plans, seed, tuning, queue);
+            let bridge = match steered {
+                Some(steered) => bridge.steered(steered, seed),
+                None => bridge,
+            };
             let _ = tell_counters.send(bridge.counters());
             run(bridge, tuning, &stopped, &packets)
         })?;
@@ -158,11 +179,13 @@ impl Mover {
             world.capture_drops = trial::missed_frames(writer, moved.frames_lost);
         }
         let mut record = trial::record(self.clock, self.seed, self.path, world.clone());
+        record.path_events = moved.path_events;
+        let path = record.steered_path();
         if let Some(writer) = writer {
             [record.client.address, record.server.address] = self.names;
             writer.finish_without_application(&record).map_err(TrialError::Capture)?;
         }
-        let measure = Measure::of(&record.path, record.duration);
+        let measure = Measure::of(&path, record.duration);
         let mut warnings = self.doubts;
         warnings.extend(quality::flaws(&world, &measure));
         Ok(Summary { traffic, world, warnings })
@@ -183,6 +206,16 @@ fn run(
     })?;
     drop(awake);
     Ok((bridge.finish(), scheduling))
+}
+
+/// The error of a file system whose files only grow.
+fn cannot_release(directory: &Path) -> impl FnOnce(std::io::Error) -> TrialError {
+    let name = directory.display();
+    let what = format!("the file system of {name} cannot take back the beginning of a file");
+    move |error| {
+        let remedy = "name another place for temporary files (TMPDIR), or --capture DIR";
+        TrialError::reported(format!("{what}: {error}"), remedy)
+    }
 }
 
 fn panicked() -> TrialError {

@@ -22,7 +22,7 @@ use crate::places::{TrialName, run_directory};
 use crate::state::{Ui, aside};
 
 /// How often a page is told, at most.
-const TOLD_EVERY: Duration = Duration::from_millis(100);
+pub(super) const TOLD_EVERY: Duration = Duration::from_millis(100);
 /// Trials of one stream of events.
 const SEVERAL: usize = 12;
 /// Packets of an answer.
@@ -136,7 +136,17 @@ pub(super) struct Wanted {
     most: Option<usize>,
     /// The last ones before the end, in place of the first.
     #[serde(default)]
-    last: bool,
+    pub(super) last: bool,
+}
+
+impl Wanted {
+    /// The first and the last moment.
+    pub(super) fn between(&self) -> [Instant; 2] {
+        [self.from_ns, self.until_ns.unwrap_or(u64::MAX)].map(Instant::from_nanos)
+    }
+    pub(super) fn most(&self) -> usize {
+        self.most.unwrap_or(PACKETS).min(PACKETS)
+    }
 }
 
 /// Packets of a trial, one by one.
@@ -147,9 +157,7 @@ pub(super) async fn packets(
 ) -> Result<Json<Value>, Refusal> {
     aside(move || {
         let place = places(&ui, &name)?.now().ok_or_else(|| not_begun(&name))?;
-        let until = wanted.until_ns.unwrap_or(u64::MAX);
-        let between = [wanted.from_ns, until].map(Instant::from_nanos);
-        let most = wanted.most.unwrap_or(PACKETS).min(PACKETS);
+        let (between, most) = (wanted.between(), wanted.most());
         let rows: Vec<PacketRow> = tcplab_watch::packets(&place, between, most, wanted.last)?;
         Ok(Json(json!({ "packets": rows })))
     })

@@ -11,6 +11,7 @@ mod jobs;
 mod live;
 mod reports;
 mod runs;
+mod traffic;
 
 use std::sync::Arc;
 
@@ -19,6 +20,7 @@ use axum::routing::{get, post};
 
 use crate::assets;
 use crate::state::Ui;
+use crate::traffic::TrafficPage;
 
 /// All there is to ask.
 pub(crate) fn routes(ui: Arc<Ui>) -> Router {
@@ -54,4 +56,17 @@ pub(crate) fn routes(ui: Arc<Ui>) -> Router {
         .route("/", get(assets::index))
         .route("/{*file}", get(assets::file))
         .with_state(ui)
+}
+
+/// All there is to ask of the server of a shell or a bridge.
+pub(crate) fn traffic_routes(traffic: Arc<TrafficPage>) -> Router {
+    Router::new()
+        .route("/api/traffic", get(traffic::state))
+        .route("/api/traffic/live", get(traffic::live))
+        .route("/api/traffic/packets", get(traffic::packets))
+        .route("/api/traffic/change", post(traffic::change))
+        .route("/api/openapi.json", get(document::openapi))
+        .route("/", get(assets::traffic))
+        .route("/{*file}", get(assets::file))
+        .with_state(traffic)
 }

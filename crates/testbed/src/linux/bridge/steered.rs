@@ -5,8 +5,7 @@ use std::sync::mpsc::Receiver;
 use tcplab_path::{Direction, Link, LinkPlan, PathChange, PathError, PathEvent};
 use tcplab_units::{Instant, Span};
 
-use crate::launch::Message;
-use crate::message::say;
+use crate::SteeringAnswer;
 
 /// The changes that come, and those that were made.
 pub(crate) struct Steered {
@@ -14,12 +13,18 @@ pub(crate) struct Steered {
     /// What the links were at first, forward before reverse: it says what each is able of.
     plans: [LinkPlan; 2],
     applied: Vec<PathEvent>,
+    /// Tells who sent a change what became of it. It must not wait.
+    answer: Box<dyn FnMut(SteeringAnswer) + Send>,
 }
 
 impl Steered {
     /// Of a path with these plans.
-    pub(crate) fn new(plans: [LinkPlan; 2], changes: Receiver<PathChange>) -> Steered {
-        Steered { changes, plans, applied: Vec::new() }
+    pub(crate) fn new(
+        plans: [LinkPlan; 2],
+        changes: Receiver<PathChange>,
+        answer: impl FnMut(SteeringAnswer) + Send + 'static,
+    ) -> Steered {
+        Steered { changes, plans, applied: Vec::new(), answer: Box::new(answer) }
     }
 
     /// What the links are at first.
@@ -30,13 +35,14 @@ impl Steered {
     /// Makes the changes that have come, and answers the caller.
     pub(super) fn make(&mut self, now: Instant, mut links: [&mut Link; 2]) {
         while let Ok(change) = self.changes.try_recv() {
-            match self.change(now, change, &mut links) {
+            let answer = match self.change(now, change, &mut links) {
                 Ok(events) => {
                     self.applied.extend_from_slice(&events);
-                    say(&Message::Steered(events));
+                    SteeringAnswer::Applied(events)
                 }
-                Err(error) => say(&Message::Refused(error.to_string())),
-            }
+                Err(error) => SteeringAnswer::Refused(error.to_string()),
+            };
+            (self.answer)(answer);
         }
     }
 

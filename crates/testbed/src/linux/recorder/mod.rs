@@ -19,6 +19,7 @@ use tcplab_units::{Endpoint, Instant};
 use tcplab_wire::offload::{GsoType, Layout, VnetHeader, complete_checksum};
 
 use crate::sampler::Looked;
+use crate::trimmed::Trimmed;
 
 /// The bytes of packets that fit on a page.
 const PAGE_BYTES: usize = 512 << 10;
@@ -96,6 +97,8 @@ pub(crate) struct Recorder {
     snaplen: usize,
     /// Scratch: a packet.
     packet: Vec<u8>,
+    /// Of a recording of which only the latest part is kept.
+    trimmed: Option<Trimmed>,
 }
 
 /// Both ends of a queue; captures keep the first `snaplen` bytes of each packet.
@@ -114,7 +117,7 @@ pub(crate) fn recorder_queue(snaplen: Option<u32>) -> (RecorderQueue, Recorder) 
         verdicts_lost: 0,
         must_tell: false,
     };
-    (queue, Recorder { full, empty: empty_sender, snaplen, packet: Vec::new() })
+    (queue, Recorder { full, empty: empty_sender, snaplen, packet: Vec::new(), trimmed: None })
 }
 
 impl RecorderQueue {
@@ -296,6 +299,11 @@ impl Page {
 }
 
 impl Recorder {
+    /// Gives the disk back what is not kept of these files, as they grow.
+    pub(crate) fn trim(&mut self, files: Trimmed) {
+        self.trimmed = Some(files);
+    }
+
     /// Writes what it receives until the senders of records and of samples are dropped.
     pub(crate) fn write_down(
         mut self,
@@ -329,6 +337,7 @@ impl Recorder {
             }
             if unflushed.is_some_and(|since| since.elapsed() >= FLUSH) {
                 writer.flush()?;
+                self.trimmed.iter_mut().for_each(Trimmed::trim);
                 unflushed = None;
             }
         }

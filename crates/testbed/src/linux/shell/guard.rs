@@ -1,6 +1,8 @@
 //! Two processes instead of one, so that however one of them dies, nothing is left.
 
+use std::fs::remove_dir_all;
 use std::io::{self, PipeReader, Read, pipe};
+use std::path::Path;
 use std::process::exit;
 
 use rustix::process::{Pid, Signal, getpid, kill_process};
@@ -19,13 +21,16 @@ pub(crate) struct Guarded {
 }
 
 impl Guarded {
-    /// From now on, when the guard is gone, so is all that was started here, and this process.
-    pub(crate) fn end_with_guard(&self) -> Result<(), TrialError> {
+    /// From now on, when the guard is gone, so is all that was started here, this process, and the
+    /// directory that the guard would have removed.
+    pub(crate) fn end_with_guard(&self, directory: Option<&Path>) -> Result<(), TrialError> {
+        let directory = directory.map(Path::to_owned);
         let mut lifeline =
             self.lifeline.try_clone().map_err(TrialError::setup("watch its guard"))?;
         threads::start("the thread that watches the guard", move || {
             let _ = lifeline.read(&mut [0]);
             offspring::end_all(true, Vec::new());
+            let _ = directory.map(remove_dir_all);
             exit(2);
         })?;
         Ok(())
@@ -34,10 +39,13 @@ impl Guarded {
 
 /// Splits this process in two. The new one does the `work`; the old one waits for it, hands on the
 /// signals that it gets, and gives back the exit code. Should either be killed, the other ends all
-/// that is left.
+/// that is left. What `beside` returns lives in the old one, meanwhile.
 ///
 /// Must be called before the process has a second thread.
-pub(crate) fn guarded(work: impl FnOnce(Guarded) -> u8) -> Result<u8, TrialError> {
+pub(crate) fn guarded<B>(
+    beside: impl FnOnce() -> B,
+    work: impl FnOnce(Guarded) -> u8,
+) -> Result<u8, TrialError> {
     let failed = || TrialError::setup("split into two processes");
     let guard = getpid();
     // An orphan of either becomes a child of one of them.
@@ -46,14 +54,15 @@ pub(crate) fn guarded(work: impl FnOnce(Guarded) -> u8) -> Result<u8, TrialError
     let (lifeline, held) = pipe().map_err(failed())?;
     match fork().map_err(TrialError::not_started("a second process"))? {
         Forked::Child => {
-            drop(held);
+            drop((held, beside));
             offspring::adopt();
             exit(i32::from(work(Guarded { guard, signals, lifeline })));
         }
         Forked::Parent(worker) => {
             drop(lifeline);
+            let beside = beside();
             let code = stand_guard(worker, &signals).map_err(failed())?;
-            drop(held);
+            drop((held, beside));
             Ok(code)
         }
     }

@@ -32,7 +32,7 @@ use crate::process::is_limit;
 use crate::{DeviceKind, TrialError, sysctl};
 
 /// A program to be run behind a path.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub struct ShellRequest {
     /// The path and its recording.
     pub moving: Moving,
@@ -70,18 +70,20 @@ pub struct ShellEnd {
 }
 
 /// Runs a program behind a path. In a process of its own: `watch` receives the path's traffic there
-/// once a second, and `end` turns the outcome into the exit code that this function returns.
+/// once a second, and `end` turns the outcome into the exit code that this function returns. What
+/// `beside` returns stays in this process, and in its namespaces, until the other has ended.
 ///
 /// Must be called before the process has a second thread.
 ///
 /// # Errors
 /// When that process cannot be made.
-pub fn shell(
+pub fn shell<B>(
     request: &ShellRequest,
+    beside: impl FnOnce() -> B,
     mut watch: impl FnMut(&Traffic),
     end: impl FnOnce(Result<ShellEnd, TrialError>) -> u8,
 ) -> Result<u8, TrialError> {
-    guarded(|guarded| end(run(request, &guarded, &mut watch)))
+    guarded(beside, |guarded| end(run(request, &guarded, &mut watch)))
 }
 
 /// How long the program at the far end may take to listen on the port that was named,
@@ -112,7 +114,7 @@ fn run(
         None => namespace::isolate()?,
     };
     request.moving.prepare()?;
-    guarded.end_with_guard()?;
+    guarded.end_with_guard(request.moving.passing())?;
     sysctl::keep_quiet();
     let kind = request.device.unwrap_or_else(DeviceKind::best);
     let congestion = request.congestion.clone();

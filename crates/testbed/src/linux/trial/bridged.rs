@@ -13,11 +13,12 @@ use super::recording_threads::Moved;
 use crate::bridge::{Bridge, BridgeState, Steered};
 use crate::device_kind::DeviceKind;
 use crate::interface_counters::device_drops;
-use crate::message::serde_name;
+use crate::launch::Message;
+use crate::message::{say, serde_name};
 use crate::namespace::Privilege;
 use crate::trial_request::TrialRequest;
 use crate::trial_state::TrialState;
-use crate::{TrialError, sysctl};
+use crate::{SteeringAnswer, TrialError, sysctl};
 
 /// Runs the trial; the path changes as `changes` come.
 pub(super) fn run(
@@ -36,11 +37,19 @@ pub(super) fn run(
     conduct(request, privilege, &shared, [client?, server?], new_sockets, |clock, ends, queue| {
         let bridge = Bridge::new(clock, ends, &plans, request.seed, request.tuning, Some(queue));
         let bridge = match changes {
-            Some(changes) => bridge.steered(Steered::new(plans, changes), request.seed),
+            Some(changes) => bridge.steered(Steered::new(plans, changes, tell), request.seed),
             None => bridge,
         };
         Bridged { bridge, kind }
     })
+}
+
+/// Tells the caller what became of a change.
+fn tell(answer: SteeringAnswer) {
+    say(&match answer {
+        SteeringAnswer::Applied(events) => Message::Steered(events),
+        SteeringAnswer::Refused(why) => Message::Refused(why),
+    });
 }
 
 /// A bridge between devices of this kind.

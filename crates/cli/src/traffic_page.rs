@@ -1,0 +1,149 @@
+//! `--ui` of `tcplab shell` and `tcplab bridge`.
+
+use std::env;
+use std::fs::{File, remove_dir_all};
+use std::io::Read;
+use std::path::PathBuf;
+use std::process;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::{self, JoinHandle};
+
+use anyhow::{Context, Result};
+use tcplab_recording::make_private_directory;
+use tcplab_testbed::{Moving, SteeredTrial, Steering, SteeringEnd, steering_link};
+use tcplab_ui::{Bound, TrafficConfig};
+
+use crate::arguments::PageMode;
+use crate::output::print_note;
+use crate::remedied::Remedied;
+use crate::ui::{open_browser, token_file};
+
+/// What captures keep of a packet that nobody asked to keep: the headers of IP and TCP with all
+/// options have at most 120 bytes.
+const HEADERS: u32 = 128;
+
+/// A page whose port is taken, and that serves nothing yet: a shell splits into two processes
+/// before there is a second thread.
+pub(crate) struct TrafficPage {
+    bound: Bound,
+    config: TrafficConfig,
+    steering: Steering,
+    changes: SteeringEnd,
+    directory: Option<PassingDirectory>,
+}
+
+/// A page that is served; dropped, it tells those who look at it that it is over.
+pub(crate) struct ServedPage {
+    is_over: Arc<AtomicBool>,
+    server: Option<JoinHandle<()>>,
+    _steered: Option<SteeredTrial>,
+    _directory: Option<PassingDirectory>,
+}
+
+impl TrafficPage {
+    /// Prepares what is moved to be watched, and prints the link.
+    ///
+    /// # Errors
+    /// When nothing can listen, or there is no place for a recording.
+    pub(crate) fn prepare(
+        mode: PageMode,
+        moving: &mut Moving,
+        name: &str,
+        ends: [String; 2],
+    ) -> Result<TrafficPage> {
+        if env::var_os("TCPLAB_SHELL").is_some() {
+            let said = "a browser does not reach a page in the network of a `tcplab shell`";
+            return Err(Remedied::error(said, "give --ui to the outermost shell"));
+        }
+        let bound = Bound::local(token_file().as_deref())?;
+        let mut directory = None;
+        let recording = if let Some(kept) = &moving.capture {
+            kept.clone()
+        } else {
+            let made = PassingDirectory::make()?;
+            let path = made.path.clone();
+            directory = Some(made);
+            (moving.is_passing, moving.snaplen) = (true, Some(HEADERS));
+            moving.capture = Some(path.clone());
+            path
+        };
+        let (changes, steered) = steering_link()?;
+        moving.steered = Some(steered);
+        let steering = Steering::default();
+        let sent = steering.clone();
+        let link = bound.link();
+        print_note(&format!("tcplab: {link}"));
+        if mode == PageMode::Browser {
+            open_browser(&link);
+        }
+        let config = TrafficConfig {
+            command: env::args_os().skip(1).map(|it| it.to_string_lossy().into_owned()).collect(),
+            name: name.into(),
+            path: moving.path.clone(),
+            ends,
+            recording,
+            is_kept: !moving.is_passing,
+            snaplen: moving.snaplen,
+            change: Box::new(move |change| sent.change(change)),
+        };
+        Ok(TrafficPage { bound, config, steering, changes, directory })
+    }
+
+    /// Serves it in threads of their own. The path does its work without it, too.
+    pub(crate) fn begin(self) -> ServedPage {
+        let TrafficPage { bound, config, steering, changes, directory } = self;
+        let is_over = Arc::new(AtomicBool::new(false));
+        let over = Arc::clone(&is_over);
+        let failed =
+            |error: &dyn std::fmt::Display| print_note(&format!("tcplab: no page: {error}"));
+        let serve = move || {
+            if let Err(error) = tcplab_ui::serve_traffic(bound, config, &over) {
+                failed(&error);
+            }
+        };
+        let steered = changes.connect(&steering).inspect_err(|error| failed(error)).ok();
+        let server = thread::Builder::new().name("the page's server".into()).spawn(serve);
+        let server = server.inspect_err(|error| failed(error)).ok();
+        ServedPage { is_over, server, _steered: steered, _directory: directory }
+    }
+}
+
+impl Drop for ServedPage {
+    fn drop(&mut self) {
+        self.is_over.store(true, Ordering::Relaxed);
+        if let Some(server) = self.server.take() {
+            let _ = server.join();
+        }
+    }
+}
+
+/// A private directory that is removed by the process that made it.
+struct PassingDirectory {
+    path: PathBuf,
+    owner: u32,
+}
+
+impl PassingDirectory {
+    fn make() -> Result<PassingDirectory> {
+        let mut random = [0; 8];
+        let read = File::open("/dev/urandom").and_then(|mut file| file.read_exact(&mut random));
+        read.context("cannot read /dev/urandom")?;
+        let name = format!("tcplab-{:016x}", u64::from_be_bytes(random));
+        let path = env::temp_dir().join(name);
+        make_private_directory(&path).map_err(|error| {
+            let said = format!("cannot make the directory {}: {error}", path.display());
+            Remedied::error(said, "name a place for temporary files (TMPDIR), or --capture DIR")
+        })?;
+        Ok(PassingDirectory { path, owner: process::id() })
+    }
+}
+
+impl Drop for PassingDirectory {
+    fn drop(&mut self) {
+        // The other half of a shell has it, too.
+        if process::id() == self.owner {
+            let _ = remove_dir_all(&self.path);
+        }
+    }
+}

@@ -1,0 +1,88 @@
+//! The path of a shell or a bridge, while it is used.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard};
+
+use serde_json::{Value, json};
+use tcplab_path::{PathChange, PathEvent};
+use tcplab_scenario::compose;
+use tcplab_watch::WatchedTrial;
+
+use crate::config::TrafficConfig;
+use crate::jobs::in_words;
+
+/// What its page is told.
+#[derive(Debug)]
+pub(crate) struct TrafficPage {
+    config: TrafficConfig,
+    /// Read from the beginning, whether or not somebody watches: it may not stay.
+    pub(crate) trial: Arc<WatchedTrial>,
+    is_over: Arc<AtomicBool>,
+    events: Mutex<Vec<PathEvent>>,
+    /// One for each page that watches, and this one.
+    pages: Arc<AtomicBool>,
+}
+
+impl TrafficPage {
+    pub(crate) fn new(config: TrafficConfig, is_over: &Arc<AtomicBool>) -> TrafficPage {
+        TrafficPage {
+            trial: WatchedTrial::of_recording(&config.recording, Arc::clone(is_over)),
+            is_over: Arc::clone(is_over),
+            config,
+            events: Mutex::default(),
+            pages: Arc::default(),
+        }
+    }
+
+    /// What it is, and how its path has changed.
+    pub(crate) fn state(&self) -> Value {
+        let TrafficConfig { command, name, ends, recording, is_kept, snaplen, .. } = &self.config;
+        let events = self.events();
+        let path = self.config.path.with_events(&events);
+        let path = serde_json::to_value(path).unwrap_or_default();
+        json!({
+            "command": in_words(command),
+            "path": name,
+            "ends": ends,
+            "recording": is_kept.then(|| recording.display().to_string()),
+            "snaplen_bytes": snaplen,
+            "is_running": !self.is_over(),
+            "path_events": *events,
+            "path_file": compose(&path),
+        })
+    }
+
+    /// Changes the path at once.
+    pub(crate) fn change(&self, change: PathChange) -> Result<Vec<PathEvent>, String> {
+        let made = (self.config.change)(change)?;
+        self.events().extend_from_slice(&made);
+        Ok(made)
+    }
+
+    /// How often the path has changed.
+    pub(crate) fn changes(&self) -> usize {
+        self.events().len()
+    }
+
+    pub(crate) fn is_over(&self) -> bool {
+        self.is_over.load(Ordering::Relaxed)
+    }
+
+    /// A page watches until what is returned is dropped.
+    pub(crate) fn begin_to_watch(&self) -> Arc<AtomicBool> {
+        self.pages.store(true, Ordering::Relaxed);
+        Arc::clone(&self.pages)
+    }
+
+    pub(crate) fn is_watched(&self) -> bool {
+        Arc::strong_count(&self.pages) > 1
+    }
+
+    pub(crate) fn was_watched(&self) -> bool {
+        self.pages.load(Ordering::Relaxed)
+    }
+
+    fn events(&self) -> MutexGuard<'_, Vec<PathEvent>> {
+        self.events.lock().expect("no thread panics while it holds the events")
+    }
+}
