@@ -6,13 +6,13 @@ import { Chart, Series, Stretch } from "./chart.js";
 import { bytes, duration, el, rate, rounded, say, show } from "./dom.js";
 import { ladder } from "./ladder.js";
 import { knobs } from "./knobs.js";
+import { STATES, stateDiagram } from "./states.js";
 
 /** What is seen of a trial that goes on, seconds. */
 const WINDOW = 10;
 /** Over so many intervals a rate is taken. */
 const SMOOTHED = 10;
-/** The states of a socket (Linux: `include/net/tcp_states.h`, `enum tcp_ca_state`). */
-const STATES = ["", "ESTABLISHED", "SYN-SENT", "SYN-RECEIVED", "FIN-WAIT-1", "FIN-WAIT-2", "TIME-WAIT", "CLOSED", "CLOSE-WAIT", "LAST-ACK", "LISTEN", "CLOSING", "NEW-SYN-RECEIVED"];
+/** Linux: `enum tcp_ca_state`. */
 const PHASES = ["open", "disorder", "CWR", "recovery", "loss"];
 
 /** The curves of one direction of a connection. */
@@ -161,6 +161,7 @@ export const live = async (place, query) => {
       .map(([value, text]) => el("option", { value, selected: value === "1" }, text)));
   const charts = el("div", { class: "live-charts" });
   const states = el("div", { class: "live-states" });
+  const diagram = el("div", {});
   const packets = el("div", { class: "live-packets" });
   const events = el("ol", { class: "live-events" });
   const steering = el("div", {});
@@ -173,6 +174,7 @@ export const live = async (place, query) => {
     el("div", { class: "live-beside" },
       el("section", {}, el("h2", {}, "Both ends"), states, el("h2", {}, "Drops and repeats"), events),
       el("section", {}, el("h2", {}, "Packets"), packets)),
+    el("section", {}, el("h2", {}, "State diagram"), diagram),
     steering);
 
   /** @type {"follow" | "play" | "hold" | "whole"} */
@@ -215,6 +217,7 @@ export const live = async (place, query) => {
   };
 
   const shown = ladder(packets, name);
+  const walked = stateDiagram(diagram, name, hold);
   let drawnOf = "";
   const build = (/** @type {string} */ key) => {
     const flow = trial.flows.get(key) ?? trial.main;
@@ -289,6 +292,8 @@ export const live = async (place, query) => {
       stretch.show(0, Math.max(trial.latest, 0.01));
     }
     for (const chart of stretch.charts) chart.draw();
+    const seen = stretch.cursor ?? now;
+    walked.at(seen, [trial.ends.client, trial.ends.server].map((of) => of.state.at(seen)));
     if (moment - factsAt > 200) {
       factsAt = moment;
       facts();
@@ -316,6 +321,7 @@ export const live = async (place, query) => {
       source.close();
       named();
       say("The trial is over.");
+      walked.load();
     },
     lost: () => { if (!trial.isOver) notes.textContent = "No connection to the server. It is looked for."; },
     found: () => { if (!trial.isOver) notes.textContent = ""; },
