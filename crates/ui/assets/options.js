@@ -41,7 +41,7 @@ export const options = async (place, wanted) => {
 const row = (it) => el("tr", {},
   el("th", { scope: "row" }, link(it.name)), el("td", {}, it.effect), el("td", {}, value(it.tcp, it.unit)), el("td", {}, range(it)),
   el("td", {}, ...it.sysctls.map((/** @type {any} */ of) => el("div", {}, of.name))),
-  el("td", {}, it.experiment && el("a", { href: `#${address("/learn", { option: it.name })}` }, "shown by one")));
+  el("td", {}, it.experiment && el("a", { href: `#${address("/learn", { option: it.name })}` }, "see it")));
 
 /** A value that was read. @param {any} it @param {string} unit */
 const value = (it, unit) => {

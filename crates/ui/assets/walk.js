@@ -77,7 +77,7 @@ const play = (place, name) => {
   show(place,
     el("div", { class: "live-controls", role: "group", "aria-label": "What is shown" }, button, slider, clock, lasting),
     diagram, el("section", {}, el("h3", {}, "Packets until then"), packets),
-    el("p", {}, el("a", { href: `#${address("/live", name)}` }, "All of this trial")));
+    el("p", { class: "walk-more" }, el("a", { href: `#${address("/live", name)}` }, "All of this trial")));
   const walked = stateDiagram(diagram, name, (time) => {
     isPlaying = false;
     now = time;

@@ -87,8 +87,8 @@ pub(crate) struct Program {
     /// The number of the course's example; none: an experiment beside them.
     example: Option<u8>,
     pub(crate) name: String,
-    /// What it is.
-    title: String,
+    /// What it is, where its name does not say it.
+    title: Option<String>,
     shows: String,
     /// What Rust's library hides.
     hides: String,
