@@ -112,9 +112,7 @@ fn arrow(svg: &mut String, class: &str, place: &str, route: Route) {
 
 fn legend(svg: &mut String, title: &str, walks: Walks<'_>) {
     let title = escape(title);
-    svg.push_str(&format!(
-        r#"<g class="legend"><text class="title" x="16" y="18">{title}</text>"#
-    ));
+    svg.push_str(&format!(r#"<g class="legend"><text class="title" x="16" y="18">{title}</text>"#));
     for (who, walk) in walks.into_iter().enumerate() {
         let Some(walk) = walk else { continue };
         let y = 52 + who as i64 * 20;
@@ -192,13 +190,7 @@ fn state(svg: &mut String, place: StatePosition, walks: Walks<'_>) {
 }
 
 /// The text beside an edge: its event, and a line for each time it was walked.
-fn labels(
-    svg: &mut String,
-    from: TcpState,
-    to: TcpState,
-    words: Option<&str>,
-    walks: Walks<'_>,
-) {
+fn labels(svg: &mut String, from: TcpState, to: TcpState, words: Option<&str>, walks: Walks<'_>) {
     // Class and step, text.
     let mut lines: Vec<(String, String)> = Vec::new();
     let mut by_reset = false;

@@ -20,9 +20,8 @@ fn walked(states: &Value, end: &str) -> Vec<(String, String)> {
 fn transitions_of_a_trial_have_their_packets() {
     let page = Page::start();
     let run = page.run(&embedded(&page, "sockets-course/closing-orders"));
-    let of = |case: &str| {
-        page.get(&format!("/api/live/states?run={run}&case={case}&trial=1")).json()
-    };
+    let of =
+        |case: &str| page.get(&format!("/api/live/states?run={run}&case={case}&trial=1")).json();
     let states = of("client-closes-first");
     let expected = [
         ("SYN-SENT", "[S]"),

@@ -41,8 +41,7 @@ fn lessons_cite_their_documents() {
         let text = fs::read_to_string(&file).unwrap();
         let document: toml::Value = toml::from_str(&text).unwrap();
         assert_eq!(document["title"].as_str(), Some(&*lesson.document_title), "{}", lesson.id);
-        let unknown: Vec<_> =
-            numbers(&lesson.finds).difference(&numbers(&text)).copied().collect();
+        let unknown: Vec<_> = numbers(&lesson.finds).difference(&numbers(&text)).copied().collect();
         assert!(unknown.is_empty(), "{}: {unknown:?} are not in {}", lesson.id, file.display());
         assert!(!lesson.rows.is_empty(), "{}", lesson.id);
         for row in &lesson.rows {
@@ -115,10 +114,9 @@ fn right_answer_is_that_of_the_value() {
 
 #[test]
 fn experiments_with_options_set_them() {
-    let options = tcplab_workload::table();
     for OptionExperiment { option, scenario, .. } in OPTION_EXPERIMENTS.iter() {
-        let info = options.iter().find(|it| it.name == option);
-        let key = info.and_then(|it| it.key).unwrap_or_else(|| panic!("{option} has no key"));
+        let keyed = tcplab_workload::table::keyed().find(|(_, info)| info.name == option);
+        let (key, _) = keyed.unwrap_or_else(|| panic!("{option} has no key"));
         simulated(scenario);
         let lines = text_of(scenario).lines().filter(|line| !line.starts_with('#'));
         let is_set = { lines }.any(|line| {
