@@ -65,7 +65,9 @@ export const stateDiagram = (place, name, hold) => {
           transitions.push({ end, time: before, edge });
         }
       }
-      transitions.sort((a, b) => a.time - b.time);
+      // What no packet shows, as listen(), was there before.
+      const isShown = (/** @type {Transition} */ it) => Number(it.edge.at_ns !== null);
+      transitions.sort((a, b) => a.time - b.time || isShown(a) - isShown(b));
       show(list, table(transitions, choose));
     }
     drawn = "";
