@@ -42,7 +42,14 @@ pub(super) async fn states(
         let place = places.now().ok_or_else(|| not_begun(&name))?;
         if !places.is_done() {
             let picture = state_diagram(&StateDiagram { title: TITLE, walks: None });
-            return Ok(Json(json!({ "is_over": false, "picture": picture })));
+            return Ok(Json(json!({
+                "is_over": false,
+                "connections": [],
+                "connection": null,
+                "picture": picture,
+                "ends": null,
+                "story": [],
+            })));
         }
         let failed = |error: String| Refusal::missing(error);
         let recording = Recording::open(&place).map_err(|error| failed(error.to_string()))?;
