@@ -13,8 +13,8 @@ use crate::svg::escape;
 pub struct StateDiagram<'a> {
     /// Its title, also for screen readers.
     pub title: &'a str,
-    /// The walks of both ends.
-    pub walks: &'a StateWalks,
+    /// The walks of both ends; none: the figure alone.
+    pub walks: Option<&'a StateWalks>,
 }
 
 /// Pixels.
@@ -48,18 +48,17 @@ fn draw(diagram: &StateDiagram<'_>, namespace: &str, inside: &str) -> String {
     let mut svg = format!(
         r#"<svg{namespace} class="state-diagram" viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="{title}"><title>{title}</title>{inside}"#
     );
-    legend(&mut svg, diagram);
-    let walks = diagram.walks.both();
+    let walks = diagram.walks.map_or([None; 2], |walks| walks.both().map(Some));
+    legend(&mut svg, diagram.title, walks);
     for known in DIAGRAM {
         if let Some(route) = Route::of(known.from, known.to) {
             arrow(&mut svg, "edge", "", route);
         }
     }
-    for (who, walk) in walks.into_iter().enumerate() {
-        let other = walks[1 - who];
-        for edge in &walk.edges {
+    for who in 0..WHO.len() {
+        for edge in edges(walks[who]) {
             let is_alike = |theirs: &Edge| (theirs.from, theirs.to) == (edge.from, edge.to);
-            let apart = if other.edges.iter().any(is_alike) { APART } else { 0 };
+            let apart = if edges(walks[1 - who]).iter().any(is_alike) { APART } else { 0 };
             highlight(&mut svg, who, edge, apart);
         }
     }
@@ -78,10 +77,17 @@ fn draw(diagram: &StateDiagram<'_>, namespace: &str, inside: &str) -> String {
     svg
 }
 
+/// The walks of both ends, the client's first.
+type Walks<'w> = [Option<&'w StateWalk>; 2];
+
+fn edges(walk: Option<&StateWalk>) -> &[Edge] {
+    walk.map_or(&[], |walk| &walk.edges)
+}
+
 /// Walked edges that are not in the figure.
-fn beside_figure(walks: [&StateWalk; 2]) -> Vec<(TcpState, TcpState)> {
+fn beside_figure(walks: Walks<'_>) -> Vec<(TcpState, TcpState)> {
     let mut found = Vec::new();
-    for edge in walks.iter().flat_map(|walk| &walk.edges) {
+    for edge in walks.into_iter().flat_map(edges) {
         let pair = (edge.from, edge.to);
         let drawn = DIAGRAM.iter().any(|known| (known.from, known.to) == pair);
         if !drawn && !found.contains(&pair) {
@@ -104,9 +110,11 @@ fn arrow(svg: &mut String, class: &str, place: &str, route: Route) {
     ));
 }
 
-fn legend(svg: &mut String, diagram: &StateDiagram<'_>) {
-    svg.push_str(&format!(r#"<text class="title" x="16" y="18">{}</text>"#, escape(diagram.title)));
-    for (who, walk) in diagram.walks.both().into_iter().enumerate() {
+fn legend(svg: &mut String, title: &str, walks: Walks<'_>) {
+    let title = escape(title);
+    svg.push_str(&format!(r#"<g class="legend"><text class="title" x="16" y="18">{title}</text>"#));
+    for (who, walk) in walks.into_iter().enumerate() {
+        let Some(walk) = walk else { continue };
         let y = 52 + who as i64 * 20;
         let class = WHO[who];
         let ended = match (walk.edges.last(), walk.last()) {
@@ -121,6 +129,13 @@ fn legend(svg: &mut String, diagram: &StateDiagram<'_>) {
         ));
         svg.push_str(&format!(r#"<text class="{class}" x="46" y="{y}">{}</text>"#, escape(&text)));
     }
+    svg.push_str("</g>");
+}
+
+/// Which step of which end an element shows, for a page that marks them.
+fn step(who: usize, edge: &Edge) -> String {
+    let below = if Route::ends_below(edge) { " data-below=\"\"" } else { "" };
+    format!(r#" data-step="{} {}"{below}"#, WHO[who], edge.step)
 }
 
 /// The edge in the end's colour, shifted to leave room for the other end's.
@@ -130,12 +145,14 @@ fn highlight(svg: &mut String, who: usize, edge: &Edge, apart: i64) {
     let side = if who == 0 { -apart } else { apart };
     let class = format!("walked {}", WHO[who]);
     let place = format!(r#" transform="translate({} {})""#, across * side, down * side);
-    arrow(svg, &class, if apart == 0 { "" } else { &place }, route);
+    let place = if apart == 0 { "" } else { &place };
+    arrow(svg, &class, &format!("{place}{}", step(who, edge)), route);
 }
 
-fn state(svg: &mut String, place: StatePosition, walks: [&StateWalk; 2]) {
+fn state(svg: &mut String, place: StatePosition, walks: Walks<'_>) {
     let StatePosition { state, x, y, is_end } = place;
-    let was = |walk: &StateWalk| {
+    let was = |walk: Option<&StateWalk>| {
+        let Some(walk) = walk else { return false };
         if is_end {
             return walk.edges.iter().any(Route::ends_below);
         }
@@ -143,7 +160,7 @@ fn state(svg: &mut String, place: StatePosition, walks: [&StateWalk; 2]) {
         walk.start == Some(state) || walk.edges.iter().any(above)
     };
     let visited: Vec<&str> =
-        walks.iter().zip(WHO).filter(|(walk, _)| was(walk)).map(|(_, class)| class).collect();
+        walks.into_iter().zip(WHO).filter(|(walk, _)| was(*walk)).map(|(_, class)| class).collect();
     let class = match visited[..] {
         [] => "state".to_owned(),
         [one] => format!("state visited {one}"),
@@ -151,14 +168,15 @@ fn state(svg: &mut String, place: StatePosition, walks: [&StateWalk; 2]) {
     };
     let (width, height) = BOX;
     let (left, top) = (x - width / 2, y - height / 2);
+    let (name, below) = (state.name(), if is_end { " data-below=\"\"" } else { "" });
     svg.push_str(&format!(
-            r#"<g class="{class}"><rect x="{left}" y="{top}" width="{width}" height="{height}" rx="7"/><text x="{x}" y="{}">{}</text></g>"#,
+            r#"<g class="{class}" data-state="{name}"{below}><rect x="{left}" y="{top}" width="{width}" height="{height}" rx="7"/><text x="{x}" y="{}">{name}</text></g>"#,
             y + 5,
-            state.name()
         ),
     );
     // A dot for each end in its last state.
     for (who, walk) in walks.into_iter().enumerate() {
+        let Some(walk) = walk else { continue };
         let ends_below = walk.edges.last().is_some_and(Route::ends_below);
         if walk.last() == Some(state) && ends_below == is_end {
             let dot = x - 8 + 16 * who as i64;
@@ -172,27 +190,25 @@ fn state(svg: &mut String, place: StatePosition, walks: [&StateWalk; 2]) {
 }
 
 /// The text beside an edge: its event, and a line for each time it was walked.
-fn labels(
-    svg: &mut String,
-    from: TcpState,
-    to: TcpState,
-    words: Option<&str>,
-    walks: [&StateWalk; 2],
-) {
+fn labels(svg: &mut String, from: TcpState, to: TcpState, words: Option<&str>, walks: Walks<'_>) {
+    // Class and step, text.
     let mut lines: Vec<(String, String)> = Vec::new();
     let mut by_reset = false;
-    for (walk, class) in walks.iter().zip(WHO) {
-        for edge in walk.edges.iter().filter(|edge| (edge.from, edge.to) == (from, to)) {
+    for (who, class) in WHO.into_iter().enumerate() {
+        for edge in edges(walks[who]).iter().filter(|edge| (edge.from, edge.to) == (from, to)) {
             by_reset |= matches!(edge.event, Event::ResetSent | Event::ResetReceived);
-            lines.push((format!("walk {class}"), walked(edge)));
+            lines.push((format!(r#""walk {class}"{}"#, step(who, edge)), walked(edge)));
         }
     }
     let walked = !lines.is_empty();
     if let Some(words) = words.filter(|_| !by_reset) {
-        lines.insert(0, (if walked { "on walked" } else { "on" }.into(), words.into()));
-    } else if walked {
+        let class = if walked { r#""on walked""# } else { r#""on""# };
+        lines.insert(0, (class.into(), words.into()));
+    } else if let Some((first, _)) = lines.first() {
         let words = if by_reset { "RST" } else { "beside the figure" };
-        lines.insert(0, ("on walked".into(), words.into()));
+        // It is there because of that step.
+        let step = first.find(" data-").map_or("", |at| &first[at..]);
+        lines.insert(0, (format!(r#""on walked"{step}"#), words.into()));
     }
     let route = if walked { Route::walked(from, to) } else { Route::of(from, to) };
     let Some(route) = route else { return };
@@ -201,7 +217,7 @@ fn labels(
     for (index, (class, text)) in lines.iter().enumerate() {
         let y = first + index as i64 * LINE;
         svg.push_str(&format!(
-            r#"<text class="{class}" x="{x}" y="{y}" text-anchor="{anchor}">{}</text>"#,
+            r#"<text class={class} x="{x}" y="{y}" text-anchor="{anchor}">{}</text>"#,
             escape(text)
         ));
     }

@@ -37,6 +37,6 @@ pub fn walks_of_trial(data: &TrialData, place: Option<usize>) -> Option<(&Connec
 pub(crate) fn picture(data: &TrialData) -> Option<(String, Vec<String>)> {
     let (_, walks) = walks_of_trial(data, None)?;
     let title = "States of both endpoints (RFC 9293, figure 5)";
-    let svg = state_diagram(&StateDiagram { title, walks: &walks });
+    let svg = state_diagram(&StateDiagram { title, walks: Some(&walks) });
     Some((svg, walks.story()))
 }

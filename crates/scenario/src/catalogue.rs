@@ -41,6 +41,7 @@ const CATALOGUE: &[(&str, &str)] = embedded![
     "socket-options/wireless",
     "sockets-course/baselines",
     "sockets-course/buffer-size",
+    "sockets-course/closing-orders",
     "sockets-course/concurrent-servers",
     "sockets-course/datagrams",
     "sockets-course/digital-unix",

@@ -6,6 +6,7 @@ import { Chart, Series, Stretch } from "./chart.js";
 import { bytes, duration, el, rate, rounded, say, show } from "./dom.js";
 import { ladder } from "./ladder.js";
 import { knobs } from "./knobs.js";
+import { STATES, stateDiagram } from "./states.js";
 
 /** What is seen of a trial that goes on, seconds. */
 const WINDOW = 10;
@@ -15,8 +16,7 @@ const PATH = "path";
 const SMOOTHED = 10;
 /** The latest marks that are kept. */
 const EVENTS = 50_000;
-/** The states of a socket (Linux: `include/net/tcp_states.h`, `enum tcp_ca_state`). */
-const STATES = ["", "ESTABLISHED", "SYN-SENT", "SYN-RECEIVED", "FIN-WAIT-1", "FIN-WAIT-2", "TIME-WAIT", "CLOSED", "CLOSE-WAIT", "LAST-ACK", "LISTEN", "CLOSING", "NEW-SYN-RECEIVED"];
+/** Linux: `enum tcp_ca_state`. */
 const PHASES = ["open", "disorder", "CWR", "recovery", "loss"];
 
 /** @param {string[]} names of both ends @param {boolean} forward */
@@ -194,6 +194,7 @@ export const live = async (place, query) => {
     steer: (steering, now) => {
       get("/api/run", { run: name.run }).then((run) => knobs(steering, run, name, now), () => {});
     },
+    states: (diagram, hold) => stateDiagram(diagram, name, hold),
     over: "The trial is over.",
   });
 };
@@ -210,6 +211,7 @@ export const live = async (place, query) => {
  * @property {(wanted: Record<string, string | number | boolean>) => Promise<any[]>} packets
  * @property {(place: HTMLElement, now: () => number) => void} steer shows how its path is changed
  * @property {Record<string, (data: any) => void>} [told] other events
+ * @property {(place: HTMLElement, hold: (time: number) => void) => ReturnType<typeof stateDiagram>} [states] shows the states of both ends
  * @property {string} over what is said at its end
  */
 
@@ -226,6 +228,7 @@ export const watch = (place, of) => {
       .map(([value, text]) => el("option", { value, selected: value === "1" }, text)));
   const charts = el("div", { class: "live-charts" });
   const states = el("div", { class: "live-states" });
+  const diagram = el("div", {});
   const packets = el("div", { class: "live-packets" });
   const events = el("ol", { class: "live-events" });
   const steering = el("div", {});
@@ -237,6 +240,7 @@ export const watch = (place, of) => {
     el("div", { class: "live-beside" },
       el("section", {}, of.hasSamples && el("h2", {}, "Both ends"), of.hasSamples && states, el("h2", {}, "Drops and repeats"), events),
       el("section", {}, el("h2", {}, "Packets"), packets)),
+    of.states && el("section", {}, el("h2", {}, "State diagram"), diagram),
     steering);
 
   /** @type {"follow" | "play" | "hold" | "whole"} */
@@ -286,6 +290,7 @@ export const watch = (place, of) => {
   };
 
   const shown = ladder(packets, of.packets, of.ends, hold);
+  const walked = of.states?.(diagram, hold);
   let drawnOf = "";
   const build = (/** @type {string} */ key) => {
     const flow = trial.flows.get(key) ?? trial.main;
@@ -363,6 +368,8 @@ export const watch = (place, of) => {
       stretch.show(trial.earliest, Math.max(trial.latest, trial.earliest + 0.01));
     }
     for (const chart of stretch.charts) chart.draw();
+    const seen = stretch.cursor ?? now;
+    walked?.at(seen, [trial.ends.client, trial.ends.server].map((of) => of.state.at(seen)));
     if (moment - factsAt > 200) {
       factsAt = moment;
       facts();
@@ -395,6 +402,7 @@ export const watch = (place, of) => {
       source.close();
       named();
       say(of.over);
+      walked?.load();
       of.told?.over?.(told);
     },
     lost: () => {

@@ -41,7 +41,7 @@ pub(super) fn show(place: &Path, arguments: &StatesArguments) -> Result<()> {
         of_capture(place, arguments)?
     };
     if let Some(file) = &arguments.svg {
-        let diagram = StateDiagram { title: &found.name, walks: &found.walks };
+        let diagram = StateDiagram { title: &found.name, walks: Some(&found.walks) };
         write_file(file, &state_diagram_svg(&diagram))?;
     }
     answer_or_json(&STATES_DOCUMENT, &arguments.json, &found, || {

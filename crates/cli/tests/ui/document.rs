@@ -55,6 +55,10 @@ fn answers_are_as_described() {
     let wish = json!({ "do": "run", "toml": SMALL, "name": "small", "world": "sim" });
     let run = page.run(&wish);
     let second = page.run(&wish);
+    let lesson = page.get("/api/scenario?name=sockets-course/digital-unix").json();
+    let lesson = json!({ "do": "run", "toml": lesson["toml"], "name": "lesson", "world": "sim" });
+    let lesson = page.run(&lesson);
+    let answer = format!("/api/lesson/answer?lesson=one-kilobyte&run={lesson}");
     let failed = page.begin(&json!({ "do": "run", "toml": "x", "name": "bad" }));
     page.wait(failed);
     let draft = json!({ "toml": SMALL, "world": "sim" });
@@ -91,6 +95,12 @@ fn answers_are_as_described() {
         ("get", "/api/jobs/{id}", format!("/api/jobs/{failed}"), Value::Null),
         ("post", "/api/jobs/{id}/stop", "/api/jobs/1/stop".into(), json!({})),
         ("get", "/api/live/packets", format!("/api/live/packets?{trial}"), Value::Null),
+        ("get", "/api/live/states", format!("/api/live/states?{trial}"), Value::Null),
+        ("get", "/api/lessons", "/api/lessons".into(), Value::Null),
+        ("get", "/api/lesson/answer", answer, Value::Null),
+        ("get", "/api/options", "/api/options".into(), Value::Null),
+        ("get", "/api/programs", "/api/programs".into(), Value::Null),
+        ("get", "/api/program", "/api/program?name=echo".into(), Value::Null),
         ("get", "/api/captures", "/api/captures".into(), Value::Null),
         ("post", "/api/capture/read", "/api/capture/read".into(), json!({ "id": id })),
         ("get", "/api/capture", format!("/api/capture?{of}"), Value::Null),

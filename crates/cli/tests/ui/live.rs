@@ -163,6 +163,9 @@ fn running_trial_is_watched_and_changed() {
     };
     let first = until(|| Some(packets()).filter(|count| *count > 0));
     until(|| (packets() > first).then_some(()));
+    // Its states are samples until it is over.
+    let states = || page.get(&format!("/api/live/states?{query}")).json();
+    assert_eq!((&states()["is_over"], &states()["ends"]), (&json!(false), &Value::Null));
     let change = json!({ "direction": "forward", "drop": 3 });
     assert_eq!(page.post(&format!("/api/jobs/{id}/change"), &change).status, 200);
     let told = told(&page, &format!("?{query}"));
@@ -171,6 +174,7 @@ fn running_trial_is_watched_and_changed() {
     let dropped = causes.filter(|it| it["what"].as_str().unwrap().contains("dropped by event"));
     assert_eq!(dropped.count(), 3);
     assert_eq!(page.wait(id)["is_finished"], true);
+    assert_eq!(states()["ends"]["client"]["edges"][0]["to"], "SYN-SENT");
     // It is written down, and makes a scenario.
     let record = page.runs().join(run).join(format!("trials/{case}-1/result.json"));
     let record: Value = serde_json::from_slice(&std::fs::read(record).unwrap()).unwrap();

@@ -5,6 +5,7 @@
 mod attacks;
 mod captures;
 mod document;
+mod learn;
 mod live;
 mod page;
 mod runs;

@@ -92,7 +92,7 @@ fn state_walk_is_drawn() {
     ]
     .concat();
     let walks = walks(&client, &server);
-    let svg = state_diagram_svg(&StateDiagram { title: "<A & B>", walks: &walks });
+    let svg = state_diagram_svg(&StateDiagram { title: "<A & B>", walks: Some(&walks) });
     assert!(svg.starts_with(r#"<svg xmlns="http://www.w3.org/2000/svg""#) && svg.ends_with(">\n"));
     assert!(!svg.contains("<A & B>") && svg.contains("&lt;A &amp; B&gt;"));
     assert_eq!(svg.matches(r#"class="walked client""#).count(), 1 + client.len());
@@ -100,7 +100,7 @@ fn state_walk_is_drawn() {
     // One dot in each last state; the RST leads to the lower CLOSED.
     assert_eq!(svg.matches("<circle").count(), 2);
     assert!(svg.contains(r#"class="there server" cx="838" cy="898""#), "{svg}");
-    let drawn = state_diagram(&StateDiagram { title: "A life", walks: &walks });
+    let drawn = state_diagram(&StateDiagram { title: "A life", walks: Some(&walks) });
     insta::assert_snapshot!(drawn.replace("><", ">\n<"));
 }
 
@@ -108,9 +108,9 @@ fn state_walk_is_drawn() {
 fn unknown_ends_are_drawn() {
     let mut walks = walks(&OPEN, &[]);
     walks.server.start = None;
-    let drawn = state_diagram(&StateDiagram { title: "", walks: &walks });
+    let drawn = state_diagram(&StateDiagram { title: "", walks: Some(&walks) });
     assert!(drawn.contains("not captured"));
     walks.server.start = Some(TcpState::Established);
-    let drawn = state_diagram(&StateDiagram { title: "", walks: &walks });
+    let drawn = state_diagram(&StateDiagram { title: "", walks: Some(&walks) });
     assert!(drawn.contains("in ESTABLISHED throughout"));
 }

@@ -28,7 +28,7 @@ const SEVERAL: usize = 12;
 /// Packets of an answer.
 const PACKETS: usize = 2_000;
 
-fn places(ui: &Ui, name: &TrialName) -> Result<Places, Refusal> {
+pub(super) fn places(ui: &Ui, name: &TrialName) -> Result<Places, Refusal> {
     let run = run_directory(&ui.runs, &name.run)?;
     // A case is one name, below the run.
     if name.case.contains(['/', '\0']) || name.case.starts_with('.') {
@@ -37,7 +37,7 @@ fn places(ui: &Ui, name: &TrialName) -> Result<Places, Refusal> {
     Ok(Places { run, case: name.case.clone(), number: name.trial })
 }
 
-fn not_begun(name: &TrialName) -> Refusal {
+pub(super) fn not_begun(name: &TrialName) -> Refusal {
     Refusal::missing(format!("trial {} of {} was not begun", name.trial, name.case))
 }
 

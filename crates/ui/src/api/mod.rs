@@ -8,9 +8,11 @@ mod comparisons;
 mod document;
 mod drafts;
 mod jobs;
+mod learn;
 mod live;
 mod reports;
 mod runs;
+mod states;
 mod traffic;
 
 use std::sync::Arc;
@@ -46,12 +48,18 @@ pub(crate) fn routes(ui: Arc<Ui>) -> Router {
         .route("/api/live", get(live::events))
         .route("/api/live/several", get(live::several))
         .route("/api/live/packets", get(live::packets))
+        .route("/api/live/states", get(states::states))
         .route("/api/captures", get(captures::list).post(captures::upload))
         .route("/api/capture", get(captures::one).delete(captures::remove))
         .route("/api/capture/read", post(captures::read))
         .route("/api/capture/products", post(captures::make))
         .route("/api/capture/product", get(captures::product).delete(captures::discard))
         .route("/api/capture/file", get(captures::file))
+        .route("/api/lessons", get(learn::lessons))
+        .route("/api/lesson/answer", get(learn::answer))
+        .route("/api/options", get(learn::options))
+        .route("/api/programs", get(learn::programs))
+        .route("/api/program", get(learn::program))
         .route("/reports/{key}/{*file}", get(reports::file))
         .route("/", get(assets::index))
         .route("/{*file}", get(assets::file))
