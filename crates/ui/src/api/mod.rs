@@ -11,6 +11,7 @@ mod jobs;
 mod live;
 mod reports;
 mod runs;
+mod wishes;
 
 use std::sync::Arc;
 
