@@ -6,6 +6,7 @@ mod attacks;
 mod captures;
 mod document;
 mod live;
+mod measurements;
 mod page;
 mod runs;
 #[path = "../schemas/schema.rs"]

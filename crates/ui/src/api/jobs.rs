@@ -17,7 +17,7 @@ use tokio::sync::mpsc;
 use tokio_stream::Stream;
 use tokio_stream::wrappers::ReceiverStream;
 
-use super::wishes::{AdviceWish, Rfc6349Wish};
+use super::wishes::{AdviceWish, LoadWish, Rfc6349Wish};
 use crate::error::Refusal;
 use crate::jobs::{Job, JobState};
 use crate::places::run_directory;
@@ -57,6 +57,8 @@ pub(super) enum Wish {
     Advise(Box<AdviceWish>),
     /// Test a path by RFC 6349.
     Rfc6349(Box<Rfc6349Wish>),
+    /// Load servers.
+    Load(LoadWish),
 }
 
 fn auto() -> String {
@@ -106,6 +108,7 @@ fn arguments(ui: &Ui, wish: Wish) -> Result<Vec<String>, Refusal> {
         }
         Wish::Advise(wish) => return wish.arguments(ui),
         Wish::Rfc6349(wish) => return wish.arguments(ui),
+        Wish::Load(wish) => return wish.arguments(&ui.runs.join(DRAFTS)),
     }
     Ok(arguments)
 }

@@ -1,17 +1,19 @@
-//! Jobs that are no run of a scenario, as commands: advice, tests of a path.
+//! Jobs that are no run of a scenario, as commands: advice, tests of a path, load.
 //!
 //! A value never becomes a flag: it is checked, and written as `--flag=value`.
 
 use std::collections::BTreeMap;
 use std::fmt::Display;
+use std::fs;
 use std::net::SocketAddr;
 use std::ops::RangeInclusive;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use serde::Deserialize;
 use tcplab_actions::{preset, read_path};
-use tcplab_units::{Bytes, Probability, Rate, Span};
+use tcplab_recording::make_private_directories;
+use tcplab_units::{Bytes, Probability, Rate, ServerDesign, Span};
 
 use crate::error::Refusal;
 use crate::places::run_directory;
@@ -21,6 +23,10 @@ use crate::state::Ui;
 const KEYS: [&str; 4] = ["rate", "delay", "loss", "queue"];
 /// The longest value, bytes.
 const VALUE: usize = 40;
+/// The longest address of a server, bytes.
+const URL: usize = 300;
+/// Sizes of messages and files, bytes.
+const SIZES: RangeInclusive<u32> = 1..=10_000_000;
 
 /// Settings for a path, and what they gain.
 #[derive(Debug, Deserialize)]
@@ -71,6 +77,37 @@ pub(super) struct Rfc6349Wish {
     congestion: Option<String>,
     #[serde(default)]
     world: World,
+}
+
+/// Load on test servers of this machine, or on a server that is given.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct LoadWish {
+    on: Loaded,
+    connections: u32,
+    seconds: u32,
+    /// Requests a second over all connections; none: as fast as answers come.
+    rate: Option<f64>,
+    #[serde(default)]
+    no_keep_alive: bool,
+    threads: Option<u32>,
+}
+
+/// What is loaded.
+#[derive(Debug, Deserialize)]
+#[serde(tag = "what", rename_all = "kebab-case", deny_unknown_fields)]
+enum Loaded {
+    /// Servers of these designs, one after the other, which echo messages or serve a file of that
+    /// size over HTTP.
+    Servers {
+        designs: Vec<String>,
+        bytes: u32,
+        #[serde(default)]
+        http: bool,
+    },
+    Url {
+        url: String,
+    },
 }
 
 /// What is tested.
@@ -186,6 +223,79 @@ impl Rfc6349Wish {
         arguments.push(format!("--runs={}", ui.runs.display()));
         Ok(arguments)
     }
+}
+
+impl LoadWish {
+    /// The command; a file to serve is kept at `place`.
+    pub(super) fn arguments(&self, place: &Path) -> Result<Vec<String>, Refusal> {
+        let mut arguments = vec!["load".to_owned()];
+        match &self.on {
+            Loaded::Servers { designs, bytes, http } => {
+                let known = |name: &String| ServerDesign::from_name(name).map(ServerDesign::name);
+                let designs: Option<Vec<&str>> = designs.iter().map(known).collect();
+                let designs =
+                    designs.filter(|all| (1..=ServerDesign::ALL.len()).contains(&all.len()));
+                let designs = designs.ok_or_else(|| {
+                    let all = ServerDesign::ALL.map(ServerDesign::name).join(", ");
+                    Refusal::bad(format!("choose designs of servers among {all}"))
+                })?;
+                if !SIZES.contains(bytes) {
+                    return Err(Refusal::bad("a message or file has 1 byte to 10 MB"));
+                }
+                arguments.push(format!("--server={}", designs.join(",")));
+                if *http {
+                    arguments.push(format!("--serve={}", served(place, *bytes)?.display()));
+                } else {
+                    arguments.push(format!("--size={bytes}"));
+                }
+            }
+            Loaded::Url { url } => arguments.push(checked_url(url)?),
+        }
+        arguments.push(within("connections", self.connections, 1..=1_000)?);
+        arguments.push(within("duration", self.seconds, 1..=60)? + " s");
+        if let Some(rate) = self.rate {
+            if !(0.1..=1e6).contains(&rate) {
+                return Err(Refusal::bad("a rate is 0.1 to 1,000,000 requests a second"));
+            }
+            arguments.push(format!("--rate={rate}"));
+        }
+        if self.no_keep_alive {
+            arguments.push("--no-keep-alive".into());
+        }
+        arguments.extend(self.threads.map(|it| within("threads", it, 1..=64)).transpose()?);
+        Ok(arguments)
+    }
+}
+
+/// A file of that size for servers to serve.
+fn served(place: &Path, bytes: u32) -> Result<PathBuf, Refusal> {
+    let file = place.join(format!("{bytes}-bytes.txt"));
+    let line = b"0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcde\n";
+    let text: Vec<u8> = line.iter().copied().cycle().take(bytes as usize).collect();
+    make_private_directories(place)
+        .and_then(|()| fs::write(&file, text))
+        .map_err(|error| Refusal::failed(format!("cannot write {}: {error}", file.display())))?;
+    Ok(file)
+}
+
+/// The address of a server as a person wrote it: no name and password, nothing but what an
+/// address has, so it is no flag.
+fn checked_url(url: &str) -> Result<String, Refusal> {
+    let rest = ["http://", "echo://"].iter().find_map(|scheme| url.strip_prefix(scheme));
+    let rest =
+        rest.ok_or_else(|| Refusal::bad("use http://HOST[:PORT]/PATH or echo://HOST:PORT"))?;
+    if url.len() > URL {
+        return Err(Refusal::bad(format!("an address has at most {URL} characters")));
+    }
+    let host = rest.split(['/', '?', '#']).next().unwrap_or_default();
+    if host.contains('@') {
+        return Err(Refusal::bad("an address with a name and a password is not used"));
+    }
+    let is_plain = |it: char| it.is_ascii_alphanumeric() || "-._~:/?#[]!$&()*+,;=%@".contains(it);
+    if host.is_empty() || !rest.chars().all(is_plain) {
+        return Err(Refusal::bad("the address has a character that addresses do not have"));
+    }
+    Ok(url.to_owned())
 }
 
 impl PathWish {
@@ -314,5 +424,24 @@ mod tests {
         assert!(congestion("--control").is_ok_and(|it| it == "--congestion=--control"));
         assert!(congestion("<script>").is_err() && congestion("").is_err());
         assert!(within("trials", 1_000, 2..=999).is_err());
+    }
+
+    #[test]
+    fn address_is_of_a_server_alone() {
+        for url in ["http://127.0.0.1:80/a?b=c", "echo://[::1]:7", "http://example.org/@here"] {
+            assert_eq!(checked_url(url).unwrap(), url);
+        }
+        for url in [
+            "http://user:secret@example.org/",
+            "http://example.org/<script>",
+            "http://",
+            "https://example.org/",
+            "--serve=/etc/passwd",
+            "http://a b/",
+            "http://example.org/\u{1b}[31m",
+        ] {
+            assert!(checked_url(url).is_err(), "{url}");
+        }
+        assert!(checked_url(&format!("http://a/{}", "x".repeat(400))).is_err());
     }
 }
