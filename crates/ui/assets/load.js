@@ -144,7 +144,7 @@ const drawLatencies = (loads, width) => {
 const drawRates = (loads, width) => {
   /** @type {Node[]} */
   const shapes = [];
-  const left = 58, right = width - 12, each = 82;
+  const left = 58, right = width - 24, each = 82;
   const most = Math.max(1, ...seen(loads).flatMap((it) => it.requests_per_second)) * 1.05;
   const count = Math.max(4, ...seen(loads).map((it) => it.requests_per_second.length));
   const step = (seen(loads)[0]?.step_ns ?? 5e8) / 1e9;

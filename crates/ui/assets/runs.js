@@ -150,6 +150,10 @@ export const run = async (place, query) => {
 export const job = async (place, query) => {
   const id = Number(query.get("id"));
   const state = await get(`/api/jobs/${id}`);
+  if (state.kind !== "run") {
+    location.replace(`#${jobPage(state)}`);
+    return;
+  }
   const bar = el("progress", { max: 1, value: 0, "aria-label": "Progress" });
   const now = el("p", { class: "lead" }, "Starting …");
   const left = el("p", { class: "meta" });
