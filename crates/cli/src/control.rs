@@ -9,7 +9,6 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use serde::Serialize;
 use serde_json::{Value, json};
 use tcplab_lab::{Event, Remaining, RunDirectory, RunEstimate, RunOutcome};
@@ -127,15 +126,6 @@ pub(crate) fn at_end_of_input(end: impl FnOnce() + Send + 'static) -> Result<()>
     };
     thread::Builder::new().spawn(listen).context("cannot watch standard input")?;
     Ok(())
-}
-
-/// Whether standard input has ended: for processes that may have one thread only.
-pub(crate) fn has_input_ended() -> bool {
-    let input = rustix::stdio::stdin();
-    let mut watched = [PollFd::new(&input, PollFlags::IN)];
-    let at_once = Timespec { tv_sec: 0, tv_nsec: 0 };
-    let is_ready = poll(&mut watched, Some(&at_once)).is_ok_and(|ready| ready > 0);
-    is_ready && matches!(rustix::io::read(input, &mut [0; 4096]), Ok(0))
 }
 
 /// A control where there is to be one, with `stop` set when standard input ends.

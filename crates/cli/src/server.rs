@@ -13,7 +13,6 @@ use tcplab_servers::{Config, Limits, Server, Stop, Subject, Tally, Transport};
 use tcplab_units::ServerDesign;
 
 use crate::arguments::{ServerArguments, Service};
-use crate::control;
 use crate::output::{answer, print_note};
 use crate::signals::remember;
 
@@ -44,7 +43,7 @@ pub(crate) fn server(arguments: &ServerArguments) -> Result<ExitCode> {
             }
             said = Some(answered);
         }
-        if arguments.control && control::has_input_ended() {
+        if arguments.control && tcplab_servers::has_input_ended() {
             stop.ask();
         }
         if tally.lost_workers > std::mem::replace(&mut lost, tally.lost_workers) {

@@ -127,7 +127,8 @@ const drawLatencies = (loads, width) => {
       text(right, top + 14, `p50 ${time(it.latency_p50_ns)}, p99 ${time(it.latency_p99_ns)}, ${total.toLocaleString("en")} answers`, "end"),
       shape("path", { d: `M${left} ${base}H${right}`, class: "rule" }));
     for (const [place, [end, count]] of it.latency_buckets.entries()) {
-      if (count === 0) continue;
+      // What cannot be seen is not drawn.
+      if (height(count) < 0.5) continue;
       const from = x(place > 0 ? it.latency_buckets[place - 1][0] : end / 1.2);
       shapes.push(shape("rect", { x: from, y: base - height(count), width: Math.max(1, x(end) - from - 0.5), height: height(count), class: "after" }));
     }
@@ -165,7 +166,7 @@ const drawRates = (loads, width) => {
 const time = (/** @type {number | null} */ nanos) => nanos === null || nanos === undefined ? "–" : duration(nanos / 1e9);
 
 /** @param {any[]} loads */
-const tableOf = (loads) => el("div", { class: "scroll" }, el("table", { class: "gains" },
+const tableOf = (loads) => el("div", { class: "scroll", tabindex: 0, role: "group", "aria-label": "Table of load" }, el("table", { class: "gains" },
   el("thead", {}, el("tr", {}, ...["server", "requests/s", "answers", "p50", "p90", "p99", "longest", "errors", "connected"].map((name) => el("th", { scope: "col" }, name)))),
   el("tbody", {}, ...seen(loads).map((it) => {
     // While it runs quantiles are those of the histogram, to 25 %.

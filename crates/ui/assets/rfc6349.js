@@ -99,7 +99,7 @@ const result = async (place, id) => {
       if (event.event === "finished") {
         rows = event.result.rows;
         show(sweep, ...measured(known, rows, event.result.summary));
-        if (made.length) show(runs, el("h2", {}, "Runs"), el("ul", {}, ...made.map((run) => el("li", {}, el("a", { href: `#${address("/run", { run })}` }, run)))));
+        if (made.length) show(runs, el("h2", {}, "Runs"), el("ul", { class: "earlier" }, ...made.map((run) => el("li", {}, el("a", { href: `#${address("/run", { run })}` }, run)))));
       }
     },
   });
@@ -127,7 +127,7 @@ const measured = (known, rows, summary) => [
     el("span", { class: "key" }, el("i", { class: "dot data" }), "one connection"), " ", el("span", { class: "key" }, el("i", { class: "dot ring" }), "several"), " ",
     el("span", { class: "key" }, el("i", { class: "plot-muted" }), "ideal for this window")),
   sweepFigure(known, rows),
-  el("div", { class: "scroll" }, el("table", { class: "gains" },
+  el("div", { class: "scroll", tabindex: 0, role: "group", "aria-label": "Table of throughput" }, el("table", { class: "gains" },
     el("thead", {}, el("tr", {}, ...["connections", "window of each", "ideal", "measured", "transfer time ratio", "efficiency", "buffer delay"].map((name) => el("th", { scope: "col" }, name)))),
     el("tbody", {}, ...rows.map((row) => el("tr", {}, el("th", { scope: "row" }, row.connections), el("td", {}, bytes(row.window_bytes)),
       el("td", {}, rate(row.ideal_bits_per_second)), el("td", {}, rate(row.goodput_mbit_per_second * 1e6)), el("td", {}, row.transfer_time_ratio.toFixed(2)),

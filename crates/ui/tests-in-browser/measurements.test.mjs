@@ -135,9 +135,9 @@ test("designs of servers are loaded, seen while they are, and stopped", async ()
 test("on a narrow screen every page is in the list of pages", async () => {
   const { page, context, faults } = await open(browser, server, { viewport: { width: 400, height: 800 } });
   await page.getByRole("button", { name: "Pages" }).click();
-  await page.getByRole("link", { name: "RFC 6349" }).waitFor();
+  await page.getByRole("link", { name: "RFC 6349", exact: true }).waitFor();
   await isAccessible(page, "the list of pages");
-  await page.getByRole("link", { name: "RFC 6349" }).click();
+  await page.getByRole("link", { name: "RFC 6349", exact: true }).click();
   await page.waitForSelector('main[data-page="/rfc6349"]');
   assert.ok(!(await page.getByRole("link", { name: "Servers" }).isVisible()), "the list stays open");
   assert.deepEqual(faults, []);
