@@ -98,9 +98,10 @@ pub(crate) fn advise(arguments: &AdviseArguments) -> Result<ExitCode> {
     if let Some(control) = &mut control {
         control.tell(&with_name("recommended", &all));
     }
-    let experiments = match arguments.no_trials {
-        true => Vec::new(),
-        false => Experiment::of(situation, path.as_ref(), goal, &advice, arguments.trials),
+    let experiments = if arguments.no_trials {
+        Vec::new()
+    } else {
+        Experiment::of(situation, path.as_ref(), goal, &advice, arguments.trials)
     };
     let mut tried = Vec::new();
     for (index, one) in experiments.iter().enumerate() {

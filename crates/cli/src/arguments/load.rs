@@ -30,6 +30,7 @@ Exit codes: 0 all requests were answered correctly, 1 some were not, 2 the serve
 
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
 pub(crate) struct LoadArguments {
     /// The server: http://HOST[:PORT]/PATH, or echo://HOST:PORT of an echo server
     #[arg(

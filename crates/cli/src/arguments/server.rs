@@ -19,6 +19,7 @@ SIGINT or SIGTERM stops the server after it has answered all open and waiting co
 
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
 pub(crate) struct ServerArguments {
     /// Choose the server design
     #[arg(long, value_name = "DESIGN", default_value = "epoll", value_parser = designs())]
