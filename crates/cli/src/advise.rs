@@ -7,7 +7,7 @@ use std::sync::atomic::AtomicBool;
 
 use anyhow::{Context, Result, anyhow, bail};
 use serde::Serialize;
-use serde_json::json;
+use serde_json::{Value, json};
 use tcplab_lab::RunDirectory;
 use tcplab_lab::advise::{
     Advice, BufferSearch, Buffers, Busiest, Choice, Congestion, Effect, Experiment, Gain, Goal,
@@ -23,7 +23,8 @@ use tcplab_units::number::Number;
 use tcplab_units::{Bytes, Endpoint, Span, rounded};
 
 use crate::arguments::{AdviseArguments, EmbeddedStack, PathChoice, World};
-use crate::output::{answer, in_document, print_note, wrapped, write_file};
+use crate::control::{self, Control};
+use crate::output::{answer, print_note, wrapped, write_json};
 use crate::path_choice;
 use crate::run_scenario::{ScenarioRun, run_scenario};
 use crate::signals::stop_on_signals;
@@ -58,6 +59,11 @@ struct Tried {
 
 pub(crate) fn advise(arguments: &AdviseArguments) -> Result<ExitCode> {
     let goal: Goal = arguments.goal.into();
+    let stop = Arc::new(AtomicBool::new(false));
+    if !arguments.no_trials {
+        stop_on_signals(&stop)?;
+    }
+    let mut control = control::started(arguments.control, &stop)?;
     let mut known = known(arguments, goal)?;
     if let Some(payload) = arguments.payload {
         known.situation.payload = payload;
@@ -67,45 +73,52 @@ pub(crate) fn advise(arguments: &AdviseArguments) -> Result<ExitCode> {
     }
     let Known { title, situation, path, choices, world } = &known;
     let world = if arguments.world == World::Auto { *world } else { arguments.world };
-    let stop = Arc::new(AtomicBool::new(false));
-    if !arguments.no_trials {
-        stop_on_signals(&stop)?;
-    }
     let mut advice = tcplab_lab::advise::advise(situation, goal);
     let buffers = match arguments.stack {
-        Some(EmbeddedStack::Netburner) => {
-            search_buffers(situation, path.as_ref(), arguments, &stop)?
+        Some(EmbeddedStack::Netburner) if !arguments.no_trials => {
+            search_buffers(situation, path.as_ref(), arguments, &stop, control.as_mut())?
         }
-        None => None,
+        _ => None,
     };
     advice.extend(match (&buffers, arguments.stack) {
         (Some(buffers), _) => Some(buffers.advice()),
         (None, Some(_)) => Buffers::by_formula(situation),
         (None, None) => None,
     });
-    if !arguments.results.json.is_printed() {
+    let is_printed = !arguments.results.json.is_printed() && control.is_none();
+    if is_printed {
         answer(&recommendations(title, situation, path.is_some(), choices, &advice))?;
     }
+    let mut all = json!({
+        "of": title, "goal": goal, "situation": situation,
+        "bdp_bytes": situation.bdp().plain(),
+        "ideal_goodput_bits_per_second": situation.ideal_goodput().plain(), "choices": choices,
+        "advice": advice, "buffers": buffers,
+    });
+    if let Some(control) = &mut control {
+        control.tell(&with_name("recommended", &all));
+    }
+    let experiments = if arguments.no_trials {
+        Vec::new()
+    } else {
+        Experiment::of(situation, path.as_ref(), goal, &advice, arguments.trials)
+    };
     let mut tried = Vec::new();
-    if !arguments.no_trials {
-        let trials = arguments.trials;
-        for one in Experiment::of(situation, path.as_ref(), goal, &advice, trials) {
-            let outcome = attempt(&one, situation, world, arguments, &stop)?;
-            if !arguments.results.json.is_printed() {
-                answer(&trial_result(&outcome))?;
-            }
-            tried.push(outcome);
+    for (index, one) in experiments.iter().enumerate() {
+        if let Some(control) = &mut control {
+            control.part(index + 1, Some(experiments.len()), &one.name);
         }
+        let outcome = attempt(one, situation, world, arguments, &stop, control.as_mut())?;
+        if is_printed {
+            answer(&trial_result(&outcome))?;
+        }
+        tried.push(outcome);
     }
-    if let Some(place) = &arguments.results.json.place {
-        let all = json!({
-            "of": title, "goal": goal, "situation": situation,
-            "bdp_bytes": situation.bdp().plain(),
-            "ideal_goodput_bits_per_second": situation.ideal_goodput().plain(), "choices": choices, "advice": advice,
-            "buffers": buffers, "tried": tried,
-        });
-        write_file(place, &in_document(&ADVICE_DOCUMENT, &all)?)?;
+    all["tried"] = json!(tried);
+    if let Some(control) = &mut control {
+        control.result(&ADVICE_DOCUMENT, &all);
     }
+    write_json(&ADVICE_DOCUMENT, &arguments.results.json, &all)?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -264,20 +277,21 @@ fn congestion_of_run(run: &Run, case: &Case, set: Option<&str>) -> Congestion {
     })
 }
 
-/// The fewest buffers that reach the goal in the stack's model; none without trials.
+/// The fewest buffers that reach the goal in the stack's model.
 fn search_buffers(
     situation: &Situation,
     path: Option<&PathSpec>,
     arguments: &AdviseArguments,
     stop: &Arc<AtomicBool>,
+    mut control: Option<&mut Control>,
 ) -> Result<Option<Buffers>> {
-    if arguments.no_trials {
-        return Ok(None);
-    }
     let BufferSearch { name, source } = BufferSearch::of(situation, path);
+    if let Some(control) = &mut control {
+        control.part(1, None, name);
+    }
     let scenario = Scenario::parse(&source, name)?;
     let ScenarioRun { run, .. } =
-        run_scenario(scenario, World::Sim, &arguments.results.runs, stop)?;
+        run_scenario(scenario, World::Sim, &arguments.results.runs, stop, control)?;
     Ok(BufferSearch::outcome(&run))
 }
 
@@ -287,10 +301,11 @@ fn attempt(
     world: World,
     arguments: &AdviseArguments,
     stop: &Arc<AtomicBool>,
+    mut control: Option<&mut Control>,
 ) -> Result<Tried> {
     let scenario = Scenario::parse(&one.source, &one.name)?;
     let ScenarioRun { directory, run, report } =
-        run_scenario(scenario, world, &arguments.results.runs, stop)?;
+        run_scenario(scenario, world, &arguments.results.runs, stop, control.as_deref_mut())?;
     let gains = one.gains(&run);
     let trials = run.cases.iter().flat_map(|case| &case.trials);
     let path = directory.path().join("scenario.toml");
@@ -305,7 +320,7 @@ fn attempt(
             )
         })
     });
-    Ok(Tried {
+    let tried = Tried {
         by_hand,
         tries: one.tries.clone(),
         flawed: trials.filter(|trial| !trial.flaws.is_empty()).count(),
@@ -314,7 +329,20 @@ fn attempt(
         trials: arguments.trials,
         gains,
         report,
-    })
+    };
+    if let Some(control) = control {
+        let mut told = with_name("tried", &json!(tried));
+        told["directory"] = json!(directory.path());
+        control.tell(&told);
+    }
+    Ok(tried)
+}
+
+/// What is known, as an event of this name.
+fn with_name(name: &str, known: &Value) -> Value {
+    let mut event = known.clone();
+    event["event"] = json!(name);
+    event
 }
 
 fn paragraph(text: &mut String, first: &str, indent: usize, words: &str) {

@@ -1,5 +1,5 @@
-//! `tcplab run --control`: the events of a run as lines of JSON; changes of the path from standard
-//! input, and the end of the run with it.
+//! `--control`: what happens as lines of JSON, for programs that run tcplab; standard input takes
+//! changes of the path, and its end stops the command.
 
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::PathBuf;
@@ -9,8 +9,10 @@ use std::thread;
 use std::time::Instant;
 
 use anyhow::{Context, Result};
+use serde::Serialize;
 use serde_json::{Value, json};
 use tcplab_lab::{Event, Remaining, RunDirectory, RunEstimate, RunOutcome};
+use tcplab_quantities::Document;
 use tcplab_results::ClaimCounts;
 use tcplab_testbed::Steering;
 
@@ -19,20 +21,24 @@ use crate::output::answer;
 /// The longest line of standard input, bytes.
 const LONGEST_INPUT: u64 = 10_000;
 
-/// Tells another program what happens in a run.
+/// Tells another program what happens.
+#[derive(Default)]
 pub(crate) struct Control {
-    began: Instant,
-    remaining: Remaining,
+    run: Option<(Instant, Remaining)>,
     /// Whether nobody reads any more.
     is_unheard: bool,
 }
 
 impl Control {
-    /// Begins with what there is to do.
-    pub(crate) fn of(run: &RunDirectory, estimate: &RunEstimate) -> Control {
-        let remaining = Remaining::new(run, estimate);
-        let mut control = Control { began: Instant::now(), remaining, is_unheard: false };
-        control.tell(&json!({
+    /// Which part is the next, of how many, if that is known.
+    pub(crate) fn part(&mut self, index: usize, total: Option<usize>, name: &str) {
+        self.tell(&json!({ "event": "part", "index": index, "total": total, "name": name }));
+    }
+
+    /// What there is to do in a run.
+    pub(crate) fn begun(&mut self, run: &RunDirectory, estimate: &RunEstimate) {
+        self.run = Some((Instant::now(), Remaining::new(run, estimate)));
+        self.tell(&json!({
             "event": "begun",
             "directory": run.path().display().to_string(),
             "world": run.plan().world,
@@ -41,16 +47,17 @@ impl Control {
             "bytes_at_most": estimate.bytes,
             "warnings": estimate.warnings,
         }));
-        control
     }
 
     pub(crate) fn event(&mut self, event: Event<'_>) {
-        let passed = self.began.elapsed();
-        self.remaining.handle(passed, &event);
-        let left = self.remaining.left(passed).as_secs_f64();
+        let left = self.run.as_mut().map(|(began, remaining)| {
+            let passed = began.elapsed();
+            remaining.handle(passed, &event);
+            remaining.left(passed).as_secs_f64()
+        });
         let mut line = of_event(event);
-        // Of what is still to do, about.
-        line["left_seconds"] = json!((left * 10.0).round() / 10.0);
+        // Of what is still to do in this run, about.
+        line["left_seconds"] = json!((left.unwrap_or_default() * 10.0).round() / 10.0);
         self.tell(&line);
     }
 
@@ -61,7 +68,17 @@ impl Control {
         self.tell(&json!({ "event": "finished", "report": report, "claims": claims }));
     }
 
-    fn tell(&mut self, line: &Value) {
+    /// That all is done.
+    pub(crate) fn done(&mut self) {
+        self.tell(&json!({ "event": "finished" }));
+    }
+
+    /// That all is done, and what it came to: what `--json` prints.
+    pub(crate) fn result(&mut self, document: &Document, result: &impl Serialize) {
+        self.tell(&json!({ "event": "finished", "result": document.of(result) }));
+    }
+
+    pub(crate) fn tell(&mut self, line: &Value) {
         // Who stopped reading ends standard input, too.
         self.is_unheard |= !self.is_unheard && answer(&format!("{line}\n")).is_err();
     }
@@ -96,6 +113,26 @@ fn of_event(event: Event<'_>) -> Value {
         }
         Event::Reporting => json!({ "event": "reporting" }),
     }
+}
+
+/// Calls `end` when standard input ends; what it says is ignored.
+pub(crate) fn at_end_of_input(end: impl FnOnce() + Send + 'static) -> Result<()> {
+    let listen = move || {
+        let _ = io::copy(&mut io::stdin(), &mut io::sink());
+        end();
+    };
+    thread::Builder::new().spawn(listen).context("cannot watch standard input")?;
+    Ok(())
+}
+
+/// A control where there is to be one, with `stop` set when standard input ends.
+pub(crate) fn started(asked: bool, stop: &Arc<AtomicBool>) -> Result<Option<Control>> {
+    if !asked {
+        return Ok(None);
+    }
+    let stop = Arc::clone(stop);
+    at_end_of_input(move || stop.store(true, Ordering::Relaxed))?;
+    Ok(Some(Control::default()))
 }
 
 /// Takes changes of the path from standard input, a line of JSON each; sets `stop` when it ends.

@@ -66,7 +66,10 @@ fn run_one(
     let mode = live::mode(arguments.live.live);
     let quiet = arguments.quiet || arguments.control || mode.is_some();
     let mut display = Display::of(&directory, &estimate, quiet);
-    let mut control = arguments.control.then(|| Control::of(&directory, &estimate));
+    let mut control = arguments.control.then(Control::default);
+    if let Some(control) = &mut control {
+        control.begun(&directory, &estimate);
+    }
     print_note_unless(quiet, &estimate.in_short());
     estimate.warnings.iter().for_each(|warning| print_note_unless(quiet, &format!("! {warning}")));
     let mut live = mode.map(|mode| LiveRun::of(&directory, &estimate, mode));

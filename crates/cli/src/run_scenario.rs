@@ -6,11 +6,12 @@ use std::sync::atomic::AtomicBool;
 
 use anyhow::{Context, Result, bail};
 use tcplab_actions::write_report;
-use tcplab_lab::{Bench, Overrides, RunDirectory, RunOutcome, complete};
+use tcplab_lab::{Bench, Event, Overrides, RunDirectory, RunOutcome, complete};
 use tcplab_results::Run;
 use tcplab_scenario::Scenario;
 
 use crate::arguments::World;
+use crate::control::Control;
 use crate::output::print_note;
 use crate::progress::Display;
 use crate::run::{BRIEFLY, how_to_resume, launcher};
@@ -23,7 +24,8 @@ pub(crate) struct ScenarioRun {
     pub(crate) report: PathBuf,
 }
 
-/// Runs a scenario and writes its tables and report; keeps the directory.
+/// Runs a scenario and writes its tables and report; keeps the directory. `control` is told what
+/// happens.
 ///
 /// # Errors
 /// As `tcplab run`; a run that was stopped can be resumed.
@@ -32,6 +34,7 @@ pub(crate) fn run_scenario(
     world: World,
     runs: &Path,
     stop: &Arc<AtomicBool>,
+    mut control: Option<&mut Control>,
 ) -> Result<ScenarioRun> {
     let refused = || launcher().ok().and_then(|launcher| tcplab_lab::kernel_refused(&launcher));
     let plan = tcplab_lab::plan(&scenario, world.chosen(), refused, Overrides::default())?;
@@ -41,8 +44,15 @@ pub(crate) fn run_scenario(
     let directory = tcplab_lab::begin(runs, scenario, plan)?;
     let bench = Bench::new(launcher()?);
     let estimate = tcplab_lab::estimate(&directory, &bench, BRIEFLY);
-    let mut display = Display::of(&directory, &estimate, false);
-    let completed = complete(&directory, &bench, stop, |event| display.show(event), write_report);
+    let mut display = Display::of(&directory, &estimate, control.is_some());
+    if let Some(control) = &mut control {
+        control.begun(&directory, &estimate);
+    }
+    let show = |event: Event<'_>| match &mut control {
+        Some(control) => control.event(event),
+        None => display.show(event),
+    };
+    let completed = complete(&directory, &bench, stop, show, write_report);
     display.clear();
     let RunOutcome { run, report } = completed.with_context(|| how_to_resume(&directory))?;
     // The callers need every trial.

@@ -43,6 +43,9 @@ pub(crate) fn server(arguments: &ServerArguments) -> Result<ExitCode> {
             }
             said = Some(answered);
         }
+        if arguments.control && tcplab_servers::has_input_ended() {
+            stop.ask();
+        }
         if tally.lost_workers > std::mem::replace(&mut lost, tally.lost_workers) {
             print_note("tcplab: a worker of the server has died");
         }
@@ -54,12 +57,16 @@ pub(crate) fn server(arguments: &ServerArguments) -> Result<ExitCode> {
         }
     })?;
     said.transpose()?;
-    if arguments.json {
+    if is_json(arguments) {
         answer(&(serde_json::to_string(&tally)? + "\n"))?;
     } else {
         answer(&table(&tally))?;
     }
     Ok(ExitCode::SUCCESS)
+}
+
+fn is_json(arguments: &ServerArguments) -> bool {
+    arguments.json || arguments.control
 }
 
 fn config(arguments: &ServerArguments) -> Config {
@@ -111,7 +118,7 @@ fn subject(config: &Config) -> String {
 /// Printed when the server listens.
 fn listening(arguments: &ServerArguments, config: &Config, address: SocketAddr) -> String {
     let transport = if config.transport == Transport::Tcp { "tcp" } else { "udp" };
-    if arguments.json {
+    if is_json(arguments) {
         let value = json!({
             "listening": address,
             "transport": transport,

@@ -44,7 +44,7 @@ pub use output::{After, FilePart, Output};
 pub use server::Server;
 pub use service::http::{Body, Files, Found, Http, Missing};
 pub use service::{Phase, Service, Session};
-pub use stop::Stop;
+pub use stop::{Stop, has_input_ended};
 
 /// Opens a server and serves until it is asked to stop.
 ///

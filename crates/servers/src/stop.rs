@@ -61,6 +61,16 @@ impl AsFd for Stop {
     }
 }
 
+/// Whether standard input has ended; what it says is ignored. For whoever observes a server: a
+/// thread that reads would forbid it to fork.
+pub fn has_input_ended() -> bool {
+    let input = io::stdin();
+    let mut fds = [PollFd::new(&input, PollFlags::IN)];
+    let at_once = Timespec { tv_sec: 0, tv_nsec: 0 };
+    let is_ready = rustix::event::poll(&mut fds, Some(&at_once)).is_ok_and(|ready| ready > 0);
+    is_ready && matches!(rustix::io::read(&input, &mut [0; 4096]), Ok(0))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

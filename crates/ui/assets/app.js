@@ -13,6 +13,9 @@ const PAGES = {
   "/run": async () => (await import("./runs.js")).run,
   "/job": async () => (await import("./runs.js")).job,
   "/new": async () => (await import("./experiment.js")).experiment,
+  "/advice": async () => (await import("./advice.js")).advice,
+  "/rfc6349": async () => (await import("./rfc6349.js")).rfc6349,
+  "/load": async () => (await import("./load.js")).load,
   "/live": async () => (await import("./live.js")).live,
   "/trials": async () => (await import("./multiples.js")).multiples,
   "/capture": async () => (await import("./capture.js")).capture,
@@ -61,7 +64,10 @@ const go = async () => {
   say(document.title);
 };
 
+const pages = /** @type {HTMLElement} */ (document.getElementById("pages"));
 addEventListener("hashchange", () => {
+  // On a narrow screen the list of pages lies over the page.
+  if (pages.matches(":popover-open")) pages.hidePopover();
   // The link that skips the navigation names an element, not a page.
   if (location.hash === "#content") return;
   go();

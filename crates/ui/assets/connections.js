@@ -74,6 +74,7 @@ export const connections = async (place, id, query) => {
   const joined = joinOf(id, names);
   const saves = el("section", {}, el("h2", {}, "Save"), saved.element);
   show(place, el("header", {}, el("h1", {}, names.join(" + ")), parts.now, parts.bar, parts.notes),
+    el("p", {}, el("a", { href: `#${address("/advice", { capture: id })}` }, "Advice for its largest connection")),
     filterForm.element, parts.findings, parts.table,
     saves, joined.element,
     el("section", {}, el("h2", {}, "Add a file"), dropZone({ id, largest, label: "Drop the capture of the other end, or more of this one", done: () => dispatchEvent(new HashChangeEvent("hashchange")) })),

@@ -4,6 +4,7 @@
 import { address, get, post } from "./api.js";
 import { command, el, picture, say, show } from "./dom.js";
 import { editor } from "./editor.js";
+import { KNOBS, choice, number, slider } from "./fields.js";
 
 /** What can be compared: a name, choices, and the lines of the scenario for those chosen. */
 const FACTORS = [
@@ -19,16 +20,7 @@ const FACTORS = [
     about: "Models of whole stacks, in virtual time.", lines: (/** @type {string[]} */ it) => `"server.stack" = ${list(it)}` },
 ];
 
-/** What is set on the path. Sliders are logarithmic where a factor counts. */
-const KNOBS = [
-  { key: "rate", name: "Rate", least: 1e5, most: 1e9, write: (/** @type {number} */ it) => round(it / 1e6, 3) + " Mbit/s" },
-  { key: "delay", name: "One-way delay", least: 0.1, most: 600, write: (/** @type {number} */ it) => round(it, 2) + " ms" },
-  { key: "loss", name: "Random loss", least: 0.01, most: 20, off: "none", write: (/** @type {number} */ it) => round(it, 2) + " %" },
-  { key: "queue", name: "Queue", least: 1, most: 10000, off: "as it is", write: (/** @type {number} */ it) => Math.round(it) + " packets" },
-];
-
 const list = (/** @type {string[]} */ words) => `[${words.map((it) => JSON.stringify(it)).join(", ")}]`;
-const round = (/** @type {number} */ value, /** @type {number} */ digits) => Number(value.toPrecision(digits));
 
 /**
  * The composer, in this place.
@@ -145,27 +137,7 @@ export const composer = async (place, options) => {
         number("Trials", state.trials, 1, 1000, (it) => { state.trials = it; refresh(); }), " times each"),
       el("details", {}, el("summary", {}, "Change the path"),
         el("p", { class: "meta" }, path?.reference ?? ""),
-        ...KNOBS.filter((knob) => knob.key !== state.factor.key).map((knob) => slider(knob))));
-  };
-  const choice = (/** @type {string} */ label, /** @type {string[][]} */ all, /** @type {string} */ chosen, /** @type {(it: string) => void} */ take) =>
-    el("select", { "aria-label": label, onchange: (/** @type {any} */ event) => take(event.target.value) },
-      ...all.map(([value, name]) => el("option", { value, selected: value === chosen }, name)));
-  const number = (/** @type {string} */ label, /** @type {number} */ value, /** @type {number} */ min, /** @type {number} */ max, /** @type {(it: number) => void} */ take) =>
-    el("input", { type: "number", "aria-label": label, value, min, max, required: true, oninput: (/** @type {any} */ event) => {
-      if (event.target.checkValidity()) take(Number(event.target.value));
-    } });
-  /** @param {any} knob */
-  const slider = (knob) => {
-    const shown = el("output", {}, state.knobs[knob.key] ?? "as the preset says");
-    const input = el("input", { type: "range", min: 0, max: 1000, value: 0, "aria-label": knob.name, oninput: () => {
-      const share = Number(input.value) / 1000;
-      if (share === 0) delete state.knobs[knob.key];
-      else state.knobs[knob.key] = knob.write(knob.least * (knob.most / knob.least) ** share);
-      shown.textContent = state.knobs[knob.key] ?? "as the preset says";
-      input.setAttribute("aria-valuetext", shown.textContent);
-      refresh();
-    } });
-    return el("div", { class: "knob" }, el("span", {}, knob.name), input, shown);
+        ...KNOBS.filter((knob) => knob.key !== state.factor.key).map((knob) => slider(knob, state.knobs, refresh))));
   };
   const worlds = choice("Where it runs", [["sim", "in virtual time: seconds, exactly repeatable"], ["kernel", "on this machine's TCP: real time"], ["auto", "where its stacks are"]], state.world, (it) => { state.world = it; look(); });
   const name = el("input", { type: "text", value: state.name, "aria-label": "Name of the experiment", pattern: "[A-Za-z0-9_\\-]{1,80}", oninput: () => {

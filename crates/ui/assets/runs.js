@@ -4,6 +4,7 @@
 import { address, get, listen, post, remove } from "./api.js";
 import { bytes, command, duration, el, say, show } from "./dom.js";
 import { composer } from "./experiment.js";
+import { jobPage } from "./follow.js";
 
 const link = (/** @type {string} */ page, /** @type {any} */ query, /** @type {any[]} */ ...children) =>
   el("a", { href: `#${address(page, query)}` }, ...children);
@@ -30,7 +31,7 @@ const card = (it, heading) => el("li", { class: "run-card" },
 
 /** The jobs that run. @param {any[]} jobs */
 const running = (jobs) => jobs.filter((job) => job.is_running).map((job) => el("p", { class: "running" },
-  el("strong", {}, "Running: "), link("/job", { id: job.id }, job.command)));
+  el("strong", {}, "Running: "), el("a", { href: `#${jobPage(job)}` }, job.command)));
 
 /** @type {import("./app.js").Page} */
 export const home = async (place) => {
@@ -120,6 +121,7 @@ export const run = async (place, query) => {
       it.glance.is_finished && el("label", {}, "Trials of each case ", more),
       it.glance.is_finished && act("Extend", () => begin({ do: "extend", run: name, trials: Number(more.value) })),
       link("/new", { run: name }, "Change and run again"),
+      it.glance.is_finished && link("/advice", { run: name }, "Advice"),
       act("Delete", async () => {
         if (!confirm(`Delete the run ${name} for good?`)) return;
         await remove("/api/run", { run: name });
@@ -149,6 +151,10 @@ export const run = async (place, query) => {
 export const job = async (place, query) => {
   const id = Number(query.get("id"));
   const state = await get(`/api/jobs/${id}`);
+  if (state.kind !== "run") {
+    location.replace(`#${jobPage(state)}`);
+    return;
+  }
   const bar = el("progress", { max: 1, value: 0, "aria-label": "Progress" });
   const now = el("p", { class: "lead" }, "Starting …");
   const left = el("p", { class: "meta" });

@@ -72,9 +72,11 @@ struct Inner {
 #[derive(Debug, Serialize)]
 pub(crate) struct JobState {
     id: u64,
+    /// The command's name: `run`, `advise` and others.
+    kind: String,
     /// What to type for the same.
     command: String,
-    /// The run's place below that of all runs, once it is known.
+    /// The first run's place below that of all runs, once it is known.
     run: Option<String>,
     is_running: bool,
     /// Whether it came to its end.
@@ -103,7 +105,9 @@ impl Jobs {
             return Err(Refusal::new(axum::http::StatusCode::CONFLICT, what));
         }
         let mut command = Command::new(&self.program);
-        command.args(&arguments).arg("--control");
+        // It follows the subcommand: arguments may end with names.
+        let (kind, rest) = arguments.split_first().expect("a job is a command");
+        command.arg(kind).arg("--control").args(rest);
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command
             .spawn()
@@ -187,6 +191,7 @@ impl Job {
         let run = begun.and_then(|it| it["run"].as_str()).map(str::to_owned);
         JobState {
             id: self.id,
+            kind: self.arguments[0].clone(),
             command: in_words(&self.arguments),
             run,
             is_running: !inner.has_ended,

@@ -57,6 +57,13 @@ pub(crate) struct AdviseArguments {
     /// Choose the world of the trials; for a run in virtual time, `auto` means virtual time
     #[arg(long, value_name = "WORLD", default_value = "auto")]
     pub(crate) world: World,
+    /// Print what happens as lines of JSON, and stop when standard input ends
+    ///
+    /// For programs that run tcplab: the events of `tcplab run --control` of each run, and `part`
+    /// before each, `recommended` with the recommendations, and `tried` with the measured gain.
+    /// The last is `finished`, with what `--json` prints as `result`.
+    #[arg(long, conflicts_with = "json")]
+    pub(crate) control: bool,
     #[command(flatten)]
     pub(crate) results: ResultArguments,
 }

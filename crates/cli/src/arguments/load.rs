@@ -3,12 +3,13 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use tcplab_units::Span;
+use tcplab_units::{ServerDesign, Span};
 
 use super::JsonArguments;
 use super::amount::{bytes, per_second};
 use super::duration::within;
 use super::live::LiveChoice;
+use super::server::designs;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -16,6 +17,7 @@ Examples:
   tcplab load http://127.0.0.1:8080/ -c 100 --rate 5000 5000 requests per second
   tcplab load echo://127.0.0.1:7 --size 1000 --requests 100000
                                                         an echo server, 100,000 messages
+  tcplab load --server fork,epoll -c 100                two designs of test servers, compared
   tcplab load echo://127.0.0.1:9 --bulk upload --duration 5s
                                                         a discard server's upload rate
 
@@ -28,10 +30,23 @@ Exit codes: 0 all requests were answered correctly, 1 some were not, 2 the serve
 
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
 pub(crate) struct LoadArguments {
     /// The server: http://HOST[:PORT]/PATH, or echo://HOST:PORT of an echo server
-    #[arg(value_name = "URL|ADDRESS")]
-    pub(crate) target: String,
+    #[arg(
+        value_name = "URL|ADDRESS",
+        required_unless_present = "server",
+        conflicts_with = "server"
+    )]
+    pub(crate) target: Option<String>,
+    /// Start a test server of each of these designs on this machine instead, one after the other,
+    /// and compare them
+    #[arg(long, value_name = "DESIGN,…", value_delimiter = ',', value_parser = designs(),
+        conflicts_with_all = ["bulk", "json"])]
+    pub(crate) server: Vec<ServerDesign>,
+    /// Have these servers serve this file over HTTP [default: they echo]
+    #[arg(long, value_name = "FILE", requires = "server")]
+    pub(crate) serve: Option<PathBuf>,
     /// Keep this many connections open [default: 10; 1 with --bulk]
     #[arg(long, short, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) connections: Option<u32>,
@@ -71,6 +86,12 @@ pub(crate) struct LoadArguments {
     /// Transfer bulk data: to a discard server, or from a chargen server
     #[arg(long, value_name = "DIRECTION")]
     pub(crate) bulk: Option<BulkDirection>,
+    /// Print what happens as lines of JSON, and stop when standard input ends
+    ///
+    /// For programs that run tcplab: `part` before each server, `progress` with the latencies so
+    /// far, `loaded` with the outcome, and at last `finished`.
+    #[arg(long, conflicts_with_all = ["bulk", "json", "live", "quiet"])]
+    pub(crate) control: bool,
     #[command(flatten)]
     pub(crate) live: LiveChoice,
     /// Suppress progress output

@@ -43,6 +43,13 @@ pub(crate) struct Rfc6349Arguments {
     /// Choose the world to test in
     #[arg(long, value_name = "WORLD", default_value = "auto")]
     pub(crate) world: World,
+    /// Print what happens as lines of JSON, and stop when standard input ends
+    ///
+    /// For programs that run tcplab: the events of `tcplab run --control` of each run, and `part`
+    /// before each, `baseline` with what the first steps found, and `measured` with `rows`.
+    /// The last is `finished`, with what `--json` prints as `result`.
+    #[arg(long, conflicts_with = "json")]
+    pub(crate) control: bool,
     #[command(flatten)]
     pub(crate) results: ResultArguments,
 }

@@ -19,6 +19,7 @@ SIGINT or SIGTERM stops the server after it has answered all open and waiting co
 
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
 pub(crate) struct ServerArguments {
     /// Choose the server design
     #[arg(long, value_name = "DESIGN", default_value = "epoll", value_parser = designs())]
@@ -64,10 +65,13 @@ pub(crate) struct ServerArguments {
     /// Print two JSON lines instead of text: the address, and at the end the counters
     #[arg(long)]
     pub(crate) json: bool,
+    /// As --json, and stop when standard input ends: for programs that run tcplab
+    #[arg(long)]
+    pub(crate) control: bool,
 }
 
 /// Reads a design by its name; `--help` lists all.
-fn designs() -> impl TypedValueParser<Value = ServerDesign> {
+pub(super) fn designs() -> impl TypedValueParser<Value = ServerDesign> {
     let listed = ServerDesign::ALL.map(|it| PossibleValue::new(it.name()).help(it.about()));
     let parsed = |name: String| ServerDesign::from_name(&name).expect("clap accepts these only");
     PossibleValuesParser::new(listed).map(parsed)

@@ -6,26 +6,26 @@ use std::time::Duration;
 use tcplab_load::Progress;
 
 /// The length of a step.
-const STEP: Duration = Duration::from_millis(500);
+pub(crate) const STEP: Duration = Duration::from_millis(500);
 /// Steps that a screen has room for.
 const STEPS: usize = 400;
 
 #[derive(Debug, Clone, Default)]
-pub(super) struct LoadPicture {
-    pub(super) target: String,
-    pub(super) progress: Progress,
+pub(crate) struct LoadPicture {
+    pub(crate) target: String,
+    pub(crate) progress: Progress,
     /// Answers a second, by steps.
-    pub(super) rates: VecDeque<u64>,
+    pub(crate) rates: VecDeque<u64>,
     /// Where the last step began: the time, and the answers.
     before: (Duration, u64),
 }
 
 impl LoadPicture {
-    pub(super) fn of(target: &str) -> LoadPicture {
+    pub(crate) fn of(target: &str) -> LoadPicture {
         LoadPicture { target: target.into(), ..LoadPicture::default() }
     }
 
-    pub(super) fn take(&mut self, progress: &Progress) {
+    pub(crate) fn take(&mut self, progress: &Progress) {
         let (at, requests) = self.before;
         let since = progress.elapsed.saturating_sub(at);
         if since >= STEP {

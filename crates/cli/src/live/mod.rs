@@ -22,6 +22,7 @@ use std::sync::atomic::AtomicBool;
 use anyhow::Result;
 
 pub(crate) use load::LiveLoad;
+pub(crate) use load_picture::{LoadPicture, STEP};
 pub(crate) use load_screen::quantiles;
 pub(crate) use run::LiveRun;
 

@@ -9,12 +9,14 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
+use serde_json::json;
 use tcplab_lab::rfc6349::{Baseline, Row, Throughput, counts, row};
 use tcplab_load::{BulkConfig, Direction, bulk_watched};
 use tcplab_testbed::{SocketState, socket_state};
 use tcplab_units::{Bytes, Rate, Span};
 
 use crate::arguments::Rfc6349Arguments;
+use crate::control::Control;
 use crate::output::print_note;
 use crate::progress::unless_stopped;
 
@@ -35,7 +37,11 @@ pub(super) fn baseline(
     address: SocketAddr,
     arguments: &Rfc6349Arguments,
     stop: &AtomicBool,
+    control: Option<&mut Control>,
 ) -> Result<Baseline> {
+    if let Some(control) = control {
+        control.part(1, None, "baseline");
+    }
     let mut least: Option<Span> = None;
     for _ in 0..OPENED {
         let stream = TcpStream::connect_timeout(&address, PATIENCE).with_context(|| {
@@ -78,18 +84,29 @@ pub(super) fn rows(
     arguments: &Rfc6349Arguments,
     baseline: &Baseline,
     stop: &AtomicBool,
+    mut control: Option<&mut Control>,
 ) -> Result<Vec<Row>> {
     let transfer = Transfer { address, arguments, stop };
     let single = baseline.windows().into_iter().map(|window| (1, window));
     let several = counts(arguments.connections).into_iter();
     let several = several.map(|count| (count, baseline.shared_window(count)));
+    let all: Vec<(u64, Bytes)> = single.chain(several).collect();
     let mut rows = Vec::new();
-    for (connections, window) in single.chain(several) {
-        print_note(&format!("{connections} × window {window}"));
+    for (index, &(connections, window)) in all.iter().enumerate() {
+        let name = format!("{connections} × window {window}");
+        match &mut control {
+            // The baseline was the first.
+            Some(control) => control.part(index + 2, Some(all.len() + 1), &name),
+            None => print_note(&name),
+        }
         let (measured, _) = transfer.run(connections, Some(window))?;
         // A small send buffer holds a few segments more than requested.
         let window = measured.offered.unwrap_or(window).max(baseline.segment);
-        rows.push(row(baseline, connections, window, &measured));
+        let row = row(baseline, connections, window, &measured);
+        if let Some(control) = &mut control {
+            control.tell(&json!({ "event": "measured", "rows": [&row] }));
+        }
+        rows.push(row);
     }
     Ok(rows)
 }

@@ -7,6 +7,7 @@ mod captures;
 mod document;
 mod learn;
 mod live;
+mod measurements;
 mod page;
 mod runs;
 #[path = "../schemas/schema.rs"]

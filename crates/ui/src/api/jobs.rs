@@ -1,4 +1,4 @@
-//! Starting runs, and what they tell.
+//! Starting jobs, and what they tell.
 
 use std::convert::Infallible;
 use std::fs;
@@ -17,6 +17,7 @@ use tokio::sync::mpsc;
 use tokio_stream::Stream;
 use tokio_stream::wrappers::ReceiverStream;
 
+use super::wishes::{AdviceWish, LoadWish, Rfc6349Wish};
 use crate::error::Refusal;
 use crate::jobs::{Job, JobState};
 use crate::places::run_directory;
@@ -52,6 +53,12 @@ pub(super) enum Wish {
     Resume { run: String },
     /// Add trials to a run.
     Extend { run: String, trials: u32 },
+    /// Recommend settings, and measure their gain.
+    Advise(Box<AdviceWish>),
+    /// Test a path by RFC 6349.
+    Rfc6349(Box<Rfc6349Wish>),
+    /// Load servers.
+    Load(LoadWish),
 }
 
 fn auto() -> String {
@@ -99,6 +106,9 @@ fn arguments(ui: &Ui, wish: Wish) -> Result<Vec<String>, Refusal> {
             arguments.push(format!("--extend={}", path.display()));
             arguments.push(format!("--trials={trials}"));
         }
+        Wish::Advise(wish) => return wish.arguments(ui),
+        Wish::Rfc6349(wish) => return wish.arguments(ui),
+        Wish::Load(wish) => return wish.arguments(&ui.runs.join(DRAFTS)),
     }
     Ok(arguments)
 }

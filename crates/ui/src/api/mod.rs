@@ -14,6 +14,7 @@ mod reports;
 mod runs;
 mod states;
 mod traffic;
+mod wishes;
 
 use std::sync::Arc;
 

@@ -165,6 +165,16 @@ impl Capture {
         self.place.files()
     }
 
+    /// The path of a file of this name, or of its only file.
+    pub(crate) fn path_of(&self, name: Option<&str>) -> Result<PathBuf, Refusal> {
+        match (name, &self.files()[..]) {
+            (Some(name), _) => self.place.path(name),
+            (None, [only]) => self.place.path(&only.name),
+            (None, []) => Err(Refusal::bad("the capture has no file")),
+            (None, _) => Err(Refusal::bad("the capture has several files: name one")),
+        }
+    }
+
     pub(crate) fn reading(&self) -> MutexGuard<'_, Option<Arc<Reading>>> {
         self.reading.lock().expect("no thread panics while it holds a reading")
     }

@@ -1,12 +1,15 @@
 //! `tcplab load`.
 
+mod servers;
+mod told;
+
 use std::fmt::Write as _;
 use std::process::ExitCode;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use tcplab_load::{
     BulkConfig, BulkOutcome, Check, Config, Direction, Length, Outcome, Pace, Progress, Reference,
     Renewal, Target,
@@ -15,10 +18,13 @@ use tcplab_quantities::{BULK_DOCUMENT, LOAD_DOCUMENT};
 use tcplab_units::Durations;
 
 use crate::arguments::{BulkDirection, LiveMode, LoadArguments};
+use crate::control::{self, Control};
 use crate::exit::FAILED;
 use crate::live::{self, LiveLoad, quantiles};
-use crate::output::{LiveLine, answer_or_json, print_note};
+use crate::output::{LiveLine, answer, answer_or_json, print_note};
 use crate::progress::unless_stopped;
+use servers::TestServer;
+use told::Told;
 
 pub(crate) fn load(arguments: &LoadArguments) -> Result<ExitCode> {
     let stop = Arc::new(AtomicBool::new(false));
@@ -28,54 +34,125 @@ pub(crate) fn load(arguments: &LoadArguments) -> Result<ExitCode> {
         None => live::mode(arguments.live.live),
     };
     live::stop_on_signals(&stop, mode)?;
-    let mut display = Display::new(arguments.quiet, mode);
-    if let Some(direction) = arguments.bulk {
-        return bulk(arguments, direction, &stop, &mut display);
+    let mut control = control::started(arguments.control, &stop)?;
+    if let (Some(direction), Some(target)) = (arguments.bulk, &arguments.target) {
+        let mut display = Display::new(arguments.quiet, mode);
+        return bulk(arguments, target, direction, &stop, &mut display);
     }
-    let config = config(arguments)?;
-    let screen = open_screen(arguments, mode);
-    let outcome = tcplab_load::run(&config, &mut |progress| {
-        match &screen {
-            Some(screen) => screen.show(progress),
-            None if mode.is_some() => display.show(progress.elapsed, || {
-                format!("{}  {}", line(progress), quantiles(&progress.latencies))
-            }),
-            None => display.show(progress.elapsed, || line(progress)),
+    let test = LoadTest { arguments, stop: &stop, mode };
+    let is_good = match &arguments.target {
+        Some(target) => {
+            let outcome = test.run(target, target, control.as_mut())?;
+            test.show(target, &outcome, control.is_some())?;
+            is_good(&outcome)
         }
-        unless_stopped(&stop)
-    });
-    drop(screen);
-    display.clear();
-    let outcome = outcome?;
-    answer_or_json(&LOAD_DOCUMENT, &arguments.json, &outcome, || {
-        table(&outcome, &arguments.target)
-    })?;
-    for warning in &outcome.warnings {
-        print_note(&format!("tcplab: warning: {warning}"));
+        None => test.run_servers(control.as_mut())?,
+    };
+    if let Some(control) = &mut control {
+        control.done();
     }
-    if outcome.requests == 0 && !arguments.target.contains('/') {
-        print_note(&format!(
-            "  try: `tcplab load http://{}/` if this is a web server; without `http://` it is \
-             tested as an echo server",
-            arguments.target
-        ));
-    }
-    let is_good = outcome.failed() == 0 && outcome.requests > 0;
     Ok(if is_good { ExitCode::SUCCESS } else { ExitCode::from(FAILED) })
 }
 
+fn is_good(outcome: &Outcome) -> bool {
+    outcome.failed() == 0 && outcome.requests > 0
+}
+
+/// The same load for one or several servers.
+struct LoadTest<'a> {
+    arguments: &'a LoadArguments,
+    stop: &'a AtomicBool,
+    mode: Option<LiveMode>,
+}
+
+impl LoadTest<'_> {
+    /// Starts a server of each design, one after the other; says whether all answered as they
+    /// should.
+    fn run_servers(&self, mut control: Option<&mut Control>) -> Result<bool> {
+        let LoadTest { arguments, stop, .. } = self;
+        let mut outcomes = Vec::new();
+        for (index, design) in arguments.server.iter().enumerate() {
+            if stop.load(Ordering::Relaxed) {
+                bail!("stopped on request");
+            }
+            if let Some(control) = &mut control {
+                control.part(index + 1, Some(arguments.server.len()), design.name());
+            }
+            let server = TestServer::start(*design, arguments.serve.as_deref())?;
+            let outcome = self.run(&server.target, design.name(), control.as_deref_mut())?;
+            drop(server);
+            if control.is_none() {
+                answer(&format!("{}: {}\n", design.name(), table(&outcome, design.name())))?;
+            }
+            outcomes.push((design.name(), outcome));
+        }
+        if control.is_none() {
+            answer(&compared(&outcomes))?;
+        }
+        Ok(outcomes.iter().all(|(_, outcome)| is_good(outcome)))
+    }
+
+    fn run(&self, target: &str, name: &str, control: Option<&mut Control>) -> Result<Outcome> {
+        let LoadTest { arguments, stop, mode } = self;
+        let config = config(arguments, target)?;
+        let length = match config.length {
+            Length::Time(time) => Some(time + config.warm_up),
+            Length::Count(_) => None,
+        };
+        let mut told = control.map(|control| Told::new(control, target, length));
+        let mut display = Display::new(arguments.quiet, *mode);
+        let screen = open_screen(target, *mode);
+        let outcome = tcplab_load::run(&config, &mut |progress| {
+            match (&mut told, &screen) {
+                (Some(told), _) => told.progress(progress),
+                (None, Some(screen)) => screen.show(progress),
+                (None, None) if mode.is_some() => display.show(progress.elapsed, || {
+                    format!("{}  {}", line(progress), quantiles(&progress.latencies))
+                }),
+                (None, None) => display.show(progress.elapsed, || line(progress)),
+            }
+            unless_stopped(stop)
+        });
+        drop(screen);
+        display.clear();
+        let outcome = outcome?;
+        if let Some(told) = told {
+            told.loaded(name, &outcome);
+        }
+        Ok(outcome)
+    }
+
+    fn show(&self, target: &str, outcome: &Outcome, is_told: bool) -> Result<()> {
+        if !is_told {
+            answer_or_json(&LOAD_DOCUMENT, &self.arguments.json, outcome, || {
+                table(outcome, target)
+            })?;
+        }
+        for warning in &outcome.warnings {
+            print_note(&format!("tcplab: warning: {warning}"));
+        }
+        if outcome.requests == 0 && !target.contains('/') {
+            print_note(&format!(
+                "  try: `tcplab load http://{target}/` if this is a web server; without `http://` \
+                 it is tested as an echo server"
+            ));
+        }
+        Ok(())
+    }
+}
+
 /// The whole screen, if it is asked for and can be drawn on.
-fn open_screen(arguments: &LoadArguments, mode: Option<LiveMode>) -> Option<LiveLoad> {
+fn open_screen(target: &str, mode: Option<LiveMode>) -> Option<LiveLoad> {
     let open = || {
-        LiveLoad::open(&arguments.target).inspect_err(|error| {
+        LiveLoad::open(target).inspect_err(|error| {
             print_note(&format!("--live: a line a second, as the screen fails: {error}"));
         })
     };
     (mode == Some(LiveMode::Screen)).then(open)?.ok()
 }
 
-fn config(arguments: &LoadArguments) -> Result<Config> {
-    let target = Target::find(&arguments.target, arguments.size as usize)?;
+fn config(arguments: &LoadArguments, target: &str) -> Result<Config> {
+    let target = Target::find(target, arguments.size as usize)?;
     let check = match &arguments.expect {
         _ if arguments.no_check => Check::Nothing,
         None => Check::First,
@@ -102,12 +179,13 @@ fn config(arguments: &LoadArguments) -> Result<Config> {
 
 fn bulk(
     arguments: &LoadArguments,
+    target: &str,
     direction: BulkDirection,
     stop: &AtomicBool,
     display: &mut Display,
 ) -> Result<ExitCode> {
     let config = BulkConfig {
-        address: Target::find(&arguments.target, 1)?.address,
+        address: Target::find(target, 1)?.address,
         direction: match direction {
             BulkDirection::Upload => Direction::Upload,
             BulkDirection::Download => Direction::Download,
@@ -213,6 +291,25 @@ fn table(outcome: &Outcome, target: &str) -> String {
         let what =
             if kind.starts_with("status ") { format!(" for {target}") } else { String::new() };
         let _ = writeln!(text, "{count} errors: {kind}{what}");
+    }
+    text
+}
+
+/// Several servers under the same load.
+fn compared(outcomes: &[(&str, Outcome)]) -> String {
+    let mut text = format!(
+        "{:16} {:>11} {:>9} {:>9} {:>9} {:>7}\n",
+        "latency, ms", "requests/s", "median", "p90", "p99", "errors"
+    );
+    for (name, outcome) in outcomes {
+        let Durations { p50, p90, p99, .. } = &outcome.latency;
+        let [p50, p90, p99] = [p50, p90, p99].map(|nanos| *nanos as f64 / 1e6);
+        let _ = writeln!(
+            text,
+            "{name:16} {:>11.1} {p50:>9.3} {p90:>9.3} {p99:>9.3} {:>7}",
+            outcome.requests_per_second,
+            outcome.failed()
+        );
     }
     text
 }
