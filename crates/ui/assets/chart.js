@@ -141,6 +141,7 @@ export class Chart {
     this.series = series;
     this.options = options;
     this.dirty = true;
+    this.toldAt = -Infinity;
     /** Where a time and a value are, pixels. */
     this.placed = { x: (/** @type {number} */ _) => 0, y: (/** @type {number} */ _) => 0 };
     this.element = document.createElement("figure");
@@ -163,7 +164,11 @@ export class Chart {
     this.canvas.height = options.height ?? 170;
     this.listen();
     onTheme(() => { this.dirty = true; });
-    new ResizeObserver(() => { this.dirty = true; }).observe(this.element);
+    this.width = 0;
+    new ResizeObserver(() => {
+      this.width = this.element.clientWidth;
+      this.dirty = true;
+    }).observe(this.element);
     stretch.charts.push(this);
   }
 
@@ -245,7 +250,7 @@ export class Chart {
     if (!this.dirty) return;
     this.dirty = false;
     const { canvas, stretch } = this, ratio = devicePixelRatio || 1;
-    const width = this.element.clientWidth, height = this.options.height ?? 170;
+    const width = this.width, height = this.options.height ?? 170;
     if (width === 0) return;
     if (canvas.width !== Math.round(width * ratio)) {
       canvas.width = Math.round(width * ratio);
@@ -285,9 +290,21 @@ export class Chart {
       context.stroke();
     }
     context.restore();
+    this.told(stretch.cursor ?? until);
+  }
+
+  /** The values at a time, a few times a second: a text that changes has the page laid out again. @param {number} time */
+  told(time) {
+    if (performance.now() - this.toldAt < 150) {
+      // What is skipped is made up for.
+      this.dirty = true;
+      return;
+    }
+    this.toldAt = performance.now();
     this.series.forEach((one, place) => {
-      const value = one.look.points ? null : one.at(stretch.cursor ?? until);
-      this.keys[place].value.textContent = value === null ? "" : this.words(value);
+      const value = one.look.points ? null : one.at(time);
+      const text = value === null ? "" : this.words(value), { value: shown } = this.keys[place];
+      if (shown.textContent !== text) shown.textContent = text;
     });
   }
 

@@ -32,7 +32,7 @@ const median = (numbers) => [...numbers].sort((a, b) => a - b)[numbers.length >>
 
 /** Notes what each frame shows, and when it was on the screen: at the latest when the next begins. */
 const note = (page) => page.evaluate(() => {
-  const noted = window.noted = { frames: 0, from: performance.now(), until: 0, seen: [] };
+  const noted = window.noted = { frames: 0, first: 0, from: performance.now(), until: 0, seen: [] };
   let before = null;
   const frame = () => {
     const trial = window.tcplabLive?.trial;
@@ -40,8 +40,8 @@ const note = (page) => page.evaluate(() => {
     if (before !== null) noted.seen.push([wall, before]);
     before = trial && !trial.isOver && trial.latest > 0 ? trial.latest : null;
     if (before !== null) {
-      if (noted.frames === 0) noted.from = performance.now();
-      noted.frames += 1;
+      if (noted.until === 0) [noted.from, noted.first] = [performance.now(), window.tcplabLive.frames()];
+      noted.frames = window.tcplabLive.frames() - noted.first;
       noted.until = performance.now();
     }
     requestAnimationFrame(frame);
@@ -88,15 +88,18 @@ const trial = async (what, isWatched) => {
   const seconds = (performance.now() - (world === "sim" ? began : from)) / 1e3;
   const place = join(server.home, "runs", state.run);
   const trials = join(place, "trials");
-  const result = JSON.parse(await readFile(join(trials, (await readdir(trials)).sort()[0], "result.json"), "utf8"));
+  const read = async (where) => JSON.parse(await readFile(join(place, where, "result.json"), "utf8"));
+  const result = await read(join("trials", (await readdir(trials)).sort()[0]));
+  // The attempt that was watched is the first.
+  const watched = await read("flawed/base-1-1").catch(() => result);
   const table = (await readFile(join(place, "metrics.csv"), "utf8")).trim().split("\n").map((line) => line.split(","));
   const goodput = Number(table.slice(1).find((row) => row.includes("goodput"))?.[table[0].indexOf("value")]);
   const lateness = result.world.lateness;
   const views = await Promise.all(pages.map((page) => page.evaluate(() => window.noted)));
   for (const { context } of open_) await context.close();
-  const zero = result.zero_unix_ns / 1e6;
+  const zero = watched.zero_unix_ns / 1e6;
   const late = views.flatMap((it) => (it?.seen ?? []).map(([wall, latest]) => wall - zero - latest * 1e3));
-  const frames = views.filter((it) => it?.frames > 1).map((it) => (it.frames - 1) * 1e3 / (it.until - it.from));
+  const frames = views.filter((it) => it?.frames > 1).map((it) => it.frames * 1e3 / (it.until - it.from));
   // What it wrote would fill the disk.
   await rm(place, { recursive: true });
   const { capture_drops } = result.world;
