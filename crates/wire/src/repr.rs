@@ -295,19 +295,21 @@ impl TcpRepr {
             options.push(&echo.to_be_bytes());
         }
         // What does not fill a word takes the place of the padding before the next option.
-        let mut padding = self.acc_ecn.map_or([NOP; 2], |option| options.push_acc_ecn(option));
+        let (mut padding, mut left) =
+            self.acc_ecn.map_or(([NOP; 2], 0), |option| options.push_acc_ecn(option));
         if self.sack_permitted && self.timestamps.is_none() {
             let [a, b] = std::mem::replace(&mut padding, [NOP; 2]);
+            left = 0;
             options.push(&[a, b, kind::SACK_PERMITTED, 2]);
         }
         if let Some(shift) = self.window_scale {
             assert!(shift <= 14, "a window scale of {shift} is above 14");
-            let single = padding[0] != NOP && padding[1] == NOP;
-            let first = if single { std::mem::replace(&mut padding[0], NOP) } else { NOP };
+            let first = if left == 1 { std::mem::replace(&mut padding[0], NOP) } else { NOP };
+            left = if left == 1 { 0 } else { left };
             options.push(&[first, kind::WINDOW_SCALE, 3, shift]);
         }
         let fitting = self.fitting_blocks(options.len);
-        if fitting.is_empty() && padding != [NOP; 2] {
+        if fitting.is_empty() && left > 0 {
             options.push(&[padding[0], padding[1], NOP, NOP]);
         }
         if !fitting.is_empty() {
@@ -374,19 +376,20 @@ impl Options {
         self.len += bytes.len();
     }
 
-    /// Whole words, padded; what is left of less than half a word is given back.
-    fn push_acc_ecn(&mut self, option: AccEcnOption) -> [u8; 2] {
+    /// Whole words, padded; what is left of at most half a word is given back, and how many bytes
+    /// that is: the last of a counter may look like padding.
+    fn push_acc_ecn(&mut self, option: AccEcnOption) -> ([u8; 2], usize) {
         let (bytes, len) = option.to_bytes();
         match len {
-            2 => [bytes[0], bytes[1]],
+            2 => ([bytes[0], bytes[1]], 2),
             5 => {
                 self.push(&bytes[..4]);
-                [bytes[4], NOP]
+                ([bytes[4], NOP], 1)
             }
             _ => {
                 self.push(&bytes[..len]);
                 self.push(&[NOP; 3][..len.next_multiple_of(4) - len]);
-                [NOP; 2]
+                ([NOP; 2], 0)
             }
         }
     }
