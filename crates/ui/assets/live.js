@@ -409,6 +409,8 @@ export const watch = (place, of) => {
       say(of.over);
       walked?.load();
       of.told?.over?.(told);
+      // Something was wrong with it: its next attempt is shown.
+      if (told.is_run_again) dispatchEvent(new Event("hashchange"));
     },
     lost: () => {
       wasLost = true;

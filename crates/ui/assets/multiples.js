@@ -85,7 +85,10 @@ export const multiples = async (place, query) => {
         if (trial.main !== before) build();
         stretch.draw();
       },
-      over: () => source?.close(),
+      over: ({ is_run_again: isAgain }) => {
+        source?.close();
+        if (isAgain) watch();
+      },
       lost: () => { told.textContent = "No connection to the server, or a trial that cannot be watched. It is looked for."; },
       found: () => { told.textContent = ""; },
     });

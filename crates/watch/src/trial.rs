@@ -1,5 +1,7 @@
 //! A trial that is watched, and where it is.
 
+use std::fs;
+use std::os::unix::fs::MetadataExt;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -35,6 +37,10 @@ impl Places {
     /// Where it is now.
     pub fn now(&self) -> Option<PathBuf> {
         tcplab_lab::place_of_trial(&self.run, &self.case, self.number)
+    }
+    /// Which recording it is: another one where the trial is run again.
+    pub fn identity(&self) -> Option<u64> {
+        self.now().and_then(|place| fs::metadata(place).ok()).map(|about| about.ino())
     }
     /// Whether nothing is added to it any more.
     pub fn is_done(&self) -> bool {

@@ -12,10 +12,13 @@ use crate::history::History;
 use crate::read;
 use crate::trial::{Places, WatchedTrial};
 
+/// A place, and which recording there it is.
+type Key = (PathBuf, Option<u64>);
+
 /// The trials that are watched.
 #[derive(Debug, Default)]
 pub struct Watched {
-    trials: Mutex<BTreeMap<PathBuf, Weak<WatchedTrial>>>,
+    trials: Mutex<BTreeMap<Key, Weak<WatchedTrial>>>,
 }
 
 impl Watched {
@@ -26,16 +29,20 @@ impl Watched {
     pub fn trial(&self, places: &Places, now: &Path) -> Result<Arc<WatchedTrial>, WatchError> {
         let mut trials = self.trials.lock().expect("no thread panics while it holds the trials");
         trials.retain(|_, trial| trial.strong_count() > 0);
-        if let Some(trial) = trials.get(now).and_then(Weak::upgrade) {
+        let began = places.identity();
+        let key = (now.to_owned(), began);
+        if let Some(trial) = trials.get(&key).and_then(Weak::upgrade) {
             return Ok(trial);
         }
         if trials.len() >= WATCHED {
             return Err(WatchError::TooMany);
         }
         let places = places.clone();
-        let is_done = Arc::new(move || places.is_done()) as IsDone;
+        // Of one that is run again nothing more comes.
+        let is_done = move || places.is_done() || places.identity() != began;
+        let is_done = Arc::new(is_done) as IsDone;
         let trial = begin(History::default(), now, &is_done);
-        trials.insert(now.to_owned(), Arc::downgrade(&trial));
+        trials.insert(key, Arc::downgrade(&trial));
         Ok(trial)
     }
 }

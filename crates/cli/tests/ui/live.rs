@@ -1,6 +1,7 @@
 //! A trial that is watched: what the page is told is what the recording says.
 
 use std::collections::BTreeMap;
+use std::fs;
 use std::io::{BufRead, BufReader, Write};
 
 use serde_json::{Value, json};
@@ -84,7 +85,7 @@ fn history_agrees_with_the_recording() {
     // New data once, whatever was lost.
     assert_eq!(sum(&rows, 5), 500_000);
     let trial = page.runs().join(&run).join("trials/reno-1");
-    let truth = std::fs::read_to_string(trial.join("path.jsonl")).unwrap();
+    let truth = fs::read_to_string(trial.join("path.jsonl")).unwrap();
     let dropped = truth.lines().filter(|line| line.contains("\"dropped\"")).count() as u64;
     let of_path = |direction| sum(&series(&told, |it| Some(&it["path"][direction])), 3);
     let drops = of_path("forward") + of_path("reverse");
@@ -107,6 +108,28 @@ fn history_agrees_with_the_recording() {
     assert_eq!(latest["latest"].as_array().unwrap()[..], all[all.len() - 24..]);
     assert!(last.len() == 5 && last.iter().all(|it| it["at_ns"].as_u64().unwrap() <= 100_000_000));
     assert_eq!(page.get(&format!("/api/live?run={run}&case=none&trial=1")).status, 404);
+}
+
+/// A trial that something was wrong with is put aside and run again, in a directory of its name.
+#[test]
+fn next_attempt_of_a_trial_is_announced() {
+    let page = Page::start();
+    let run = page.run(&json!({ "do": "run", "toml": SMALL, "name": "small", "world": "sim" }));
+    let trials = page.runs().join(&run).join("trials");
+    let growing = trials.join(".partial-reno-1");
+    fs::rename(trials.join("reno-1"), &growing).unwrap();
+    fs::remove_file(growing.join("DONE")).unwrap();
+    let mut stream = page.connect();
+    let head = format!("GET /api/live?run={run}&case=reno&trial=1 HTTP/1.1\r\n{}\r\n", page.own());
+    stream.write_all(head.as_bytes()).unwrap();
+    let mut lines = BufReader::new(stream).lines().map_while(Result::ok);
+    assert!(lines.any(|line| line == "event: history"));
+    fs::rename(&growing, trials.join("aside")).unwrap();
+    fs::create_dir(&growing).unwrap();
+    assert!(lines.any(|line| line == "event: over"));
+    let over: Value =
+        serde_json::from_str(lines.next().unwrap().strip_prefix("data: ").unwrap()).unwrap();
+    assert_eq!(over, json!({ "is_run_again": true }));
 }
 
 #[test]

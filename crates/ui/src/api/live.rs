@@ -23,6 +23,8 @@ use crate::state::{Ui, aside};
 
 /// How often a page is told, at most.
 pub(super) const TOLD_EVERY: Duration = Duration::from_millis(100);
+/// After so many times [`TOLD_EVERY`] a trial that is run again has begun.
+const AGAIN_WITHIN: usize = 20;
 /// Trials of one stream of events.
 const SEVERAL: usize = 12;
 /// Packets of an answer.
@@ -44,6 +46,9 @@ pub(super) fn not_begun(name: &TrialName) -> Refusal {
 /// A trial that is watched, by the name that its events have.
 struct Told {
     name: Value,
+    places: Places,
+    /// Which recording it is.
+    began: Option<u64>,
     trial: Arc<WatchedTrial>,
     cursor: Cursor,
 }
@@ -52,9 +57,10 @@ impl Told {
     fn of(ui: &Ui, name: &TrialName) -> Result<Told, Refusal> {
         let places = places(ui, name)?;
         let now = places.now().ok_or_else(|| not_begun(name))?;
+        let began = places.identity();
         let trial = ui.watched.trial(&places, &now)?;
         let name = json!({ "case": name.case, "trial": name.trial });
-        Ok(Told { name, trial, cursor: Cursor::default() })
+        Ok(Told { name, places, began, trial, cursor: Cursor::default() })
     }
 }
 
@@ -102,7 +108,7 @@ fn stream(trials: Vec<Told>) -> Sse<impl Stream<Item = Result<Event, Infallible>
 async fn pass_on(mut trials: Vec<Told>, sender: mpsc::Sender<Result<Event, Infallible>>) {
     loop {
         let mut are_over = true;
-        for Told { name, trial, cursor } in &mut trials {
+        for Told { name, trial, cursor, .. } in &mut trials {
             let told = {
                 let history = trial.history();
                 are_over &= history.is_over();
@@ -117,7 +123,9 @@ async fn pass_on(mut trials: Vec<Told>, sender: mpsc::Sender<Result<Event, Infal
             }
         }
         if are_over {
-            let _ = sender.send(Ok(Event::default().event("over").data("{}"))).await;
+            let over = json!({ "is_run_again": are_run_again(&trials).await });
+            let event = Event::default().event("over").data(over.to_string());
+            let _ = sender.send(Ok(event)).await;
             return;
         }
         sleep(TOLD_EVERY).await;
@@ -125,6 +133,18 @@ async fn pass_on(mut trials: Vec<Told>, sender: mpsc::Sender<Result<Event, Infal
             return;
         }
     }
+}
+
+/// Whether one of them is run again, as something was wrong with it.
+async fn are_run_again(trials: &[Told]) -> bool {
+    for _ in 0..AGAIN_WITHIN {
+        if trials.iter().all(|it| it.places.identity().is_some()) {
+            break;
+        }
+        // Between two attempts there is none.
+        sleep(TOLD_EVERY).await;
+    }
+    trials.iter().any(|it| it.places.identity().is_some_and(|now| Some(now) != it.began))
 }
 
 /// Which packets.
