@@ -7,7 +7,7 @@ import { after, before, test } from "node:test";
 
 import { fits, go, isAccessible, launch, open, serve } from "./place.mjs";
 
-const PAGES = ["/", "/new", "/runs", "/capture", "/learn"];
+const PAGES = ["/", "/new", "/runs", "/capture", "/advice", "/rfc6349", "/load", "/learn"];
 
 let browser, server;
 before(async () => {

@@ -91,8 +91,7 @@ pub(crate) struct FlowKey {
 pub(crate) struct FlowSeries {
     /// Of all there ever were.
     number: u64,
-    key: FlowKey,
-    pub(crate) forward: bool,
+    pub(crate) key: FlowKey,
     pub(crate) sums: Latest<FlowSums>,
 }
 
@@ -199,7 +198,7 @@ impl History {
         }
         let number = self.flows_begun;
         self.flows_begun += 1;
-        self.flows.push(FlowSeries { number, key, forward: key.forward, sums: Latest::default() });
+        self.flows.push(FlowSeries { number, key, sums: Latest::default() });
         Some(self.flows.len() - 1)
     }
 
@@ -326,7 +325,7 @@ impl History {
         let of = |number| move |it: &FlowSeries| it.number == number;
         cursor.flows.retain(|number, _| self.flows.iter().any(of(*number)));
         let mut flows = Vec::new();
-        for FlowSeries { number, key, sums, .. } in &self.flows {
+        for FlowSeries { number, key, sums } in &self.flows {
             let told = cursor.flows.entry(*number).or_default();
             flows.push(json!({
                 "connection": key.connection,

@@ -49,7 +49,7 @@ impl History {
     /// Whether the client sends more than the server.
     fn is_forward(&self) -> bool {
         let data = |forward: bool| -> u64 {
-            let flows = self.flows.iter().filter(|flow| flow.forward == forward);
+            let flows = self.flows.iter().filter(|flow| flow.key.forward == forward);
             flows.flat_map(|flow| flow.sums.iter()).map(|sums| sums.bytes).sum()
         };
         data(true) >= data(false)
@@ -69,16 +69,16 @@ impl History {
 
     fn add_flows(&self, steps: &mut [Step], place: &impl Fn(u64) -> Option<u64>) {
         let (is_forward, has_path) = (self.is_forward(), self.path.iter().any(|it| !it.is_empty()));
-        for FlowSeries { forward, sums, .. } in &self.flows {
+        for FlowSeries { key, sums, .. } in &self.flows {
             // The last of a step comes first here.
             let mut seen = None;
             for sums in sums.iter().rev() {
                 let Some(at) = place(sums.interval) else { break };
                 let step = &mut steps[at as usize];
                 if !has_path {
-                    step.bytes[usize::from(!forward)] += sums.bytes;
+                    step.bytes[usize::from(!key.forward)] += sums.bytes;
                 }
-                if *forward == is_forward && seen != Some(at) {
+                if key.forward == is_forward && seen != Some(at) {
                     *step.in_flight.get_or_insert(0) += sums.in_flight;
                     seen = Some(at);
                 }
