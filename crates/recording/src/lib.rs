@@ -46,4 +46,5 @@ pub use record::{
 pub use sample::{Column, Sample};
 pub use sketch::Sketch;
 pub use traffic::{DirectionTraffic, Summary, Traffic};
+pub use truth_row::parse_truth_row;
 pub use write::RecordingWriter;

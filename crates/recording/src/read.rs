@@ -1,6 +1,5 @@
 //! Reading a recording back.
 
-use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader};
@@ -13,7 +12,7 @@ use tcplab_path::Fate;
 use tcplab_units::Endpoint;
 
 use crate::files::{APP_FILE, DONE_FILE, RESULT_FILE, SAMPLES_FILE, TRUTH_FILE, flow_samples_file};
-use crate::truth_row::END_OF_DELIVERED;
+use crate::truth_row::{END_OF_DELIVERED, parse_truth_row};
 use crate::{AppLog, RecordingError, Sample, TrialRecord, TruthRow, capture_file, csv};
 
 /// A complete recording, whose files are read when asked for.
@@ -211,24 +210,20 @@ impl<F: BufRead> TruthRows<F> {
 
     /// The row on the line just read.
     fn row(&self) -> Result<TruthRow, RecordingError> {
-        /// What it has besides the verdict. Both are read one after the other: as a whole it would
-        /// take several times as long (`flatten` buffers all).
-        #[derive(Deserialize)]
-        struct Own {
-            frame: Option<u64>,
-            because: Option<String>,
-        }
-        let Own { frame, because } = self.parse()?;
-        Ok(TruthRow { frame, because: because.map(Cow::Owned), verdict: self.parse()? })
+        parse_truth_row(&self.line).map_err(|error| self.malformed(&error))
     }
 
     /// What `R` has of the line just read.
     fn parse<R: DeserializeOwned>(&self) -> Result<R, RecordingError> {
-        serde_json::from_slice(&self.line).map_err(|error| RecordingError::Malformed {
+        serde_json::from_slice(&self.line).map_err(|error| self.malformed(&error))
+    }
+
+    fn malformed(&self, error: &serde_json::Error) -> RecordingError {
+        RecordingError::Malformed {
             path: self.path.clone(),
             line: self.number,
             what: error.to_string(),
-        })
+        }
     }
 }
 

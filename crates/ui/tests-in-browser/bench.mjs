@@ -1,5 +1,6 @@
-// What watching costs a trial, and how the page keeps up: trials with three open pages and without
-// any, one after the other in turns. Prints; judges nothing.
+// What watching costs a trial, and how the page keeps up: trials that nobody watches, that three
+// streams of events watch (as pages on other machines do), and that three pages on this machine
+// watch, one after the other in turns. Prints; judges nothing.
 
 import { readFile, readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
@@ -7,16 +8,15 @@ import { join } from "node:path";
 import { launch, open, serve } from "./place.mjs";
 
 const rounds = Number(process.env.ROUNDS ?? 5);
-const PAGES = 3;
+const WATCHERS = 3;
+const WAYS = ["nobody", "streams", "pages"];
+/** A transfer that is watched. */
+const transfer = (rate, upload, trials) =>
+  `title = "A transfer"\n[path]\nrate = "${rate}"\ndelay = "5 ms"\n[workload]\nupload = "${upload}"\n[recording]\nsnaplen = "96 B"\n[repeat]\ntrials = ${trials}\n`;
 const FILES = {
-  "real time, 1 Gbit/s": {
-    world: "kernel",
-    toml: 'title = "A transfer"\n[path]\nrate = "1 Gbit/s"\ndelay = "5 ms"\n[workload]\nupload = "400 MB"\n[recording]\nsnaplen = "96 B"\n[repeat]\ntrials = 1\n',
-  },
-  "virtual time, full speed": {
-    world: "sim",
-    toml: 'title = "A transfer"\n[path]\nrate = "1 Gbit/s"\ndelay = "5 ms"\n[workload]\nupload = "100 MB"\n[recording]\nsnaplen = "96 B"\n[repeat]\ntrials = 5\n',
-  },
+  "real time, 1 Gbit/s": { world: "kernel", toml: transfer("1 Gbit/s", "400 MB", 1) },
+  "real time, 100 Mbit/s": { world: "kernel", toml: transfer("100 Mbit/s", "60 MB", 1) },
+  "virtual time, full speed": { world: "sim", toml: transfer("1 Gbit/s", "100 MB", 5) },
 };
 
 const [browser, server] = await Promise.all([launch(), serve()]);
@@ -63,33 +63,56 @@ const memory = async () => {
   return most;
 };
 
-const trial = async (what, isWatched) => {
+/** Reads the events of a trial: when each came, and how late its packets were known. */
+const stream = async (address, noted) => {
+  const response = await fetch(`http://${server.at}${address}`, { headers });
+  let rest = "";
+  for await (const bytes of response.body) {
+    rest += Buffer.from(bytes).toString("utf8");
+    const events = rest.split("\n\n");
+    rest = events.pop();
+    for (const event of events.filter((it) => it.startsWith("event: history"))) {
+      const told = JSON.parse(event.slice(event.indexOf("data: ") + 6));
+      const latest = Math.max(0, ...(told.latest ?? []).map((row) => row.at_ns));
+      if (latest > 0 && !told.is_over) noted.push([Date.now(), latest / 1e9]);
+    }
+  }
+};
+
+const trial = async (what, way) => {
   const { toml, world } = FILES[what];
-  const open_ = isWatched ? await Promise.all(Array.from({ length: PAGES }, () => open(browser, server))) : [];
+  const open_ = way === "pages" ? await Promise.all(Array.from({ length: WATCHERS }, () => open(browser, server))) : [];
   const pages = open_.map((it) => it.page);
   const job = await ask("/api/jobs", { do: "run", toml, name: "bench", world });
   const began = performance.now();
+  const streams = [], told = [];
   let run = "", largest = 0, state, from = performance.now();
   for (;;) {
     state = await ask(`/api/jobs/${job.id}`);
     if (!run && state.run && (state.latest?.event === "started" || state.latest?.event === "progress")) {
       run = state.run;
       from = performance.now();
+      const which = `run=${encodeURIComponent(run)}&case=base&trial=1`;
       for (const page of pages) {
-        await page.evaluate((to) => { location.hash = to; }, `/live?run=${encodeURIComponent(run)}&case=base&trial=1`);
+        await page.evaluate((to) => { location.hash = to; }, `/live?${which}`);
         await note(page);
+      }
+      if (way === "streams") {
+        for (let it = 0; it < WATCHERS; it += 1) streams.push(stream(`/api/live?${which}`, told));
       }
     }
     if (!state.is_running) break;
-    if (isWatched) largest = Math.max(largest, await memory());
+    if (way === "pages") largest = Math.max(largest, await memory());
     await new Promise((done) => setTimeout(done, 100));
   }
+  await Promise.all(streams);
   if (state.said || !state.run) throw new Error(JSON.stringify(state));
   const seconds = (performance.now() - (world === "sim" ? began : from)) / 1e3;
   const place = join(server.home, "runs", state.run);
   const trials = join(place, "trials");
   const read = async (where) => JSON.parse(await readFile(join(place, where, "result.json"), "utf8"));
   const result = await read(join("trials", (await readdir(trials)).sort()[0]));
+  const attempts = 1 + (await readdir(join(place, "flawed")).catch(() => [])).length;
   // The attempt that was watched is the first.
   const watched = await read("flawed/base-1-1").catch(() => result);
   const table = (await readFile(join(place, "metrics.csv"), "utf8")).trim().split("\n").map((line) => line.split(","));
@@ -98,38 +121,44 @@ const trial = async (what, isWatched) => {
   const views = await Promise.all(pages.map((page) => page.evaluate(() => window.noted)));
   for (const { context } of open_) await context.close();
   const zero = watched.zero_unix_ns / 1e6;
-  const late = views.flatMap((it) => (it?.seen ?? []).map(([wall, latest]) => wall - zero - latest * 1e3));
+  const seen = [...views.flatMap((it) => it?.seen ?? []), ...told];
+  const late = seen.map(([wall, latest]) => wall - zero - latest * 1e3).sort((a, b) => a - b);
   const frames = views.filter((it) => it?.frames > 1).map((it) => it.frames * 1e3 / (it.until - it.from));
   // What it wrote would fill the disk.
   await rm(place, { recursive: true });
   const { capture_drops } = result.world;
-  return { seconds, goodput, lateness, late: late.sort((a, b) => a - b), frames, largest, capture_drops };
+  return { seconds, goodput, lateness, late, frames, largest, capture_drops, attempts };
 };
 
-const line = (what, which, it) => {
-  const { lateness, late, frames } = it;
+const line = (what, way, it) => {
+  const { lateness, late, frames, attempts } = it;
   const us = (ns) => `${(ns / 1e3).toFixed(1)} µs`;
-  const parts = [`${what}, ${which} ${PAGES} pages: ${it.seconds.toFixed(2)} s`, `goodput ${it.goodput.toFixed(1)} Mbit/s`];
+  const watchers = way === "nobody" ? way : `${WATCHERS} ${way}`;
+  const parts = [`${what}, watched by ${watchers}: ${it.seconds.toFixed(2)} s`, `goodput ${it.goodput.toFixed(1)} Mbit/s`];
   if (lateness) parts.push(`lateness ${us(lateness.median_ns)}, p99 ${us(lateness.p99_ns)}, p99.9 ${us(lateness.p999_ns)}`);
   if (frames.length) parts.push(`${Math.min(...frames).toFixed(1)} frames/s`, `page ${(it.largest / 1e6).toFixed(0)} MB`);
-  if (late.length) parts.push(`packet to pixel ${median(late).toFixed(0)} ms, p99 ${late[Math.floor(late.length * 0.99)].toFixed(0)} ms`);
+  const until = way === "pages" ? "pixel" : "event";
+  if (late.length) parts.push(`packet to ${until} ${median(late).toFixed(0)} ms, p99 ${late[Math.floor(late.length * 0.99)].toFixed(0)} ms`);
+  if (attempts > 1) parts.push(`${attempts} attempts`);
   if (it.capture_drops) parts.push(`the recorder missed ${it.capture_drops} packets`);
   return parts.join(", ");
 };
 
 const compare = async (what) => {
-  const all = { without: [], with: [] };
+  const all = Object.fromEntries(WAYS.map((way) => [way, []]));
   for (let round = 0; round < rounds; round += 1) {
-    for (const which of round % 2 ? ["with", "without"] : ["without", "with"]) {
-      const it = await trial(what, which === "with");
-      all[which].push(it);
-      console.log(line(what, which, it));
+    for (const way of round % 2 ? [...WAYS].reverse() : WAYS) {
+      const it = await trial(what, way);
+      all[way].push(it);
+      console.log(line(what, way, it));
     }
   }
-  const ratio = (pick) => (median(all.with.map(pick)) / median(all.without.map(pick))).toFixed(3);
-  const lateness = all.with[0].lateness
-    ? `, lateness: median ${ratio((it) => it.lateness.median_ns)}, p99 ${ratio((it) => it.lateness.p99_ns)}` : "";
-  console.log(`${what}, with / without: goodput ${ratio((it) => it.goodput)}, time ${ratio((it) => it.seconds)}${lateness}`);
+  for (const way of WAYS.slice(1)) {
+    const ratio = (pick) => (median(all[way].map(pick)) / median(all.nobody.map(pick))).toFixed(3);
+    const lateness = all[way][0].lateness
+      ? `, lateness: median ${ratio((it) => it.lateness.median_ns)}, p99 ${ratio((it) => it.lateness.p99_ns)}` : "";
+    console.log(`${what}, ${WATCHERS} ${way} / nobody: goodput ${ratio((it) => it.goodput)}, time ${ratio((it) => it.seconds)}${lateness}`);
+  }
 };
 
 try {

@@ -20,11 +20,19 @@ pub(super) struct Growing {
     file: File,
     is_done: IsDone,
     stop: Arc<AtomicBool>,
+    was_done: bool,
+    /// Called before it waits for more.
+    before_rest: Box<dyn FnMut()>,
 }
 
 impl Growing {
     /// Waits until the file is there; none if it never will be.
-    pub(super) fn open(path: &Path, is_done: &IsDone, stop: &Arc<AtomicBool>) -> Option<Growing> {
+    pub(super) fn open(
+        path: &Path,
+        is_done: &IsDone,
+        stop: &Arc<AtomicBool>,
+        before_rest: impl FnMut() + 'static,
+    ) -> Option<Growing> {
         loop {
             let was_done = is_done();
             if let Ok(file) = File::open(path) {
@@ -32,6 +40,8 @@ impl Growing {
                     file,
                     is_done: Arc::clone(is_done),
                     stop: Arc::clone(stop),
+                    was_done: false,
+                    before_rest: Box::new(before_rest),
                 });
             }
             if was_done || stop.load(Ordering::Relaxed) {
@@ -48,13 +58,16 @@ impl Read for Growing {
             if self.stop.load(Ordering::Relaxed) {
                 return Ok(0);
             }
-            // Asked first: what was written before is read then.
-            let is_done = (self.is_done)();
             let read = self.file.read(buffer)?;
-            if read > 0 || is_done {
+            if read > 0 || self.was_done {
                 return Ok(read);
             }
-            thread::sleep(REST);
+            // What was written before it was done is read once more.
+            self.was_done = (self.is_done)();
+            if !self.was_done {
+                (self.before_rest)();
+                thread::sleep(REST);
+            }
         }
     }
 }

@@ -1,25 +1,25 @@
 //! The three files of a recording that tell what happens.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::fs::File;
 use std::io::{BufRead, BufReader};
 use std::net::SocketAddr;
 use std::path::Path;
 use std::rc::Rc;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Weak};
 use std::thread;
 
 use tcplab_capture::{self as capture, Reader};
 use tcplab_path::Fate;
-use tcplab_recording::{TruthRow, capture_file, parse_samples};
+use tcplab_recording::{TruthRow, capture_file, parse_samples, parse_truth_row};
 use tcplab_trace::{Analyzer, Frame};
 use tcplab_units::{Endpoint, Instant, Span};
 use tcplab_wire::{FrameView, LinkType};
 
 use crate::follow::{Growing, IsDone, REST};
-use crate::sink::{Current, HistorySink};
-use crate::trial::WatchedTrial;
+use crate::sink::{Current, HistorySink, Pending};
+use crate::trial::SharedHistory;
 
 /// The longest line, bytes: a sample has some 400.
 const LINE: usize = 1 << 16;
@@ -29,9 +29,9 @@ pub(super) fn at_client(
     now: &Path,
     is_done: &IsDone,
     stop: &Arc<AtomicBool>,
-    trial: &Weak<WatchedTrial>,
+    history: &SharedHistory,
 ) {
-    capture(Endpoint::Client, now, is_done, stop, trial);
+    capture(Endpoint::Client, now, is_done, stop, history);
 }
 
 /// What the server sends.
@@ -39,9 +39,9 @@ pub(super) fn at_server(
     now: &Path,
     is_done: &IsDone,
     stop: &Arc<AtomicBool>,
-    trial: &Weak<WatchedTrial>,
+    history: &SharedHistory,
 ) {
-    capture(Endpoint::Server, now, is_done, stop, trial);
+    capture(Endpoint::Server, now, is_done, stop, history);
 }
 
 fn capture(
@@ -49,10 +49,15 @@ fn capture(
     now: &Path,
     is_done: &IsDone,
     stop: &Arc<AtomicBool>,
-    trial: &Weak<WatchedTrial>,
+    history: &SharedHistory,
 ) {
     let file = now.join(capture_file(end));
-    let Some(file) = Growing::open(&file, is_done, stop) else { return };
+    let pending = Rc::new(RefCell::new(Pending::new(history.clone(), end)));
+    let before_rest = {
+        let pending = Rc::clone(&pending);
+        move || pending.borrow_mut().pass_on()
+    };
+    let Some(file) = Growing::open(&file, is_done, stop, before_rest) else { return };
     let Ok(mut reader) = Reader::new(file) else { return };
     let mut analyzer = None;
     let current = Rc::new(Cell::new(Current::default()));
@@ -62,7 +67,7 @@ fn capture(
         let Some(time) = record.time else { continue };
         let analyzer = analyzer.get_or_insert_with(|| {
             let shift = await_time_of_first(now, end, is_done);
-            let sink = HistorySink::new(trial.clone(), end, shift, Rc::clone(&current));
+            let sink = HistorySink::new(Rc::clone(&pending), shift, Rc::clone(&current));
             Analyzer::with_sink(sink).with_jobs(1)
         });
         let comments = record.comments().collect::<Vec<_>>().join("; ");
@@ -80,6 +85,8 @@ fn capture(
         });
         analyzer.packet(&frame);
     }
+    drop(analyzer);
+    pending.borrow_mut().pass_on();
 }
 
 /// From where to where a packet goes.
@@ -108,20 +115,17 @@ pub(super) fn samples(
     now: &Path,
     is_done: &IsDone,
     stop: &Arc<AtomicBool>,
-    trial: &Weak<WatchedTrial>,
+    history: &SharedHistory,
 ) {
     let mut header = String::new();
-    each_line(&now.join("samples.csv"), is_done, stop, |line| {
+    each_line(&now.join("samples.csv"), is_done, stop, |line, _| {
+        let line = String::from_utf8_lossy(line);
         if header.is_empty() {
-            header = format!("{line}\n");
-            return true;
+            header = line.into_owned();
+            return;
         }
-        let Ok(samples) = parse_samples(now, &format!("{header}{line}\n")) else { return true };
-        let Some(trial) = trial.upgrade() else { return false };
-        for sample in &samples {
-            trial.history().sample(sample);
-        }
-        true
+        let samples = parse_samples(now, &format!("{header}{line}")).unwrap_or_default();
+        samples.iter().for_each(|sample| history.lock().sample(sample));
     });
 }
 
@@ -130,30 +134,34 @@ pub(super) fn verdicts(
     now: &Path,
     is_done: &IsDone,
     stop: &Arc<AtomicBool>,
-    trial: &Weak<WatchedTrial>,
+    history: &SharedHistory,
 ) {
-    each_line(&now.join("path.jsonl"), is_done, stop, |line| {
-        let Ok(row) = serde_json::from_str::<TruthRow>(line) else { return true };
-        let Some(trial) = trial.upgrade() else { return false };
-        trial.history().verdict(&row.verdict);
-        true
+    let mut verdicts = Vec::new();
+    each_line(&now.join("path.jsonl"), is_done, stop, |line, is_last| {
+        verdicts.extend(parse_truth_row(line).ok().map(|row| row.verdict));
+        if is_last {
+            let mut history = history.lock();
+            verdicts.drain(..).for_each(|verdict| history.verdict(&verdict));
+        }
     });
 }
 
-/// Hands over whole lines until it returns false.
+/// Hands over whole lines, and whether it is the last of those that were read at once.
 fn each_line(
     file: &Path,
     is_done: &IsDone,
     stop: &Arc<AtomicBool>,
-    mut take: impl FnMut(&str) -> bool,
+    mut take: impl FnMut(&[u8], bool),
 ) {
-    let Some(file) = Growing::open(file, is_done, stop) else { return };
+    let Some(file) = Growing::open(file, is_done, stop, || ()) else { return };
     let mut lines = BufReader::with_capacity(LINE, file);
-    let mut line = String::new();
-    while let Ok(1..) = lines.read_line(&mut line) {
-        if line.len() > LINE || !line.ends_with('\n') || !take(line.trim_end()) {
+    let mut line = Vec::new();
+    while let Ok(1..) = lines.read_until(b'\n', &mut line) {
+        let is_last = !lines.buffer().contains(&b'\n');
+        if line.len() > LINE || !line.ends_with(b"\n") {
             return;
         }
+        take(&line, is_last);
         line.clear();
     }
 }
@@ -165,7 +173,7 @@ pub(super) fn time_of_first(place: &Path, end: Endpoint) -> Option<Span> {
     const LOOKED_AT: usize = 100;
     let lines = BufReader::new(File::open(place.join("path.jsonl")).ok()?).lines();
     let rows = lines.take(LOOKED_AT).map_while(Result::ok);
-    let verdicts = rows.filter_map(|line| serde_json::from_str::<TruthRow>(&line).ok());
+    let verdicts = rows.filter_map(|line| parse_truth_row(line.as_bytes()).ok());
     let passed = verdicts.filter_map(|TruthRow { verdict, .. }| {
         let is_sent = verdict.direction.sender() == end;
         let has_come = verdict.fate == Fate::Delivered;

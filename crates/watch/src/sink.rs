@@ -1,17 +1,16 @@
 //! Passes what the analyser finds to the history of a trial: of each direction what its sender's
 //! end sees, which alone knows what is in flight.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::rc::Rc;
-use std::sync::{Arc, Weak};
 
 use tcplab_trace::{Ack, Connection, FlowId, Segment, Sink};
-use tcplab_units::{Endpoint, Span};
+use tcplab_units::{Endpoint, Instant, Span};
 
 use crate::history::FlowKey;
-use crate::trial::WatchedTrial;
+use crate::trial::SharedHistory;
 use crate::unanswered::Unanswered;
 
 /// The latest connections that are known by their ends.
@@ -41,8 +40,78 @@ struct Known {
     unanswered: Unanswered,
 }
 
+/// What happened to the data that one end sends.
+#[derive(Debug)]
+struct Event {
+    key: FlowKey,
+    at: Instant,
+    /// Whether this end sends the data: the other's capture knows more of it otherwise.
+    is_own: bool,
+    what: What,
+}
+
+#[derive(Debug)]
+enum What {
+    Segment(Segment),
+    Ack(Ack, Option<Span>),
+}
+
+/// Events that the history does not have yet. They go there together, as three readers share it.
+#[derive(Debug)]
+pub(super) struct Pending {
+    history: SharedHistory,
+    /// Where the capture was made: the client's tells the packets.
+    end: Endpoint,
+    events: Vec<Event>,
+}
+
+impl Pending {
+    /// Events that wait at most.
+    const MOST: usize = 256;
+
+    pub(super) fn new(history: SharedHistory, end: Endpoint) -> Pending {
+        Pending { history, end, events: Vec::with_capacity(Pending::MOST) }
+    }
+
+    fn push(&mut self, event: Event) {
+        self.events.push(event);
+        if self.events.len() >= Pending::MOST {
+            self.pass_on();
+        }
+    }
+
+    /// Tells the history.
+    pub(super) fn pass_on(&mut self) {
+        if self.events.is_empty() {
+            return;
+        }
+        let has_packets = self.end == Endpoint::Client;
+        let mut history = self.history.lock();
+        for Event { key, at, is_own, what } in self.events.drain(..) {
+            match what {
+                What::Segment(segment) => {
+                    if is_own {
+                        history.segment(key, &segment, at);
+                    }
+                    if has_packets {
+                        history.packet(|it| it.segment(key.connection, is_own, &segment, at));
+                    }
+                }
+                What::Ack(ack, rtt) => {
+                    if is_own {
+                        history.ack(key, &ack, at, rtt);
+                    }
+                    if has_packets {
+                        history.packet(|it| it.ack(key.connection, !is_own, &ack, at));
+                    }
+                }
+            }
+        }
+    }
+}
+
 pub(super) struct HistorySink {
-    trial: Weak<WatchedTrial>,
+    pending: Rc<RefCell<Pending>>,
     /// Where the capture was made.
     end: Endpoint,
     /// From the trial's zero to the first packet, which is the zero of its capture.
@@ -53,12 +122,12 @@ pub(super) struct HistorySink {
 
 impl HistorySink {
     pub(super) fn new(
-        trial: Weak<WatchedTrial>,
-        end: Endpoint,
+        pending: Rc<RefCell<Pending>>,
         shift: Span,
         current: Rc<Cell<Current>>,
     ) -> HistorySink {
-        HistorySink { trial, end, shift, current, known: BTreeMap::new() }
+        let end = pending.borrow().end;
+        HistorySink { pending, end, shift, current, known: BTreeMap::new() }
     }
 
     /// Makes a connection known by a packet of it, which its client sent or not.
@@ -74,9 +143,10 @@ impl HistorySink {
         let ends = ends.map(|([from, to], is_sent)| if is_sent { [from, to] } else { [to, from] });
         let nth = self.known.values().filter(|it| ends.is_some() && it.ends == ends);
         let nth = nth.map(|it| it.nth + 1).max().unwrap_or(0);
-        let trial = self.trial.upgrade();
-        let number = ends.zip(trial).map(|(ends, trial)| trial.history().connection(ends, nth));
-        let number = number.unwrap_or(connection);
+        let mut number = connection;
+        if let Some(ends) = ends {
+            number = self.pending.borrow().history.lock().connection(ends, nth);
+        }
         let unanswered = Unanswered::default();
         let known = Known { number, ends, nth, is_client_here, unanswered };
         self.known.insert(connection, known);
@@ -85,46 +155,35 @@ impl HistorySink {
         }
     }
 
-    /// The trial, a connection, and the data of it that this end sends.
-    fn find(&mut self, flow: FlowId) -> Option<(Arc<WatchedTrial>, &mut Known, FlowKey)> {
-        let trial = self.trial.upgrade()?;
-        let known = self.known.get_mut(&flow.connection)?;
+    /// A connection, and the data of it that this end sends.
+    fn find(&mut self, connection: usize) -> Option<(&mut Known, FlowKey)> {
+        let known = self.known.get_mut(&connection)?;
         let forward = self.end == Endpoint::Client;
         let key = FlowKey { connection: known.number, forward, ends: known.ends };
-        Some((trial, known, key))
+        Some((known, key))
     }
 }
 
 impl Sink for HistorySink {
     fn segment(&mut self, flow: FlowId, segment: Segment) {
         self.meet(flow.connection, segment.frame, flow.forward);
-        let (at, end) = (segment.at + self.shift, self.end);
-        let Some((trial, known, key)) = self.find(flow) else { return };
+        let at = segment.at + self.shift;
+        let Some((known, key)) = self.find(flow.connection) else { return };
         let is_own = flow.forward == known.is_client_here;
-        let mut history = trial.history();
         if is_own {
             known.unanswered.sent(&segment, at);
-            history.segment(key, &segment, at);
         }
-        if end == Endpoint::Client {
-            history.packet(|ladder| ladder.segment(key.connection, is_own, &segment, at));
-        }
+        self.pending.borrow_mut().push(Event { key, at, is_own, what: What::Segment(segment) });
     }
 
     fn ack(&mut self, flow: FlowId, ack: Ack) {
         // It acknowledges the other's data.
         self.meet(flow.connection, ack.frame, !flow.forward);
-        let (at, end) = (ack.at + self.shift, self.end);
-        let Some((trial, known, key)) = self.find(flow) else { return };
+        let at = ack.at + self.shift;
+        let Some((known, key)) = self.find(flow.connection) else { return };
         let is_own = flow.forward == known.is_client_here;
-        let mut history = trial.history();
-        if is_own {
-            let rtt = known.unanswered.answered(ack.ack, at);
-            history.ack(key, &ack, at, rtt);
-        }
-        if end == Endpoint::Client {
-            history.packet(|ladder| ladder.ack(key.connection, !is_own, &ack, at));
-        }
+        let rtt = is_own.then(|| known.unanswered.answered(ack.ack, at)).flatten();
+        self.pending.borrow_mut().push(Event { key, at, is_own, what: What::Ack(ack, rtt) });
     }
 
     fn connection(&mut self, _: usize, _: &Connection) {}

@@ -8,10 +8,24 @@ use std::sync::{Arc, Mutex, MutexGuard};
 
 use crate::history::History;
 
+/// A history that readers add to, and pages ask.
+#[derive(Debug, Clone)]
+pub(crate) struct SharedHistory(Arc<Mutex<History>>);
+
+impl SharedHistory {
+    pub(crate) fn new(history: History) -> SharedHistory {
+        SharedHistory(Arc::new(Mutex::new(history)))
+    }
+
+    pub(crate) fn lock(&self) -> MutexGuard<'_, History> {
+        self.0.lock().expect("no thread panics while it holds a history")
+    }
+}
+
 /// A trial that is read as it grows.
 #[derive(Debug)]
 pub struct WatchedTrial {
-    history: Mutex<History>,
+    history: SharedHistory,
     stop: Arc<AtomicBool>,
 }
 
@@ -49,12 +63,12 @@ impl Places {
 }
 
 impl WatchedTrial {
-    pub(crate) fn new(history: History, stop: Arc<AtomicBool>) -> WatchedTrial {
-        WatchedTrial { history: Mutex::new(history), stop }
+    pub(crate) fn new(history: SharedHistory, stop: Arc<AtomicBool>) -> WatchedTrial {
+        WatchedTrial { history, stop }
     }
 
     /// What happened so far.
     pub fn history(&self) -> MutexGuard<'_, History> {
-        self.history.lock().expect("no thread panics while it holds a history")
+        self.history.lock()
     }
 }

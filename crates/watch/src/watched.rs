@@ -10,7 +10,7 @@ use crate::error::{WATCHED, WatchError};
 use crate::follow::IsDone;
 use crate::history::History;
 use crate::read;
-use crate::trial::{Places, WatchedTrial};
+use crate::trial::{Places, SharedHistory, WatchedTrial};
 
 /// A place, and which recording there it is.
 type Key = (PathBuf, Option<u64>);
@@ -60,16 +60,14 @@ impl WatchedTrial {
 /// Starts the readers.
 fn begin(history: History, now: &Path, is_done: &IsDone) -> Arc<WatchedTrial> {
     let stop = Arc::new(AtomicBool::new(false));
-    let trial = Arc::new(WatchedTrial::new(history, Arc::clone(&stop)));
+    let history = SharedHistory::new(history);
     for follow in [read::at_client, read::at_server, read::samples, read::verdicts] {
-        let (trial, is_done) = (Arc::downgrade(&trial), Arc::clone(is_done));
+        let (history, is_done) = (history.clone(), Arc::clone(is_done));
         let (now, stop) = (now.to_owned(), Arc::clone(&stop));
         thread::spawn(move || {
-            follow(&now, &is_done, &stop, &trial);
-            if let Some(trial) = trial.upgrade() {
-                trial.history().ended();
-            }
+            follow(&now, &is_done, &stop, &history);
+            history.lock().ended();
         });
     }
-    trial
+    Arc::new(WatchedTrial::new(history, stop))
 }
