@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import fcntl
 import os
+import subprocess
+import sys
 import tempfile
 from pathlib import Path
 
@@ -36,3 +38,13 @@ def test_directories_of_killed_processes_go_and_others_stay() -> None:
         os.close(lock)
         held.rmdir()
         young.rmdir()
+
+
+def test_an_interpreter_that_ends_leaves_no_recording() -> None:
+    # A module that lives to the end keeps the trial: nothing drops it.
+    program = "import sys, tcplab; sys.kept = tcplab.simulate('interruption', case='reno_50ms'); "
+    program += "print(sys.kept.directory)"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert "tcplab-trial-" in done.stdout
+    assert not Path(done.stdout.strip()).exists()

@@ -3,7 +3,9 @@
 use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
+use std::process;
 use std::sync::atomic::AtomicBool;
+use std::sync::{Mutex, MutexGuard};
 use std::time::Duration;
 
 use anyhow::{Context, Error, Result, bail};
@@ -40,7 +42,8 @@ pub(crate) struct Part {
     home: Home,
 }
 
-/// A directory that is removed when this is dropped; of a process that was killed, by the next one.
+/// A directory that is removed when this is dropped, or else at the interpreter's end; of a process
+/// that was killed, by the next one.
 #[derive(Debug)]
 struct Home {
     directory: TempDir,
@@ -58,6 +61,7 @@ impl Home {
         Home::sweep(&place);
         let directory = tempfile::Builder::new().prefix(Home::PREFIX).tempdir_in(&place)?;
         let lock = File::open(directory.path()).ok().filter(|lock| lock.try_lock().is_ok());
+        homes().push((process::id(), directory.path().to_owned()));
         Ok(Home { directory, _lock: lock })
     }
 
@@ -76,6 +80,27 @@ impl Home {
                 let _ = fs::remove_dir_all(entry.path());
             }
         }
+    }
+}
+
+impl Drop for Home {
+    fn drop(&mut self) {
+        homes().retain(|(_, home)| home != self.directory.path());
+    }
+}
+
+/// The directories that there are, each with the process that made it.
+fn homes() -> MutexGuard<'static, Vec<(u32, PathBuf)>> {
+    static HOMES: Mutex<Vec<(u32, PathBuf)>> = Mutex::new(Vec::new());
+    HOMES.lock().expect("no thread panics while it holds the list")
+}
+
+/// Removes the directories of this process: an interpreter that ends does not drop each object.
+#[pyfunction]
+pub(crate) fn remove_recordings() {
+    // A process that was forked has its parent's list, and not its directories.
+    for (_, home) in homes().drain(..).filter(|(process, _)| *process == process::id()) {
+        let _ = fs::remove_dir_all(home);
     }
 }
 
