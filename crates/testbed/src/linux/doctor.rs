@@ -12,7 +12,7 @@ use crate::device_kind::DeviceKind;
 use crate::launch::Helper;
 use crate::message::say;
 use crate::namespace::{self, Privilege};
-use crate::scheduling::{Scheduling, be_prompt};
+use crate::scheduling::{Scheduling, be_prompt_throughout};
 use crate::trial::{MISSING_TOOLS, Tool, ToolError, try_qdisc};
 use crate::trial_request::Launcher;
 use crate::{TrialError, options, sysctl, threads};
@@ -210,7 +210,7 @@ fn netem_backend() -> Ability {
 
 /// How late a sleep of a millisecond ends, with the finest timer slack.
 fn timers() -> Ability {
-    let scheduling = be_prompt(true);
+    let scheduling = be_prompt_throughout(true);
     let clock = Clock::start();
     let mut late: Vec<Span> =
         (0..200).map(|_| clock.sleep_until(clock.now() + Span::from_millis(1))).collect();
@@ -218,6 +218,7 @@ fn timers() -> Ability {
     let (median, p99) = (late[100], late[198]);
     let good = p99 < Span::from_millis(1);
     let scheduling = match scheduling {
+        Scheduling::Deadline => "with deadlines of its own",
         Scheduling::RealTime => "in real-time scheduling",
         Scheduling::ShortSlices => "in short slices of the processor",
         Scheduling::Ordinary => "in ordinary scheduling",

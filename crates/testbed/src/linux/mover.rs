@@ -16,7 +16,7 @@ use crate::clock::Clock;
 use crate::device::Device;
 use crate::message::serde_name;
 use crate::recorder::recorder_queue;
-use crate::scheduling::{Scheduling, be_prompt, stay_awake};
+use crate::scheduling::{Scheduling, be_prompt_throughout, stay_awake};
 use crate::steering_link::SteeredEnd;
 use crate::traffic::traffic_of;
 use crate::trial::{self, RecorderThread};
@@ -198,7 +198,7 @@ fn run(
     stop: &AtomicBool,
     packets: &AtomicUsize,
 ) -> Result<(BridgeReport, Scheduling), TrialError> {
-    let scheduling = be_prompt(tuning.real_time);
+    let scheduling = be_prompt_throughout(tuning.real_time);
     let awake = stay_awake();
     bridge.run(|&BridgeState { on_path, .. }| {
         packets.store(on_path, Ordering::Relaxed);

@@ -9,6 +9,8 @@ use crate::sys;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Scheduling {
+    /// Before all others, for nearly all of each few milliseconds.
+    Deadline,
     /// Before all ordinary threads.
     RealTime,
     /// In short slices, sooner than others.
@@ -28,6 +30,18 @@ pub(crate) fn be_prompt(real_time: bool) -> Scheduling {
     } else {
         Scheduling::Ordinary
     }
+}
+
+/// As [`be_prompt`], for the one thread of a trial that hardly sleeps. Linux gives ordinary threads
+/// their share of a processor from one of [`Scheduling::RealTime`] in one piece, up to 50 ms each
+/// second (`fair_server` in kernel/sched/deadline.c, since 6.12); from one with deadlines, in
+/// pieces below a millisecond.
+pub(crate) fn be_prompt_throughout(real_time: bool) -> Scheduling {
+    let scheduling = be_prompt(real_time);
+    if scheduling == Scheduling::RealTime && sys::run_by_deadlines().is_ok() {
+        return Scheduling::Deadline;
+    }
+    scheduling
 }
 
 /// Keeps the processors from sleep so deep that waking takes long, until it is dropped

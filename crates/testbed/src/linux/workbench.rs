@@ -237,7 +237,7 @@ fn move_frames(
     }
     let mut bridge = Bridge::new(clock, ends, &joint.plans, 1, joint.tuning, bridge_queue);
     let counters = bridge.counters();
-    scheduling::be_prompt(joint.tuning.real_time);
+    scheduling::be_prompt_throughout(joint.tuning.real_time);
     let awake = joint.awake.then(scheduling::stay_awake);
     bridge.run(|_| over.load(Ordering::Relaxed))?;
     drop(awake);

@@ -2,15 +2,14 @@
 
 use tcplab_units::{Instant, Span};
 
-/// The bridge sleeps one part in so many of its time, unless it has work all the time. The kernel
-/// stops a thread that runs before all others for 50 ms once it has left them less than 5 % of a
-/// second (sched_rt_runtime_us; `fair_server` in kernel/sched/fair.c); and a path whose packets are
-/// never further apart than [`Tuning::spin`](crate::Tuning::spin) would otherwise be busy-waited
-/// for only: at 200 Mbit/s, full packets are 61 µs apart.
+/// The bridge sleeps one part in so many of its time, unless it has work all the time: less than its
+/// share of a period of 4 ms, when it runs by deadlines. The kernel stops a thread that takes more,
+/// and a path whose packets are never further apart than [`Tuning::spin`](crate::Tuning::spin) would
+/// otherwise be busy-waited for only: at 200 Mbit/s, full packets are 61 µs apart.
 const PARTS: u64 = 8;
 
-/// The largest budget.
-const MOST: Span = Span::from_millis(20);
+/// The largest budget: with it, a period's share is not exceeded.
+const MOST: Span = Span::from_millis(1);
 
 /// Time for busy-waiting, earned by sleep.
 pub(super) struct SpinBudget {

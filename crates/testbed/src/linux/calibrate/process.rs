@@ -34,7 +34,7 @@ pub(crate) fn calibrate(
     sysctl::keep_quiet();
     let mut path_ends =
         CalibrationPath::new([CalibrationEnd::new(0, kind)?, CalibrationEnd::new(1, kind)?]);
-    let scheduling = scheduling::be_prompt(request.tuning.real_time);
+    let scheduling = scheduling::be_prompt_throughout(request.tuning.real_time);
     let awake = scheduling::stay_awake();
     let steps = request.rounds.len() + if request.machine { MACHINE_STEPS } else { 0 };
     let mut done = 0;
@@ -73,7 +73,7 @@ pub(crate) fn measure(request: &CeilingRequest, _: Privilege) -> Result<(), Tria
     sysctl::keep_quiet();
     let mut path_ends =
         CalibrationPath::new([CalibrationEnd::new(0, kind)?, CalibrationEnd::new(1, kind)?]);
-    scheduling::be_prompt(request.tuning.real_time);
+    scheduling::be_prompt_throughout(request.tuning.real_time);
     let awake = scheduling::stay_awake();
     let ceiling = ceiling(&mut path_ends, request.tuning)?;
     drop(awake);

@@ -234,6 +234,32 @@ pub(crate) fn run_in_real_time() -> io::Result<()> {
     Ok(())
 }
 
+/// Gives the calling thread 94 % of a processor before all others, in periods of 4 ms, if that is
+/// allowed and there is so much left (sched(7), SCHED_DEADLINE, which needs CAP_SYS_NICE). The kernel
+/// gives 95 % of all processors to such threads, of which the `fair_server` of each has 5 %.
+pub(crate) fn run_by_deadlines() -> io::Result<()> {
+    const PERIOD_NANOS: u64 = 4_000_000;
+    const RUNTIME_NANOS: u64 = 3_960_000;
+    // SAFETY: an all-zero sched_attr is a valid one.
+    let mut attributes: libc::sched_attr = unsafe { zeroed() };
+    attributes.size = size_of::<libc::sched_attr>() as u32;
+    attributes.sched_policy = libc::SCHED_DEADLINE as u32;
+    attributes.sched_flags = libc::SCHED_FLAG_RESET_ON_FORK as u64;
+    attributes.sched_runtime = RUNTIME_NANOS;
+    attributes.sched_deadline = PERIOD_NANOS;
+    attributes.sched_period = PERIOD_NANOS;
+    set_attributes(&attributes)
+}
+
+/// Sets how the calling thread is scheduled.
+fn set_attributes(attributes: &libc::sched_attr) -> io::Result<()> {
+    // SAFETY: the attributes outlive the call; 0 is the calling thread.
+    let result =
+        unsafe { libc::syscall(libc::SYS_sched_setattr, 0, std::ptr::from_ref(attributes), 0) };
+    check(result as libc::c_int)?;
+    Ok(())
+}
+
 /// Asks for time on the processor in short slices, and so sooner (sched_setattr(2) with
 /// `sched_runtime`, Linux 6.12). Any process may.
 pub(crate) fn run_in_short_slices() -> io::Result<()> {
@@ -254,10 +280,7 @@ fn run_in_slices(nice: i32) -> io::Result<()> {
     attributes.size = size_of::<libc::sched_attr>() as u32;
     attributes.sched_runtime = SLICE_NANOS;
     attributes.sched_nice = nice;
-    // SAFETY: the attributes outlive the call; 0 is the calling thread.
-    let result = unsafe { libc::syscall(libc::SYS_sched_setattr, 0, &raw const attributes, 0) };
-    check(result as libc::c_int)?;
-    Ok(())
+    set_attributes(&attributes)
 }
 
 /// The number of an interface of the calling thread's namespace.

@@ -51,7 +51,7 @@ pub(super) fn conduct<D, C: Carrier>(
         .and_then(|()| client.go.send(clock))
         .map_err(|_| TrialError::panicked())?;
     let scheduling = if C::IS_PROMPT {
-        scheduling::be_prompt(request.tuning.real_time)
+        scheduling::be_prompt_throughout(request.tuning.real_time)
     } else {
         Scheduling::Ordinary
     };
