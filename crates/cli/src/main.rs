@@ -6,6 +6,7 @@ mod bisect;
 mod bridge;
 mod cluster;
 mod compare;
+mod completions;
 mod control;
 mod doctor;
 mod exit;
@@ -14,6 +15,7 @@ mod fidelity;
 mod kernel;
 mod live;
 mod load;
+mod man;
 mod metrics;
 mod mistaken;
 mod output;
@@ -86,6 +88,8 @@ fn main() -> ExitCode {
         Command::Advise(arguments) => advise::advise(&arguments),
         Command::Rfc6349(arguments) => rfc6349::rfc6349(&arguments),
         Command::Metrics(arguments) => metrics::metrics(&arguments),
+        Command::Completions(arguments) => completions::completions(&arguments),
+        Command::Man(arguments) => man::man(&arguments),
         Command::World { arguments } => return tcplab_testbed::serve(&arguments),
     };
     let code = result.unwrap_or_else(|error| print_error::print_error(&error));
