@@ -1,5 +1,5 @@
 //! What is handed out: programs for each system, archives, packages, symbols, lists of contents
-//! and checksums, in `target/dist`. The same commit and tools give the same bytes.
+//! and checksums, in `target/packages`. The same commit and tools give the same bytes.
 
 mod archive;
 mod build;
@@ -144,7 +144,7 @@ struct Copy {
 
 impl Copy {
     fn of(workspace: &Workspace) -> anyhow::Result<Copy> {
-        let place = workspace.target.join("dist-copy");
+        let place = workspace.target.join("packages-copy");
         if place.exists() {
             fs::remove_dir_all(&place)?;
         }

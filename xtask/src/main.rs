@@ -25,7 +25,7 @@ Tasks:
   tidy      check the rules no compiler knows: lengths, dead files, banned calls, layering, layout
   licences  check what we are built from: licences, sources, versions
   dist [SYSTEM …] [--check]
-            build what is handed out, in target/dist; --check builds twice and compares
+            build what is handed out, in target/packages; --check builds twice and compares
   documents [SCENARIO …]
             measure the pages of docs/documents again: what is missing, old, or named here
   help      print this

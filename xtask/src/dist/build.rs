@@ -50,12 +50,12 @@ impl Workspace {
 
     /// What is handed out.
     pub(super) fn dist(&self) -> PathBuf {
-        self.target.join("dist")
+        self.target.join("packages")
     }
 
     /// What it is made from.
     pub(super) fn work(&self) -> PathBuf {
-        self.target.join("dist-work")
+        self.target.join("packages-work")
     }
 
     /// A command whose result depends on the commit alone.
