@@ -14,6 +14,7 @@ pub(super) fn write(directory: &Path) -> anyhow::Result<()> {
     for entry in fs::read_dir(directory)? {
         names.push(entry?.file_name());
     }
+    names.retain(|name| name != NAME);
     names.sort();
     let sums = said(Command::new("sha256sum").current_dir(directory).arg("--").args(&names))?;
     fs::write(directory.join(NAME), sums)?;
