@@ -74,6 +74,11 @@ use arguments::Command;
 #[cfg(not(unix))]
 use signals_elsewhere as signals;
 
+/// musl's own allocator is slow, with several threads above all.
+#[cfg(target_env = "musl")]
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 fn main() -> ExitCode {
     signals::survive_full_files();
     let command = match arguments::parse() {

@@ -22,7 +22,8 @@ use crate::unfinished::Unfinished;
 use destination::Destination;
 #[cfg(target_os = "linux")]
 pub(crate) use passed_on::{has_one_output, pass_on_error, pass_on_output};
-pub(crate) use rights::new_file;
+use rights::SHARED;
+pub(crate) use rights::{PRIVATE, new_file};
 pub(crate) use terminal::{
     Bar, LiveLine, columns, has_seen_notes, output_for_screen, print_coloured_note, print_note,
     print_note_unless,
@@ -153,9 +154,6 @@ struct Growing {
     place: PathBuf,
 }
 
-/// The access rights of a new file before the umask: of outputs, and of captures.
-const SHARED: u32 = 0o666;
-pub(crate) const PRIVATE: u32 = 0o600;
 /// Size of the write buffer, bytes.
 const BUFFER: usize = 1 << 18;
 

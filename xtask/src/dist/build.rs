@@ -70,7 +70,7 @@ impl Workspace {
 }
 
 pub(super) fn program(workspace: &Workspace, system: &System) -> anyhow::Result<Built> {
-    get_library(workspace, system.target)?;
+    ensure_library(workspace, system.target)?;
     run(&mut cargo(workspace, system)?)?;
     let made = workspace.target.join(system.target).join(PROFILE).join(system.program);
     let place = workspace.work().join(format!("{}-program", system.name));
@@ -78,15 +78,15 @@ pub(super) fn program(workspace: &Workspace, system: &System) -> anyhow::Result<
     let program = place.join(system.program);
     let objcopy = objcopy()?;
     let symbols = place.join(format!("{}.debug", system.program));
-    let has_symbols_apart = system.linker != Linker::Zig;
+    let has_symbols_apart = system.linker != Linker::MacOs;
     if has_symbols_apart {
         let packed = ["--only-keep-debug", "--compress-debug-sections=zlib"];
-        let wanted = if system.linker == Linker::Own { &packed[..] } else { &packed[..1] };
+        let wanted = if system.linker == Linker::Musl { &packed[..] } else { &packed[..1] };
         run(Command::new(&objcopy).args(wanted).arg(&made).arg(&symbols))?;
     }
     let mut strip = Command::new(&objcopy);
     strip.arg("--strip-all");
-    if system.linker == Linker::Own {
+    if system.linker == Linker::Musl {
         // The link is the name of the file alone, without a directory.
         strip.arg(format!("--add-gnu-debuglink={}", symbols.display()));
     }
@@ -95,7 +95,7 @@ pub(super) fn program(workspace: &Workspace, system: &System) -> anyhow::Result<
 }
 
 /// The standard library for a system, from rustup where it is missing.
-fn get_library(workspace: &Workspace, target: &str) -> anyhow::Result<()> {
+fn ensure_library(workspace: &Workspace, target: &str) -> anyhow::Result<()> {
     let place =
         said(workspace.command("rustc").args(["--print", "target-libdir", "--target", target]))?;
     if Path::new(place.trim()).exists() {
@@ -107,15 +107,11 @@ fn get_library(workspace: &Workspace, target: &str) -> anyhow::Result<()> {
 
 fn cargo(workspace: &Workspace, system: &System) -> anyhow::Result<Command> {
     let mut command = workspace.command("cargo");
-    command.arg(if system.linker == Linker::Zig { "zigbuild" } else { "build" });
+    command.arg(if system.linker == Linker::MinGw { "build" } else { "zigbuild" });
     command.args(["--locked", "--package", "tcplab", "--profile", PROFILE]);
     command.args(["--target", system.target]).arg("--target-dir").arg(&workspace.target);
     command.env("CARGO_ENCODED_RUSTFLAGS", flags(workspace, system)?);
     command.env_remove("RUSTFLAGS").env("CARGO_INCREMENTAL", "0");
-    if system.linker == Linker::Own {
-        let key = system.target.to_uppercase().replace('-', "_");
-        command.env(format!("CARGO_TARGET_{key}_LINKER"), "rust-lld");
-    }
     Ok(command)
 }
 
@@ -130,7 +126,7 @@ fn flags(workspace: &Workspace, system: &System) -> anyhow::Result<OsString> {
         remapped(&workspace.repository, "/tcplab"),
         remapped(&cargo_home, "/cargo"),
     ];
-    if system.linker == Linker::Zig {
+    if system.linker == Linker::MacOs {
         let frameworks = workspace.repository.join("scripts/macos");
         flags.push(OsString::from(format!("-Clink-arg=-F{}", frameworks.display())));
     }

@@ -23,12 +23,12 @@ pub(super) struct Packages {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Linker {
-    /// LLVM's, which comes with the compiler, as musl does: nothing of this machine takes part.
-    Own,
+    /// By `cargo-zigbuild`, with the C library musl: nothing of this machine takes part.
+    Musl,
     /// Debian's `gcc-mingw-w64-x86-64`.
     MinGw,
     /// By `cargo-zigbuild`, with `scripts/macos` in place of Apple's frameworks.
-    Zig,
+    MacOs,
 }
 
 pub(super) const SYSTEMS: &[System] = &[
@@ -36,7 +36,7 @@ pub(super) const SYSTEMS: &[System] = &[
         name: "x86_64-linux",
         target: "x86_64-unknown-linux-musl",
         program: "tcplab",
-        linker: Linker::Own,
+        linker: Linker::Musl,
         archive: "tar.gz",
         packages: Some(Packages { deb: "amd64", rpm: "x86_64" }),
     },
@@ -44,7 +44,7 @@ pub(super) const SYSTEMS: &[System] = &[
         name: "aarch64-linux",
         target: "aarch64-unknown-linux-musl",
         program: "tcplab",
-        linker: Linker::Own,
+        linker: Linker::Musl,
         archive: "tar.gz",
         packages: Some(Packages { deb: "arm64", rpm: "aarch64" }),
     },
@@ -60,7 +60,7 @@ pub(super) const SYSTEMS: &[System] = &[
         name: "aarch64-macos",
         target: "aarch64-apple-darwin",
         program: "tcplab",
-        linker: Linker::Zig,
+        linker: Linker::MacOs,
         archive: "tar.gz",
         packages: None,
     },

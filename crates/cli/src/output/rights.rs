@@ -17,6 +17,10 @@ pub(crate) fn new_file(_: u32) -> OpenOptions {
     File::options()
 }
 
+/// The access rights of a new file before the umask: of outputs, and of captures.
+pub(super) const SHARED: u32 = 0o666;
+pub(crate) const PRIVATE: u32 = 0o600;
+
 /// The access rights of a file.
 #[cfg(unix)]
 pub(super) fn of(about: &Metadata) -> u32 {
@@ -26,5 +30,5 @@ pub(super) fn of(about: &Metadata) -> u32 {
 
 #[cfg(not(unix))]
 pub(super) fn of(_: &Metadata) -> u32 {
-    super::SHARED
+    SHARED
 }

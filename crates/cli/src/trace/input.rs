@@ -67,14 +67,14 @@ impl<'a> Input<'a> {
     }
 
     #[cfg(target_os = "linux")]
-    fn capture<S: Sink>(&self, interface: &String, sink: S) -> Result<Passed<S>> {
+    fn capture<S: Sink>(&self, interface: &str, sink: S) -> Result<Passed<S>> {
         let analyzer = self.analyzer(sink);
         let (analyzer, link) = live::capture(interface, self.live, self.filter, analyzer)?;
-        Ok(self.passed(analyzer.finish_into(), vec![interface.clone()], vec![link]))
+        Ok(self.passed(analyzer.finish_into(), vec![interface.into()], vec![link]))
     }
 
     #[cfg(not(target_os = "linux"))]
-    fn capture<S: Sink>(&self, _: &String, _: S) -> Result<Passed<S>> {
+    fn capture<S: Sink>(&self, _: &str, _: S) -> Result<Passed<S>> {
         Err(crate::elsewhere::needs_linux("capturing from an interface"))
     }
 

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use crate::home::Home;
+use crate::home::{Home, skipped};
 
 /// The commands that the help lists.
 fn commands(home: &Home) -> Vec<String> {
@@ -20,7 +20,7 @@ fn has(program: &str) -> bool {
     let found = Command::new("sh").args(["-c", &format!("command -v {program}")]).output();
     let found = found.is_ok_and(|it| it.status.success());
     if !found {
-        println!("skipped: there is no {program}");
+        skipped(&format!("there is no {program}"));
     }
     found
 }
@@ -90,7 +90,7 @@ fn manual_has_a_page_for_each_command_that_man_reads() {
     names.extend(commands(&home).iter().map(|name| format!("tcplab-{name}")));
     assert!(names.len() > 20, "{names:?}");
     for name in names {
-        let page = home.path(&format!("pages/man1/{name}.1"));
+        let page = home.path(format!("pages/man1/{name}.1"));
         let text = fs::read_to_string(&page).unwrap_or_else(|error| panic!("{name}: {error}"));
         for part in [".SH NAME", ".SH SYNOPSIS", ".SH OPTIONS"] {
             assert!(text.contains(part), "{name}: {part}");
