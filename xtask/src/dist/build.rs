@@ -120,10 +120,10 @@ fn flags(workspace: &Workspace, system: &System) -> anyhow::Result<OsString> {
     let cargo_home = std::env::var_os("CARGO_HOME").map(PathBuf::from);
     let home = std::env::var_os("HOME").map(|home| PathBuf::from(home).join(".cargo"));
     let cargo_home = cargo_home.or(home).context("neither CARGO_HOME nor HOME is set")?;
-    // Later ones win.
+    // Later ones win: what was built is often below the repository.
     let mut flags = vec![
-        remapped(&workspace.target, "/target"),
         remapped(&workspace.repository, "/tcplab"),
+        remapped(&workspace.target, "/target"),
         remapped(&cargo_home, "/cargo"),
     ];
     if system.linker == Linker::MacOs {

@@ -67,7 +67,7 @@ fn bash_completes_commands_flags_and_values() {
         let words: Vec<&str> = line.split(' ').collect();
         let (last, before) = (words[words.len() - 1], words[words.len() - 2]);
         let asked = format!(
-            "source script; COMP_WORDS=({line}); COMP_CWORD={}; \
+            "source ./script; COMP_WORDS=({line}); COMP_CWORD={}; \
              _tcplab tcplab '{last}' '{before}'; echo \"${{COMPREPLY[*]}}\"",
             words.len() - 1
         );
