@@ -35,9 +35,8 @@ fn write_pages(command: &Command, directory: &Path) -> Result<()> {
 }
 
 fn page(command: &Command) -> Result<String> {
-    let man = Man::new(command.clone()).manual("tcplab manual");
-    let mut text = Vec::new();
-    man.render_title(&mut text)?;
+    let man = Man::new(command.clone());
+    let mut text = title(command).into_bytes();
     man.render_name_section(&mut text)?;
     man.render_synopsis_section(&mut text)?;
     man.render_description_section(&mut text)?;
@@ -47,6 +46,14 @@ fn page(command: &Command) -> Result<String> {
     }
     write_examples(command, &mut text)?;
     Ok(String::from_utf8(text)?)
+}
+
+/// The macro of the head and foot (man(7)), without a date: clap_mangen leaves an empty one away,
+/// and what follows takes its place.
+fn title(command: &Command) -> String {
+    let name = command.get_display_name().unwrap_or(command.get_name());
+    let version = env!("CARGO_PKG_VERSION");
+    format!(".TH {name} 1 \"\" \"tcplab {version}\" \"tcplab manual\"\n")
 }
 
 /// The end of a command's help: blocks with headings of their own, whose lines stay as they are.

@@ -92,6 +92,8 @@ fn manual_has_a_page_for_each_command_that_man_reads() {
     for name in names {
         let page = home.path(format!("pages/man1/{name}.1"));
         let text = fs::read_to_string(&page).unwrap_or_else(|error| panic!("{name}: {error}"));
+        let head = format!(".TH {name} 1 \"\" \"tcplab {}\"", env!("CARGO_PKG_VERSION"));
+        assert!(text.starts_with(&head), "{name}: {text}");
         for part in [".SH NAME", ".SH SYNOPSIS", ".SH OPTIONS"] {
             assert!(text.contains(part), "{name}: {part}");
         }
