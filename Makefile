@@ -124,6 +124,17 @@ bench-python: wheel ## the Python package side by side with pyshark, scapy, dpkt
 	TCPLAB=$(PYTHON)/bin/tcplab $(PYTHON)/bin/python python/benches/bench.py $(BENCH)
 	@$(PYTHON)/bin/pip uninstall --quiet --yes tcplab
 
+# Some systems alone: make dist SYSTEMS="x86_64-linux"; twice, and compared: make dist SYSTEMS=--check.
+SYSTEMS ?=
+
+.PHONY: dist
+dist: toolchain ## programs, packages, symbols, contents and checksums for Linux, Windows and macOS, in target/packages (docs/install.md)
+	@$(python_tools)
+	@scripts/system-package.sh rpmbuild rpm "packages for Fedora and openSUSE"
+	@scripts/system-package.sh zip zip "the archive for Windows"
+	@scripts/system-package.sh x86_64-w64-mingw32-gcc gcc-mingw-w64-x86-64 "linking for Windows"
+	PATH="$(CURDIR)/$(PYTHON)/bin:$$PATH" cargo xtask dist $(SYSTEMS)
+
 .PHONY: documents
 documents: toolchain ## measure the pages of the founding documents again (docs/documents)
 	cargo build --locked --release --package tcplab
@@ -286,6 +297,9 @@ system-packages: toolchain
 	@scripts/system-package.sh bison bison "the kernel that tests of virtual time run on"
 	@scripts/system-package.sh bc bc "the kernel that tests of virtual time run on"
 	@scripts/system-package.sh patch patch "the kernel that tests of virtual time run on"
+	@scripts/system-package.sh zsh zsh "the test that shows our completions to zsh"
+	@scripts/system-package.sh fish fish "the test that shows our completions to fish"
+	@scripts/system-package.sh mandoc mandoc "the test that checks our manual pages"
 
 # $(call tool,<program>,<version>,<features>): quick to build matters more than quick to run.
 define tool

@@ -4,11 +4,12 @@
 
 use std::collections::BTreeSet;
 use std::path::Path;
-use std::process::Command;
 
-use anyhow::{Context as _, bail, ensure};
+use anyhow::{Context as _, ensure};
 use serde::Deserialize;
 use spdx::{Expression, ParseMode};
+
+use crate::dependencies::{Metadata, Package, tree};
 
 /// What of `deny.toml` is read here.
 #[derive(Debug, Deserialize)]
@@ -28,38 +29,13 @@ struct Licenses {
     allow: Vec<String>,
 }
 
-/// What `cargo metadata` prints, as far as it matters.
-#[derive(Debug, Deserialize)]
-struct Metadata {
-    packages: Vec<Package>,
-}
-
-#[derive(Debug, Deserialize)]
-struct Package {
-    name: String,
-    version: String,
-    license: Option<String>,
-    /// None for a crate of this workspace.
-    source: Option<String>,
-    dependencies: Vec<Dependency>,
-}
-
-#[derive(Debug, Deserialize)]
-struct Dependency {
-    name: String,
-    req: String,
-    source: Option<String>,
-}
-
 /// The violations, a sentence each, and the number of crates checked.
 pub(crate) fn check(root: &Path) -> anyhow::Result<(Vec<String>, usize)> {
     let file = root.join("deny.toml");
     let text = std::fs::read_to_string(&file).with_context(|| format!("{}", file.display()))?;
     let policy: Policy = toml::from_str(&text).context("deny.toml")?;
     let used = used(root, &policy.graph.targets)?;
-    let metadata: Metadata =
-        serde_json::from_str(&cargo(root, &["metadata", "--format-version", "1"])?)
-            .context("what cargo metadata prints")?;
+    let metadata = Metadata::read(root)?;
     let packages: Vec<&Package> = metadata
         .packages
         .iter()
@@ -70,33 +46,11 @@ pub(crate) fn check(root: &Path) -> anyhow::Result<(Vec<String>, usize)> {
     Ok((complaints.collect(), packages.len()))
 }
 
-/// `name vVERSION` of every crate built for one of the targets; `cargo metadata` would name those
-/// too that a feature of another target asks for.
+/// Every crate built for one of the targets, tests too.
 fn used(root: &Path, targets: &[String]) -> anyhow::Result<BTreeSet<String>> {
-    let mut arguments =
-        vec!["tree", "--workspace", "--edges", "normal,build,dev", "--prefix", "none"];
-    arguments.extend(["--format", "{p}", "--no-dedupe"]);
-    arguments.extend(targets.iter().flat_map(|target| ["--target", target]));
-    let printed = cargo(root, &arguments)?;
-    let crates = printed.lines().filter_map(|line| {
-        let mut words = line.split(' ');
-        Some(format!("{} {}", words.next()?, words.next()?))
-    });
-    Ok(crates.collect())
-}
-
-fn cargo(root: &Path, arguments: &[&str]) -> anyhow::Result<String> {
-    let program = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let output = Command::new(program)
-        .args(arguments)
-        .arg("--locked")
-        .current_dir(root)
-        .output()
-        .context("cannot run cargo")?;
-    if !output.status.success() {
-        bail!("cargo {}: {}", arguments[0], String::from_utf8_lossy(&output.stderr).trim());
-    }
-    String::from_utf8(output.stdout).context("what cargo prints")
+    let mut flags = vec!["--workspace", "--edges", "normal,build,dev"];
+    flags.extend(targets.iter().flat_map(|target| ["--target", target]));
+    tree(root, &flags)
 }
 
 fn judge(package: &Package, allowed: &[String]) -> Vec<String> {
@@ -136,9 +90,11 @@ fn allows(expression: &Expression, allowed: &[String]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::dependencies::Dependency;
 
     fn package(license: Option<&str>, source: Option<&str>) -> Package {
         Package {
+            id: "it".into(),
             name: "it".into(),
             version: "1.0.0".into(),
             license: license.map(Into::into),

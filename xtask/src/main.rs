@@ -5,6 +5,8 @@
     reason = "a tool at the terminal speaks by printing"
 )]
 
+mod dependencies;
+mod dist;
 mod documents;
 mod licences;
 mod tidy;
@@ -22,6 +24,8 @@ Usage: cargo xtask <task>
 Tasks:
   tidy      check the rules no compiler knows: lengths, dead files, banned calls, layering, layout
   licences  check what we are built from: licences, sources, versions
+  dist [SYSTEM …] [--check]
+            build what is handed out, in target/packages; --check builds twice and compares
   documents [SCENARIO …]
             measure the pages of docs/documents again: what is missing, old, or named here
   help      print this
@@ -39,6 +43,7 @@ fn run(arguments: &[&str]) -> anyhow::Result<ExitCode> {
     match arguments {
         [] | ["help" | "-h" | "--help"] => print!("{HELP}"),
         ["tidy"] => return run_tidy(),
+        ["dist", arguments @ ..] => dist::make(&repository()?, arguments)?,
         ["documents", named @ ..] => documents::make(&repository()?, named)?,
         ["licences"] => return run_licences(),
         other => anyhow::bail!("no task is called `{}`\n\n{HELP}", other.join(" ")),

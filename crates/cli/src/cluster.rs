@@ -2,7 +2,7 @@
 
 use std::env;
 use std::ffi::OsString;
-use std::os::unix::process::CommandExt;
+use std::io;
 use std::path::PathBuf;
 use std::process::{Command, ExitCode, Stdio};
 
@@ -27,8 +27,23 @@ pub(crate) fn in_python(arguments: &ClusterArguments) -> Result<ExitCode> {
             format!("pip install {package}, in the Python environment that is active"),
         )
     })?;
-    let said = Command::new(&python).args(["-m", MODULE]).args(env::args_os().skip(1)).exec();
-    Err(anyhow!(said).context(format!("cannot start {}", PathBuf::from(python).display())))
+    let mut command = Command::new(&python);
+    command.args(["-m", MODULE]).args(env::args_os().skip(1));
+    let cannot = format!("cannot start {}", PathBuf::from(python).display());
+    become_it(command).map_err(|said| anyhow!(said).context(cannot))
+}
+
+#[cfg(unix)]
+fn become_it(mut command: Command) -> io::Result<ExitCode> {
+    use std::os::unix::process::CommandExt;
+    Err(command.exec())
+}
+
+/// No process becomes another program here, so this one waits.
+#[cfg(not(unix))]
+fn become_it(mut command: Command) -> io::Result<ExitCode> {
+    let code = command.status()?.code().and_then(|code| u8::try_from(code).ok());
+    Ok(ExitCode::from(code.unwrap_or(crate::exit::ERROR)))
 }
 
 /// Where Python may be: beside this program, as in a virtual environment, then on the PATH.

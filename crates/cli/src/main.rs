@@ -1,19 +1,32 @@
 //! The `tcplab` binary.
+#![cfg_attr(
+    not(target_os = "linux"),
+    allow(dead_code, unused_imports, reason = "what serves commands for Linux alone")
+)]
 
 mod advise;
 mod arguments;
+#[cfg(target_os = "linux")]
 mod bisect;
+#[cfg(target_os = "linux")]
 mod bridge;
 mod cluster;
 mod compare;
+mod completions;
 mod control;
+#[cfg(target_os = "linux")]
 mod doctor;
+#[cfg(not(target_os = "linux"))]
+mod elsewhere;
 mod exit;
 mod export;
 mod fidelity;
+#[cfg(target_os = "linux")]
 mod kernel;
 mod live;
+#[cfg(target_os = "linux")]
 mod load;
+mod man;
 mod metrics;
 mod mistaken;
 mod output;
@@ -32,30 +45,42 @@ mod run_scenario;
 mod run_summary;
 mod scenarios;
 mod series;
+#[cfg(target_os = "linux")]
 mod server;
+#[cfg(target_os = "linux")]
 mod shell;
+#[cfg(unix)]
 mod signals;
+#[cfg(not(unix))]
+mod signals_elsewhere;
+#[cfg(target_os = "linux")]
 mod sockopts;
 mod states;
 mod tc;
 mod trace;
+#[cfg(target_os = "linux")]
 mod traffic;
+#[cfg(target_os = "linux")]
 mod traffic_page;
 mod ui;
 mod unfinished;
 mod verify;
+#[cfg(target_os = "linux")]
 mod virtual_shell;
 
 use std::process::ExitCode;
-use std::sync::Arc;
 
 use arguments::Command;
-use signal_hook::consts::SIGXFSZ;
+#[cfg(not(unix))]
+use signals_elsewhere as signals;
+
+/// musl's own allocator is slow, with several threads above all.
+#[cfg(target_env = "musl")]
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
-    // With any handler, writing past `ulimit -f` returns an error instead of killing the process
-    // (setrlimit(2)).
-    let _ = signal_hook::flag::register(SIGXFSZ, Arc::default());
+    signals::survive_full_files();
     let command = match arguments::parse() {
         Ok(command) => command,
         Err(said) => return print_error::print_usage(&said),
@@ -69,24 +94,37 @@ fn main() -> ExitCode {
         Command::Sweep(arguments) => cluster::in_python(&arguments.cluster),
         Command::Archive(arguments) => cluster::in_python(&arguments.cluster),
         Command::States(arguments) => states::states(&arguments),
+        #[cfg(target_os = "linux")]
         Command::Shell(arguments) => shell::shell(&arguments),
+        #[cfg(target_os = "linux")]
         Command::Bridge(arguments) => bridge::bridge(arguments),
         Command::Path(arguments) => paths::path(&arguments),
         Command::Export(arguments) => export::export(&arguments),
         Command::Replay(arguments) => replay::replay(&arguments),
         Command::Packetdrill(arguments) => packetdrill::packetdrill(&arguments),
         Command::Fidelity(arguments) => fidelity::fidelity(&arguments),
+        #[cfg(target_os = "linux")]
         Command::Server(arguments) => server::server(&arguments),
+        #[cfg(target_os = "linux")]
         Command::Load(arguments) => load::load(&arguments),
+        #[cfg(target_os = "linux")]
         Command::Bisect(arguments) => bisect::bisect(&arguments),
+        #[cfg(target_os = "linux")]
         Command::Kernel(arguments) => kernel::kernel(&arguments),
         Command::Ui(arguments) => ui::ui(&arguments),
+        #[cfg(target_os = "linux")]
         Command::Doctor(arguments) => doctor::doctor(&arguments),
+        #[cfg(target_os = "linux")]
         Command::Sockopts(arguments) => sockopts::sockopts(&arguments),
         Command::Advise(arguments) => advise::advise(&arguments),
         Command::Rfc6349(arguments) => rfc6349::rfc6349(&arguments),
         Command::Metrics(arguments) => metrics::metrics(&arguments),
+        Command::Completions(arguments) => completions::completions(&arguments),
+        Command::Man(arguments) => man::man(&arguments),
+        #[cfg(target_os = "linux")]
         Command::World { arguments } => return tcplab_testbed::serve(&arguments),
+        #[cfg(not(target_os = "linux"))]
+        command => elsewhere::refuse(&command),
     };
     let code = result.unwrap_or_else(|error| print_error::print_error(&error));
     signals::exit_code().unwrap_or(code)

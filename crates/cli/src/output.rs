@@ -1,14 +1,16 @@
 //! Output: answers go to standard output and files, everything else to standard error.
 
 mod destination;
+#[cfg(target_os = "linux")]
 mod passed_on;
+mod rights;
 mod terminal;
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::fs::{self, File, OpenOptions};
+use std::fs::File;
+use std::fs::{self, OpenOptions};
 use std::io::{self, BufWriter, Write};
-use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
@@ -18,7 +20,10 @@ use tcplab_quantities::Document;
 use crate::arguments::JsonArguments;
 use crate::unfinished::Unfinished;
 use destination::Destination;
+#[cfg(target_os = "linux")]
 pub(crate) use passed_on::{has_one_output, pass_on_error, pass_on_output};
+use rights::SHARED;
+pub(crate) use rights::{PRIVATE, new_file};
 pub(crate) use terminal::{
     Bar, LiveLine, columns, has_seen_notes, output_for_screen, print_coloured_note, print_note,
     print_note_unless,
@@ -149,9 +154,6 @@ struct Growing {
     place: PathBuf,
 }
 
-/// The access rights of a new file before the umask: of outputs, and of captures.
-const SHARED: u32 = 0o666;
-pub(crate) const PRIVATE: u32 = 0o600;
 /// Size of the write buffer, bytes.
 const BUFFER: usize = 1 << 18;
 
@@ -241,9 +243,9 @@ fn open(name: &Path, mode: u32) -> io::Result<(File, Option<Growing>)> {
     // A leftover of a process with our PID, or a trap.
     let _ = fs::remove_file(&beside);
     // The new file keeps the access rights of the old one.
-    let mode = there.as_ref().map_or(mode, |it| it.permissions().mode() & 0o777);
+    let mode = there.as_ref().map_or(mode, rights::of);
     let (beside, file) = Unfinished::file(beside, |beside| {
-        File::options().write(true).create_new(true).mode(mode).open(beside)
+        new_file(mode).write(true).create_new(true).open(beside)
     })?;
     if let Some(there) = there {
         // What the umask took away.

@@ -5,13 +5,17 @@ use std::process::ExitCode;
 
 use anyhow::Error;
 use miette::{GraphicalReportHandler, GraphicalTheme, ThemeStyles};
-use tcplab_kernels::{BuildError, CacheError};
+#[cfg(target_os = "linux")]
+use tcplab_kernels::BuildError;
+use tcplab_kernels::CacheError;
 use tcplab_lab::bisect::BisectError;
 use tcplab_lab::compare::CompareError;
 use tcplab_lab::{LabError, ShellError};
+#[cfg(target_os = "linux")]
 use tcplab_load::LoadError;
 use tcplab_results::verification::AboveCeiling;
 use tcplab_scenario::ScenarioError;
+#[cfg(target_os = "linux")]
 use tcplab_servers::ServeError;
 use tcplab_testbed::TrialError;
 use tcplab_ui::UiError;
@@ -161,13 +165,26 @@ fn remedy(error: &Error, said: &str) -> Option<String> {
         .or_else(|| error.downcast_ref::<BisectError>().and_then(BisectError::remedy))
         .or_else(|| error.downcast_ref::<CompareError>().and_then(CompareError::remedy))
         .or_else(|| error.downcast_ref::<TrialError>().and_then(TrialError::remedy))
-        .or_else(|| error.downcast_ref::<ServeError>().and_then(ServeError::remedy))
-        .or_else(|| error.downcast_ref::<LoadError>().and_then(LoadError::remedy))
-        .or_else(|| error.downcast_ref::<BuildError>().and_then(BuildError::remedy))
+        .or_else(|| of_linux(error))
         .or_else(|| error.downcast_ref::<UiError>().and_then(UiError::remedy).map(str::to_owned))
         .or_else(|| error.downcast_ref::<CacheError>().and_then(CacheError::remedy))
         .or_else(|| error.downcast_ref::<AboveCeiling>().map(AboveCeiling::remedy))
         .or_else(|| said.contains(TOO_MANY_FILES).then(|| MORE_DESCRIPTORS.into()))
+}
+
+/// Of commands for Linux alone.
+#[cfg(target_os = "linux")]
+fn of_linux(error: &Error) -> Option<String> {
+    error
+        .downcast_ref::<ServeError>()
+        .and_then(ServeError::remedy)
+        .or_else(|| error.downcast_ref::<LoadError>().and_then(LoadError::remedy))
+        .or_else(|| error.downcast_ref::<BuildError>().and_then(BuildError::remedy))
+}
+
+#[cfg(not(target_os = "linux"))]
+fn of_linux(_: &Error) -> Option<String> {
+    None
 }
 
 /// The end of the error where a process has all descriptors that it may have (EMFILE), as the

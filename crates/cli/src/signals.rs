@@ -8,7 +8,7 @@ use std::sync::{Arc, LazyLock, Once};
 use std::thread;
 
 use anyhow::{Context, Result};
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
 use signal_hook::flag;
 use signal_hook::low_level::pipe;
 
@@ -19,6 +19,12 @@ static STOPPED_BY: LazyLock<Arc<AtomicUsize>> = LazyLock::new(Arc::default);
 
 /// Whether the command ends by itself when a signal asks it to.
 static ENDS_BY_ITSELF: AtomicBool = AtomicBool::new(false);
+
+/// With any handler, writing past `ulimit -f` returns an error instead of killing the process
+/// (setrlimit(2)).
+pub(crate) fn survive_full_files() {
+    let _ = flag::register(SIGXFSZ, Arc::default());
+}
 
 /// Sets `stop` on SIGINT, SIGTERM or SIGHUP; [`exit_code`] then has the signal's code.
 pub(crate) fn stop_on_signals(stop: &Arc<AtomicBool>) -> Result<()> {

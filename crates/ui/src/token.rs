@@ -1,7 +1,9 @@
 //! The secret in the link: who has it may use the page.
 
-use std::fs::{self, File};
-use std::io::{self, Read};
+use std::fs;
+#[cfg(unix)]
+use std::fs::File;
+use std::io;
 use std::path::Path;
 
 use tcplab_recording::make_private_directories;
@@ -29,8 +31,7 @@ impl Token {
 
     /// A token that nobody has.
     pub(crate) fn random() -> io::Result<Token> {
-        let mut bytes = [0; BYTES];
-        File::open("/dev/urandom")?.read_exact(&mut bytes)?;
+        let bytes = random_bytes()?;
         Ok(Token(format!("{:032x}", u128::from_be_bytes(bytes))))
     }
 
@@ -57,6 +58,24 @@ impl Token {
         let differs = self.0.bytes().zip(given.bytes()).fold(0, |all, (a, b)| all | (a ^ b));
         self.0.len() == given.len() && differs == 0
     }
+}
+
+#[cfg(unix)]
+fn random_bytes() -> io::Result<[u8; BYTES]> {
+    use std::io::Read;
+    let mut bytes = [0; BYTES];
+    File::open("/dev/urandom")?.read_exact(&mut bytes)?;
+    Ok(bytes)
+}
+
+/// Two values of SipHash under keys that the standard library asks the system for.
+#[cfg(not(unix))]
+#[expect(clippy::unnecessary_wraps, reason = "elsewhere a file is read")]
+fn random_bytes() -> io::Result<[u8; BYTES]> {
+    use std::hash::{BuildHasher, RandomState};
+    let keys = RandomState::new();
+    let halves = [1_u8, 2].map(|half| u128::from(keys.hash_one(half)));
+    Ok((halves[0] << 64 | halves[1]).to_be_bytes())
 }
 
 #[cfg(unix)]

@@ -1,10 +1,11 @@
 //! A trial that is watched, and where it is.
 
-use std::fs;
-use std::os::unix::fs::MetadataExt;
+use std::fs::{self, Metadata};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
+#[cfg(not(unix))]
+use std::time::SystemTime;
 
 use crate::history::History;
 
@@ -54,12 +55,25 @@ impl Places {
     }
     /// Which recording it is: another one where the trial is run again.
     pub fn identity(&self) -> Option<u64> {
-        self.now().and_then(|place| fs::metadata(place).ok()).map(|about| about.ino())
+        self.now().and_then(|place| fs::metadata(place).ok()).map(|about| identity(&about))
     }
     /// Whether nothing is added to it any more.
     pub fn is_done(&self) -> bool {
         self.now().is_none_or(|place| place.join("DONE").exists())
     }
+}
+
+#[cfg(unix)]
+fn identity(about: &Metadata) -> u64 {
+    use std::os::unix::fs::MetadataExt;
+    about.ino()
+}
+
+/// Without numbers of files: when it was made.
+#[cfg(not(unix))]
+fn identity(about: &Metadata) -> u64 {
+    let made = about.created().ok().and_then(|it| it.duration_since(SystemTime::UNIX_EPOCH).ok());
+    made.map_or(0, |since| since.as_nanos() as u64)
 }
 
 impl WatchedTrial {

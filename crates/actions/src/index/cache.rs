@@ -1,10 +1,8 @@
 //! Where indexes are kept, and of which file each is.
 
 use std::env;
-use std::fs::{self, DirBuilder, File, Metadata, OpenOptions};
+use std::fs::{self, File, Metadata};
 use std::io::{self, Write};
-use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::process;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -48,16 +46,10 @@ impl Identity {
         let mut key = Hasher::new();
         key.update(env!("CARGO_PKG_VERSION").as_bytes());
         for about in [&about, &program] {
-            key.update(&[about.size(), about.ino(), about.dev()].map(u64::to_le_bytes).concat());
-            // Nobody can set the time of the last change of status.
-            let modified = [about.mtime(), about.mtime_nsec()];
-            let changed = [about.ctime(), about.ctime_nsec()];
-            for part in [modified, changed].as_flattened() {
-                key.update(&part.to_le_bytes());
-            }
+            key.update(&owner::state(about));
         }
-        key.update(path.as_os_str().as_bytes());
-        let name = blake3::hash(path.as_os_str().as_bytes()).to_hex()[..32].to_owned();
+        key.update(path.as_os_str().as_encoded_bytes());
+        let name = blake3::hash(path.as_os_str().as_encoded_bytes()).to_hex()[..32].to_owned();
         let (size, modified) = (about.len(), about.modified().ok()?);
         Some(Identity { name, key: *key.finalize().as_bytes(), size, modified })
     }
@@ -98,11 +90,11 @@ impl Cache {
     /// A new index of a file, which takes its place when it is [kept](Growing::keep).
     pub(super) fn create(&self, of: &Identity) -> Option<Growing> {
         static COUNT: AtomicU32 = AtomicU32::new(0);
-        DirBuilder::new().recursive(true).mode(0o700).create(&self.directory).ok()?;
+        owner::directory().recursive(true).create(&self.directory).ok()?;
         let whole = self.path(of)?;
         let count = COUNT.fetch_add(1, Ordering::Relaxed);
         let part = whole.with_extension(format!("{}-{count}.{PART}", process::id()));
-        let file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&part).ok()?;
+        let file = owner::file().write(true).create_new(true).open(&part).ok()?;
         Some(Growing { file, part, whole, directory: self.directory.clone() })
     }
 
@@ -115,18 +107,72 @@ impl Cache {
     /// The place of an index; none if others can read or write there.
     fn path(&self, of: &Identity) -> Option<PathBuf> {
         let about = fs::symlink_metadata(&self.directory).ok()?;
-        let is_own = about.is_dir() && is_private(&about);
+        let is_own = about.is_dir() && owner::is_private(&about);
         is_own.then(|| self.directory.join(&of.name))
     }
 }
 
 fn is_private_file(path: &Path) -> bool {
-    fs::symlink_metadata(path).is_ok_and(|about| about.is_file() && is_private(&about))
+    fs::symlink_metadata(path).is_ok_and(|about| about.is_file() && owner::is_private(&about))
 }
 
-/// Whether nobody but its owner can read or write it.
-fn is_private(about: &Metadata) -> bool {
-    matches!(about.permissions().mode() & 0o077, 0)
+#[cfg(unix)]
+mod owner {
+    use std::fs::{DirBuilder, File, Metadata, OpenOptions};
+    use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
+
+    pub(super) fn file() -> OpenOptions {
+        let mut options = File::options();
+        options.mode(0o600);
+        options
+    }
+
+    pub(super) fn directory() -> DirBuilder {
+        let mut builder = DirBuilder::new();
+        builder.mode(0o700);
+        builder
+    }
+
+    /// Whether nobody but its owner can read or write it.
+    pub(super) fn is_private(about: &Metadata) -> bool {
+        matches!(about.permissions().mode() & 0o077, 0)
+    }
+
+    /// What changes with a file. Nobody can set the time of the last change of status.
+    pub(super) fn state(about: &Metadata) -> Vec<u8> {
+        let sizes = [about.size(), about.ino(), about.dev()].map(u64::to_le_bytes);
+        let times = [about.mtime(), about.mtime_nsec(), about.ctime(), about.ctime_nsec()];
+        [sizes.as_flattened(), times.map(i64::to_le_bytes).as_flattened()].concat()
+    }
+}
+
+/// Without permission bits, a file has the access list of the user's cache, where it is made.
+#[cfg(not(unix))]
+mod owner {
+    use std::fs::{DirBuilder, File, Metadata, OpenOptions};
+    use std::time::SystemTime;
+
+    pub(super) fn file() -> OpenOptions {
+        File::options()
+    }
+
+    pub(super) fn directory() -> DirBuilder {
+        DirBuilder::new()
+    }
+
+    pub(super) fn is_private(_: &Metadata) -> bool {
+        true
+    }
+
+    /// What changes with a file: its size and times.
+    pub(super) fn state(about: &Metadata) -> Vec<u8> {
+        let since = |time: SystemTime| {
+            time.duration_since(SystemTime::UNIX_EPOCH).map_or(0, |since| since.as_nanos())
+        };
+        let times = [about.modified(), about.created()].map(|time| time.map_or(0, since));
+        let times = times.into_iter().flat_map(u128::to_le_bytes);
+        about.len().to_le_bytes().into_iter().chain(times).collect()
+    }
 }
 
 /// An index that is not complete; dropped before it is kept, it is removed.

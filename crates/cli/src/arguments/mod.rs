@@ -11,6 +11,7 @@ mod json;
 mod kernel;
 mod live;
 mod load;
+mod manual;
 mod metrics;
 mod mistyped;
 mod packetdrill;
@@ -42,6 +43,7 @@ pub(crate) use json::{JsonArguments, RUNS, ResultArguments};
 pub(crate) use kernel::{BuildArguments, KernelArguments, KernelCommand};
 pub(crate) use live::LiveMode;
 pub(crate) use load::{BulkDirection, LoadArguments};
+pub(crate) use manual::{CompletionsArguments, ManArguments, Shell};
 pub(crate) use metrics::MetricsArguments;
 pub(crate) use packetdrill::PacketdrillArguments;
 pub(crate) use path::{
@@ -240,6 +242,14 @@ pub(crate) enum Command {
     ///
     /// Claims, plots, comparisons, tables and reports use these names.
     Metrics(MetricsArguments),
+    /// Print a shell's completion script
+    ///
+    /// The script completes commands, flags and the words that flags accept. Packages install it.
+    Completions(CompletionsArguments),
+    /// Print or write the manual pages
+    ///
+    /// One page for each command, `tcplab-trace` for `tcplab trace`. Packages install them.
+    Man(ManArguments),
     /// Run a trial's process (internal)
     #[command(name = tcplab_actions::KERNEL_WORLD, hide = true)]
     World {
@@ -252,6 +262,11 @@ pub(crate) enum Command {
 pub(crate) struct DoctorArguments {
     #[command(flatten)]
     pub(crate) json: JsonArguments,
+}
+
+/// The command line as data, for whoever documents it.
+pub(crate) fn definition() -> clap::Command {
+    Cli::command()
 }
 
 /// Parses the command line.

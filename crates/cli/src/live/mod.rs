@@ -4,8 +4,11 @@
 //! that a trial leaves anyway ([`tcplab_watch`]), so a slow terminal slows nothing.
 
 mod bars;
+#[cfg(target_os = "linux")]
 mod load;
+#[cfg(target_os = "linux")]
 mod load_picture;
+#[cfg(target_os = "linux")]
 mod load_screen;
 mod plain;
 mod run;
@@ -21,8 +24,11 @@ use std::sync::atomic::AtomicBool;
 
 use anyhow::Result;
 
+#[cfg(target_os = "linux")]
 pub(crate) use load::LiveLoad;
+#[cfg(target_os = "linux")]
 pub(crate) use load_picture::{LoadPicture, STEP};
+#[cfg(target_os = "linux")]
 pub(crate) use load_screen::quantiles;
 pub(crate) use run::LiveRun;
 

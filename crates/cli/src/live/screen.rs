@@ -15,8 +15,12 @@ use ratatui::backend::CrosstermBackend;
 use ratatui::crossterm::event::{self, Event, KeyCode, KeyEventKind, KeyModifiers};
 use ratatui::crossterm::terminal::{disable_raw_mode, enable_raw_mode};
 use ratatui::{Frame, Terminal};
-use signal_hook::consts::{SIGINT, SIGSTOP, SIGTSTP};
-use signal_hook::{flag, low_level};
+use signal_hook::consts::SIGINT;
+#[cfg(unix)]
+use signal_hook::consts::{SIGSTOP, SIGTSTP};
+#[cfg(unix)]
+use signal_hook::flag;
+use signal_hook::low_level;
 
 use crate::output::output_for_screen;
 
@@ -115,6 +119,7 @@ fn enter(mut output: &File) -> io::Result<()> {
 /// Handles panics and SIGTSTP from now on.
 fn prepare() -> io::Result<()> {
     static ONCE: Once = Once::new();
+    #[cfg_attr(not(unix), expect(unused_mut, reason = "nothing suspends a command"))]
     let mut result = Ok(());
     ONCE.call_once(|| {
         let before = panic::take_hook();
@@ -123,9 +128,12 @@ fn prepare() -> io::Result<()> {
             leave();
             before(info);
         }));
-        result = flag::register_conditional_default(SIGTSTP, Arc::clone(&HAS_NO_VIEW))
-            .and_then(|_| flag::register(SIGTSTP, Arc::clone(&IS_SUSPENDED)))
-            .map(drop);
+        #[cfg(unix)]
+        {
+            result = flag::register_conditional_default(SIGTSTP, Arc::clone(&HAS_NO_VIEW))
+                .and_then(|_| flag::register(SIGTSTP, Arc::clone(&IS_SUSPENDED)))
+                .map(drop);
+        }
     });
     result
 }
@@ -179,6 +187,7 @@ fn take_keys(shown: &mut Shown, is_closed: &AtomicBool) -> io::Result<()> {
             _ if key.kind == KeyEventKind::Release => {}
             // As Ctrl-C does without a view.
             KeyCode::Char('c') if with_control => low_level::raise(SIGINT)?,
+            #[cfg(unix)]
             KeyCode::Char('z') if with_control => IS_SUSPENDED.store(true, Ordering::Relaxed),
             KeyCode::Char('q') => low_level::raise(SIGINT)?,
             KeyCode::Char('p') => shown.is_paused = !shown.is_paused,
@@ -191,6 +200,7 @@ fn take_keys(shown: &mut Shown, is_closed: &AtomicBool) -> io::Result<()> {
 /// Gives the terminal back until the command is continued.
 fn suspend(output: &File) -> io::Result<()> {
     restore();
+    #[cfg(unix)]
     low_level::raise(SIGSTOP)?;
     enter(output)
 }

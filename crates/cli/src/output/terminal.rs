@@ -8,7 +8,10 @@ use std::env;
 use std::fmt;
 use std::fs::File;
 use std::io::{self, IsTerminal, Write};
-use std::os::fd::AsFd;
+#[cfg(unix)]
+use std::os::fd::AsFd as AsStream;
+#[cfg(windows)]
+use std::os::windows::io::AsHandle as AsStream;
 use std::thread;
 use std::time::Duration;
 
@@ -65,12 +68,20 @@ fn send(mut to: impl Write, text: &str) -> io::Result<()> {
 
 /// Standard output for data, which is not altered beyond its format.
 pub(super) fn stdout_for_data() -> io::Result<File> {
-    Ok(io::stdout().as_fd().try_clone_to_owned()?.into())
+    duplicate(&io::stdout())
 }
 
 /// Standard error for a view that fills the screen.
 pub(crate) fn output_for_screen() -> io::Result<File> {
-    Ok(io::stderr().as_fd().try_clone_to_owned()?.into())
+    duplicate(&io::stderr())
+}
+
+fn duplicate(stream: &impl AsStream) -> io::Result<File> {
+    #[cfg(unix)]
+    let stream = stream.as_fd();
+    #[cfg(windows)]
+    let stream = stream.as_handle();
+    Ok(stream.try_clone_to_owned()?.into())
 }
 
 /// Whether notes are seen on a terminal.

@@ -1,6 +1,7 @@
 //! `tcplab rfc6349`.
 
 mod shown;
+#[cfg(target_os = "linux")]
 mod target;
 
 use std::net::SocketAddr;
@@ -31,7 +32,10 @@ pub(crate) fn rfc6349(arguments: &Rfc6349Arguments) -> Result<ExitCode> {
     let control = control::started(arguments.control, &stop)?;
     let mut steps = Steps { arguments, stop: &stop, control };
     match arguments.target {
+        #[cfg(target_os = "linux")]
         Some(address) => steps.of_target(address),
+        #[cfg(not(target_os = "linux"))]
+        Some(_) => Err(crate::elsewhere::needs_linux("a test of the path to another host")),
         None => steps.of_path(),
     }
 }
@@ -44,6 +48,7 @@ struct Steps<'a> {
 }
 
 impl Steps<'_> {
+    #[cfg(target_os = "linux")]
     fn of_target(&mut self, address: SocketAddr) -> Result<ExitCode> {
         let Steps { arguments, stop, control } = self;
         let baseline = target::baseline(address, arguments, stop, control.as_mut())?;

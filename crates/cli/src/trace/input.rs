@@ -17,6 +17,7 @@ use tcplab_units::{Bytes, Instant, Span};
 use tcplab_wire::LinkType;
 
 use super::frames::name_of_link;
+#[cfg(target_os = "linux")]
 use super::live;
 use super::progress::Progress;
 use crate::arguments::LiveArguments;
@@ -65,12 +66,22 @@ impl<'a> Input<'a> {
         Input { indexed: connection.filter(|_| is_whole), ..self }
     }
 
+    #[cfg(target_os = "linux")]
+    fn capture<S: Sink>(&self, interface: &str, sink: S) -> Result<Passed<S>> {
+        let analyzer = self.analyzer(sink);
+        let (analyzer, link) = live::capture(interface, self.live, self.filter, analyzer)?;
+        Ok(self.passed(analyzer.finish_into(), vec![interface.into()], vec![link]))
+    }
+
+    #[cfg(not(target_os = "linux"))]
+    fn capture<S: Sink>(&self, _: &str, _: S) -> Result<Passed<S>> {
+        Err(crate::elsewhere::needs_linux("capturing from an interface"))
+    }
+
     /// One pass.
     pub(super) fn read<S: Sink>(&self, sink: S) -> Result<Passed<S>> {
         if let Some(interface) = &self.live.interface {
-            let analyzer = self.analyzer(sink);
-            let (analyzer, link) = live::capture(interface, self.live, self.filter, analyzer)?;
-            return Ok(self.passed(analyzer.finish_into(), vec![interface.clone()], vec![link]));
+            return self.capture(interface, sink);
         }
         let (Some(connection), [file]) = (self.indexed, self.files) else {
             return self.read_files(self.files, self.filter, self.analyzer(sink));

@@ -2,7 +2,6 @@
 
 use std::fs::File;
 use std::io::{BufWriter, Write};
-use std::os::unix::fs::OpenOptionsExt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant, SystemTime};
@@ -16,7 +15,7 @@ use tcplab_wire::LinkType;
 
 use super::frames::name_of_link;
 use crate::arguments::LiveArguments;
-use crate::output::{LiveLine, PRIVATE, has_seen_notes, print_note};
+use crate::output::{LiveLine, PRIVATE, has_seen_notes, new_file, print_note};
 use crate::signals::stop_on_signals;
 use tcplab_units::rounded::grouped;
 
@@ -96,8 +95,8 @@ struct CaptureWriter {
 impl CaptureWriter {
     fn new(interface: &str, link: LinkType, wish: &LiveArguments) -> Result<CaptureWriter> {
         let path = wish.write.as_deref().context("there is a file to write")?;
-        let mut wanted = File::options();
-        let wanted = wanted.write(true).create(true).truncate(true).mode(PRIVATE);
+        let mut wanted = new_file(PRIVATE);
+        let wanted = wanted.write(true).create(true).truncate(true);
         let file = wanted.open(path).with_context(|| unwritten(wish))?;
         let section = Section {
             application: Some(concat!("tcplab ", env!("CARGO_PKG_VERSION"))),

@@ -8,6 +8,7 @@ mod hex;
 mod input;
 mod joined;
 mod json;
+#[cfg(target_os = "linux")]
 mod live;
 mod outputs;
 mod overview;

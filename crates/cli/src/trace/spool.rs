@@ -3,15 +3,14 @@
 use std::collections::BTreeMap;
 use std::env;
 use std::fs::File;
-use std::io::{self, Write};
+use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::ops::Range;
-use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 use serde::Serialize;
 
-use crate::output::PRIVATE;
+use crate::output::{PRIVATE, new_file};
 use crate::unfinished::Unfinished;
 
 /// The most bytes that stay in memory.
@@ -81,10 +80,11 @@ impl Spool {
                 out.write_all(b",")?;
             }
             let mut at = part.start;
-            while let Some(file) = file.as_ref().filter(|_| at < written.min(part.end)) {
+            while let Some(mut file) = file.as_ref().filter(|_| at < written.min(part.end)) {
                 let long = (written.min(part.end) - at).min(CHUNK as u64);
                 let chunk = &mut chunk[..long as usize];
-                file.read_exact_at(chunk, at).with_context(cannot)?;
+                file.seek(SeekFrom::Start(at)).with_context(cannot)?;
+                file.read_exact(chunk).with_context(cannot)?;
                 out.write_all(chunk)?;
                 at += long;
             }
@@ -104,14 +104,13 @@ impl Spool {
             none => {
                 let name = format!(".tcplab.{}.spool", std::process::id());
                 let (named, file) = Unfinished::file(self.folder.join(name), |path| {
-                    let mut new = File::options();
-                    new.read(true).write(true).create_new(true).mode(PRIVATE).open(path)
+                    new_file(PRIVATE).read(true).write(true).create_new(true).open(path)
                 })?;
                 drop(named);
                 none.insert(file)
             }
         };
-        file.write_all_at(&self.buffer, self.written)?;
+        file.write_all(&self.buffer)?;
         self.written += self.buffer.len() as u64;
         self.buffer.clear();
         Ok(())

@@ -15,6 +15,7 @@ mod index;
 mod kernels;
 mod limited;
 mod live;
+mod manual;
 mod memory;
 mod mistakes;
 mod other_tools;

@@ -72,5 +72,6 @@ pub(crate) fn has_address(name: &str) -> bool {
     let Ok(socket) = std::net::UdpSocket::bind("0.0.0.0:0") else { return false };
     let mut request = interface_request(name);
     // SAFETY: SIOCGIFADDR reads and writes the ifreq given, which outlives the call.
-    check(unsafe { libc::ioctl(socket.as_raw_fd(), libc::SIOCGIFADDR, &raw mut request) }).is_ok()
+    check(unsafe { libc::ioctl(socket.as_raw_fd(), libc::SIOCGIFADDR as _, &raw mut request) })
+        .is_ok()
 }

@@ -170,9 +170,9 @@ pub(crate) fn receive(
     message.msg_name = (&raw mut from).cast();
     message.msg_namelen = size_of::<libc::sockaddr_ll>() as libc::socklen_t;
     message.msg_iov = parts.as_mut_ptr();
-    message.msg_iovlen = parts.len();
+    message.msg_iovlen = parts.len() as _;
     message.msg_control = control.as_mut_ptr().cast();
-    message.msg_controllen = size_of_val(&control);
+    message.msg_controllen = size_of_val(&control) as _;
     // SAFETY: all that `message` points to outlives the call, and the lengths are right.
     let len = unsafe { libc::recvmsg(socket.as_raw_fd(), &raw mut message, flags) };
     let len = usize::try_from(len).map_err(|_| io::Error::last_os_error())?;

@@ -45,9 +45,9 @@ struct WatchRequest {
 }
 
 /// `_IOWR('t', 1, struct receive)`.
-const RECEIVE: libc::Ioctl = 0xc030_7401;
+const RECEIVE: libc::c_ulong = 0xc030_7401;
 /// `_IOW('t', 2, struct watch_request)`.
-const WATCH: libc::Ioctl = 0x4020_7402;
+const WATCH: libc::c_ulong = 0x4020_7402;
 
 /// Receives from `socket` in calls of `piece` bytes, one behind the other, until `buffer` has no
 /// room for another, `reads` are full, `left` bytes have come, or a call received nothing.
@@ -74,7 +74,7 @@ pub(crate) fn receive_on(
     };
     // SAFETY: the request and both places that it names outlive the call, which writes no more
     // than `size` bytes and `most` reads.
-    check(unsafe { libc::ioctl(device.as_raw_fd(), RECEIVE, &raw mut request) })?;
+    check(unsafe { libc::ioctl(device.as_raw_fd(), RECEIVE as _, &raw mut request) })?;
     let last = match usize::try_from(request.last) {
         Ok(count) => Ok(count),
         Err(_) => Err(io::Error::from_raw_os_error(-request.last)),
@@ -94,6 +94,6 @@ pub(crate) fn watch_socket(
 ) -> io::Result<()> {
     let request = WatchRequest { id, first_ns, interval_ns, fd: socket.as_raw_fd(), unused: 0 };
     // SAFETY: the request outlives the call.
-    check(unsafe { libc::ioctl(device.as_raw_fd(), WATCH, &raw const request) })?;
+    check(unsafe { libc::ioctl(device.as_raw_fd(), WATCH as _, &raw const request) })?;
     Ok(())
 }
