@@ -18,6 +18,7 @@ TARGET := $(or $(CARGO_TARGET_DIR),target)
 NEXTEST := 0.9.151
 DENY := 0.20.2
 FUZZER := 0.13.1
+MDBOOK := 0.5.4
 export PATH := $(CURDIR)/$(TOOLS)/bin:$(PATH)
 
 # Backtraces are for those who ask: they bury the message.
@@ -123,6 +124,11 @@ bench-python: wheel ## the Python package side by side with pyshark, scapy, dpkt
 	$(PYTHON)/bin/pip install --quiet --no-deps --force-reinstall $$(ls -t target/wheels/*.whl | head -1)
 	TCPLAB=$(PYTHON)/bin/tcplab $(PYTHON)/bin/python python/benches/bench.py $(BENCH)
 	@$(PYTHON)/bin/pip uninstall --quiet --yes tcplab
+
+.PHONY: book
+book: toolchain ## build the documentation as a book with search, in target/book
+	@$(call tool,mdbook,$(MDBOOK),--no-default-features --features search)
+	mdbook build
 
 .PHONY: documents
 documents: toolchain ## measure the pages of the founding documents again (docs/documents)

@@ -11,6 +11,7 @@ mod doctor;
 mod exit;
 mod export;
 mod fidelity;
+mod figure;
 mod kernel;
 mod live;
 mod load;
@@ -64,6 +65,7 @@ fn main() -> ExitCode {
         Command::Run(arguments) => run::run(&arguments),
         Command::Scenarios(arguments) => scenarios::scenarios(&arguments),
         Command::Report(arguments) => report::report(&arguments),
+        Command::Plot(arguments) => figure::plot(&arguments),
         Command::Compare(arguments) => compare::compare(&arguments),
         Command::Trace(arguments) => trace::trace(&arguments),
         Command::Sweep(arguments) => cluster::in_python(&arguments.cluster),
