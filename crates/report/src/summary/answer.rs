@@ -1,12 +1,13 @@
 //! The answer of a run in a sentence.
 //!
 //! The rule: take the factor of the scenario's first comparison. Without one, take the factors that
-//! a user can choose (those that do not change the path; all factors if there are no others), and of
-//! these the one that explains most of the variance of the main metric. Hold its best level over complete blocks against each other level, by the
-//! comparison that `tcplab compare RUN --by FACTOR --levels OTHER,BEST` makes: the verdicts,
-//! estimates and intervals are those. Of several cases, the largest effect is named.
-//! Where some levels ran on the kernel and others as models, those of the world with more are
-//! compared: that a model differs from its kernel is no answer to the run's question.
+//! a user can choose (those that do not change the path; all factors if there are no others), and
+//! of these the one that explains most of the variance of the main metric. Hold its best level over
+//! complete blocks against each other level, by the comparison that `tcplab compare RUN --by FACTOR
+//! --levels OTHER,BEST` makes: the verdicts, estimates and intervals are those. Of several cases,
+//! the largest effect is named. Where some levels ran on the kernel and others as models, those of
+//! the world with more are compared: that a model differs from its kernel is no answer to the run's
+//! question.
 
 use std::path::Path;
 
