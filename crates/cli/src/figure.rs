@@ -67,9 +67,10 @@ fn trials(run: &Run) -> String {
     let line = |case: &Case| {
         let (first, last) = (case.trials.first()?.number, case.trials.last()?.number);
         let name = &case.name;
-        Some(match first == last {
-            true => format!("{name}/{first}/…  graphs of the trial\n"),
-            false => format!("{name}/{first}/… to {name}/{last}/…  graphs of each trial\n"),
+        Some(if first == last {
+            format!("{name}/{first}/…  graphs of the trial\n")
+        } else {
+            format!("{name}/{first}/… to {name}/{last}/…  graphs of each trial\n")
         })
     };
     run.cases.iter().filter_map(line).collect()
