@@ -18,6 +18,7 @@ TARGET := $(or $(CARGO_TARGET_DIR),target)
 NEXTEST := 0.9.151
 DENY := 0.20.2
 FUZZER := 0.13.1
+MDBOOK := 0.5.4
 export PATH := $(CURDIR)/$(TOOLS)/bin:$(PATH)
 
 # Backtraces are for those who ask: they bury the message.
@@ -134,6 +135,11 @@ dist: toolchain ## programs, packages, symbols, contents and checksums for Linux
 	@scripts/system-package.sh zip zip "the archive for Windows"
 	@scripts/system-package.sh x86_64-w64-mingw32-gcc gcc-mingw-w64-x86-64 "linking for Windows"
 	PATH="$(CURDIR)/$(PYTHON)/bin:$$PATH" cargo xtask dist $(SYSTEMS)
+
+.PHONY: book
+book: toolchain ## build the documentation as a book with search, in target/book
+	@$(call tool,mdbook,$(MDBOOK),--no-default-features --features search)
+	mdbook build
 
 .PHONY: documents
 documents: toolchain ## measure the pages of the founding documents again (docs/documents)

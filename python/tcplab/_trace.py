@@ -17,11 +17,11 @@ from tcplab._table import Table
 
 _LEGEND = {
     "light-dark(#0072b2,#5cb8ee)": "data",
-    "light-dark(#d55e00,#ff8a3d)": "retransmission",
+    "light-dark(#b35000,#ff8a3d)": "retransmission",
     "light-dark(#b0005f,#ff6fae)": "timeout",
-    "light-dark(#009e73,#3fcf9f)": "ACK",
-    "light-dark(#a66bc0,#cfa2e0)": "SACK",
-    "light-dark(#b98a00,#d9b13b)": "edge of the advertised window",
+    "light-dark(#007655,#3fcf9f)": "ACK",
+    "light-dark(#8a4fa6,#cfa2e0)": "SACK",
+    "light-dark(#856300,#d9b13b)": "edge of the advertised window",
 }
 """The colours of the time-sequence graph."""
 

@@ -24,17 +24,17 @@ if TYPE_CHECKING:
 
 COLOURS = {
     "data": "#0072b2",
-    "retransmission": "#d55e00",
+    "retransmission": "#b35000",
     "timeout": "#b0005f",
-    "acks": "#009e73",
-    "sack": "#a66bc0",
-    "edge": "#b98a00",
+    "acks": "#007655",
+    "sack": "#8a4fa6",
+    "edge": "#856300",
     "lost": "#1b1f24",
     "ink": "#30363d",
-    "muted": "#646d77",
+    "muted": "#5f6872",
     "grid": "#e4e7ea",
 }
-"""The report's colours: Okabe and Ito's palette, which colour-blind readers can tell apart."""
+"""The report's colours: the hues of Okabe and Ito, dark enough for text."""
 
 _LINES = ("data", "retransmission", "acks", "timeout", "edge", "sack", "ink")
 _DASHES: tuple[Any, ...] = ("-", (0, (6, 3)), (0, (2, 2)), (0, (9, 3, 2, 3)))

@@ -21,6 +21,7 @@ mod elsewhere;
 mod exit;
 mod export;
 mod fidelity;
+mod figure;
 #[cfg(target_os = "linux")]
 mod kernel;
 mod live;
@@ -89,6 +90,7 @@ fn main() -> ExitCode {
         Command::Run(arguments) => run::run(&arguments),
         Command::Scenarios(arguments) => scenarios::scenarios(&arguments),
         Command::Report(arguments) => report::report(&arguments),
+        Command::Plot(arguments) => figure::plot(&arguments),
         Command::Compare(arguments) => compare::compare(&arguments),
         Command::Trace(arguments) => trace::trace(&arguments),
         Command::Sweep(arguments) => cluster::in_python(&arguments.cluster),

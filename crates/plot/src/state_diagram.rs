@@ -6,6 +6,7 @@ use layout::{Route, StatePosition};
 use tcplab_trace::{DIAGRAM, Edge, Event, StateWalk, StateWalks, TcpState};
 use tcplab_units::rounded::grouped;
 
+use crate::letters::width;
 use crate::svg::escape;
 
 /// What to draw.
@@ -23,6 +24,9 @@ const HEIGHT: i64 = 950;
 const BOX: (i64, i64) = (132, 36);
 /// Between the lines of an edge's label.
 const LINE: i64 = 14;
+/// A label in the way of another moves by so much, so many times at most.
+const ASIDE: i64 = 7;
+const STEPS_ASIDE: i64 = 16;
 /// The distance of both ends' walks from their common edge.
 const APART: i64 = 3;
 
@@ -65,13 +69,8 @@ fn draw(diagram: &StateDiagram<'_>, namespace: &str, inside: &str) -> String {
     for place in StatePosition::ALL {
         state(&mut svg, place, walks);
     }
-    for known in DIAGRAM {
-        let action = if known.does.is_empty() { "" } else { " / " };
-        let words = format!("{}{action}{}", known.on, known.does);
-        labels(&mut svg, known.from, known.to, Some(&words), walks);
-    }
-    for (from, to) in beside_figure(walks) {
-        labels(&mut svg, from, to, None, walks);
+    for label in labels(walks) {
+        label.draw(&mut svg);
     }
     svg.push_str("</svg>");
     svg
@@ -189,38 +188,110 @@ fn state(svg: &mut String, place: StatePosition, walks: Walks<'_>) {
     }
 }
 
-/// The text beside an edge: its event, and a line for each time it was walked.
-fn labels(svg: &mut String, from: TcpState, to: TcpState, words: Option<&str>, walks: Walks<'_>) {
-    // Class and step, text.
-    let mut lines: Vec<(String, String)> = Vec::new();
-    let mut by_reset = false;
-    for (who, class) in WHO.into_iter().enumerate() {
-        for edge in edges(walks[who]).iter().filter(|edge| (edge.from, edge.to) == (from, to)) {
-            by_reset |= matches!(edge.event, Event::ResetSent | Event::ResetReceived);
-            lines.push((format!(r#""walk {class}"{}"#, step(who, edge)), walked(edge)));
+/// The text beside an edge.
+struct Label {
+    /// Class and step, text; from the top.
+    lines: Vec<(String, String)>,
+    x: i64,
+    /// Of the first line.
+    y: i64,
+    anchor: &'static str,
+}
+
+impl Label {
+    /// An edge's event, and a line for each time it was walked.
+    fn of(
+        (from, to): (TcpState, TcpState),
+        words: Option<&str>,
+        walks: Walks<'_>,
+    ) -> Option<Label> {
+        let mut lines: Vec<(String, String)> = Vec::new();
+        let mut by_reset = false;
+        for (who, class) in WHO.into_iter().enumerate() {
+            for edge in edges(walks[who]).iter().filter(|edge| (edge.from, edge.to) == (from, to)) {
+                by_reset |= matches!(edge.event, Event::ResetSent | Event::ResetReceived);
+                lines.push((format!(r#""walk {class}"{}"#, step(who, edge)), walked(edge)));
+            }
+        }
+        let walked = !lines.is_empty();
+        if let Some(words) = words.filter(|_| !by_reset) {
+            let class = if walked { r#""on walked""# } else { r#""on""# };
+            lines.insert(0, (class.into(), words.into()));
+        } else if let Some((first, _)) = lines.first() {
+            let words = if by_reset { "RST" } else { "beside the figure" };
+            // It is there because of that step.
+            let step = first.find(" data-").map_or("", |at| &first[at..]);
+            lines.insert(0, (format!(r#""on walked"{step}"#), words.into()));
+        }
+        let route = if walked { Route::walked(from, to) } else { Route::of(from, to) }?;
+        let (x, y, anchor) = route.label();
+        let y = y - (lines.len() as i64 - 1) * LINE / 2 + 4;
+        Some(Label { lines, x, y, anchor })
+    }
+
+    /// Left, top, right and bottom.
+    fn area(&self) -> [i64; 4] {
+        let widest = self.lines.iter().map(|(_, text)| width(text)).fold(0.0, f64::max);
+        // Text of walks is bold.
+        let wide = (widest * 1.08) as i64;
+        let left = match self.anchor {
+            "start" => self.x,
+            "end" => self.x - wide,
+            _ => self.x - wide / 2,
+        };
+        let high = self.lines.len() as i64 * LINE;
+        [left, self.y - LINE + 3, left + wide, self.y - LINE + 3 + high]
+    }
+
+    /// Moves it up or down, as little as needed, to where it overlaps no other text.
+    fn avoid(&mut self, taken: &[[i64; 4]]) {
+        let wanted = self.y;
+        for off in (0..=STEPS_ASIDE).flat_map(|step| [step * ASIDE, -step * ASIDE]) {
+            self.y = wanted + off;
+            let area = self.area();
+            if area[1] > 0 && !taken.iter().any(|other| overlap(area, *other)) {
+                return;
+            }
+        }
+        self.y = wanted;
+    }
+
+    fn draw(&self, svg: &mut String) {
+        for (index, (class, text)) in self.lines.iter().enumerate() {
+            let (x, y, anchor) = (self.x, self.y + index as i64 * LINE, self.anchor);
+            svg.push_str(&format!(
+                r#"<text class={class} x="{x}" y="{y}" text-anchor="{anchor}">{}</text>"#,
+                escape(text)
+            ));
         }
     }
-    let walked = !lines.is_empty();
-    if let Some(words) = words.filter(|_| !by_reset) {
-        let class = if walked { r#""on walked""# } else { r#""on""# };
-        lines.insert(0, (class.into(), words.into()));
-    } else if let Some((first, _)) = lines.first() {
-        let words = if by_reset { "RST" } else { "beside the figure" };
-        // It is there because of that step.
-        let step = first.find(" data-").map_or("", |at| &first[at..]);
-        lines.insert(0, (format!(r#""on walked"{step}"#), words.into()));
+}
+
+fn overlap(one: [i64; 4], other: [i64; 4]) -> bool {
+    one[0] < other[2] && other[0] < one[2] && one[1] < other[3] && other[1] < one[3]
+}
+
+/// The labels of all edges, clear of one another and of the states.
+fn labels(walks: Walks<'_>) -> Vec<Label> {
+    let known = DIAGRAM.iter().filter_map(|known| {
+        let action = if known.does.is_empty() { "" } else { " / " };
+        let words = format!("{}{action}{}", known.on, known.does);
+        Label::of((known.from, known.to), Some(&words), walks)
+    });
+    let beside = beside_figure(walks).into_iter().filter_map(|edge| Label::of(edge, None, walks));
+    let (width, height) = BOX;
+    let mut taken: Vec<[i64; 4]> = StatePosition::ALL
+        .iter()
+        .map(|it| [it.x - width / 2, it.y - height / 2, it.x + width / 2, it.y + height / 2])
+        .collect();
+    let mut labels: Vec<Label> = known.chain(beside).collect();
+    // Those of walked edges stay where they belong.
+    labels.sort_by_key(|label| std::cmp::Reverse(label.lines.len()));
+    for label in &mut labels {
+        label.avoid(&taken);
+        taken.push(label.area());
     }
-    let route = if walked { Route::walked(from, to) } else { Route::of(from, to) };
-    let Some(route) = route else { return };
-    let (x, y, anchor) = route.label();
-    let first = y - (lines.len() as i64 - 1) * LINE / 2 + 4;
-    for (index, (class, text)) in lines.iter().enumerate() {
-        let y = first + index as i64 * LINE;
-        svg.push_str(&format!(
-            r#"<text class={class} x="{x}" y="{y}" text-anchor="{anchor}">{}</text>"#,
-            escape(text)
-        ));
-    }
+    labels
 }
 
 /// `3 · #12 [F.] 0.2034 s`: step, packet and time.

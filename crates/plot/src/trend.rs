@@ -17,6 +17,8 @@ const BOTTOM: f64 = 40.0;
 /// About the pixels of a letter.
 const LETTER: f64 = 6.2;
 const NAME_ROW: f64 = 14.0;
+/// Between labels that stand upright.
+const LABEL_ROW: f64 = 12.0;
 /// Between the intervals of different lines at the same level.
 const APART: f64 = 3.0;
 /// The most pixels for names beside the lines, apart from their connectors.
@@ -36,6 +38,8 @@ pub struct Trend<'a> {
     pub over: &'a str,
     /// Its levels in rising order, as numbers and as written.
     pub levels: &'a [(f64, String)],
+    /// Whether the levels are numbers. Only points of these are joined by a line.
+    pub is_numeric: bool,
     /// What was measured, with its unit.
     pub values: &'a str,
     /// In the order of their colours.
@@ -99,15 +103,17 @@ impl TrendScale {
 /// Draws the lines on a `scale` that several pictures may share.
 pub fn trend(trend: &Trend<'_>, scale: TrendScale) -> String {
     let levels = Levels::of(trend);
+    let height = HEIGHT + levels.below;
     let mut svg = format!(
-        r#"<svg class="trend" viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="{0}"><title>{0}</title>"#,
+        r#"<svg class="trend" viewBox="0 0 {WIDTH} {height:.0}" role="img" aria-label="{0}"><title>{0}</title>"#,
         escape(&summary(trend))
     );
     frame(&mut svg, trend, scale, &levels);
     let many = trend.lines.len() as f64;
     for (index, line) in trend.lines.iter().enumerate() {
         let aside = (index as f64 - (many - 1.0) / 2.0) * APART;
-        draw(&mut svg, line, index, |point: &TrendPoint| levels.x[point.level] + aside, scale);
+        let x = |point: &TrendPoint| levels.x[point.level] + aside;
+        draw(&mut svg, (line, index), trend.is_numeric, x, scale);
     }
     names(&mut svg, trend, scale, &levels);
     svg.push_str("</svg>");
@@ -117,6 +123,8 @@ pub fn trend(trend: &Trend<'_>, scale: TrendScale) -> String {
 struct Levels {
     x: Vec<f64>,
     right: f64,
+    /// More room below the axis, for labels that stand upright.
+    below: f64,
 }
 
 impl Levels {
@@ -141,7 +149,16 @@ impl Levels {
             let share = if until > from { (place(number) - from) / (until - from) } else { 0.5 };
             LEFT + inset + share * room
         });
-        Levels { x: x.collect(), right }
+        let x: Vec<f64> = x.collect();
+        let labels = || trend.levels.iter().map(|(_, text)| width(&fitted(text, NAMES_MOST)));
+        let mut free_from = f64::NEG_INFINITY;
+        let fits = x.iter().zip(labels()).all(|(x, wide)| {
+            let fits = x - wide / 2.0 >= free_from;
+            free_from = x + wide / 2.0 + LETTER;
+            fits
+        });
+        let below = if fits { 0.0 } else { labels().fold(0.0, f64::max) - LETTER };
+        Levels { x, right, below: below.max(0.0) }
     }
 }
 
@@ -163,20 +180,38 @@ fn frame(svg: &mut String, trend: &Trend<'_>, scale: TrendScale, levels: &Levels
             y + 4.0
         ));
     }
-    let mut free_from = f64::NEG_INFINITY;
-    for (x, (_, text)) in levels.x.iter().zip(trend.levels) {
-        svg.push_str(&format!(r#"<path class="rule" d="M{x:.1} {bottom}v5"/>"#));
-        let half = text.chars().count() as f64 * LETTER / 2.0;
-        if x - half >= free_from {
-            free_from = x + half + LETTER;
-            let (y, text) = (bottom + 17.0, escape(text));
-            svg.push_str(&format!(r#"<text class="level" x="{x:.1}" y="{y}">{text}</text>"#));
-        }
-    }
-    let (middle, below) = (f64::midpoint(LEFT, right), HEIGHT - 5.0);
+    level_labels(svg, trend, levels, bottom);
+    let (middle, below) = (f64::midpoint(LEFT, right), HEIGHT + levels.below - 5.0);
     let (over, values) = (escape(trend.over), escape(trend.values));
     svg.push_str(&format!(r#"<text class="over" x="{middle:.1}" y="{below}">{over}</text>"#));
     svg.push_str(&format!(r#"<text class="unit" x="4" y="12">{values}</text>"#));
+}
+
+/// Side by side if they fit, else upright and moved aside as little as needed.
+fn level_labels(svg: &mut String, trend: &Trend<'_>, levels: &Levels, bottom: f64) {
+    let is_upright = levels.below > 0.0;
+    let places = if is_upright {
+        apart(&levels.x, LABEL_ROW, (LEFT, levels.right))
+    } else {
+        levels.x.clone()
+    };
+    for ((x, place), (_, text)) in levels.x.iter().zip(places).zip(trend.levels) {
+        let text = escape(&fitted(text, NAMES_MOST)).into_owned();
+        if is_upright {
+            let (top, base) = (bottom + 9.0, place + 4.0);
+            svg.push_str(&format!(
+                r#"<path class="rule" d="M{x:.1} {bottom}L{place:.1} {}"/>"#,
+                bottom + 6.0
+            ));
+            svg.push_str(&format!(
+                r#"<text class="level upright" transform="translate({base:.1} {top}) rotate(-90)">{text}</text>"#
+            ));
+        } else {
+            let y = bottom + 17.0;
+            svg.push_str(&format!(r#"<path class="rule" d="M{x:.1} {bottom}v5"/>"#));
+            svg.push_str(&format!(r#"<text class="level" x="{x:.1}" y="{y}">{text}</text>"#));
+        }
+    }
 }
 
 fn class(index: usize) -> String {
@@ -186,8 +221,8 @@ fn class(index: usize) -> String {
 
 fn draw(
     svg: &mut String,
-    line: &TrendLine,
-    index: usize,
+    (line, index): (&TrendLine, usize),
+    is_joined: bool,
     x: impl Fn(&TrendPoint) -> f64,
     scale: TrendScale,
 ) {
@@ -198,7 +233,7 @@ fn draw(
         let letter = if path.is_empty() { 'M' } else { 'L' };
         path.push_str(&format!("{letter}{:.1} {:.1}", x(point), scale.y(point.mean)));
     }
-    if points.len() > 1 {
+    if is_joined && points.len() > 1 {
         svg.push_str(&format!(r#"<path class="line" d="{path}"/>"#));
     }
     for point in &points {
@@ -233,7 +268,8 @@ fn names(svg: &mut String, trend: &Trend<'_>, scale: TrendScale, levels: &Levels
     });
     let mut ends: Vec<(f64, usize, usize)> = ends.collect();
     ends.sort_by(|one, other| one.0.total_cmp(&other.0).then(one.1.cmp(&other.1)));
-    let places = apart(&ends.iter().map(|(y, ..)| *y).collect::<Vec<_>>());
+    let heights: Vec<f64> = ends.iter().map(|(y, ..)| *y).collect();
+    let places = apart(&heights, NAME_ROW, (TOP, HEIGHT - BOTTOM));
     for ((y, index, level), place) in ends.into_iter().zip(places) {
         let (from, until) = (levels.x[level] + 12.0, levels.right + 6.0);
         let (class, name) = (class(index), fitted(&trend.lines[index].name, NAMES_MOST));
@@ -248,17 +284,17 @@ fn names(svg: &mut String, trend: &Trend<'_>, scale: TrendScale, levels: &Levels
     }
 }
 
-/// Rising heights, moved as little as possible to be a row apart and inside the picture; evenly
+/// Rising places, moved as little as possible to be a row apart and between two ends; evenly
 /// spaced where they do not fit.
-fn apart(heights: &[f64]) -> Vec<f64> {
-    let between = heights.len().saturating_sub(1).max(1) as f64;
-    let row = NAME_ROW.min((HEIGHT - BOTTOM - TOP) / between);
+fn apart(wanted: &[f64], row: f64, (first, last): (f64, f64)) -> Vec<f64> {
+    let between = wanted.len().saturating_sub(1).max(1) as f64;
+    let row = row.min((last - first) / between);
     let mut places: Vec<f64> = Vec::new();
-    for height in heights {
-        let least = places.last().map_or(TOP, |above| above + row);
-        places.push(height.max(least));
+    for place in wanted {
+        let least = places.last().map_or(first, |before| before + row);
+        places.push(place.max(least));
     }
-    let mut most = HEIGHT - BOTTOM;
+    let mut most = last;
     for place in places.iter_mut().rev() {
         *place = place.min(most);
         most = *place - row;
@@ -315,6 +351,7 @@ mod tests {
             title: "response <time>",
             over: "concurrency",
             levels: &levels,
+            is_numeric: true,
             values: "response time, ms",
             lines,
         };
@@ -331,7 +368,14 @@ mod tests {
             ([50.0, 2_550.0, 5_050.0], true),
         ] {
             let levels = levels(&numbers);
-            let scene = Trend { title: "", over: "", levels: &levels, values: "", lines: &lines };
+            let scene = Trend {
+                title: "",
+                over: "",
+                levels: &levels,
+                is_numeric: true,
+                values: "",
+                lines: &lines,
+            };
             let x = Levels::of(&scene).x;
             let found = (x[1] - x[0] - (x[2] - x[1])).abs() < 1e-9;
             assert_eq!(found, is_even, "{numbers:?}");
@@ -380,6 +424,7 @@ mod tests {
 
     #[test]
     fn names_are_a_row_apart_inside_the_picture() {
+        let apart = |wanted: &[f64]| super::apart(wanted, NAME_ROW, (TOP, HEIGHT - BOTTOM));
         let places = apart(&[250.0, 251.0, 252.0, 400.0]);
         assert!(places.windows(2).all(|pair| pair[1] - pair[0] >= NAME_ROW - 1e-9), "{places:?}");
         assert!(places[3] <= HEIGHT - BOTTOM);
@@ -397,12 +442,55 @@ mod tests {
         let lines = [line("memory", &[5.0, 9.0]), line("a name that nobody has room for", &[1.0])];
         let levels = levels(&[1.0, 2.0]);
         for lines in [&lines[..1], &lines[..]] {
-            let scene = Trend { title: "", over: "", levels: &levels, values: "", lines };
+            let scene =
+                Trend { title: "", over: "", levels: &levels, is_numeric: true, values: "", lines };
             let right = Levels::of(&scene).right;
             let name = fitted(&lines.last().unwrap().name, NAMES_MOST);
             assert!(right + 19.0 + width(&name) <= WIDTH, "{name} from {right}");
         }
         assert!(drawn(&[1.0, 2.0], &lines).contains("…</text>"));
+    }
+
+    /// A line between categories would say that there is something between them.
+    #[test]
+    fn categories_are_points_without_a_line() {
+        let levels = levels(&[0.0, 1.0]);
+        let lines = [line("fork", &[1.0, 2.0])];
+        let scene = Trend {
+            title: "t",
+            over: "server",
+            levels: &levels,
+            is_numeric: false,
+            values: "ms",
+            lines: &lines,
+        };
+        let svg = trend(&scene, TrendScale::over(&lines));
+        assert_eq!(svg.matches(r#"class="line""#).count(), 0, "{svg}");
+        assert_eq!(svg.matches(r#"class="mark""#).count(), 2 + 1, "points and the name");
+    }
+
+    /// Regression: labels without room were left out.
+    #[test]
+    fn every_level_has_a_label_without_overlaps() {
+        for many in [3, 12, 30] {
+            let numbers: Vec<f64> = (0..many).map(f64::from).collect();
+            let levels: Vec<(f64, String)> =
+                numbers.iter().map(|n| (*n, format!("level-{n}"))).collect();
+            let lines = [line("", &numbers)];
+            let scene = Trend {
+                title: "",
+                over: "",
+                levels: &levels,
+                is_numeric: false,
+                values: "",
+                lines: &lines,
+            };
+            let svg = trend(&scene, TrendScale::over(&lines));
+            assert_eq!(svg.matches(r#"class="level"#).count(), levels.len());
+            assert_eq!(svg.contains("upright"), many > 3, "{svg}");
+        }
+        let places = apart(&[60.0, 61.0, 62.0, 300.0], LABEL_ROW, (LEFT, WIDTH));
+        assert!(places.windows(2).all(|pair| pair[1] - pair[0] >= LABEL_ROW), "{places:?}");
     }
 
     #[test]
@@ -414,6 +502,7 @@ mod tests {
             title: "t",
             over: "clients",
             levels: &levels,
+            is_numeric: true,
             values: "response, ms",
             lines: &[lone],
         };

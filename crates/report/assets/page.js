@@ -123,14 +123,24 @@ async function unfold() {
 addEventListener("hashchange", unfold);
 if (location.hash) unfold();
 
-// For printing, metrics and warnings unfold; trials stay as they are.
+// A print is short: what is folded and the variants are left out. With details, metrics and
+// warnings unfold, and trials stay as they are.
+for (const button of document.querySelectorAll(".prints button")) {
+  button.parentElement.hidden = false;
+  button.addEventListener("click", () => {
+    document.documentElement.dataset.print = button.dataset.print;
+    print();
+  });
+}
 let folded = [];
 addEventListener("beforeprint", () => {
-  folded = [...document.querySelectorAll("details.more:not([open])")];
+  if (document.documentElement.dataset.print === "all") folded = [...document.querySelectorAll("details.more:not([open])")];
   for (const fold of folded) fold.open = true;
   for (const group of groups.values()) { for (const graph of group.graphs) graph.layout(1000); group.draw(); }
 });
 addEventListener("afterprint", () => {
   for (const fold of folded) fold.open = false;
+  folded = [];
+  delete document.documentElement.dataset.print;
   for (const group of groups.values()) group.resize();
 });

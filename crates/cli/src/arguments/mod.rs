@@ -52,7 +52,7 @@ pub(crate) use path::{
 };
 pub(crate) use recording::{ExportArguments, ReplayArguments};
 pub(crate) use rfc6349::Rfc6349Arguments;
-pub(crate) use run::{ReportArguments, RunArguments, ScenariosArguments, Shown};
+pub(crate) use run::{FigureArguments, ReportArguments, RunArguments, ScenariosArguments, Shown};
 pub(crate) use server::{ServerArguments, Service};
 pub(crate) use sockopts::{OptionLevel, SockoptsArguments};
 pub(crate) use states::{StateFilter, StatesArguments};
@@ -113,6 +113,12 @@ pub(crate) enum Command {
     /// Reads the captures, samples and logs in the run directory and rewrites its tables and
     /// report.html, for instance after an update of tcplab. Runs no trial.
     Report(ReportArguments),
+    /// Write a figure of a run's report as a file
+    ///
+    /// Without --figure: list the figures that show all trials, and the trials, whose graphs are
+    /// listed by `--figure CASE/NUMBER`. The file's ending says the format: SVG, or CSV for the
+    /// numbers in the figure. `tcplab export RUN` writes the tables.
+    Plot(FigureArguments),
     /// Compare two runs statistically
     ///
     /// Compares two run directories, two levels of a factor within one run (--by), or two captures.

@@ -168,3 +168,18 @@ pub(crate) struct ReportArguments {
     #[command(flatten)]
     pub(crate) shown: Shown,
 }
+
+#[derive(Debug, Args)]
+pub(crate) struct FigureArguments {
+    /// The run directory, or a scenario's name for its newest run
+    pub(crate) run: PathBuf,
+    /// The figure: a name that this command lists without --figure
+    #[arg(long, value_name = "NAME")]
+    pub(crate) figure: Option<String>,
+    /// The file, FILE.svg or FILE.csv; `-`: SVG on standard output
+    #[arg(short, long, value_name = "FILE", requires = "figure")]
+    pub(crate) output: Option<PathBuf>,
+    /// Look for run directories here
+    #[arg(long, value_name = "DIR", default_value = RUNS)]
+    pub(crate) runs: PathBuf,
+}

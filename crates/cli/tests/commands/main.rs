@@ -5,6 +5,7 @@
 mod advice;
 mod agreement;
 mod bisect;
+mod book;
 mod cluster;
 mod compare;
 mod errors;

@@ -114,3 +114,40 @@ fn unknown_ends_are_drawn() {
     let drawn = state_diagram(&StateDiagram { title: "", walks: Some(&walks) });
     assert!(drawn.contains("in ESTABLISHED throughout"));
 }
+
+/// Both ends walk the same edges, some beside the figure, and end by RST in each state.
+#[test]
+fn labels_never_overlap() {
+    let close = |state| match state {
+        TcpState::FinWait1 => vec![(TcpState::FinWait1, Event::Close)],
+        TcpState::FinWait2 => {
+            vec![(TcpState::FinWait1, Event::Close), (TcpState::FinWait2, Event::AckOfFin)]
+        }
+        TcpState::Closing => {
+            vec![(TcpState::FinWait1, Event::Close), (TcpState::Closing, Event::Fin)]
+        }
+        TcpState::CloseWait => vec![(TcpState::CloseWait, Event::Fin)],
+        _ => Vec::new(),
+    };
+    let opens = [&OPEN[..], &ACCEPTED[..]];
+    for (client, server) in TcpState::ALL.iter().flat_map(|it| TcpState::ALL.map(|is| (*it, is))) {
+        for (one, other) in [(0, 1), (0, 0), (1, 1)] {
+            let walk = |open: usize, state| {
+                let reset = vec![(TcpState::Closed, Event::ResetReceived)];
+                [opens[open].to_vec(), close(state), reset].concat()
+            };
+            let walks = walks(&walk(one, client), &walk(other, server));
+            let labels = labels([Some(&walks.client), Some(&walks.server)]);
+            for (index, label) in labels.iter().enumerate() {
+                let clear = |other: &Label| !overlap(label.area(), other.area());
+                let texts = |label: &Label| format!("{:?}", label.lines);
+                for beside in &labels[index + 1..] {
+                    assert!(clear(beside), "{} over {}", texts(label), texts(beside));
+                }
+                let [left, top, right, bottom] = label.area();
+                let is_inside = left >= 0 && top >= 0 && right <= WIDTH && bottom <= HEIGHT;
+                assert!(is_inside, "{} at {:?}", texts(label), label.area());
+            }
+        }
+    }
+}

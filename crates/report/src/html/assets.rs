@@ -19,3 +19,76 @@ pub(crate) const SCRIPTS: [&str; 6] = [
     include_str!("../../assets/packets.js"),
     include_str!("../../assets/page.js"),
 ];
+
+#[cfg(test)]
+mod tests {
+    use super::STYLES;
+
+    /// Text has these colours, or lines that text explains.
+    const INKS: [&str; 14] = [
+        "ink",
+        "muted",
+        "accent",
+        "good",
+        "bad",
+        "data",
+        "retransmission",
+        "timeout",
+        "acks",
+        "sack",
+        "edge",
+        "lost",
+        "plot-ink",
+        "plot-muted",
+    ];
+    const PAPERS: [&str; 4] = ["page", "surface", "raised", "plot-surface"];
+
+    /// The colour that a variable has in the light (0) or dark (1) theme.
+    fn colour(name: &str, theme: usize) -> [f64; 3] {
+        let marked = format!("  --{name}: ");
+        let value = STYLES.iter().find_map(|sheet| sheet.split(&marked).nth(1));
+        let value = value.unwrap_or_else(|| panic!("there is no --{name}"));
+        let value = value.split(';').next().unwrap();
+        if let Some(other) = value.strip_prefix("var(--") {
+            return colour(other.trim_end_matches(')'), theme);
+        }
+        let pair = value.trim_start_matches("light-dark(").trim_end_matches(')');
+        let digits = pair.split(", ").nth(theme).unwrap().trim_start_matches('#');
+        let wide = digits.len() / 3;
+        [0, 1, 2].map(|part| {
+            let text = &digits[part * wide..(part + 1) * wide];
+            let text = if wide == 1 { text.repeat(2) } else { text.to_owned() };
+            f64::from(u8::from_str_radix(&text, 16).unwrap()) / 255.0
+        })
+    }
+
+    /// WCAG 2.2: relative luminance.
+    fn luminance(colour: [f64; 3]) -> f64 {
+        let [red, green, blue] = colour
+            .map(|it| if it <= 0.04045 { it / 12.92 } else { ((it + 0.055) / 1.055).powf(2.4) });
+        0.2126 * red + 0.7152 * green + 0.0722 * blue
+    }
+
+    fn contrast(one: [f64; 3], other: [f64; 3]) -> f64 {
+        let (one, other) = (luminance(one), luminance(other));
+        (one.max(other) + 0.05) / (one.min(other) + 0.05)
+    }
+
+    #[test]
+    fn contrast_is_that_of_wcag() {
+        assert!((contrast([0.0; 3], [1.0; 3]) - 21.0).abs() < 1e-9);
+        let green = [0.0, 158.0 / 255.0, 115.0 / 255.0];
+        assert!((contrast(green, [1.0; 3]) - 3.42).abs() < 0.01);
+    }
+
+    /// WCAG 2.2 asks for 4.5 (AA).
+    #[test]
+    fn every_colour_of_text_has_contrast_in_both_themes() {
+        for theme in [0, 1] {
+            for (ink, paper) in INKS.iter().flat_map(|ink| PAPERS.map(|paper| (ink, paper))) {
+                let found = contrast(colour(ink, theme), colour(paper, theme));
+                assert!(found >= 4.5, "--{ink} on --{paper}, theme {theme}: {found:.2}");
+            }
+        }
+    }
+}

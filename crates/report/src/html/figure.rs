@@ -7,13 +7,13 @@ use tcplab_plot::Drawn;
 pub(crate) struct PageFigure {
     pub(crate) title: String,
     pub(crate) svg: String,
-    /// As comma-separated values, escaped for a page.
+    /// As comma-separated values.
     pub(crate) csv: String,
 }
 
 impl PageFigure {
     pub(crate) fn new(title: &str, svg: String, csv: &str) -> PageFigure {
-        PageFigure { title: title.to_owned(), svg, csv: tcplab_plot::escape(csv).into_owned() }
+        PageFigure { title: title.to_owned(), svg, csv: csv.to_owned() }
     }
 
     pub(crate) fn drawn(title: &str, drawn: Drawn) -> PageFigure {

@@ -1,12 +1,13 @@
 //! The answer of a run in a sentence.
 //!
-//! The rule: take the factors that a user can choose (those that do not change the path; all
-//! factors if there are no others). Of these, take the one that explains most of the variance of
-//! the main metric. Hold its best level over complete blocks against each other level, by the
-//! comparison that `tcplab compare RUN --by FACTOR --levels OTHER,BEST` makes: the verdicts,
-//! estimates and intervals are those. Of several cases, the largest effect is named.
-//! Where some levels ran on the kernel and others as models, those of the world with more are
-//! compared: that a model differs from its kernel is no answer to the run's question.
+//! The rule: take the factor of the scenario's first comparison. Without one, take the factors that
+//! a user can choose (those that do not change the path; all factors if there are no others), and
+//! of these the one that explains most of the variance of the main metric. Hold its best level over
+//! complete blocks against each other level, by the comparison that `tcplab compare RUN --by FACTOR
+//! --levels OTHER,BEST` makes: the verdicts, estimates and intervals are those. Of several cases,
+//! the largest effect is named. Where some levels ran on the kernel and others as models, those of
+//! the world with more are compared: that a model differs from its kernel is no answer to the run's
+//! question.
 
 use std::path::Path;
 
@@ -26,7 +27,8 @@ const MOST_OTHERS: usize = 2;
 
 /// The answer in a sentence, the best level first.
 pub(crate) fn answer(run: &Run, measured: &Measured, shares: Option<&VarianceShares>) -> String {
-    let Some(factor) = compared_factor(measured, shares) else { return without_factors(measured) };
+    let Some(factor) = asked_factor(run, measured).or_else(|| widest_factor(measured, shares))
+    else { return without_factors(measured) };
     let key = &measured.factors[factor].key;
     if shares.is_none() {
         return format!(
@@ -119,8 +121,14 @@ fn clause(found: &Comparison) -> String {
     format!("against {other} {counts} by case, largest at {case}: {} ({figures})", verdict(row))
 }
 
+/// The factor that the scenario compares first.
+fn asked_factor(run: &Run, measured: &Measured) -> Option<usize> {
+    let by = run.comparisons.first()?.by.as_ref()?;
+    measured.factors.iter().position(|factor| factor.key == *by)
+}
+
 /// Of the factors that a user can choose, the one that explains most.
-fn compared_factor(measured: &Measured, shares: Option<&VarianceShares>) -> Option<usize> {
+fn widest_factor(measured: &Measured, shares: Option<&VarianceShares>) -> Option<usize> {
     let all = || measured.factors.iter().enumerate();
     let chosen: Vec<usize> = all().filter(|(_, it)| !it.is_condition).map(|(i, _)| i).collect();
     let candidates = if chosen.is_empty() { all().map(|(i, _)| i).collect() } else { chosen };

@@ -155,7 +155,15 @@ fn effect(measured: &Measured, factor: &Factor, means: &[Marginal]) -> Option<Pa
     let lines = [TrendLine { name: String::new(), points: points.collect() }];
     let (name, over, levels) = (measured.name(), short(&factor.key), axis_levels(factor));
     let title = format!("Main effect of {over}");
-    let scene = Trend { title: &title, over: &over, levels: &levels, values: &name, lines: &lines };
+    let is_numeric = factor.is_numeric;
+    let scene = Trend {
+        title: &title,
+        over: &over,
+        levels: &levels,
+        is_numeric,
+        values: &name,
+        lines: &lines,
+    };
     let svg = trend(&scene, TrendScale::over(&lines));
     (!means.is_empty()).then(|| PageFigure::new("Mean of each level", svg, &trend_csv(&scene)))
 }
@@ -349,9 +357,18 @@ fn lines(
     let lines: Vec<TrendLine> = y.levels.iter().zip(cells).map(line).collect();
     let (over, name, levels) = (short(&x.key), measured.name(), axis_levels(x));
     let title = format!("{over} and {}", short(&y.key));
-    let scene = Trend { title: &title, over: &over, levels: &levels, values: &name, lines: &lines };
+    let is_numeric = x.is_numeric;
+    let scene = Trend {
+        title: &title,
+        over: &over,
+        levels: &levels,
+        is_numeric,
+        values: &name,
+        lines: &lines,
+    };
     let svg = trend(&scene, TrendScale::over(&lines));
-    PageFigure::new(&format!("One line per {}", short(&y.key)), svg, &trend_csv(&scene))
+    let each = if is_numeric { "line" } else { "colour" };
+    PageFigure::new(&format!("One {each} per {}", short(&y.key)), svg, &trend_csv(&scene))
 }
 
 #[cfg(test)]

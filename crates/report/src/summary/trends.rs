@@ -75,7 +75,14 @@ fn group(run: &Run, plot: &Plot) -> Option<FigureGroup> {
     let pictures = common.iter().zip(&lines).map(|(common, lines)| {
         let of = common.join(", ");
         let title = if of.is_empty() { name.clone() } else { format!("{name} ({of})") };
-        let scene = Trend { title: &title, over, levels: &levels, values: &values, lines };
+        let scene = Trend {
+            title: &title,
+            over,
+            levels: &levels,
+            is_numeric: true,
+            values: &values,
+            lines,
+        };
         PageFigure::new(&of, trend(&scene, scale), &trend_csv(&scene))
     });
     let meaning = metric(&plot.metric).map_or("", |info| info.meaning);
