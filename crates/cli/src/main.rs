@@ -4,6 +4,7 @@ mod advise;
 mod arguments;
 mod bisect;
 mod bridge;
+mod clean;
 mod cluster;
 mod compare;
 mod control;
@@ -64,6 +65,7 @@ fn main() -> ExitCode {
         Command::Run(arguments) => run::run(&arguments),
         Command::Scenarios(arguments) => scenarios::scenarios(&arguments),
         Command::Report(arguments) => report::report(&arguments),
+        Command::Clean(arguments) => clean::clean(&arguments),
         Command::Compare(arguments) => compare::compare(&arguments),
         Command::Trace(arguments) => trace::trace(&arguments),
         Command::Sweep(arguments) => cluster::in_python(&arguments.cluster),

@@ -8,14 +8,15 @@ use std::sync::atomic::AtomicBool;
 
 use anyhow::{Context, Result};
 use tcplab_actions::write_report;
-use tcplab_lab::{RunDirectory, RunOutcome, finish};
+use tcplab_lab::{RunDirectory, RunOutcome, RunSize, finish};
 use tcplab_report::claims_junit;
 use tcplab_report::compare::tally;
 use tcplab_results::{ClaimCounts, Run};
+use tcplab_units::{Bytes, rounded};
 
 use crate::arguments::{ReportArguments, Shown};
 use crate::exit::{ERROR, FAILED};
-use crate::output::{Output, answer, write_file};
+use crate::output::{Output, answer, print_note, write_file};
 use crate::progress::Display;
 
 pub(crate) fn report(arguments: &ReportArguments) -> Result<ExitCode> {
@@ -65,8 +66,24 @@ pub(crate) fn print_outcome(
         let text = tcplab_report::text_table(run, shown.verbose);
         let tallies: String = run.comparisons.iter().map(|found| tally(found) + "\n").collect();
         answer(&format!("{text}\n{tallies}report: {}\n", report.display()))?;
+        if let Ok(size) = RunSize::at(directory.path()) {
+            print_note(&room(&size));
+        }
     }
     Ok(code_of(run))
+}
+
+/// What a run takes of the disk.
+fn room(size: &RunSize) -> String {
+    let of = |bytes| rounded::bytes(Bytes::new(bytes));
+    let (all, path) = (of(size.bytes), tcplab_path::tc::quoted(&size.path.to_string_lossy()));
+    match size.packet_bytes {
+        0 => format!("size: {all}"),
+        packets => format!(
+            "size: {all}, of which captures {}; remove them with: tcplab clean --captures {path}",
+            of(packets)
+        ),
+    }
 }
 
 /// The exit code for the results of a run.

@@ -3,6 +3,7 @@
 mod advise;
 mod amount;
 mod bisect;
+mod clean;
 mod cluster;
 mod compare;
 mod duration;
@@ -35,6 +36,7 @@ use tcplab_units::visible_line;
 
 pub(crate) use advise::{AdviseArguments, EmbeddedStack};
 pub(crate) use bisect::BisectArguments;
+pub(crate) use clean::CleanArguments;
 pub(crate) use cluster::{ArchiveArguments, ClusterArguments, SweepArguments};
 pub(crate) use compare::CompareArguments;
 pub(crate) use fidelity::FidelityArguments;
@@ -111,6 +113,11 @@ pub(crate) enum Command {
     /// Reads the captures, samples and logs in the run directory and rewrites its tables and
     /// report.html, for instance after an update of tcplab. Runs no trial.
     Report(ReportArguments),
+    /// List runs with their sizes, and remove captures or whole runs
+    ///
+    /// Without --captures and --runs it only lists. Removes nothing but runs that tcplab made, and
+    /// follows no links.
+    Clean(CleanArguments),
     /// Compare two runs statistically
     ///
     /// Compares two run directories, two levels of a factor within one run (--by), or two captures.

@@ -5,9 +5,11 @@ use std::path::PathBuf;
 use clap::Args;
 use tcplab_kernels::CacheError;
 use tcplab_lab::KernelChoice;
-use tcplab_scenario::RecordingSpec;
+use tcplab_scenario::{RecordingSpec, Snaplen};
 
 use super::live::LiveChoice;
+use tcplab_units::Bytes;
+
 use super::tuning::TuningArguments;
 use super::{Io, JsonArguments, RUNS, World};
 
@@ -85,6 +87,10 @@ pub(crate) struct RunArguments {
     /// Show the plan and its duration; run nothing
     #[arg(long, conflicts_with = "junit")]
     pub(crate) dry_run: bool,
+    /// Truncate packets in the captures to this size, or keep them `whole`, whatever the scenario
+    /// says [default: 128 B, which hold all headers; whole where the path damages packets]
+    #[arg(long, value_name = "BYTES|whole", conflicts_with = "resume", value_parser = snaplen)]
+    pub(crate) snaplen: Option<Snaplen>,
     /// Create run directories here
     #[arg(long, value_name = "DIR", default_value = RUNS)]
     pub(crate) runs: PathBuf,
@@ -126,6 +132,13 @@ pub(crate) struct RunArguments {
     /// Which packets are kept where the scenario does not say; no flag sets it.
     #[arg(skip)]
     pub(crate) recording: RecordingSpec,
+}
+
+fn snaplen(text: &str) -> Result<Snaplen, String> {
+    let bytes = || text.parse().map(|bytes| Snaplen::First(Bytes::new(bytes)));
+    let snaplen = text.parse().or_else(|error| bytes().map_err(|_| error));
+    let snaplen: Snaplen = snaplen.map_err(|error| format!("{error}, or write `whole`"))?;
+    snaplen.check().map(|()| snaplen)
 }
 
 fn kernel(text: &str) -> Result<KernelChoice, CacheError> {

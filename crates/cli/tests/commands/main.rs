@@ -5,6 +5,7 @@
 mod advice;
 mod agreement;
 mod bisect;
+mod cleaning;
 mod cluster;
 mod compare;
 mod errors;
