@@ -1,6 +1,7 @@
 //! The `tcplab` binary.
 
 mod advise;
+mod annotations;
 mod arguments;
 mod bisect;
 mod bridge;

@@ -14,6 +14,7 @@ use tcplab_report::compare::tally;
 use tcplab_results::{ClaimCounts, Run};
 use tcplab_units::{Bytes, rounded};
 
+use crate::annotations::annotate_run;
 use crate::arguments::{ReportArguments, Shown};
 use crate::exit::{ERROR, FAILED};
 use crate::output::{Output, answer, print_note, write_file};
@@ -56,7 +57,7 @@ pub(crate) fn print_outcome(
         output.commit()?;
     }
     if let Some(place) = &shown.junit {
-        write_file(place, &claims_junit(run))?;
+        write_file(place, &claims_junit(run, shown.require_decision))?;
     }
     let is_printed = shown.json.is_printed()
         || shown.junit.as_ref().is_some_and(|place| place.as_os_str() == "-");
@@ -70,7 +71,10 @@ pub(crate) fn print_outcome(
             print_note(&room(&size));
         }
     }
-    Ok(code_of(run))
+    if shown.annotate.is_some() {
+        annotate_run(run, shown.require_decision);
+    }
+    Ok(code_of(run, shown.require_decision))
 }
 
 /// What a run takes of the disk.
@@ -86,10 +90,12 @@ fn room(size: &RunSize) -> String {
     }
 }
 
-/// The exit code for the results of a run.
-pub(crate) fn code_of(run: &Run) -> ExitCode {
+/// The exit code for the results of a run; `requires_decision` if a claim that is not judged has
+/// failed.
+pub(crate) fn code_of(run: &Run, requires_decision: bool) -> ExitCode {
     let is_whole = run.cases.iter().all(|case| case.failures.is_empty());
-    let passed = ClaimCounts::of(&run.claims).failed == 0;
+    let counts = ClaimCounts::of(&run.claims);
+    let passed = counts.failed == 0 && (counts.not_judged == 0 || !requires_decision);
     match (is_whole, passed) {
         (true, true) => ExitCode::SUCCESS,
         (true, false) => ExitCode::from(FAILED),

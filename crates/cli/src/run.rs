@@ -94,7 +94,7 @@ fn run_one(
         let code = match &mut control {
             Some(control) => {
                 control.finished(&outcome);
-                report::code_of(&outcome.run)
+                report::code_of(&outcome.run, arguments.shown.require_decision)
             }
             None => report::print_outcome(&directory, &outcome, &arguments.shown, arguments.quiet)?,
         };

@@ -8,6 +8,7 @@ use tcplab_lab::KernelChoice;
 use tcplab_scenario::{RecordingSpec, Snaplen};
 
 use super::live::LiveChoice;
+use crate::annotations::Annotations;
 use tcplab_units::Bytes;
 
 use super::tuning::TuningArguments;
@@ -31,7 +32,8 @@ Examples:
 A claim that needs more trials than there are (`--quick`, `--trials`) is not judged, unless those
 there are settle it. `--dry-run` warns of comparisons that too few trials leave undecided.
 
-Exit codes: 0 no claim failed, 1 a claim failed, 2 the run failed, or a trial failed on every
+Exit codes: 0 no claim failed, 1 a claim failed (or, with --require-decision, was not judged), 2 the
+run failed, or a trial failed on every
 attempt (the tables name it and its reason), 130 Ctrl-C stopped it.";
 
 #[derive(Debug, Clone, Args)]
@@ -158,6 +160,12 @@ pub(crate) struct Shown {
     /// Write JUnit XML with a test case for each claim; `-` prints it instead of the tables
     #[arg(long, value_name = "FILE")]
     pub(crate) junit: Option<PathBuf>,
+    /// Exit with 1 also if a claim is not judged, as too few trials decide nothing
+    #[arg(long)]
+    pub(crate) require_decision: bool,
+    /// Print what failed as annotations of a pull request, to standard error
+    #[arg(long, value_name = "SERVICE")]
+    pub(crate) annotate: Option<Annotations>,
     #[command(flatten)]
     pub(crate) json: JsonArguments,
 }

@@ -5,6 +5,7 @@
 mod advice;
 mod agreement;
 mod bisect;
+mod ci;
 mod cleaning;
 mod cluster;
 mod compare;
