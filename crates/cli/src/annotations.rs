@@ -1,17 +1,9 @@
-//! Lines that a service for pull requests shows beside the change.
+//! Lines that GitHub shows beside the change of a pull request: workflow commands.
 
-use clap::ValueEnum;
 use tcplab_results::comparison::Comparison;
 use tcplab_results::{ClaimOutcome, Run};
 
 use crate::output::print_note;
-
-/// Whose lines.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Annotations {
-    /// Workflow commands of GitHub Actions: `::error title=…::…`
-    Github,
-}
 
 /// Prints a line for each trial that failed, and for each claim that failed or was not judged,
 /// which is an error where a decision is required.

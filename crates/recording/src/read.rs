@@ -26,7 +26,8 @@ pub struct Recording {
 /// Whether a file of a recording is about single packets: captures, samples, the path's log.
 pub fn is_of_packets(file: &Path) -> bool {
     let name = file.file_name().and_then(OsStr::to_str).unwrap_or_default();
-    let is_samples = name == SAMPLES_FILE || name.starts_with("samples-") && name.ends_with(".csv");
+    let of_flow = name.strip_prefix("samples-").and_then(|rest| rest.strip_suffix(".csv"));
+    let is_samples = name == SAMPLES_FILE || of_flow.is_some();
     is_samples || name == TRUTH_FILE || Endpoint::BOTH.iter().any(|end| name == capture_file(*end))
 }
 

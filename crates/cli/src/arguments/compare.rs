@@ -7,7 +7,7 @@ use tcplab_lab::compare::{Asked, Metrics, Threshold};
 use tcplab_results::comparison::Outcome;
 
 use super::JsonArguments;
-use crate::annotations::Annotations;
+use super::annotate::Annotations;
 
 const EXAMPLES: &str = "\
 Examples:

@@ -2,6 +2,7 @@
 
 mod advise;
 mod amount;
+mod annotate;
 mod bisect;
 mod clean;
 mod cluster;

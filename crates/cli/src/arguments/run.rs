@@ -7,8 +7,8 @@ use tcplab_kernels::CacheError;
 use tcplab_lab::KernelChoice;
 use tcplab_scenario::{RecordingSpec, Snaplen};
 
+use super::annotate::Annotations;
 use super::live::LiveChoice;
-use crate::annotations::Annotations;
 use tcplab_units::Bytes;
 
 use super::tuning::TuningArguments;

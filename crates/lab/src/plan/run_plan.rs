@@ -144,14 +144,14 @@ impl Plan {
     /// How many bytes of each packet the captures of a case keep; all where no number is given.
     pub(crate) fn snaplen_of(&self, case: &Case) -> Option<u32> {
         let is_usual = self.snaplen.is_some() && self.recording.snaplen.is_none();
-        if is_usual { Plan::usual_snaplen(case) } else { self.snaplen }
+        if is_usual { Some(Plan::usual_snaplen(case)) } else { self.snaplen }
     }
 
     /// How many bytes of each packet of a case its analysis needs.
-    pub(crate) fn usual_snaplen(case: &Case) -> Option<u32> {
+    pub(crate) fn usual_snaplen(case: &Case) -> u32 {
         let damages = |direction| case.path.link(direction).is_ok_and(|it| it.damages_packets());
         let is_damaged = Direction::BOTH.into_iter().any(damages);
-        Some(if is_damaged { Snaplen::Whole } else { Snaplen::HEADERS }.most())
+        if is_damaged { Snaplen::Whole.most() } else { Snaplen::HEADERS.most() }
     }
 
     /// The hashes of the kernels that a case has in virtual time, of client and server; none on

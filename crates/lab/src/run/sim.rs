@@ -179,7 +179,8 @@ fn make(
     let plan = run.plan();
     let seed = trial_seed(plan.seed, number);
     let keeps_packets = plan.keep.has(number);
-    let snaplen = if keeps_packets { plan.snaplen_of(case) } else { Plan::usual_snaplen(case) };
+    let usual = || Some(Plan::usual_snaplen(case));
+    let snaplen = if keeps_packets { plan.snaplen_of(case) } else { usual() };
     let request = TrialRequest { case, seed, directory: stage, snaplen, keeps_packets };
     let name = || case.name.clone();
     match kernels_of(plan, case)? {
