@@ -25,6 +25,7 @@ Exit codes: 0 success, 2 a run could not be removed, or DIR is no run and has no
 
 #[derive(Debug, Args)]
 #[command(after_help = AFTER)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
 pub(crate) struct CleanArguments {
     /// A run directory, or a directory with runs
     #[arg(value_name = "DIR", default_value = RUNS)]
