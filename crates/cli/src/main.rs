@@ -5,11 +5,13 @@
 )]
 
 mod advise;
+mod annotations;
 mod arguments;
 #[cfg(target_os = "linux")]
 mod bisect;
 #[cfg(target_os = "linux")]
 mod bridge;
+mod clean;
 mod cluster;
 mod compare;
 mod completions;
@@ -91,6 +93,7 @@ fn main() -> ExitCode {
         Command::Scenarios(arguments) => scenarios::scenarios(&arguments),
         Command::Report(arguments) => report::report(&arguments),
         Command::Plot(arguments) => figure::plot(&arguments),
+        Command::Clean(arguments) => clean::clean(&arguments),
         Command::Compare(arguments) => compare::compare(&arguments),
         Command::Trace(arguments) => trace::trace(&arguments),
         Command::Sweep(arguments) => cluster::in_python(&arguments.cluster),

@@ -8,14 +8,16 @@ use std::sync::atomic::AtomicBool;
 
 use anyhow::{Context, Result};
 use tcplab_actions::write_report;
-use tcplab_lab::{RunDirectory, RunOutcome, finish};
+use tcplab_lab::{RunDirectory, RunOutcome, RunSize, finish};
 use tcplab_report::claims_junit;
 use tcplab_report::compare::tally;
 use tcplab_results::{ClaimCounts, Run};
+use tcplab_units::{Bytes, rounded};
 
+use crate::annotations::annotate_run;
 use crate::arguments::{ReportArguments, Shown};
 use crate::exit::{ERROR, FAILED};
-use crate::output::{Output, answer, write_file};
+use crate::output::{Output, answer, print_note, write_file};
 use crate::progress::Display;
 
 pub(crate) fn report(arguments: &ReportArguments) -> Result<ExitCode> {
@@ -55,7 +57,7 @@ pub(crate) fn print_outcome(
         output.commit()?;
     }
     if let Some(place) = &shown.junit {
-        write_file(place, &claims_junit(run))?;
+        write_file(place, &claims_junit(run, shown.require_decision))?;
     }
     let is_printed = shown.json.is_printed()
         || shown.junit.as_ref().is_some_and(|place| place.as_os_str() == "-");
@@ -65,14 +67,35 @@ pub(crate) fn print_outcome(
         let text = tcplab_report::text_table(run, shown.verbose);
         let tallies: String = run.comparisons.iter().map(|found| tally(found) + "\n").collect();
         answer(&format!("{text}\n{tallies}report: {}\n", report.display()))?;
+        if let Ok(size) = RunSize::at(directory.path()) {
+            print_note(&room(&size));
+        }
     }
-    Ok(code_of(run))
+    if shown.annotate.is_some() {
+        annotate_run(run, shown.require_decision);
+    }
+    Ok(code_of(run, shown.require_decision))
 }
 
-/// The exit code for the results of a run.
-pub(crate) fn code_of(run: &Run) -> ExitCode {
+/// What a run takes of the disk.
+fn room(size: &RunSize) -> String {
+    let of = |bytes| rounded::bytes(Bytes::new(bytes));
+    let (all, path) = (of(size.bytes), tcplab_path::tc::quoted(&size.path.to_string_lossy()));
+    match size.packet_bytes {
+        0 => format!("size: {all}"),
+        packets => format!(
+            "size: {all}, of which captures {}; remove them with: tcplab clean --captures {path}",
+            of(packets)
+        ),
+    }
+}
+
+/// The exit code for the results of a run; `requires_decision` if a claim that is not judged has
+/// failed.
+pub(crate) fn code_of(run: &Run, requires_decision: bool) -> ExitCode {
     let is_whole = run.cases.iter().all(|case| case.failures.is_empty());
-    let passed = ClaimCounts::of(&run.claims).failed == 0;
+    let counts = ClaimCounts::of(&run.claims);
+    let passed = counts.failed == 0 && (counts.not_judged == 0 || !requires_decision);
     match (is_whole, passed) {
         (true, true) => ExitCode::SUCCESS,
         (true, false) => ExitCode::from(FAILED),

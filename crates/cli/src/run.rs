@@ -12,9 +12,8 @@ use tcplab_lab::{
 };
 use tcplab_quantities::ESTIMATE_DOCUMENT;
 use tcplab_results::{ClaimCounts, RunWorld};
-use tcplab_scenario::{RecordingSpec, Scenario};
+use tcplab_scenario::Scenario;
 use tcplab_testbed::{DeviceKind, Launcher, Steering};
-use tcplab_units::Bytes;
 
 use crate::arguments::{Io, RunArguments, World};
 use crate::control::{Control, listen};
@@ -70,7 +69,8 @@ fn run_one(
     if let Some(control) = &mut control {
         control.begun(&directory, &estimate);
     }
-    print_note_unless(quiet, &estimate.in_short());
+    let room = if estimate.missing > 0 { format!(", {}", estimate.room()) } else { String::new() };
+    print_note_unless(quiet, &format!("{}{room}", estimate.in_short()));
     estimate.warnings.iter().for_each(|warning| print_note_unless(quiet, &format!("! {warning}")));
     let mut live = mode.map(|mode| LiveRun::of(&directory, &estimate, mode));
     let mut has_trials = false;
@@ -94,7 +94,7 @@ fn run_one(
         let code = match &mut control {
             Some(control) => {
                 control.finished(&outcome);
-                report::code_of(&outcome.run)
+                report::code_of(&outcome.run, arguments.shown.require_decision)
             }
             None => report::print_outcome(&directory, &outcome, &arguments.shown, arguments.quiet)?,
         };
@@ -218,9 +218,9 @@ fn planned(arguments: &RunArguments) -> Result<(Scenario, Plan)> {
     let launcher = launcher()?;
     let refused = || tcplab_lab::kernel_refused(&launcher);
     let (seed, trial, cases) = (arguments.seed, arguments.trial, arguments.case.clone());
-    let recording = arguments.recording.clone();
+    let (recording, snaplen) = (arguments.recording.clone(), arguments.snaplen);
     let kernel = arguments.kernel.clone();
-    let overrides = Overrides { trials, quick, seed, cases, trial, recording, kernel };
+    let overrides = Overrides { trials, quick, seed, cases, trial, recording, snaplen, kernel };
     let plan = tcplab_lab::plan(&scenario, arguments.world.chosen(), refused, overrides)?;
     Ok((scenario, plan))
 }
@@ -237,20 +237,14 @@ fn changed(arguments: &RunArguments, plan: &Plan, written: Scenario) -> Result<(
         world => world,
     };
     let seed = arguments.seed.or(is_own_seed.then_some(plan.seed));
-    // Only a series, or its file, has a run keep less than whole packets.
-    let recording = match plan.snaplen {
-        Some(bytes) => {
-            RecordingSpec { keep: Some(plan.keep), snaplen: Some(Bytes::new(u64::from(bytes))) }
-        }
-        None => RecordingSpec::default(),
-    };
+    let (recording, snaplen) = (plan.recording.clone(), arguments.snaplen);
     let kernel = match (&arguments.kernel, &plan.kernels.newest) {
         (KernelChoice::Newest, Some(before)) => before.name.parse().map(KernelChoice::Named)?,
         (KernelChoice::Newest, None) => KernelChoice::Model,
         (asked, _) => asked.clone(),
     };
     let trials = arguments.trials;
-    let overrides = Overrides { trials, seed, recording, kernel, ..Overrides::default() };
+    let overrides = Overrides { trials, seed, recording, snaplen, kernel, ..Overrides::default() };
     let launcher = launcher()?;
     let refused = || tcplab_lab::kernel_refused(&launcher);
     let new = tcplab_lab::plan(&scenario, world.chosen(), refused, overrides)?;

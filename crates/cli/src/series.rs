@@ -113,10 +113,10 @@ impl Series {
     }
 }
 
-/// What the reports of a series need where a scenario does not say: the headers of one trial of
+/// What the reports of a series need where a scenario does not say: the packets of one trial of
 /// each case. All packets of all experiments of a folder take gigabytes.
 fn kept() -> RecordingSpec {
-    RecordingSpec { keep: Some(Keep::First), snaplen: Some(RecordingSpec::HEADERS) }
+    RecordingSpec { keep: Some(Keep::First), snaplen: None }
 }
 
 /// The outcome of an experiment.

@@ -34,6 +34,6 @@ pub use run::{
 };
 pub use shell::{ShellError, VirtualShell, shell};
 pub use store::{
-    Extension, RunDirectory, RunGlance, TrialGlance, TrialState, extend, kept_files,
+    Extension, RunDirectory, RunGlance, RunSize, TrialGlance, TrialState, extend, kept_files,
     place_of_trial, run_tables, trial_result, write_run_table,
 };

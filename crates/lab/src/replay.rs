@@ -9,7 +9,8 @@ use std::collections::BTreeMap;
 use tcplab_capture::Reader;
 use tcplab_path::{Direction, Link, LinkPlan, Packet, Verdict};
 use tcplab_recording::Recording;
-use tcplab_units::Instant;
+use tcplab_scenario::Snaplen;
+use tcplab_units::{Bytes, Instant};
 
 use crate::error::LabError;
 
@@ -73,8 +74,8 @@ pub fn replay(recording: &Recording) -> Result<Replay, LabError> {
             let sent = sent(recording, direction)?;
             let find = |verdict: &Verdict| {
                 let frame = frames.get(&verdict.id).and_then(|frame| sent.get(frame));
-                let bytes = frame.filter(|bytes| bytes.len() as u64 == verdict.size.as_u64());
-                bytes.map(|bytes| Packet::new(verdict.id, bytes.clone())).ok_or_else(missing)
+                let packet = frame.and_then(|bytes| as_sent(bytes, verdict.size));
+                packet.map(|bytes| Packet::new(verdict.id, bytes)).ok_or_else(missing)
             };
             entered(&recorded, direction).map(|v| Ok((v.entered, find(v)?))).collect()
         } else {
@@ -86,9 +87,20 @@ pub fn replay(recording: &Recording) -> Result<Replay, LabError> {
     Ok(compare(&recorded, &replayed))
 }
 
+/// A packet of its size, from what the capture has of it: no verdict depends on more than headers.
+fn as_sent(captured: &[u8], size: Bytes) -> Option<Vec<u8>> {
+    let size = usize::try_from(size.as_u64()).ok()?;
+    let has_headers = captured.len() >= size.min(Snaplen::LEAST.as_u64() as usize);
+    (has_headers && captured.len() <= size).then(|| {
+        let mut bytes = captured.to_vec();
+        bytes.resize(size, 0);
+        bytes
+    })
+}
+
 /// The path looked at packets that the capture does not have.
 fn missing() -> LabError {
-    let why = "its path looks into packets, and its captures do not have them all, whole";
+    let why = "its path looks into packets, and its captures do not have the headers of all";
     LabError::Replay { why: why.into() }
 }
 

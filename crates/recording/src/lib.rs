@@ -38,7 +38,7 @@ pub use files::capture_file;
 pub use guest::{GuestOrder, GuestOutcome, GuestReport, OutputStream, ProgramEnd};
 pub use message_bytes::MessageBytes;
 pub use output::{make_private_directories, make_private_directory};
-pub use read::{Recording, TruthRows};
+pub use read::{Recording, TruthRows, is_of_packets, remove_packets};
 pub use record::{
     AppLog, ConnectionLog, EndpointRecord, FlowLog, Lateness, MoverRecord, OptionRecord,
     PoolRecord, RingWait, TrialRecord, TruthRow, WorldRecord,

@@ -1,6 +1,7 @@
 //! Reading a recording back.
 
 use std::collections::BTreeSet;
+use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader};
 use std::iter::FusedIterator;
@@ -19,6 +20,31 @@ use crate::{AppLog, RecordingError, Sample, TrialRecord, TruthRow, capture_file,
 #[derive(Debug, Clone)]
 pub struct Recording {
     directory: PathBuf,
+}
+
+/// Whether a file of a recording is about single packets: captures, samples, the path's log.
+pub fn is_of_packets(file: &Path) -> bool {
+    let name = file.file_name().and_then(OsStr::to_str).unwrap_or_default();
+    let of_flow = name.strip_prefix("samples-").and_then(|rest| rest.strip_suffix(".csv"));
+    let is_samples = name == SAMPLES_FILE || of_flow.is_some();
+    is_samples || name == TRUTH_FILE || Endpoint::BOTH.iter().any(|end| name == capture_file(*end))
+}
+
+/// Removes these files of the recording in `directory`, whole or not.
+///
+/// # Errors
+/// When one cannot be removed.
+pub fn remove_packets(directory: &Path) -> Result<(), RecordingError> {
+    let entries = fs::read_dir(directory).map_err(cannot_read(directory))?.flatten();
+    for path in entries.map(|entry| entry.path()).filter(|path| is_of_packets(path)) {
+        match fs::remove_file(&path) {
+            Err(source) if source.kind() != io::ErrorKind::NotFound => {
+                return Err(RecordingError::File { verb: "remove", path, source });
+            }
+            _ => {}
+        }
+    }
+    Ok(())
 }
 
 impl Recording {
@@ -63,17 +89,7 @@ impl Recording {
     /// # Errors
     /// When one cannot be removed.
     pub fn forget_packets(&self) -> Result<(), RecordingError> {
-        let captures = Endpoint::BOTH.map(capture_file);
-        for name in captures.into_iter().chain([TRUTH_FILE, SAMPLES_FILE]) {
-            let path = self.directory.join(name);
-            match fs::remove_file(&path) {
-                Err(source) if source.kind() != io::ErrorKind::NotFound => {
-                    return Err(RecordingError::File { verb: "remove", path, source });
-                }
-                _ => {}
-            }
-        }
-        Ok(())
+        remove_packets(&self.directory)
     }
 
     /// The capture taken at `endpoint`, opened, and where it is.

@@ -3,10 +3,12 @@
 use tcplab_plot::escape;
 use tcplab_results::{Claim, ClaimCounts, ClaimOutcome, Run};
 
-/// The claims of a run as a test suite. A claim that is not judged counts as skipped, a trial that
-/// failed on every attempt as an error.
-pub fn claims_junit(run: &Run) -> String {
+/// The claims of a run as a test suite. A claim that is not judged counts as skipped, or as failed
+/// where a decision is required; a trial that failed on every attempt as an error.
+pub fn claims_junit(run: &Run, requires_decision: bool) -> String {
     let ClaimCounts { failed, not_judged, .. } = ClaimCounts::of(&run.claims);
+    let (failed, not_judged) =
+        if requires_decision { (failed + not_judged, 0) } else { (failed, not_judged) };
     let failures: Vec<(&str, String)> = run
         .cases
         .iter()
@@ -23,7 +25,7 @@ pub fn claims_junit(run: &Run) -> String {
          <testsuite name=\"{name}\" {counts}>\n"
     );
     for claim in &run.claims {
-        xml += &test_case("claims", &claim.claim, &outcome(claim));
+        xml += &test_case("claims", &claim.claim, &outcome(claim, requires_decision));
     }
     for (case, reason) in failures {
         let error = format!("<error message=\"{}\"/>", attribute(&reason));
@@ -40,17 +42,19 @@ fn test_case(class: &str, name: &str, inside: &str) -> String {
     )
 }
 
-fn outcome(claim: &Claim) -> String {
+fn outcome(claim: &Claim, requires_decision: bool) -> String {
     let found = format!("{}: {}", claim.check, claim.found);
     let shortfall = claim.shortfall().unwrap_or_else(|| claim.check.clone());
     match claim.outcome() {
         ClaimOutcome::Passed => format!("<system-out>{}</system-out>", escape(&found)),
-        ClaimOutcome::Failed => format!(
+        ClaimOutcome::NotJudged if !requires_decision => {
+            format!("<skipped message=\"{}\"/>", attribute(&shortfall))
+        }
+        ClaimOutcome::Failed | ClaimOutcome::NotJudged => format!(
             "<failure type=\"claim\" message=\"{}\">{}</failure>",
             attribute(&shortfall),
             escape(&found)
         ),
-        ClaimOutcome::NotJudged => format!("<skipped message=\"{}\"/>", attribute(&shortfall)),
     }
 }
 

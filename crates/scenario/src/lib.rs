@@ -31,6 +31,7 @@ mod repeat;
 mod scenario;
 mod schema;
 mod sections;
+mod snaplen;
 mod sysctl;
 
 pub use case::{
@@ -55,3 +56,4 @@ pub use problem::{Problem, nearest};
 pub use profile::{ModelSettingError, ModelSettings, Profile, ProfileError};
 pub use repeat::{Keep, RecordingSpec, Until};
 pub use scenario::{Scenario, TrialId, trial_seed};
+pub use snaplen::Snaplen;

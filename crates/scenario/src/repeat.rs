@@ -2,11 +2,12 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use tcplab_units::{Bytes, Probability};
+use tcplab_units::Probability;
 
 use crate::case::Case;
 use crate::metrics::{MetricInfo, metric, number_names};
 use crate::problem::Problem;
+use crate::snaplen::Snaplen;
 
 /// Names of trials have at most five digits.
 pub(crate) const TRIALS_MAX: u32 = 99_999;
@@ -183,10 +184,11 @@ pub struct RecordingSpec {
     /// above 200 trials.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub keep: Option<Keep>,
-    /// Truncates packets in the captures to this size; 96 B hold all headers. Default: whole
-    /// packets.
+    /// Truncates packets in the captures to this size; 96 B hold all headers. `whole` keeps whole
+    /// packets. Default: 128 B, and whole packets where the path damages some (`corrupt`), as the
+    /// analysis verifies checksums.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub snaplen: Option<Bytes>,
+    pub snaplen: Option<Snaplen>,
 }
 
 /// Which trials keep their packets.
@@ -223,22 +225,13 @@ impl Keep {
 }
 
 impl RecordingSpec {
-    /// Headers take at most 14 (Ethernet), 20 (IPv4) and 60 bytes (TCP).
-    pub const HEADERS: Bytes = Bytes::new(96);
     /// Above this many trials, people read tables, not single trials.
     const LOOKED_AT: usize = 200;
 
     /// Checks the values; an error comes with its key in the section.
     pub(crate) fn check(&self) -> Result<(), (&'static str, Problem)> {
-        let most = Bytes::new(65_535);
-        match self.snaplen {
-            Some(length) if !(RecordingSpec::HEADERS..=most).contains(&length) => {
-                let problem =
-                    format!("{length} is out of range: use {} to {most}", RecordingSpec::HEADERS);
-                Err(("snaplen", Problem::Value(problem)))
-            }
-            _ => Ok(()),
-        }
+        let checked = self.snaplen.map_or(Ok(()), Snaplen::check);
+        checked.map_err(|problem| ("snaplen", Problem::Value(problem)))
     }
 
     /// With another's values where this says nothing.

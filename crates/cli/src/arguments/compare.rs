@@ -7,6 +7,7 @@ use tcplab_lab::compare::{Asked, Metrics, Threshold};
 use tcplab_results::comparison::Outcome;
 
 use super::JsonArguments;
+use super::annotate::Annotations;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -17,6 +18,7 @@ Examples:
   tcplab compare A B --metrics transfer_time --threshold 3%
   tcplab compare A B --markdown - --junit compare.xml    for a pull request and its checks
   tcplab compare A B --html compare.html                 with graphs of the worst cases
+  tcplab compare baseline.json runs/x/B                  with results kept by run --json=FILE
   tcplab compare before.pcapng after.pcapng              what differs between two captures
 
 Exit codes: 0 no verdict matches --fail-on, 1 one does, 2 nothing could be compared.
@@ -25,7 +27,8 @@ Method and verdicts: docs/statistics.md.";
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct CompareArguments {
-    /// A, the baseline: a run directory, a scenario's name for its newest run, or a capture
+    /// A, the baseline: a run directory, a scenario's name for its newest run, the results of a run
+    /// (*.json, as `tcplab run --json=FILE` writes them), or a capture
     pub(crate) a: PathBuf,
     /// B, the variant: another of the same kind; leave it out with --by, or where the run's
     /// scenario has a `[[compare]]`
@@ -56,6 +59,9 @@ pub(crate) struct CompareArguments {
     /// Write JUnit XML with a test case for each metric of each case; `-` prints it
     #[arg(long, value_name = "FILE")]
     pub(crate) junit: Option<PathBuf>,
+    /// Print the answer as an annotation of a pull request, to standard error
+    #[arg(long, value_name = "SERVICE")]
+    pub(crate) annotate: Option<Annotations>,
     /// Write an HTML page with graphs and ladders of the worst cases; `-` prints it
     #[arg(long, value_name = "FILE")]
     pub(crate) html: Option<PathBuf>,

@@ -2,7 +2,9 @@
 
 mod advise;
 mod amount;
+mod annotate;
 mod bisect;
+mod clean;
 mod cluster;
 mod compare;
 mod duration;
@@ -36,6 +38,7 @@ use tcplab_units::visible_line;
 
 pub(crate) use advise::{AdviseArguments, EmbeddedStack};
 pub(crate) use bisect::BisectArguments;
+pub(crate) use clean::CleanArguments;
 pub(crate) use cluster::{ArchiveArguments, ClusterArguments, SweepArguments};
 pub(crate) use compare::CompareArguments;
 pub(crate) use fidelity::FidelityArguments;
@@ -119,6 +122,11 @@ pub(crate) enum Command {
     /// listed by `--figure CASE/NUMBER`. The file's ending says the format: SVG, or CSV for the
     /// numbers in the figure. `tcplab export RUN` writes the tables.
     Plot(FigureArguments),
+    /// List runs with their sizes, and remove captures or whole runs
+    ///
+    /// Without --captures and --runs it only lists. Removes nothing but runs that tcplab made, and
+    /// follows no links.
+    Clean(CleanArguments),
     /// Compare two runs statistically
     ///
     /// Compares two run directories, two levels of a factor within one run (--by), or two captures.

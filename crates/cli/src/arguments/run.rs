@@ -5,9 +5,12 @@ use std::path::PathBuf;
 use clap::Args;
 use tcplab_kernels::CacheError;
 use tcplab_lab::KernelChoice;
-use tcplab_scenario::RecordingSpec;
+use tcplab_scenario::{RecordingSpec, Snaplen};
 
+use super::annotate::Annotations;
 use super::live::LiveChoice;
+use tcplab_units::Bytes;
+
 use super::tuning::TuningArguments;
 use super::{Io, JsonArguments, RUNS, World};
 
@@ -29,7 +32,8 @@ Examples:
 A claim that needs more trials than there are (`--quick`, `--trials`) is not judged, unless those
 there are settle it. `--dry-run` warns of comparisons that too few trials leave undecided.
 
-Exit codes: 0 no claim failed, 1 a claim failed, 2 the run failed, or a trial failed on every
+Exit codes: 0 no claim failed, 1 a claim failed (or, with --require-decision, was not judged), 2 the
+run failed, or a trial failed on every
 attempt (the tables name it and its reason), 130 Ctrl-C stopped it.";
 
 #[derive(Debug, Clone, Args)]
@@ -85,6 +89,10 @@ pub(crate) struct RunArguments {
     /// Show the plan and its duration; run nothing
     #[arg(long, conflicts_with = "junit")]
     pub(crate) dry_run: bool,
+    /// Truncate packets in the captures to this size, or keep them `whole`, whatever the scenario
+    /// says [default: 128 B, which hold all headers; whole where the path damages packets]
+    #[arg(long, value_name = "BYTES|whole", conflicts_with = "resume", value_parser = snaplen)]
+    pub(crate) snaplen: Option<Snaplen>,
     /// Create run directories here
     #[arg(long, value_name = "DIR", default_value = RUNS)]
     pub(crate) runs: PathBuf,
@@ -128,6 +136,13 @@ pub(crate) struct RunArguments {
     pub(crate) recording: RecordingSpec,
 }
 
+fn snaplen(text: &str) -> Result<Snaplen, String> {
+    let bytes = || text.parse().map(|bytes| Snaplen::First(Bytes::new(bytes)));
+    let snaplen = text.parse().or_else(|error| bytes().map_err(|_| error));
+    let snaplen: Snaplen = snaplen.map_err(|error| format!("{error}, or write `whole`"))?;
+    snaplen.check().map(|()| snaplen)
+}
+
 fn kernel(text: &str) -> Result<KernelChoice, CacheError> {
     match text {
         "newest" => Ok(KernelChoice::Newest),
@@ -145,6 +160,12 @@ pub(crate) struct Shown {
     /// Write JUnit XML with a test case for each claim; `-` prints it instead of the tables
     #[arg(long, value_name = "FILE")]
     pub(crate) junit: Option<PathBuf>,
+    /// Exit with 1 also if a claim is not judged, as too few trials decide nothing
+    #[arg(long)]
+    pub(crate) require_decision: bool,
+    /// Print what failed as annotations of a pull request, to standard error
+    #[arg(long, value_name = "SERVICE")]
+    pub(crate) annotate: Option<Annotations>,
     #[command(flatten)]
     pub(crate) json: JsonArguments,
 }

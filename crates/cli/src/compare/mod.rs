@@ -9,7 +9,7 @@ use std::process::ExitCode;
 
 use anyhow::{Context, Result, bail};
 use tcplab_lab::compare::{
-    CompareError, compare_as_written, compare_levels, compare_runs, read_run,
+    CompareError, compare_as_written, compare_levels, compare_runs, is_results, read_run,
 };
 use tcplab_lab::{RunDirectory, load_trial};
 use tcplab_quantities::COMPARISON_DOCUMENT;
@@ -17,6 +17,7 @@ use tcplab_report::compare::{CloseUp, compare_page, compare_text, junit, markdow
 use tcplab_results::comparison::{Comparison, Outcome, Row};
 use tcplab_results::{Run, TrialData};
 
+use crate::annotations::annotate_comparison;
 use crate::arguments::{CompareArguments, RUNS};
 use crate::exit::FAILED;
 use crate::output::in_document;
@@ -31,11 +32,11 @@ pub(crate) fn compare(arguments: &CompareArguments) -> Result<ExitCode> {
         places.map(|place| RunDirectory::named(place, Path::new(RUNS))).collect();
     let places: Vec<&Path> = places.iter().map(PathBuf::as_path).collect();
     match places[..] {
-        [a, b] if a.is_file() && b.is_file() => return captures::compare([a, b], arguments),
-        [a] if a.is_file() => {
+        [a, b] if is_capture(a) && is_capture(b) => return captures::compare([a, b], arguments),
+        [a] if is_capture(a) => {
             bail!("{} is a capture; pass a second capture to compare", a.display())
         }
-        [a, b] if a.is_file() || b.is_file() => {
+        [a, b] if is_capture(a) || is_capture(b) => {
             if let Some(missing) = [a, b].into_iter().find(|place| !place.exists()) {
                 let missing = format!("cannot open {}", missing.display());
                 return Err(io::Error::from(io::ErrorKind::NotFound)).context(missing);
@@ -58,7 +59,15 @@ pub(crate) fn compare(arguments: &CompareArguments) -> Result<ExitCode> {
     outputs.add(arguments.html.as_ref(), || page(&found, &places, &runs))?;
     outputs.finish(&compare_text(&found))?;
     let is_bad = found.count(fails) > 0;
+    if arguments.annotate.is_some() {
+        annotate_comparison(&found, is_bad);
+    }
     Ok(if is_bad { ExitCode::from(FAILED) } else { ExitCode::SUCCESS })
+}
+
+/// Whether a place is a file that holds packets, not results.
+fn is_capture(place: &Path) -> bool {
+    place.is_file() && !is_results(place)
 }
 
 fn compared(
@@ -83,6 +92,9 @@ fn compared(
 
 /// The page, with the most typical trials of the worst cases.
 fn page(found: &Comparison, places: &[&Path], runs: &[Run]) -> Result<String> {
+    if let Some(file) = places.iter().find(|place| place.is_file()) {
+        bail!("--html draws packets, which {} does not have: pass run directories", file.display());
+    }
     let both = Opened::new(places)?;
     let mut cases: Vec<&Row> = Vec::new();
     for row in &found.rows {

@@ -6,6 +6,8 @@ mod advice;
 mod agreement;
 mod bisect;
 mod book;
+mod ci;
+mod cleaning;
 mod cluster;
 mod compare;
 mod errors;

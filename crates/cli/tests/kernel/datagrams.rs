@@ -46,7 +46,7 @@ equals   = true
 fn both_worlds_lose_and_answer_equally() {
     let Some(experiment) = Experiment::run(SCENARIO, Io::Tun) else { return };
     let home = Home::with("made.toml", SCENARIO);
-    let text = home.answer("run made.toml --world sim");
+    let text = home.answer("run made.toml --world sim --snaplen whole");
     assert!(text.contains("no TCP connection: the endpoints exchanged UDP datagrams"));
     let modelled = home.only("runs/made");
     for trial in experiment.trials() {

@@ -34,7 +34,7 @@ const COMPARED: usize = 20;
 fn both_worlds_retransmit_equally() {
     let Some(experiment) = Experiment::run(SCENARIO, Io::Tun) else { return };
     let home = Home::with("made.toml", SCENARIO);
-    home.answer("run made.toml --world sim");
+    home.answer("run made.toml --world sim --snaplen whole");
     let modelled = home.only("runs/made");
     let mut trials = 0;
     for trial in experiment.trials() {

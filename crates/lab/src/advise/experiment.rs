@@ -135,9 +135,9 @@ impl Attempt<'_> {
     }
 }
 
-/// Gains need no packets; those of a flawed trial stay, without their payload.
+/// Gains need no packets; those of a flawed trial stay.
 pub(super) fn kept() -> RecordingSpec {
-    RecordingSpec { keep: Some(Keep::None), snaplen: Some(RecordingSpec::HEADERS) }
+    RecordingSpec { keep: Some(Keep::None), snaplen: None }
 }
 
 /// A path like the one that is known by figures.

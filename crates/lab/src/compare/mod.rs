@@ -10,7 +10,7 @@ mod written;
 
 pub use captures::{facts, matched};
 pub(crate) use least::undecidable;
-pub use read::read_run;
+pub use read::{is_results, read_run};
 pub use tcplab_results::compare::{
     Asked, CompareError, Metrics, Threshold, compare_levels, compare_runs,
 };

@@ -9,8 +9,13 @@ use tcplab_results::Run;
 use crate::store::{PLAN, RUN};
 use tcplab_results::compare::CompareError;
 
-/// Reads what `tcplab run` or `tcplab report` made of a run, from its directory. Trials are not
-/// looked at.
+/// Whether a place is a file with the results of a run, such as one that is kept as a baseline.
+pub fn is_results(path: &Path) -> bool {
+    path.is_file() && path.extension().is_some_and(|ending| ending == "json")
+}
+
+/// Reads what `tcplab run` or `tcplab report` made of a run, from its directory, or from a copy of
+/// its `run.json`. Trials are not looked at.
 ///
 /// # Errors
 /// When it is no run, not finished, or of a version that is not understood.
@@ -19,13 +24,14 @@ pub fn read_run(path: &Path) -> Result<Run, CompareError> {
     if !path.exists() {
         return Err(what("no such directory"));
     }
-    if !path.is_dir() {
+    if !path.is_dir() && !is_results(path) {
         return Err(what("it is a file, not a directory"));
     }
     let unreadable = |what: String| {
         Err(CompareError::Unreadable { path: path.into(), what: format!("{RUN}: {what}") })
     };
-    match File::open(path.join(RUN)) {
+    let file = if is_results(path) { path.to_owned() } else { path.join(RUN) };
+    match File::open(file) {
         Ok(file) => serde_json::from_reader(BufReader::new(file))
             .or_else(|error| unreadable(error.to_string())),
         Err(error) if error.kind() == ErrorKind::NotFound => {

@@ -3,8 +3,9 @@
 use std::ops::RangeInclusive;
 
 use serde::{Deserialize, Serialize};
+use tcplab_path::Direction;
 use tcplab_results::{RunWorld, World};
-use tcplab_scenario::{Case, Keep, RecordingSpec, Scenario, Until};
+use tcplab_scenario::{Case, Keep, RecordingSpec, Scenario, Snaplen, Until};
 
 use super::kernels::{KernelChoice, KernelUsed, VirtualKernels};
 use super::quick;
@@ -41,6 +42,10 @@ pub struct Plan {
     pub retries: u32,
     /// How many bytes of each packet the captures keep; all where no number is given.
     pub snaplen: Option<u32>,
+    /// Which packets are kept as far as somebody has chosen it. Where nobody has chosen how much of
+    /// each, paths that damage packets have them kept whole.
+    #[serde(default)]
+    pub recording: RecordingSpec,
     /// Of which trials the packets are kept.
     pub keep: Keep,
     /// tcplab's version.
@@ -65,6 +70,8 @@ pub struct Overrides {
     pub trial: Option<u32>,
     /// Which packets are kept where the scenario does not say.
     pub recording: RecordingSpec,
+    /// How much of each packet is kept, whatever the scenario says.
+    pub snaplen: Option<Snaplen>,
     /// What stands for `linux` in virtual time.
     pub kernel: KernelChoice,
 }
@@ -93,7 +100,8 @@ pub fn plan(
     let trials = fixed.unwrap_or(scenario.trials);
     let first = overrides.trial.unwrap_or(1);
     let count = scenario.cases.len() * (trials - first + 1) as usize;
-    let recording = scenario.recording.or(&overrides.recording);
+    let chosen = RecordingSpec { keep: None, snaplen: overrides.snaplen };
+    let recording = chosen.or(&scenario.recording).or(&overrides.recording);
     Ok(Plan {
         name: scenario.name.clone(),
         world,
@@ -107,11 +115,12 @@ pub fn plan(
         until: if fixed.is_some() { None } else { scenario.until.clone() },
         warm_up: if world.has(World::Kernel) { scenario.warm_up } else { 0 },
         retries: scenario.retries,
-        snaplen: recording.snaplen.map(|length| length.as_u64() as u32),
+        snaplen: Some(recording.snaplen.unwrap_or(Snaplen::HEADERS).most()),
         keep: match overrides.trial {
             Some(_) => Keep::All,
             None => recording.kept_of(count),
         },
+        recording,
         tcplab: env!("CARGO_PKG_VERSION").into(),
         cases: scenario.cases.iter().map(|case| case.hash.clone()).collect(),
     })
@@ -130,6 +139,19 @@ impl Plan {
     /// The numbers of the trials of each case, at most.
     pub(crate) fn numbers(&self) -> RangeInclusive<u32> {
         self.first..=self.trials
+    }
+
+    /// How many bytes of each packet the captures of a case keep; all where no number is given.
+    pub(crate) fn snaplen_of(&self, case: &Case) -> Option<u32> {
+        let is_usual = self.snaplen.is_some() && self.recording.snaplen.is_none();
+        if is_usual { Some(Plan::usual_snaplen(case)) } else { self.snaplen }
+    }
+
+    /// How many bytes of each packet of a case its analysis needs.
+    pub(crate) fn usual_snaplen(case: &Case) -> u32 {
+        let damages = |direction| case.path.link(direction).is_ok_and(|it| it.damages_packets());
+        let is_damaged = Direction::BOTH.into_iter().any(damages);
+        if is_damaged { Snaplen::Whole.most() } else { Snaplen::HEADERS.most() }
     }
 
     /// The hashes of the kernels that a case has in virtual time, of client and server; none on

@@ -2,7 +2,6 @@
 
 use serde_json::{Map, Value, json};
 use tcplab_path::{Direction, PathSpec};
-use tcplab_scenario::RecordingSpec;
 use tcplab_units::{Bytes, Span};
 
 use super::baseline::Baseline;
@@ -108,8 +107,6 @@ impl Test {
             "path": self.path,
             "workload": workload,
             "repeat": { "trials": self.trials },
-            // The measurements need headers only.
-            "recording": { "snaplen": RecordingSpec::HEADERS },
             // The smallest window takes eight times as long, and loss makes it longer.
             "limits": { "trial": Span::from_nanos(self.lasting.as_nanos() * 100).max(Span::from_secs(120)) },
         });

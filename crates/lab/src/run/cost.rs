@@ -27,8 +27,8 @@ const LOOPBACK: f64 = 2e9;
 const PACKET: f64 = 2.0 * 150.0 + 170.0;
 /// What two looks at `TCP_INFO` take.
 const SAMPLE: f64 = 400.0;
-/// The largest header of a packet in a shortened capture and the block around it.
-const SHORTENED: f64 = 96.0;
+/// Headers of IPv4 and TCP with timestamps; the rest of what captures keep of a packet is data.
+const HEADERS: f64 = 52.0;
 
 /// What a trial takes.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -78,10 +78,8 @@ fn cost(plan: &Plan, case: &Case, patience: Duration) -> Cost {
         Some(interval) => seconds / interval.as_secs_f64(),
         None => packets / 2.0,
     };
-    let data = match plan.snaplen {
-        Some(_) => 2.0 * packets * SHORTENED,
-        None => 2.0 * amount,
-    };
+    let most = plan.snaplen_of(case).map_or(f64::MAX, f64::from) - HEADERS;
+    let data = 2.0 * amount.min(packets / 2.0 * most);
     let guests = if plan.has_kernel(case) { BOOT + packets * TURN } else { 0.0 };
     let in_virtual_time = FILES + spent * WHOLE;
     Cost {

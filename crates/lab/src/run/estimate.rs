@@ -273,6 +273,11 @@ impl RunEstimate {
         format!("{cases} × {trials}{there}: {}", self.waiting())
     }
 
+    /// How much room it takes, such as `about 12 MB`.
+    pub fn room(&self) -> String {
+        format!("about {}", Bytes::new(round(self.bytes)))
+    }
+
     /// Such as `about 4 min`.
     fn waiting(&self) -> String {
         if self.missing == 0 {
@@ -343,13 +348,12 @@ impl fmt::Display for RunEstimate {
         for (why, count) in &self.unused {
             writeln!(f, "unused   {count}: {why}")?;
         }
-        let room = Bytes::new(round(self.bytes));
         let kept = match self.keep {
             Keep::All => "all trials",
             Keep::First => "the first trial of each case",
             Keep::None => "no trial",
         };
-        writeln!(f, "room     about {room}, with the packets of {kept}")?;
+        writeln!(f, "room     {}, with the packets of {kept}", self.room())?;
         writeln!(f, "time     {}", self.waiting())?;
         self.warnings.iter().try_for_each(|warning| writeln!(f, "warning  {warning}"))
     }

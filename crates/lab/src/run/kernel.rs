@@ -110,7 +110,7 @@ impl KernelTrials<'_> {
             directory: stage.into(),
             device: self.bench.device,
             tuning: self.tuning,
-            snaplen: self.run.plan().snaplen,
+            snaplen: self.run.plan().snaplen_of(case),
             steerable: self.bench.steering.is_some(),
         };
         let on_progress = |progress| on_event(Event::Progress(progress));

@@ -21,13 +21,11 @@ use super::state::RunState;
 use crate::analysis::{Contents, analyse_and_store};
 use crate::bench::Bench;
 use crate::error::LabError;
+use crate::plan::Plan;
 use crate::store::RunDirectory;
 
 /// Looking at the flag this often makes Ctrl-C feel immediate.
 const STOP_CHECK_INTERVAL: Duration = Duration::from_millis(50);
-/// What is captured of each packet where the captures do not stay: all headers, of which alone
-/// tables are made.
-const HEADERS: u32 = 96;
 
 /// What a thread reports of its trial.
 struct TrialEnd {
@@ -181,7 +179,8 @@ fn make(
     let plan = run.plan();
     let seed = trial_seed(plan.seed, number);
     let keeps_packets = plan.keep.has(number);
-    let snaplen = if keeps_packets { plan.snaplen } else { Some(HEADERS) };
+    let usual = || Some(Plan::usual_snaplen(case));
+    let snaplen = if keeps_packets { plan.snaplen_of(case) } else { usual() };
     let request = TrialRequest { case, seed, directory: stage, snaplen, keeps_packets };
     let name = || case.name.clone();
     match kernels_of(plan, case)? {

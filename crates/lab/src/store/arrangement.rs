@@ -205,7 +205,12 @@ impl<'a> Arrangement<'a> {
         if simulated && cases.iter().any(|case| self.plan.images(case) != *images) {
             return Err("ran on another kernel in virtual time, or on a model".into());
         }
-        if self.plan.keep.has(number) && (*snaplen != self.plan.snaplen || !known.has_packets()) {
+        let keeps_less = |case: &&Case| {
+            let most = |snaplen: Option<u32>| snaplen.unwrap_or(u32::MAX);
+            most(*snaplen) < most(self.plan.snaplen_of(case))
+        };
+        let lacks_packets = !known.has_packets() || cases.iter().any(keeps_less);
+        if self.plan.keep.has(number) && lacks_packets {
             return Err("has not kept as much of its packets as the new plan does".into());
         }
         let place = |case: &&Case| trial_directory(&case.name, number);

@@ -22,7 +22,7 @@ use crate::plan::Plan;
 /// What was verified before the trials.
 const CALIBRATION: &str = "calibration.json";
 /// Trials that are not counted.
-const WARM_UP: &str = "warm-up";
+pub(super) const WARM_UP: &str = "warm-up";
 /// What was wrong with a rejected attempt of a trial.
 const FLAWS: &str = "flaws.json";
 

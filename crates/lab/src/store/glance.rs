@@ -8,7 +8,7 @@ use serde::Serialize;
 use tcplab_results::{RunWorld, Trial};
 
 use super::files::{PARTIAL, PLAN, RUN, TRIALS, read_plan, read_scenario, trial_directory};
-use super::trial_files::{StoredTrial, TRIAL, is_failed, is_whole, read};
+use super::trial_files::{CAPTURE, StoredTrial, TRIAL, is_failed, is_whole, read};
 use crate::error::LabError;
 
 /// What the directory of a run shows by itself.
@@ -107,7 +107,8 @@ impl TrialGlance {
                 } else {
                     TrialState::Missing
                 };
-                let keeps_packets = plan.keep.has(number);
+                let is_gone = || place.is_dir() && !place.join(CAPTURE).exists();
+                let keeps_packets = plan.keep.has(number) && !is_gone();
                 all.push(TrialGlance { case: case.name.clone(), number, state, keeps_packets });
             }
         }

@@ -1,6 +1,7 @@
 //! The run directory on disk. Nothing here analyses.
 
 mod arrangement;
+mod cleaning;
 mod directory;
 mod extend;
 mod files;
@@ -13,6 +14,7 @@ mod trial_files;
 mod trials;
 
 pub use arrangement::Extension;
+pub use cleaning::RunSize;
 pub use directory::RunDirectory;
 pub use extend::extend;
 pub(crate) use extend::plan_extension;

@@ -17,7 +17,7 @@ pub(super) const TRIAL: &str = "trial.json";
 pub(super) const FAILED: &str = "failed.json";
 /// The last file of a recording.
 const DONE: &str = "DONE";
-const CAPTURE: &str = "client.pcapng";
+pub(super) const CAPTURE: &str = "client.pcapng";
 
 /// What decides about a trial: the same identity, the same experiment.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

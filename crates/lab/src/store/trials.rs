@@ -27,7 +27,7 @@ impl RunDirectory {
             tcplab: tcplab(),
             kernel: (!simulated).then(of_kernel),
             images: plan.images(case),
-            snaplen: plan.snaplen,
+            snaplen: plan.snaplen_of(case),
         }
     }
 

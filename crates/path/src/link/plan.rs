@@ -274,6 +274,11 @@ impl LinkPlan {
         self.is_instant() && !self.reads_packets()
     }
 
+    /// Whether some element damages packets, whose checksums then tell.
+    pub fn damages_packets(&self) -> bool {
+        self.elements.iter().any(|element| matches!(element, ElementPlan::Corruption(_)))
+    }
+
     /// Whether some element looks into packets, changes, or copies them. If none does, packets
     /// [of a size only](crate::Packet::of_size) get the very same verdicts.
     pub fn reads_packets(&self) -> bool {

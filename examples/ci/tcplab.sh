@@ -1,0 +1,29 @@
+#!/bin/sh
+# Runs an experiment in virtual time, checks its claims, and compares it with a baseline.
+#
+#   tcplab.sh SCENARIO.toml BASELINE.json [RESULTS]
+#
+# The first run writes the baseline: commit that file. Exit codes are tcplab's: 0 passed, 1 a claim
+# failed or a metric is worse, 2 something did not work.
+set -u
+scenario=$1 baseline=$2 results=${3:-tcplab-results}
+annotate=${GITHUB_ACTIONS:+--annotate=github}
+mkdir -p "$results"
+code=0
+
+tcplab run "$scenario" --world sim --runs "$results/runs" --require-decision $annotate \
+    --json="$results/run.json" --junit "$results/claims.xml" --quiet || code=$?
+[ "$code" -le 1 ] || exit "$code"
+
+if [ -e "$baseline" ]; then
+    compared=0
+    tcplab compare "$baseline" "$results/run.json" $annotate \
+        --junit "$results/compare.xml" --markdown "$results/compare.md" || compared=$?
+    [ "$compared" -le "$code" ] || code=$compared
+else
+    mkdir -p "$(dirname "$baseline")"
+    cp "$results/run.json" "$baseline"
+fi
+
+tcplab clean "$results/runs" --captures --yes >/dev/null || code=2
+exit "$code"
