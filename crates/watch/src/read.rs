@@ -125,7 +125,9 @@ pub(super) fn samples(
             return;
         }
         let samples = parse_samples(now, &format!("{header}{line}")).unwrap_or_default();
-        samples.iter().for_each(|sample| history.lock().sample(sample));
+        for sample in &samples {
+            history.lock().sample(sample);
+        }
     });
 }
 

@@ -28,7 +28,9 @@ const MOST_OTHERS: usize = 2;
 /// The answer in a sentence, the best level first.
 pub(crate) fn answer(run: &Run, measured: &Measured, shares: Option<&VarianceShares>) -> String {
     let Some(factor) = asked_factor(run, measured).or_else(|| widest_factor(measured, shares))
-    else { return without_factors(measured) };
+    else {
+        return without_factors(measured);
+    };
     let key = &measured.factors[factor].key;
     if shares.is_none() {
         return format!(
