@@ -2,13 +2,14 @@
 
 use tcplab_units::{Instant, Span};
 
-/// The bridge sleeps one part in so many of its time, unless it has work all the time: less than its
-/// share of a period of 4 ms, when it runs by deadlines. The kernel stops a thread that takes more,
-/// and a path whose packets are never further apart than [`Tuning::spin`](crate::Tuning::spin) would
-/// otherwise be busy-waited for only: at 200 Mbit/s, full packets are 61 µs apart.
+/// The bridge sleeps one part in so many of its time, unless it has work all the time: others get
+/// the processor in small pieces before the kernel takes it away, and a path whose packets are
+/// never further apart than [`Tuning::spin`](crate::Tuning::spin) would otherwise be busy-waited
+/// for only: at 200 Mbit/s, full packets are 61 µs apart.
 const PARTS: u64 = 8;
 
-/// The largest budget: with it, a period's share is not exceeded.
+/// The largest budget: less than a period of
+/// [`run_by_deadlines`](crate::sys::run_by_deadlines).
 const MOST: Span = Span::from_millis(1);
 
 /// Time for busy-waiting, earned by sleep.

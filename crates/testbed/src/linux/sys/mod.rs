@@ -234,9 +234,11 @@ pub(crate) fn run_in_real_time() -> io::Result<()> {
     Ok(())
 }
 
-/// Gives the calling thread 94 % of a processor before all others, in periods of 4 ms, if that is
-/// allowed and there is so much left (sched(7), SCHED_DEADLINE, which needs CAP_SYS_NICE). The kernel
-/// gives 95 % of all processors to such threads, of which the `fair_server` of each has 5 %.
+/// Gives the calling thread 99 % of a processor before all others, in periods of 4 ms, if that is
+/// allowed and there is so much left (sched(7), SCHED_DEADLINE, which needs CAP_SYS_NICE). The
+/// kernel gives 95 % of all processors to such threads, of which the `fair_server` of each has 5 %:
+/// on two processors there is one such thread. What is left is not one piece of 50 ms a second for
+/// others, but 40 µs each 4 ms: p99.9 of lateness at 1 Gbit/s was 4 ms in place of 43 ms.
 pub(crate) fn run_by_deadlines() -> io::Result<()> {
     const PERIOD_NANOS: u64 = 4_000_000;
     const RUNTIME_NANOS: u64 = 3_960_000;
