@@ -258,7 +258,7 @@ fn full_disk_is_reported() {
 #[test]
 fn disk_that_fills_while_recording_is_reported() {
     let home = Home::with("small.toml", SMALL.replace("1 kB", "1 MB"));
-    let line = "run small.toml --world sim";
+    let line = "run small.toml --world sim --snaplen whole";
     let Some(run) = on_small_disk(&home, "size=700k", 0, line) else { return };
     let refusal = run.refusal("a disk that fills");
     assert!(refusal.contains(".pcapng: No space left on device"), "{refusal}");
