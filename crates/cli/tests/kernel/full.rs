@@ -17,7 +17,7 @@ fn limited(home: &Home, bytes: u64, parts: &[&str]) {
     home.write("small.toml", SCENARIO);
     // POSIX counts in blocks of 512 bytes.
     let line = format!(
-        "ulimit -f {} && exec '{}' run small.toml",
+        "ulimit -f {} && exec '{}' run small.toml --snaplen whole",
         bytes.div_ceil(512),
         env!("CARGO_BIN_EXE_tcplab")
     );

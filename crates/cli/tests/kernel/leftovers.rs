@@ -71,7 +71,8 @@ impl<'h> Underway<'h> {
         home.write("short.toml", SCENARIO);
         let family = Family::of(&mut command, &name);
         let before = Machine::now();
-        command.args(["run", "short.toml", "--no-calibration"]).process_group(0);
+        let line = ["run", "short.toml", "--no-calibration", "--snaplen", "whole"];
+        command.args(line).process_group(0);
         let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         Underway { home, child, family, before, name }
     }
