@@ -13,6 +13,7 @@ const REMEDY: &str = "on a Linux machine; here `tcplab run --world sim` runs mod
 pub(crate) fn refuse(command: &Command) -> Result<ExitCode> {
     let name = match command {
         Command::Shell(_) => "shell",
+        Command::Bench(_) => "bench",
         Command::Bridge(_) => "bridge",
         Command::Server(_) => "server",
         Command::Load(_) => "load",

@@ -8,6 +8,8 @@ mod advise;
 mod annotations;
 mod arguments;
 #[cfg(target_os = "linux")]
+mod bench;
+#[cfg(target_os = "linux")]
 mod bisect;
 #[cfg(target_os = "linux")]
 mod bridge;
@@ -101,6 +103,8 @@ fn main() -> ExitCode {
         Command::States(arguments) => states::states(&arguments),
         #[cfg(target_os = "linux")]
         Command::Shell(arguments) => shell::shell(&arguments),
+        #[cfg(target_os = "linux")]
+        Command::Bench(arguments) => bench::bench(&arguments),
         #[cfg(target_os = "linux")]
         Command::Bridge(arguments) => bridge::bridge(arguments),
         Command::Path(arguments) => paths::path(&arguments),

@@ -77,6 +77,8 @@ documents! {
         "Settings for a path: `tcplab advise --json`";
     RFC6349_DOCUMENT = "tcplab.rfc6349" 1,
         "A throughput test: `tcplab rfc6349 --json`";
+    BENCH_DOCUMENT = "tcplab.bench" 1,
+        "Commands timed against one another behind paths: `tcplab bench --export-json`";
     LOAD_DOCUMENT = "tcplab.load" 1,
         "A load test of a server: `tcplab load --json`";
     BULK_DOCUMENT = "tcplab.bulk" 1,

@@ -3,6 +3,7 @@
 //! Nothing here runs an experiment, reads a file or knows a world. `lab` makes these values; the
 //! report, tables and plots show them.
 
+pub mod bench;
 mod case;
 mod claim;
 pub mod compare;

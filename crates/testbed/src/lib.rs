@@ -85,7 +85,7 @@ mod linux {
     pub use multipath::{NO_MPTCP, has_mptcp};
     pub use options::{OptionState, Reading, Setting, has_congestion, survey};
     pub use serve::serve;
-    pub use shell::{ShellEnd, ShellRequest, shell};
+    pub use shell::{ShellEnd, ShellRequest, shell, shell_in_turn};
     pub use sock_diag::{SocketTimer, TcpSocket, TimerKind};
     pub use steering_link::{SteeredEnd, SteeringEnd, steering_link};
     pub use tcp_info::{SocketState, socket_state};

@@ -3,6 +3,7 @@
 mod advise;
 mod amount;
 mod annotate;
+mod bench;
 mod bisect;
 mod clean;
 mod cluster;
@@ -37,6 +38,7 @@ use clap::{CommandFactory, Parser, Subcommand};
 use tcplab_units::visible_line;
 
 pub(crate) use advise::{AdviseArguments, EmbeddedStack};
+pub(crate) use bench::BenchArguments;
 pub(crate) use bisect::BisectArguments;
 pub(crate) use clean::CleanArguments;
 pub(crate) use cluster::{ArchiveArguments, ClusterArguments, SweepArguments};
@@ -60,7 +62,7 @@ pub(crate) use server::{ServerArguments, Service};
 pub(crate) use sockopts::{OptionLevel, SockoptsArguments};
 pub(crate) use states::{StateFilter, StatesArguments};
 pub(crate) use trace::{LiveArguments, Outputs, Place, TraceArguments, ViewArguments};
-pub(crate) use tuning::Io;
+pub(crate) use tuning::{Io, TuningArguments};
 pub(crate) use ui::{PageMode, UiArguments};
 pub(crate) use virtual_time::ShellWorld;
 pub(crate) use world::World;
@@ -168,6 +170,14 @@ pub(crate) enum Command {
     /// shell`. Needs no root where the kernel allows user namespaces. With --world sim it runs on a
     /// Linux of your choice in virtual time, which needs no privileges at all.
     Shell(Box<ShellArguments>),
+    /// Time commands against one another behind paths
+    ///
+    /// Runs each command several times behind each path, one at a time and in random order, each
+    /// run in fresh networks as `tcplab shell` makes them. Prints for each path the times, packets
+    /// and drops of each command, and whether its time differs from that of the first: the ratio
+    /// with its 95 % confidence interval, and p of the test of Mann and Whitney. Family-wise error
+    /// rate over all commands and paths: 5 % (Holm).
+    Bench(Box<BenchArguments>),
     /// Bridge two network interfaces through a path
     ///
     /// For real hosts, virtual machines and containers: forwards each frame from one interface to

@@ -4,6 +4,7 @@
 //! Where network namespaces are forbidden the tests print `SKIPPED: …` and pass. No test asserts a
 //! duration.
 
+mod bench;
 mod captures;
 mod datagrams;
 mod experiment;

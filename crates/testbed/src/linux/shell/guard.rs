@@ -37,6 +37,14 @@ impl Guarded {
     }
 }
 
+/// What the old process knows when the new one has ended.
+pub(crate) struct GuardEnd {
+    /// The exit code of the new one.
+    pub(crate) code: u8,
+    /// The last signal that asked this process to end, also where the command alone was meant.
+    pub(crate) asked: Option<i32>,
+}
+
 /// Splits this process in two. The new one does the `work`; the old one waits for it, hands on the
 /// signals that it gets, and gives back the exit code. Should either be killed, the other ends all
 /// that is left. What `beside` returns lives in the old one, meanwhile.
@@ -45,7 +53,7 @@ impl Guarded {
 pub(crate) fn guarded<B>(
     beside: impl FnOnce() -> B,
     work: impl FnOnce(Guarded) -> u8,
-) -> Result<u8, TrialError> {
+) -> Result<GuardEnd, TrialError> {
     let failed = || TrialError::setup("split into two processes");
     let guard = getpid();
     // An orphan of either becomes a child of one of them.
@@ -61,17 +69,20 @@ pub(crate) fn guarded<B>(
         Forked::Parent(worker) => {
             drop(lifeline);
             let beside = beside();
-            let code = stand_guard(worker, &signals).map_err(failed())?;
+            let end = stand_guard(worker, &signals).map_err(failed())?;
             drop((held, beside));
-            Ok(code)
+            Ok(end)
         }
     }
 }
 
-fn stand_guard(worker: Pid, signals: &Signals) -> io::Result<u8> {
-    let mut code = None;
+fn stand_guard(worker: Pid, signals: &Signals) -> io::Result<GuardEnd> {
+    let (mut code, mut asked) = (None, None);
     loop {
         while let Some(heard) = signals.next() {
+            if heard.signal != Signal::CHILD {
+                asked = Some(heard.signal.as_raw());
+            }
             if is_for_command(heard) {
                 let _ = kill_process(worker, heard.signal);
             }
@@ -84,7 +95,7 @@ fn stand_guard(worker: Pid, signals: &Signals) -> io::Result<u8> {
         if let Some(code) = code {
             // Only if it was killed is there anything.
             offspring::end_all(true, Vec::new());
-            return Ok(code);
+            return Ok(GuardEnd { code, asked });
         }
         signals.wait(None)?;
     }

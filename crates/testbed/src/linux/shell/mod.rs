@@ -22,8 +22,8 @@ use rustix::process::{Pid, Signal, WaitStatus, kill_process, kill_process_group}
 use tcplab_recording::{Summary, Traffic};
 
 use self::ends::{Common, EndPosition};
-use self::guard::Guarded;
 pub(crate) use self::guard::guarded;
+use self::guard::{GuardEnd, Guarded};
 use self::subnet::Block;
 use crate::message::serde_name;
 use crate::mover::{End, Mover, Moving};
@@ -65,6 +65,8 @@ pub struct ShellEnd {
     pub code: u8,
     /// Why the command could not be started.
     pub failure: Option<String>,
+    /// From the command's start to its end; zero where it could not be started.
+    pub took: Duration,
     /// What went through the path.
     pub summary: Summary,
 }
@@ -83,7 +85,23 @@ pub fn shell<B>(
     mut watch: impl FnMut(&Traffic),
     end: impl FnOnce(Result<ShellEnd, TrialError>) -> u8,
 ) -> Result<u8, TrialError> {
-    guarded(beside, |guarded| end(run(request, &guarded, &mut watch)))
+    Ok(guarded(beside, |guarded| end(run(request, &guarded, &mut watch)))?.code)
+}
+
+/// As [`shell`], one of several in a row: also returns the signal that asked this process to end
+/// meanwhile. Between two calls such a signal waits for the second.
+///
+/// Must be called before the process has a second thread.
+///
+/// # Errors
+/// As [`shell`].
+pub fn shell_in_turn(
+    request: &ShellRequest,
+    end: impl FnOnce(Result<ShellEnd, TrialError>) -> u8,
+) -> Result<(u8, Option<i32>), TrialError> {
+    let GuardEnd { code, asked } =
+        guarded(|| (), |guarded| end(run(request, &guarded, &mut |_| ())))?;
+    Ok((code, asked))
 }
 
 /// How long the program at the far end may take to listen on the port that was named,
@@ -156,8 +174,8 @@ fn run(
     });
     // An error of the path explains what the programs met.
     let summary = summary?;
-    let (code, failure) = outcome?;
-    Ok(ShellEnd { code, failure, summary })
+    let Held { code, failure, took } = outcome?;
+    Ok(ShellEnd { code, failure, took, summary })
 }
 
 /// The error of a far program that does not listen on the port that it has to, with its exit code
@@ -177,6 +195,13 @@ struct Started {
     ended: Option<WaitStatus>,
 }
 
+/// What became of the command.
+struct Held {
+    code: u8,
+    failure: Option<String>,
+    took: Duration,
+}
+
 /// A shell in which programs run.
 struct Session<'a> {
     request: &'a ShellRequest,
@@ -194,8 +219,8 @@ struct Session<'a> {
 }
 
 impl Session<'_> {
-    /// From the first program to the last. Gives the exit code, and why there was no command.
-    fn hold(&mut self) -> Result<(u8, Option<String>), TrialError> {
+    /// From the first program to the last.
+    fn hold(&mut self) -> Result<Held, TrialError> {
         if let Some(line) = &self.request.far {
             self.start_server(line)?;
         }
@@ -205,6 +230,7 @@ impl Session<'_> {
         let mut command = Command::new(name);
         command.args(arguments);
         self.describe_to(&mut command);
+        let began = Instant::now();
         match self.near.start(command) {
             Ok(pid) => self.command = Some(Started { pid, ended: None }),
             Err(error) if is_limit(&error) => {
@@ -212,7 +238,8 @@ impl Session<'_> {
             }
             Err(error) => {
                 let code = if error.kind() == io::ErrorKind::NotFound { 127 } else { 126 };
-                return Ok((code, Some(format!("cannot run {}: {error}", name.display()))));
+                let failure = Some(format!("cannot run {}: {error}", name.display()));
+                return Ok(Held { code, failure, took: Duration::ZERO });
             }
         }
         let status = loop {
@@ -221,11 +248,12 @@ impl Session<'_> {
                 break status;
             }
         };
+        let took = began.elapsed();
         // A killed program's unsent packets do not count as missing.
         if !status.signaled() {
             self.settle()?;
         }
-        Ok((offspring::exit_code(status), None))
+        Ok(Held { code: offspring::exit_code(status), failure: None, took })
     }
 
     fn start_server(&mut self, line: &OsString) -> Result<(), TrialError> {

@@ -1,0 +1,100 @@
+//! The flags of `tcplab bench`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use super::{Io, TuningArguments};
+
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct BenchArguments {
+    /// Two to eight commands, each one argument in the words of `sh`; the first is what the others
+    /// are compared with
+    #[arg(last = true, value_name = "CMD", required = true, num_args = 2..=8)]
+    #[arg(value_parser = command)]
+    pub(crate) commands: Vec<String>,
+    /// The path, as for `tcplab shell`: a preset, a path file or a scenario file; repeat for
+    /// several
+    #[arg(long = "path", value_name = "PATH", default_value = "-", hide_default_value = true)]
+    pub(crate) paths: Vec<String>,
+    /// Set a key of all paths, such as `-s delay="20 ms"`; repeat for several
+    #[arg(short = 's', long = "set", value_name = "KEY=VALUE")]
+    pub(crate) set: Vec<String>,
+    /// Run each command so often behind each path
+    #[arg(long, value_name = "N", default_value_t = 10)]
+    #[arg(value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    pub(crate) runs: u32,
+    /// Before these, run each command so often without counting it
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    #[arg(value_parser = clap::value_parser!(u32).range(0..=1_000))]
+    pub(crate) warmup: u32,
+    /// Seed of the order and of the paths' randomness
+    ///
+    /// In a block each command runs once behind each path, in random order. All runs of a block
+    /// have the same seed of the path: this one and the block's number.
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub(crate) seed: u64,
+    /// Run this `sh` command at the far end during each run, such as a server
+    #[arg(long, value_name = "CMD", value_parser = command)]
+    pub(crate) far_command: Option<String>,
+    /// Start the command when the far one listens on this TCP port [default: any port, or after
+    /// 1 s]
+    #[arg(long, value_name = "PORT", requires = "far_command")]
+    #[arg(value_parser = clap::value_parser!(u16).range(1..))]
+    pub(crate) wait_for: Option<u16>,
+    /// Default congestion control of both ends, such as `cubic` or `bbr`
+    #[arg(long, value_name = "NAME")]
+    pub(crate) congestion: Option<String>,
+    /// Count runs whose exit code is not 0 instead of ending at the first
+    #[arg(long, short)]
+    pub(crate) ignore_failure: bool,
+    /// Show what the commands print; it takes time
+    #[arg(long)]
+    pub(crate) show_output: bool,
+    /// Write every run as CSV; `-` prints it instead of the tables
+    #[arg(long, value_name = "FILE")]
+    pub(crate) export_csv: Option<PathBuf>,
+    /// Write times, verdicts and every run as JSON; `-` prints it
+    #[arg(long, value_name = "FILE")]
+    pub(crate) export_json: Option<PathBuf>,
+    /// Write the tables and verdicts as Markdown; `-` prints it
+    #[arg(long, value_name = "FILE")]
+    pub(crate) export_markdown: Option<PathBuf>,
+    /// Move frames by this device [default: the fastest that is allowed]
+    #[arg(long, value_name = "DEVICE")]
+    pub(crate) io: Option<Io>,
+    #[command(flatten)]
+    pub(crate) tuning: TuningArguments,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  tcplab bench --path dsl-25 --path lte --far-command 'python3 -m http.server 8000' \\
+      --wait-for 8000 -- 'curl -so /dev/null http://$TCPLAB_FAR:8000/file' \\
+      'wget -qO /dev/null http://$TCPLAB_FAR:8000/file'
+  tcplab bench --path geo-satellite --runs 20 --far-command 'iperf3 -s' --wait-for 5201 -- \\
+      'iperf3 -c $TCPLAB_FAR -n 5M -C cubic' 'iperf3 -c $TCPLAB_FAR -n 5M -C bbr'
+  tcplab bench -s delay='20 ms' -s loss='1 %' --far-command ./my-server --export-markdown - -- \\
+      './my-client --old' './my-client --new'
+
+Commands run as in `tcplab shell`: in a network of their own, with no DNS and no Internet. They
+reach a server that --far-command starts, afresh for each run, at the address $TCPLAB_FAR; 127.0.0.1
+is their own. Their input is empty; what they print is dropped without --show-output.
+
+The time is that from the command's start to its end, the shell's start included (about 1 ms).
+Packets and drops are those of the path, in both directions. Without captures nothing is known of
+retransmissions: `tcplab shell --capture` and `tcplab trace` explain a run.
+
+Exit codes: 0 all commands ran, 2 a command failed or could not run. Statistics:
+docs/statistics.md.";
+
+/// A command that the kernel takes as an argument (MAX_ARG_STRLEN).
+fn command(text: &str) -> Result<String, String> {
+    const MOST: usize = 65_536;
+    match text {
+        _ if text.trim().is_empty() => Err("an empty command".into()),
+        _ if text.len() > MOST => Err(format!("longer than {MOST} bytes: write a script")),
+        _ => Ok(text.to_owned()),
+    }
+}

@@ -1,0 +1,140 @@
+//! `--export-csv`, `--export-json` and `--export-markdown`.
+
+use std::collections::BTreeSet;
+
+use anyhow::Result;
+use serde_json::json;
+use tcplab_quantities::BENCH_DOCUMENT;
+use tcplab_results::bench::PathTimes;
+use tcplab_units::{csv_field, visible_line};
+
+use super::shown::{HEADINGS, cells, letter, notes, sentences};
+use crate::arguments::BenchArguments;
+use crate::output::in_document;
+
+/// A row for each run.
+pub(super) fn csv(all: &[PathTimes]) -> String {
+    let mut text = "path,command,block,path_seed,time_seconds,exit_code,packets,bytes,\
+                    dropped_packets\n"
+        .to_owned();
+    for path in all {
+        for times in &path.commands {
+            for run in &times.runs {
+                text += &format!(
+                    "{},{},{},{},{},{},{},{},{}\n",
+                    csv_field(&path.path),
+                    csv_field(&times.command),
+                    run.block,
+                    run.path_seed,
+                    run.time_seconds,
+                    run.exit_code,
+                    run.packets,
+                    run.bytes,
+                    run.dropped_packets
+                );
+            }
+        }
+    }
+    text
+}
+
+/// The whole bench.
+pub(super) fn json(
+    arguments: &BenchArguments,
+    all: &[PathTimes],
+    warnings: &BTreeSet<String>,
+) -> Result<String> {
+    let BenchArguments { commands, runs, warmup, seed, far_command, congestion, .. } = arguments;
+    let value = json!({
+        "tcplab": env!("CARGO_PKG_VERSION"), "commands": commands, "runs": runs,
+        "warmup_runs": warmup, "seed": seed, "far_command": far_command,
+        "congestion_control": congestion, "paths": all, "warnings": warnings,
+    });
+    in_document(&BENCH_DOCUMENT, &value)
+}
+
+/// The tables and verdicts.
+pub(super) fn markdown(all: &[PathTimes]) -> String {
+    let mut text = String::new();
+    for path in all {
+        text += &format!("### {}\n\n", plain(&path.path));
+        text += &format!("| | {} |\n|---|---|{}\n", HEADINGS.join(" | "), "---:|".repeat(6));
+        for (index, times) in path.commands.iter().enumerate() {
+            let [command, rest @ ..] = cells(times);
+            let row = rest.join(" | ");
+            text += &format!("| {} | {} | {row} |\n", letter(index), plain(&command));
+        }
+        text.push('\n');
+        for sentence in sentences(path) {
+            text += &format!("- {sentence}\n");
+        }
+        text.push('\n');
+    }
+    text + &notes(all)
+}
+
+/// A foreign text, of which Markdown and HTML must take nothing for their own.
+fn plain(text: &str) -> String {
+    let mut plain = String::new();
+    for character in visible_line(text).chars() {
+        match character {
+            '&' => plain += "&amp;",
+            '<' => plain += "&lt;",
+            '>' => plain += "&gt;",
+            _ if character.is_ascii_punctuation() => plain.extend(['\\', character]),
+            _ => plain.push(character),
+        }
+    }
+    plain
+}
+
+#[cfg(test)]
+mod tests {
+    use tcplab_results::bench::{CommandRun, judged, times};
+
+    use super::super::shown::tables;
+    use super::*;
+
+    fn all() -> Vec<PathTimes> {
+        let of = |command: &str, scale: f64| {
+            let run = |index: u32| CommandRun {
+                block: index + 1,
+                path_seed: 7 + u64::from(index),
+                time_seconds: scale * (1.0 + f64::from(index) / 100.0),
+                exit_code: u8::from(command.starts_with('=') && index == 0),
+                packets: 40,
+                bytes: 40_000,
+                dropped_packets: u64::from(index),
+            };
+            times(command, (0..6).map(run).collect()).unwrap()
+        };
+        let commands = vec![of("get <a>|b", 0.2), of("=x, y", 0.1), of("get\u{1b}[2J", 0.2)];
+        judged(vec![("dsl-25".into(), commands)])
+    }
+
+    #[test]
+    fn tables_are_printed() {
+        insta::assert_snapshot!(tables(&all()));
+    }
+
+    #[test]
+    fn few_runs_say_so() {
+        let mut few = all();
+        few[0].commands[1].runs.truncate(3);
+        assert!(tables(&few).contains("With 3 runs each no difference can be shown"));
+    }
+
+    #[test]
+    fn markdown_has_tables_and_verdicts() {
+        insta::assert_snapshot!(markdown(&all()));
+    }
+
+    #[test]
+    fn csv_has_a_row_for_each_run() {
+        let text = csv(&all());
+        let rows: Vec<&str> = text.lines().collect();
+        assert_eq!(rows.len(), 1 + 18);
+        assert_eq!(rows[1], "dsl-25,get <a>|b,1,7,0.2,0,40,40000,0");
+        assert_eq!(rows[7], "dsl-25,\"'=x, y\",1,7,0.1,1,40,40000,0");
+    }
+}

@@ -1,0 +1,310 @@
+//! `tcplab bench`.
+
+mod exports;
+mod shown;
+
+use std::collections::BTreeSet;
+use std::io::{PipeWriter, Read, Write, pipe};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::Instant;
+
+use anyhow::{Context, Result, bail};
+use serde::{Deserialize, Serialize};
+use tcplab_recording::Summary;
+use tcplab_results::bench::{CommandRun, judged, times};
+use tcplab_testbed::{ShellEnd, ShellRequest, TrialError, shell_in_turn};
+use tcplab_units::{Rng, Span, rounded, visible_line};
+
+use crate::arguments::{BenchArguments, JsonArguments, PathChoice, UseArguments};
+use crate::exit::of_signal;
+use crate::output::{LiveLine, Output, answer, has_seen_notes, print_note, write_file};
+use crate::path_choice;
+use crate::print_error::print_error;
+use crate::remedied::Remedied;
+use crate::run::device;
+use crate::shell::moving;
+
+/// The most paths.
+const PATHS_MAX: usize = 16;
+
+pub(crate) fn bench(arguments: &BenchArguments) -> Result<ExitCode> {
+    refuse_impossible(arguments)?;
+    let mut paths = Vec::new();
+    for path in &arguments.paths {
+        paths.push(request(arguments, path)?);
+    }
+    let mut bench = Bench {
+        arguments,
+        runs: vec![vec![Vec::new(); arguments.commands.len()]; paths.len()],
+        paths,
+        warnings: BTreeSet::new(),
+        progress: Progress::of(arguments),
+    };
+    if let Some(code) = bench.run()? {
+        return Ok(code);
+    }
+    let Bench { paths, runs, warnings, .. } = bench;
+    for warning in &warnings {
+        print_note(&format!("tcplab: warning: {warning}"));
+    }
+    let mut all = Vec::new();
+    for (path, runs) in paths.into_iter().zip(runs) {
+        let commands = arguments.commands.iter().zip(runs);
+        let commands = commands.filter_map(|(command, runs)| times(command, runs)).collect();
+        all.push((path.description, commands));
+    }
+    let all = judged(all);
+    let mut has_answered = false;
+    let texts: [(_, &dyn Fn() -> Result<String>); 3] = [
+        (&arguments.export_csv, &|| Ok(exports::csv(&all))),
+        (&arguments.export_json, &|| exports::json(arguments, &all, &warnings)),
+        (&arguments.export_markdown, &|| Ok(exports::markdown(&all))),
+    ];
+    for (place, text) in texts {
+        let Some(place) = place else { continue };
+        write_file(place, &text()?)?;
+        has_answered |= is_stdout(place);
+        if !is_stdout(place) {
+            print_note(&format!("written: {}", place.display()));
+        }
+    }
+    if !has_answered {
+        answer(&shown::tables(&all))?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn is_stdout(place: &Path) -> bool {
+    place.as_os_str() == Output::STDOUT
+}
+
+/// What clap cannot see.
+fn refuse_impossible(arguments: &BenchArguments) -> Result<()> {
+    let BenchArguments { paths, export_csv, export_json, export_markdown, .. } = arguments;
+    if paths.len() > PATHS_MAX {
+        bail!("{} paths: use at most {PATHS_MAX}", paths.len());
+    }
+    let mut seen = BTreeSet::new();
+    if let Some(twice) = paths.iter().find(|path| !seen.insert(*path)) {
+        bail!("--path {} is there twice", visible_line(twice));
+    }
+    let exports = [export_csv, export_json, export_markdown];
+    let printed = exports.into_iter().flatten().filter(|place| is_stdout(place)).count();
+    if printed > 1 {
+        bail!("only one output can go to standard output (`-`)");
+    }
+    if printed == 1 && arguments.show_output {
+        bail!("--show-output and an export to `-` would be mixed on standard output");
+    }
+    Ok(())
+}
+
+/// How the first command runs behind this path.
+fn request(arguments: &BenchArguments, path: &str) -> Result<ShellRequest> {
+    let choice = PathChoice { path: path.to_owned(), set: arguments.set.clone() };
+    let using = UseArguments {
+        capture: None::<PathBuf>,
+        snaplen: None,
+        ui: None,
+        tuning: arguments.tuning.clone(),
+        live: false,
+        live_log: None,
+        quiet: true,
+        json: JsonArguments::default(),
+        seed: arguments.seed,
+    };
+    let device = arguments.io.map(device);
+    Ok(ShellRequest {
+        moving: moving(&choice, &using, device)?,
+        description: path_choice::description(&choice),
+        command: Vec::new(),
+        far: arguments.far_command.as_ref().map(|far| {
+            if arguments.show_output {
+                far.into()
+            } else {
+                format!("exec >/dev/null 2>&1\n{far}").into()
+            }
+        }),
+        wait_for: arguments.wait_for,
+        join: false,
+        around: None,
+        device,
+        mtu: 1500,
+        congestion: arguments.congestion.clone(),
+    })
+}
+
+/// The runs so far.
+struct Bench<'a> {
+    arguments: &'a BenchArguments,
+    paths: Vec<ShellRequest>,
+    /// Of each path and command.
+    runs: Vec<Vec<Vec<CommandRun>>>,
+    warnings: BTreeSet<String>,
+    progress: Progress,
+}
+
+/// What the process that ran a command tells the other.
+#[derive(Serialize, Deserialize)]
+struct Told {
+    run: CommandRun,
+    failure: Option<String>,
+    warnings: Vec<String>,
+}
+
+impl Bench<'_> {
+    /// Runs all commands, in blocks. Gives an exit code where it was stopped.
+    fn run(&mut self) -> Result<Option<ExitCode>> {
+        let BenchArguments { warmup, runs, seed, .. } = *self.arguments;
+        let mut rng = Rng::new(seed, "order of commands");
+        let commands = 0..self.arguments.commands.len();
+        let all = 0..self.paths.len();
+        let mut order: Vec<[usize; 2]> =
+            all.flat_map(|path| commands.clone().map(move |command| [path, command])).collect();
+        for block in 0..warmup + runs {
+            rng.shuffle(&mut order);
+            for [path, command] in &order {
+                if let Some(code) = self.run_one(*path, *command, block)? {
+                    self.progress.clear();
+                    return Ok(Some(code));
+                }
+            }
+        }
+        self.progress.clear();
+        Ok(None)
+    }
+
+    fn run_one(&mut self, path: usize, command: usize, block: u32) -> Result<Option<ExitCode>> {
+        let Bench { arguments, paths, .. } = self;
+        let text = &arguments.commands[command];
+        let request = &mut paths[path];
+        let name = shown::letter(command);
+        self.progress.show(block, name, &request.description);
+        let quiet = if arguments.show_output { "" } else { " >/dev/null 2>&1" };
+        let line = format!("exec </dev/null{quiet}\n{text}");
+        request.command = vec!["sh".into(), "-c".into(), line.into()];
+        request.moving.seed = arguments.seed.wrapping_add(u64::from(block));
+        let number = (block + 1).saturating_sub(arguments.warmup);
+        let ended = attempt(request, number)?;
+        let Told { run, failure, warnings } = match ended {
+            Attempt::Ended(told) => told,
+            Attempt::Stopped(code) => return Ok(Some(code)),
+        };
+        let description = &request.description;
+        if let Some(failure) = failure {
+            bail!("{name} behind {description}: {failure}");
+        }
+        if run.exit_code != 0 && !arguments.ignore_failure {
+            let said = format!(
+                "{name} (`{}`) ended with exit code {} behind {description}",
+                visible_line(text),
+                run.exit_code
+            );
+            let remedy = "--show-output shows what it says; --ignore-failure times it all the same";
+            return Err(Remedied::error(said, remedy));
+        }
+        self.warnings.extend(warnings.iter().map(|warning| format!("{description}: {warning}")));
+        if block >= arguments.warmup {
+            self.runs[path][command].push(run);
+        }
+        Ok(None)
+    }
+}
+
+/// How a run ended.
+enum Attempt {
+    Ended(Told),
+    /// Nothing more is to be run; why is said.
+    Stopped(ExitCode),
+}
+
+fn attempt(request: &ShellRequest, block: u32) -> Result<Attempt> {
+    let seed = request.moving.seed;
+    let (mut reader, writer) = pipe().context("cannot make a pipe")?;
+    let (code, asked) = shell_in_turn(request, |ended| tell(writer, ended, block, seed))?;
+    let mut text = Vec::new();
+    reader.read_to_end(&mut text)?;
+    if let Some(signal) = asked {
+        print_note("tcplab: stopped; nothing is written");
+        return Ok(Attempt::Stopped(ExitCode::from(of_signal(signal))));
+    }
+    if text.is_empty() {
+        return Ok(Attempt::Stopped(ExitCode::from(code)));
+    }
+    Ok(Attempt::Ended(serde_json::from_slice(&text)?))
+}
+
+/// In the process that ran the command: tells the other how it ended, or prints why not. Returns
+/// its exit code.
+fn tell(mut to: PipeWriter, ended: Result<ShellEnd, TrialError>, block: u32, path_seed: u64) -> u8 {
+    let told = ended.map_err(anyhow::Error::from).and_then(|ended| {
+        let ShellEnd { code, failure, took, summary } = ended;
+        let Summary { traffic, warnings, .. } = summary;
+        let ways = [traffic.forward, traffic.reverse];
+        let run = CommandRun {
+            block,
+            path_seed,
+            time_seconds: took.as_secs_f64(),
+            exit_code: code,
+            packets: ways.iter().map(|way| way.packets_in).sum(),
+            bytes: ways.iter().map(|way| way.bytes_in).sum(),
+            dropped_packets: ways.iter().map(|way| way.dropped).sum(),
+        };
+        Ok(to.write_all(&serde_json::to_vec(&Told { run, failure, warnings })?)?)
+    });
+    match told {
+        Ok(()) => 0,
+        Err(error) => {
+            print_error(&error);
+            crate::exit::ERROR
+        }
+    }
+}
+
+/// Says on standard error how far it is: a changing line on a terminal, elsewhere a line per block.
+struct Progress {
+    began: Instant,
+    line: LiveLine,
+    warmup: u32,
+    runs: u32,
+    done: u32,
+    total: u32,
+    block: Option<u32>,
+}
+
+impl Progress {
+    fn of(arguments: &BenchArguments) -> Progress {
+        let BenchArguments { warmup, runs, commands, paths, .. } = arguments;
+        let each = (commands.len() * paths.len()) as u32;
+        let total = (warmup + runs).saturating_mul(each);
+        let (began, line) = (Instant::now(), LiveLine::new());
+        Progress { began, line, warmup: *warmup, runs: *runs, done: 0, total, block: None }
+    }
+
+    /// Before a run.
+    fn show(&mut self, block: u32, name: char, path: &str) {
+        let place = match block.checked_sub(self.warmup) {
+            Some(run) => format!("run {} of {}", run + 1, self.runs),
+            None => format!("warm-up {} of {}", block + 1, self.warmup),
+        };
+        let left = match self.done {
+            0 => String::new(),
+            done => {
+                let each = self.began.elapsed().as_secs_f64() / f64::from(done);
+                let seconds = (each * f64::from(self.total - done)).ceil() as u64;
+                format!(", about {} left", rounded::span(Span::from_secs(seconds)))
+            }
+        };
+        if has_seen_notes() {
+            self.line.show(&format!("{place}: {name} behind {path}{left}"));
+        } else if self.block.replace(block) != Some(block) {
+            print_note(&format!("{place}{left}"));
+        }
+        self.done += 1;
+    }
+
+    fn clear(&self) {
+        self.line.clear();
+    }
+}

@@ -1,0 +1,232 @@
+//! Commands timed against one another behind paths: what their runs say together.
+
+use serde::{Deserialize, Serialize};
+use tcplab_stats::{Shift, holm, least_values, rank_sum};
+
+use crate::median_interval;
+
+/// How often an interval is to hold the truth; a verdict may err as often as this leaves.
+const CONFIDENCE: f64 = 0.95;
+/// The chance of even one wrong verdict among all.
+const ALPHA: f64 = 1.0 - CONFIDENCE;
+
+/// One run of a command.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct CommandRun {
+    /// The block it belongs to, from 1: each command runs once in a block behind each path.
+    pub block: u32,
+    /// Seed of the path's randomness: that of all runs of the block.
+    pub path_seed: u64,
+    /// From the command's start to its end.
+    pub time_seconds: f64,
+    /// Its exit code.
+    pub exit_code: u8,
+    /// Packets that came to the path, in both directions.
+    pub packets: u64,
+    /// Their bytes of IP.
+    pub bytes: u64,
+    /// Those that the path dropped.
+    pub dropped_packets: u64,
+}
+
+/// The runs of a command behind a path.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct CommandTimes {
+    /// What `sh` ran.
+    pub command: String,
+    /// Median of the times.
+    pub median_time_seconds: f64,
+    /// Its 95 % confidence interval; none of a single run.
+    pub median_time_low_seconds: Option<f64>,
+    /// The interval's upper end.
+    pub median_time_high_seconds: Option<f64>,
+    /// The shortest time.
+    pub min_time_seconds: f64,
+    /// The longest.
+    pub max_time_seconds: f64,
+    /// Standard deviation of the times; none of a single run.
+    pub standard_deviation_seconds: Option<f64>,
+    /// Median of the packets of a run.
+    pub median_packets: f64,
+    /// Median of the bytes of a run.
+    pub median_bytes: f64,
+    /// Mean of the dropped packets of a run: most have few.
+    pub mean_dropped_packets: f64,
+    /// Runs with another exit code than 0.
+    pub failed_runs: usize,
+    /// Every run, in the order of blocks.
+    pub runs: Vec<CommandRun>,
+}
+
+/// What is shown of a command's times against those of the first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Answer {
+    /// It takes less time.
+    Faster,
+    /// It takes more time.
+    Slower,
+    /// No difference shown.
+    NoDifferenceShown,
+}
+
+/// A command against the first, behind one path.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Verdict {
+    /// The place of the command among all, from 0.
+    pub command: usize,
+    /// Its time as a share of the first's (Hodges and Lehmann, of logarithms).
+    pub time_ratio: f64,
+    /// Its 95 % confidence interval, of this comparison alone; none of fewer than 4 runs each.
+    pub time_ratio_low: Option<f64>,
+    /// The interval's upper end.
+    pub time_ratio_high: Option<f64>,
+    /// Of the test of Mann and Whitney.
+    pub p: f64,
+    /// Corrected for all comparisons of the bench (Holm).
+    pub p_corrected: f64,
+    /// What that says.
+    pub answer: Answer,
+}
+
+/// Commands behind a path.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct PathTimes {
+    /// The path in one line.
+    pub path: String,
+    /// The commands in the order given.
+    pub commands: Vec<CommandTimes>,
+    /// All but the first, each against it.
+    pub verdicts: Vec<Verdict>,
+}
+
+/// The times of a command; none where it did not run.
+pub fn times(command: &str, runs: Vec<CommandRun>) -> Option<CommandTimes> {
+    let of = |value: fn(&CommandRun) -> f64| runs.iter().map(value).collect::<Vec<f64>>();
+    let seconds = of(|run| run.time_seconds);
+    let summary = tcplab_stats::Summary::of(&seconds)?;
+    let interval = median_interval(&seconds, "median time");
+    Some(CommandTimes {
+        command: command.to_owned(),
+        median_time_seconds: summary.median,
+        median_time_low_seconds: interval.map(|(low, _)| low),
+        median_time_high_seconds: interval.map(|(_, high)| high),
+        min_time_seconds: summary.min,
+        max_time_seconds: summary.max,
+        standard_deviation_seconds: summary.standard_deviation,
+        median_packets: tcplab_stats::median(&of(|run| run.packets as f64))?,
+        median_bytes: tcplab_stats::median(&of(|run| run.bytes as f64))?,
+        mean_dropped_packets: tcplab_stats::mean(&of(|run| run.dropped_packets as f64))?,
+        failed_runs: runs.iter().filter(|run| run.exit_code != 0).count(),
+        runs,
+    })
+}
+
+/// Compares the commands behind each path with the first; the verdicts of all paths are one family.
+/// Times must be above zero.
+pub fn judged(paths: Vec<(String, Vec<CommandTimes>)>) -> Vec<PathTimes> {
+    let mut all: Vec<PathTimes> = paths
+        .into_iter()
+        .map(|(path, commands)| PathTimes { path, verdicts: compared(&commands), commands })
+        .collect();
+    let mut verdicts: Vec<&mut Verdict> = all.iter_mut().flat_map(|it| &mut it.verdicts).collect();
+    let family: Vec<f64> = verdicts.iter().map(|verdict| verdict.p).collect();
+    for (verdict, corrected) in verdicts.iter_mut().zip(holm(&family)) {
+        verdict.p_corrected = corrected;
+        verdict.answer = match verdict.time_ratio {
+            _ if corrected > ALPHA => Answer::NoDifferenceShown,
+            ratio if ratio < 1.0 => Answer::Faster,
+            _ => Answer::Slower,
+        };
+    }
+    all
+}
+
+/// The fewest runs of each command with which `comparisons` can all show a difference.
+pub fn least_runs(comparisons: usize) -> usize {
+    least_values(ALPHA / comparisons.max(1) as f64)
+}
+
+fn compared(commands: &[CommandTimes]) -> Vec<Verdict> {
+    let logarithms = |of: &CommandTimes| -> Vec<f64> {
+        of.runs.iter().map(|run| run.time_seconds.ln()).collect()
+    };
+    let Some(first) = commands.first().map(logarithms) else { return Vec::new() };
+    let others = commands.iter().enumerate().skip(1);
+    let verdict = |(command, of): (usize, &CommandTimes)| {
+        let own = logarithms(of);
+        let shift = Shift::between(&own, &first, CONFIDENCE)?;
+        let p = rank_sum(&own, &first)?.p;
+        Some(Verdict {
+            command,
+            time_ratio: shift.estimate.exp(),
+            time_ratio_low: shift.interval.map(|it| it.low.exp()),
+            time_ratio_high: shift.interval.map(|it| it.high.exp()),
+            p,
+            p_corrected: p,
+            answer: Answer::NoDifferenceShown,
+        })
+    };
+    others.filter_map(verdict).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(command: &str, seconds: &[f64]) -> CommandTimes {
+        let run = |(index, seconds): (usize, &f64)| CommandRun {
+            block: index as u32 + 1,
+            path_seed: index as u64,
+            time_seconds: *seconds,
+            exit_code: u8::from(index == 2) * 7,
+            packets: 10 + index as u64,
+            bytes: 1000,
+            dropped_packets: u64::from(index == 0),
+        };
+        times(command, seconds.iter().enumerate().map(run).collect()).unwrap()
+    }
+
+    #[test]
+    fn times_are_summed_up() {
+        let times = of("a", &[3.0, 1.0, 2.0, 10.0]);
+        assert_eq!(
+            (times.median_time_seconds, times.min_time_seconds, times.max_time_seconds),
+            (2.5, 1.0, 10.0)
+        );
+        assert_eq!((times.median_packets, times.median_bytes), (11.5, 1000.0));
+        assert_eq!((times.mean_dropped_packets, times.failed_runs), (0.25, 1));
+        let (low, high) = (times.median_time_low_seconds, times.median_time_high_seconds);
+        assert!(low.unwrap() < 2.5 && high.unwrap() > 2.5);
+        assert_eq!(of("a", &[1.0]).median_time_low_seconds, None);
+        assert_eq!(super::times("a", Vec::new()), None);
+    }
+
+    /// Every value doubled, with no overlap: the ratio is 2 and the exact test of 5 against 5 gives
+    /// 2 / 252.
+    #[test]
+    fn twice_the_time_is_slower() {
+        let first = [1.0, 1.01, 1.02, 1.03, 1.04];
+        let commands = vec![of("a", &first), of("b", &first.map(|it| it * 2.0)), of("c", &first)];
+        let judged = judged(vec![("lte".into(), commands)]);
+        let [b, c] = &judged[0].verdicts[..] else { panic!("{judged:?}") };
+        assert!((b.time_ratio - 2.0).abs() < 1e-9 && (b.p - 2.0 / 252.0).abs() < 1e-12, "{b:?}");
+        assert!((b.p_corrected - 4.0 / 252.0).abs() < 1e-12, "two comparisons: {b:?}");
+        assert_eq!((b.command, b.answer), (1, Answer::Slower));
+        assert!(b.time_ratio_low.unwrap() < 2.0 && b.time_ratio_low.unwrap() > 1.9, "{b:?}");
+        assert_eq!((c.command, c.answer), (2, Answer::NoDifferenceShown));
+        assert!((c.time_ratio - 1.0).abs() < 1e-9 && c.p > 0.9, "{c:?}");
+    }
+
+    /// All paths are one family: what one comparison shows, four may not.
+    #[test]
+    fn verdicts_of_all_paths_are_corrected_together() {
+        let commands = || vec![of("a", &[2.0, 2.1, 2.2, 2.3]), of("b", &[1.0, 1.1, 1.2, 1.3])];
+        let alone = judged(vec![("lte".into(), commands())]);
+        assert_eq!(alone[0].verdicts[0].answer, Answer::Faster);
+        let both = judged(vec![("lte".into(), commands()), ("dsl-25".into(), commands())]);
+        assert!((both[0].verdicts[0].p_corrected - 4.0 / 70.0).abs() < 1e-12, "{both:?}");
+        assert_eq!(both[1].verdicts[0].answer, Answer::NoDifferenceShown);
+        assert_eq!((least_runs(1), least_runs(2)), (4, 5));
+    }
+}
