@@ -11,7 +11,8 @@ use serde_json::{Value, json};
 use tcplab_actions::{ends_of, open};
 use tcplab_recording::{Recording, Summary, Traffic};
 use tcplab_trace::{
-    Ack, Analyzer, CloseKind, Connection, Flow, FlowId, HandshakeKind, Segment, Sink, Transfer,
+    Ack, Analyzer, CloseKind, Connection, Flow, FlowId, HandshakeKind, RoundTrips, Segment, Sink,
+    Transfer,
 };
 use tcplab_units::{Bytes, Endpoint, Instant, Rate, Span};
 
@@ -21,6 +22,31 @@ use crate::arguments::{Amount, Expectation, Measure};
 pub(crate) struct Judged<'a> {
     expectation: &'a Expectation,
     measured: Result<Amount, String>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Verdict {
+    Passed,
+    Failed,
+    Unknown,
+}
+
+impl Verdict {
+    fn name(self) -> &'static str {
+        match self {
+            Verdict::Passed => "passed",
+            Verdict::Failed => "failed",
+            Verdict::Unknown => "unknown",
+        }
+    }
+
+    fn sign(self) -> &'static str {
+        match self {
+            Verdict::Passed => "✓",
+            Verdict::Failed => "✗",
+            Verdict::Unknown => self.name(),
+        }
+    }
 }
 
 /// Judges the expectations by what passed the path and by its recording.
@@ -43,14 +69,14 @@ pub(crate) fn judge<'a>(
 
 impl Judged<'_> {
     pub(crate) fn is_kept(&self) -> bool {
-        self.measured.as_ref().is_ok_and(|measured| self.expectation.holds(*measured))
+        self.verdict() == Verdict::Passed
     }
 
-    fn sign(&self) -> &'static str {
+    fn verdict(&self) -> Verdict {
         match self.measured {
-            Err(_) => "unknown",
-            Ok(_) if self.is_kept() => "✓",
-            Ok(_) => "✗",
+            Err(_) => Verdict::Unknown,
+            Ok(measured) if self.expectation.holds(measured) => Verdict::Passed,
+            Ok(_) => Verdict::Failed,
         }
     }
 
@@ -69,15 +95,10 @@ impl Judged<'_> {
     /// As part of a document.
     pub(crate) fn document(&self) -> Value {
         let bound = self.expectation.bound;
-        let verdict = match self.sign() {
-            "✓" => "passed",
-            "✗" => "failed",
-            unknown => unknown,
-        };
         let mut value = json!({
             "quantity": self.expectation.measure.name(),
             "expectation": self.expectation.to_string(),
-            "verdict": verdict,
+            "verdict": self.verdict().name(),
         });
         let mut put = |key: &str, amount: Amount| {
             let number = match amount {
@@ -106,7 +127,7 @@ pub(crate) fn lines(judged: &[Judged<'_>], is_quiet: bool) -> Vec<String> {
             expectation.measure.name().to_owned(),
             expectation.range(),
             one.measured(),
-            one.sign().to_owned(),
+            one.verdict().sign().to_owned(),
         ]
     };
     let shown = judged.iter().filter(|one| !(is_quiet && one.is_kept()));
@@ -138,33 +159,35 @@ fn measure(
         (true, 0) => Err("no packet crossed the path".to_owned()),
         (true, of) => Ok(Amount::Percent(100.0 * count as f64 / of as f64)),
     };
-    let Traffic { forward, reverse, .. } = traffic;
-    if expectation.measure == Measure::Drops {
-        let offered = forward.packets_in + reverse.packets_in;
-        return either(forward.dropped + reverse.dropped, offered);
-    }
-    let seen = seen.map_err(Clone::clone)?;
-    let Seen { near, sent } = seen;
-    let rtt = |span: Option<Span>| {
-        span.map(Amount::Span).ok_or_else(|| "no RTT could be measured".to_owned())
+    let seen = seen.map_err(Clone::clone);
+    let connected = seen.clone().and_then(|seen| match seen.near.connections {
+        0 => Err("there was no TCP connection".to_owned()),
+        _ => Ok(seen),
+    });
+    let rtt = |of: fn(&Sent) -> Option<Span>| {
+        let measured = of(&connected.clone()?.sent).map(Amount::Span);
+        measured.ok_or_else(|| "no RTT could be measured".to_owned())
     };
+    let Traffic { forward, reverse, .. } = traffic;
     match expectation.measure {
-        Measure::Connections => return Ok(Amount::Count(near.opened)),
-        Measure::Resets => return Ok(Amount::Count(near.resets)),
-        _ if near.connections == 0 => return Err("there was no TCP connection".to_owned()),
-        _ => {}
-    }
-    match expectation.measure {
-        Measure::Goodput => near.goodput().map(Amount::Rate),
-        Measure::Bytes => Ok(Amount::Bytes(near.acked)),
-        Measure::Duration => Ok(Amount::Span(near.duration())),
-        Measure::Retransmissions => either(sent.retransmissions, sent.segments),
-        Measure::MeanRtt => rtt(sent.mean_rtt()),
-        Measure::MedianRtt => rtt(sent.median),
-        Measure::P95Rtt => rtt(sent.p95),
-        Measure::LeastRtt => rtt(sent.min),
-        Measure::LargestRtt => rtt(sent.max),
-        Measure::Drops | Measure::Connections | Measure::Resets => unreachable!("answered above"),
+        Measure::Drops => {
+            let offered = forward.packets_in + reverse.packets_in;
+            either(forward.dropped + reverse.dropped, offered)
+        }
+        Measure::Connections => Ok(Amount::Count(seen?.near.opened)),
+        Measure::Resets => Ok(Amount::Count(seen?.near.resets)),
+        Measure::Goodput => connected?.near.goodput().map(Amount::Rate),
+        Measure::Bytes => Ok(Amount::Bytes(connected?.near.acked)),
+        Measure::Duration => Ok(Amount::Span(connected?.near.duration())),
+        Measure::Retransmissions => {
+            let sent = &connected?.sent;
+            either(sent.retransmissions, sent.segments)
+        }
+        Measure::MeanRtt => rtt(Sent::mean_rtt),
+        Measure::MedianRtt => rtt(|sent| sent.median),
+        Measure::P95Rtt => rtt(|sent| sent.p95),
+        Measure::LeastRtt => rtt(|sent| sent.min),
+        Measure::LargestRtt => rtt(|sent| sent.max),
     }
 }
 
@@ -178,10 +201,11 @@ impl Seen {
     fn of(recording: &Path) -> Result<Seen> {
         let files = ends_of(recording).context("there is no recording of both ends")?;
         files.iter().try_for_each(|file| is_whole(file))?;
-        let near = Recording::open(recording)?.record()?.client.address.parse().ok();
+        let record = Recording::open(recording)?.record()?;
+        let ends = [&record.client, &record.server].map(|end| end.address.parse().ok());
         let [at_near, at_far] = &files;
-        let near_end = read(at_near, OneEnd::new(Endpoint::Client, near))?;
-        let far_end = read(at_far, OneEnd::new(Endpoint::Server, near))?;
+        let near_end = read(at_near, OneEnd::new(Endpoint::Client, ends))?;
+        let far_end = read(at_far, OneEnd::new(Endpoint::Server, ends))?;
         let mut sent = near_end.sent;
         sent.add(&far_end.sent);
         Ok(Seen { near: near_end.all, sent })
@@ -206,15 +230,15 @@ fn read(capture: &Path, sink: OneEnd) -> Result<OneEnd> {
 /// The capture of one end, of which data that this end sends are taken.
 struct OneEnd {
     end: Endpoint,
-    /// The near end's address.
-    near: Option<IpAddr>,
+    /// The addresses of the near end and the far one.
+    ends: [Option<IpAddr>; 2],
     all: AtNear,
     sent: Sent,
 }
 
 impl OneEnd {
-    fn new(end: Endpoint, near: Option<IpAddr>) -> OneEnd {
-        OneEnd { end, near, all: AtNear::default(), sent: Sent::default() }
+    fn new(end: Endpoint, ends: [Option<IpAddr>; 2]) -> OneEnd {
+        OneEnd { end, ends, all: AtNear::default(), sent: Sent::default() }
     }
 }
 
@@ -227,10 +251,14 @@ impl Sink for OneEnd {
     }
     fn connection(&mut self, index: usize, connection: &Connection) {
         let Connection { client, server, forward, reverse, .. } = connection;
-        // Behind the path of an outer shell neither may be the near end's: then it is the client.
-        let is_client_near = self.near != Some(server.ip()) || self.near == Some(client.ip());
-        let is_client_here = is_client_near == (self.end == Endpoint::Client);
-        self.sent.flow(if is_client_here { forward } else { reverse });
+        let [near, far] = self.ends;
+        let is_client_near = near == Some(client.ip()) || near != Some(server.ip());
+        let is_near_here = self.end == Endpoint::Client;
+        let here = if is_near_here { near } else { far };
+        let (sender, flow) =
+            if is_client_near == is_near_here { (client, forward) } else { (server, reverse) };
+        // In nested shells the sender may be farther away: what is seen here is no whole RTT.
+        self.sent.flow(flow, here == Some(sender.ip()));
         self.all.connection(index, connection);
     }
 }
@@ -332,8 +360,9 @@ struct Sent {
 }
 
 impl Sent {
-    fn flow(&mut self, flow: &Flow) {
-        let (totals, rtt) = (&flow.totals, &flow.round_trips);
+    fn flow(&mut self, flow: &Flow, is_sender_here: bool) {
+        let (totals, none) = (&flow.totals, RoundTrips::default());
+        let rtt = if is_sender_here { &flow.round_trips } else { &none };
         let samples = rtt.mean.map_or(0, |_| rtt.samples());
         let mean = rtt.mean.unwrap_or_default();
         self.add(&Sent {

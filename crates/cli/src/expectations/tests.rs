@@ -11,10 +11,6 @@ fn millis(n: u64) -> Instant {
     Instant::from_nanos(n * 1_000_000)
 }
 
-fn near() -> IpAddr {
-    "10.98.0.1".parse().unwrap()
-}
-
 /// 1 MB in 800 ms, 10 of 1,000 segments sent twice.
 fn seen() -> Seen {
     let data = DataTime { first: Some(millis(200)), last: millis(1_000), ends: BTreeMap::new() };
@@ -100,7 +96,8 @@ tcplab: bytes            == 1 MB           1.00 MB      ✓"
 #[test]
 fn what_was_not_measured_is_unknown() {
     let all = expectations(&["goodput < 1 Gbit/s", "rtt.max < 1 h", "resets == 0", "drops <= 3"]);
-    let of = |seen| -> Vec<_> { judged(&all, &seen).iter().map(Judged::sign).collect() };
+    let of =
+        |seen| -> Vec<_> { judged(&all, &seen).iter().map(|one| one.verdict().sign()).collect() };
     let mut idle = seen();
     (idle.near.connections, idle.near.opened) = (0, 0);
     assert_eq!(of(Ok(idle)), ["unknown", "unknown", "✓", "✓"]);
@@ -184,8 +181,12 @@ fn data_last_until_the_last_is_acknowledged() {
 fn each_capture_gives_what_its_end_sends() {
     let [near_side, far_side]: [SocketAddr; 2] =
         ["10.98.0.1:40000", "10.98.0.2:80"].map(|end| end.parse().unwrap());
-    let sends =
-        |segments| Flow { totals: Totals { segments, ..Totals::default() }, ..Flow::default() };
+    let sends = |segments| Flow {
+        totals: Totals { segments, ..Totals::default() },
+        round_trips: RoundTrips { min: Some(Span::from_millis(segments)), ..RoundTrips::default() },
+        ..Flow::default()
+    };
+    let addresses = [near_side, far_side].map(|end| Some(end.ip()));
     for (end, ends, segments) in [
         (Endpoint::Client, (near_side, far_side), 7),
         (Endpoint::Server, (near_side, far_side), 5),
@@ -203,10 +204,32 @@ fn each_capture_gives_what_its_end_sends() {
             reset_by: Some(Endpoint::Client),
             unread: None,
         });
-        let mut sink = OneEnd::new(end, Some(near()));
+        let mut sink = OneEnd::new(end, addresses);
         sink.connection(0, &connection);
         assert_eq!(sink.sent.segments, segments, "{end:?} of {ends:?}");
+        assert_eq!(sink.sent.min, Some(Span::from_millis(segments)));
         assert_eq!((sink.all.connections, sink.all.opened, sink.all.resets), (1, 1, 1));
+    }
+}
+
+/// Behind the far end of an inner shell is an outer path.
+#[test]
+fn rtt_is_of_senders_that_stand_here() {
+    let [near_side, outer]: [SocketAddr; 2] =
+        ["10.98.128.1:40000", "10.98.0.2:80"].map(|end| end.parse().unwrap());
+    let ends = ["10.98.128.1", "10.98.128.2"].map(|end| end.parse().ok());
+    let rtt = Some(Span::from_millis(10));
+    let flow = Flow {
+        totals: Totals { segments: 5, ..Totals::default() },
+        round_trips: RoundTrips { min: rtt, ..RoundTrips::default() },
+        ..Flow::default()
+    };
+    let mut connection = Connection::between(near_side, outer);
+    (connection.forward, connection.reverse) = (flow.clone(), flow);
+    for (end, seen) in [(Endpoint::Client, rtt), (Endpoint::Server, None)] {
+        let mut sink = OneEnd::new(end, ends);
+        sink.connection(0, &connection);
+        assert_eq!((sink.sent.segments, sink.sent.min), (5, seen), "{end:?}");
     }
 }
 
@@ -222,5 +245,5 @@ fn capture_without_its_beginning_is_not_judged() {
     let (traffic, world) = (traffic(), WorldRecord::default());
     let summary = Summary { traffic, world, warnings: Vec::new() };
     let judged = judge(&all, &summary, Some(home.path()));
-    assert_eq!(judged[0].sign(), "unknown", "there is one capture alone");
+    assert_eq!(judged[0].verdict(), Verdict::Unknown, "there is one capture alone");
 }
