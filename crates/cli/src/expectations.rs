@@ -17,6 +17,7 @@ use tcplab_trace::{
 use tcplab_units::{Bytes, Endpoint, Instant, Rate, Span};
 
 use crate::arguments::{Amount, Expectation, Measure};
+use crate::output::counted;
 
 /// An expectation, and what was measured or why nothing was.
 pub(crate) struct Judged<'a> {
@@ -202,6 +203,8 @@ impl Seen {
         let files = ends_of(recording).context("there is no recording of both ends")?;
         files.iter().try_for_each(|file| is_whole(file))?;
         let record = Recording::open(recording)?.record()?;
+        let missing = record.world.capture_drops;
+        ensure!(missing == 0, "{} missing in the captures", counted(missing, "frame"));
         let ends = [&record.client, &record.server].map(|end| end.address.parse().ok());
         let [at_near, at_far] = &files;
         let near_end = read(at_near, OneEnd::new(Endpoint::Client, ends))?;
