@@ -34,6 +34,6 @@ pub(crate) fn bridge(arguments: BridgeArguments) -> Result<ExitCode> {
     Display::clear(using.live);
     let [first, second] = &request.interfaces;
     let (summary, signal) = ended?;
-    traffic::finish(&using, [first, second], &summary, None)?;
+    traffic::finish(&using, [first, second], &summary, None, &[])?;
     Ok(signal.map_or(ExitCode::SUCCESS, |signal| ExitCode::from(of_signal(signal))))
 }

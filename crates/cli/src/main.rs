@@ -23,6 +23,8 @@ mod doctor;
 #[cfg(not(target_os = "linux"))]
 mod elsewhere;
 mod exit;
+#[cfg(target_os = "linux")]
+mod expectations;
 mod export;
 mod fidelity;
 mod figure;
@@ -36,6 +38,8 @@ mod metrics;
 mod mistaken;
 mod output;
 mod packetdrill;
+#[cfg(target_os = "linux")]
+mod passing;
 mod path_choice;
 mod paths;
 mod picture;

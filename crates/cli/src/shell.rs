@@ -3,17 +3,21 @@
 use std::env;
 use std::ffi::OsString;
 use std::io::IsTerminal;
+use std::path::Path;
 use std::process::ExitCode;
 
 use anyhow::Result;
 use signal_hook::consts::SIGINT;
+use tcplab_recording::Summary;
 use tcplab_testbed::{
     CeilingRequest, DeviceKind, Moving, ShellEnd, ShellRequest, TrialError, measure_ceiling,
 };
 
 use crate::arguments::{PathChoice, ShellArguments, UseArguments};
-use crate::exit::{ERROR, of_signal};
+use crate::exit::{ERROR, FAILED, of_signal};
+use crate::expectations::{Judged, judge};
 use crate::output::{has_seen_notes, print_note};
+use crate::passing::PassingDirectory;
 use crate::print_error::print_error;
 use crate::remedied::Remedied;
 use crate::run::{device, launcher};
@@ -24,7 +28,7 @@ use crate::{path_choice, virtual_shell};
 pub(crate) fn shell(arguments: &ShellArguments) -> Result<ExitCode> {
     if arguments.time.is_virtual() {
         let print_failure = |failure: &str| print_failure(failure, &arguments.command);
-        return virtual_shell::shell(arguments, print_failure);
+        return virtual_shell::shell(arguments, print_failure, report);
     }
     refuse_mixed(&arguments.using)?;
     let depth = env::var("TCPLAB_SHELL").ok().and_then(|depth| depth.parse().ok());
@@ -52,6 +56,10 @@ pub(crate) fn shell(arguments: &ShellArguments) -> Result<ExitCode> {
             request.description
         ));
     }
+    let passing = match &arguments.expect[..] {
+        [] => None,
+        _ => PassingDirectory::of(&mut request.moving)?,
+    };
     let page = arguments.using.ui.map(|mode| {
         let ends = ["near", "far"].map(str::to_owned);
         TrafficPage::prepare(mode, &mut request.moving, &request.description, ends)
@@ -61,9 +69,9 @@ pub(crate) fn shell(arguments: &ShellArguments) -> Result<ExitCode> {
     let watch = |traffic: &_| display.show(traffic);
     let end = |ended| {
         Display::clear(arguments.using.live);
-        finish(arguments, ended)
+        finish(arguments, request.moving.capture.as_deref(), ended)
     };
-    let beside = || page.map(TrafficPage::begin);
+    let beside = || (page.map(TrafficPage::begin), passing);
     let code = tcplab_testbed::shell(&request, beside, watch, end)?;
     Ok(ExitCode::from(code))
 }
@@ -115,7 +123,11 @@ fn print_failure(failure: &str, command: &[OsString]) {
 }
 
 /// Prints the summary; returns the exit code.
-fn finish(arguments: &ShellArguments, ended: Result<ShellEnd, TrialError>) -> u8 {
+fn finish(
+    arguments: &ShellArguments,
+    recording: Option<&Path>,
+    ended: Result<ShellEnd, TrialError>,
+) -> u8 {
     let ended = match ended {
         Ok(ended) => ended,
         // Before its program began: of a program that runs, the code is its own.
@@ -128,13 +140,22 @@ fn finish(arguments: &ShellArguments, ended: Result<ShellEnd, TrialError>) -> u8
     if let Some(failure) = &ended.failure {
         print_failure(failure, &arguments.command);
     }
-    let printed =
-        traffic::finish(&arguments.using, ["near", "far"], &ended.summary, Some(ended.code));
-    match printed {
-        Ok(()) => ended.code,
-        Err(error) => {
-            print_error(&error);
-            ERROR
-        }
-    }
+    report(arguments, &ended.summary, recording, ended.code).unwrap_or_else(|error| {
+        print_error(&error);
+        ERROR
+    })
+}
+
+/// Prints what passed the path and how that compares with what was expected; `code` is that of the
+/// program. Returns the exit code.
+pub(crate) fn report(
+    arguments: &ShellArguments,
+    summary: &Summary,
+    recording: Option<&Path>,
+    code: u8,
+) -> Result<u8> {
+    let judged = judge(&arguments.expect, summary, recording);
+    traffic::finish(&arguments.using, ["near", "far"], summary, Some(code), &judged)?;
+    let is_kept = judged.iter().all(Judged::is_kept);
+    Ok(if code == 0 && !is_kept { FAILED } else { code })
 }

@@ -9,6 +9,7 @@ use tcplab_recording::{DirectionTraffic, Summary, Traffic};
 use tcplab_units::{Bytes, Instant, Rate, Span, rounded};
 
 use crate::arguments::UseArguments;
+use crate::expectations::{self, Judged};
 use crate::output::{LiveLine, in_document, print_note, write_file};
 
 /// The name of the world whose time is virtual.
@@ -66,6 +67,7 @@ pub(crate) fn finish(
     names: [&str; 2],
     summary: &Summary,
     code: Option<u8>,
+    judged: &[Judged<'_>],
 ) -> Result<()> {
     if !arguments.quiet {
         for line in lines(names, summary) {
@@ -75,10 +77,16 @@ pub(crate) fn finish(
             print_note(&format!("tcplab: recorded in {}", directory.display()));
         }
     }
+    for line in expectations::lines(judged, arguments.quiet) {
+        print_note(&line);
+    }
     if let Some(place) = &arguments.json.place {
         let mut value = serde_json::to_value(summary)?;
         if let Some(code) = code {
             value["exit_code"] = code.into();
+        }
+        if !judged.is_empty() {
+            value["expectations"] = judged.iter().map(Judged::document).collect();
         }
         write_file(place, &in_document(&TRAFFIC_DOCUMENT, &value)?)?;
     }

@@ -1,27 +1,19 @@
 //! `--ui` of `tcplab shell` and `tcplab bridge`.
 
 use std::env;
-use std::fs::{File, remove_dir_all};
-use std::io::Read;
-use std::path::PathBuf;
-use std::process;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, JoinHandle};
 
-use anyhow::{Context, Result};
-use tcplab_recording::make_private_directory;
+use anyhow::Result;
 use tcplab_testbed::{Moving, SteeredTrial, Steering, SteeringEnd, steering_link};
 use tcplab_ui::{Bound, TrafficConfig};
 
 use crate::arguments::PageMode;
 use crate::output::print_note;
+use crate::passing::PassingDirectory;
 use crate::remedied::Remedied;
 use crate::ui::{open_browser, token_file};
-
-/// What captures keep of a packet that nobody asked to keep: the headers of IP and TCP with all
-/// options have at most 120 bytes.
-const HEADERS: u32 = 128;
 
 /// A page whose port is taken, and that serves nothing yet: a shell splits into two processes
 /// before there is a second thread.
@@ -57,17 +49,8 @@ impl TrafficPage {
             return Err(Remedied::error(said, "give --ui to the outermost shell"));
         }
         let bound = Bound::local(token_file().as_deref())?;
-        let mut directory = None;
-        let recording = if let Some(kept) = &moving.capture {
-            kept.clone()
-        } else {
-            let made = PassingDirectory::make()?;
-            let path = made.path.clone();
-            directory = Some(made);
-            (moving.is_passing, moving.snaplen) = (true, Some(HEADERS));
-            moving.capture = Some(path.clone());
-            path
-        };
+        let directory = PassingDirectory::of(moving)?;
+        let recording = moving.capture.clone().unwrap_or_default();
         let (changes, steered) = steering_link()?;
         moving.steered = Some(steered);
         let steering = Steering::default();
@@ -114,36 +97,6 @@ impl Drop for ServedPage {
         self.is_over.store(true, Ordering::Relaxed);
         if let Some(server) = self.server.take() {
             let _ = server.join();
-        }
-    }
-}
-
-/// A private directory that is removed by the process that made it.
-struct PassingDirectory {
-    path: PathBuf,
-    owner: u32,
-}
-
-impl PassingDirectory {
-    fn make() -> Result<PassingDirectory> {
-        let mut random = [0; 8];
-        let read = File::open("/dev/urandom").and_then(|mut file| file.read_exact(&mut random));
-        read.context("cannot read /dev/urandom")?;
-        let name = format!("tcplab-{:016x}", u64::from_be_bytes(random));
-        let path = env::temp_dir().join(name);
-        make_private_directory(&path).map_err(|error| {
-            let said = format!("cannot make the directory {}: {error}", path.display());
-            Remedied::error(said, "name a place for temporary files (TMPDIR), or --capture DIR")
-        })?;
-        Ok(PassingDirectory { path, owner: process::id() })
-    }
-}
-
-impl Drop for PassingDirectory {
-    fn drop(&mut self) {
-        // The other half of a shell has it, too.
-        if process::id() == self.owner {
-            let _ = remove_dir_all(&self.path);
         }
     }
 }

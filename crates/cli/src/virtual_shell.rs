@@ -1,6 +1,7 @@
 //! `tcplab shell` in virtual time.
 
 use std::io;
+use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -8,22 +9,23 @@ use std::sync::atomic::AtomicBool;
 use anyhow::{Error, Result};
 use signal_hook::consts::{SIGINT, SIGPIPE};
 use tcplab_lab::{KernelChoice, VirtualShell, kernel_image};
-use tcplab_recording::OutputStream;
+use tcplab_recording::{OutputStream, Summary};
 use tcplab_testbed::Tuning;
 use tcplab_units::Endpoint;
 
 use crate::arguments::{ShellArguments, ShellWorld};
 use crate::exit::of_signal;
 use crate::output::{has_one_output, pass_on_error, pass_on_output};
+use crate::path_choice;
 use crate::remedied::Remedied;
 use crate::run::launcher;
 use crate::signals::{self, stop_on_signals};
-use crate::{path_choice, traffic};
 
-/// Runs the command; `print_failure` says why it could not be started.
+/// Runs the command; `print_failure` says why it could not be started, `report` how it went.
 pub(crate) fn shell(
     arguments: &ShellArguments,
     print_failure: impl FnOnce(&str),
+    report: impl FnOnce(&ShellArguments, &Summary, Option<&Path>, u8) -> Result<u8>,
 ) -> Result<ExitCode> {
     refuse_real_time(arguments)?;
     let ShellArguments { choice, using, .. } = arguments;
@@ -61,9 +63,8 @@ pub(crate) fn shell(
     if let Some(failure) = &ended.program.failure {
         print_failure(failure);
     }
-    let code = ended.program.code;
-    traffic::finish(using, ["near", "far"], &ended.summary, Some(code))?;
-    Ok(code.into())
+    let recording = using.capture.as_deref();
+    report(arguments, &ended.summary, recording, ended.program.code).map(Into::into)
 }
 
 /// The far program's output goes to standard error, as in real time.
@@ -93,6 +94,10 @@ fn refuse_real_time(arguments: &ShellArguments) -> Result<()> {
     ];
     if let Some((flag, _)) = flags.iter().find(|(_, is_given)| *is_given) {
         return Err(in_real_time(flag, "exists in real time only", &format!("leave out {flag}")));
+    }
+    if !arguments.expect.is_empty() && using.capture.is_none() {
+        let said = "--expect needs a recording in virtual time";
+        return Err(Remedied::error(said, "add --capture DIR"));
     }
     if command.is_empty() {
         let remedy = "name a program: `-- CMD`";

@@ -9,6 +9,7 @@ mod clean;
 mod cluster;
 mod compare;
 mod duration;
+mod expectation;
 mod fidelity;
 mod json;
 mod kernel;
@@ -43,6 +44,7 @@ pub(crate) use bisect::BisectArguments;
 pub(crate) use clean::CleanArguments;
 pub(crate) use cluster::{ArchiveArguments, ClusterArguments, SweepArguments};
 pub(crate) use compare::CompareArguments;
+pub(crate) use expectation::{Amount, Expectation, Measure};
 pub(crate) use fidelity::FidelityArguments;
 pub(crate) use json::{JsonArguments, RUNS, ResultArguments};
 pub(crate) use kernel::{BuildArguments, KernelArguments, KernelCommand};
@@ -99,7 +101,8 @@ Exit codes of all commands:
   1  the command worked, and a claim, script or check failed
   2  the command could not do its work, or a trial failed
   130  Ctrl-C stopped it (128 + N: signal N)
-`tcplab shell` exits with the code of its program, `tcplab server` with 0 after SIGTERM.";
+`tcplab shell` exits with the code of its program, or 1 by --expect; `tcplab server` with 0 after
+SIGTERM.";
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {

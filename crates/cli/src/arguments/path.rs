@@ -8,6 +8,7 @@ use tcplab_units::Span;
 
 use super::amount::bytes;
 use super::duration::{of_measurement, within};
+use super::expectation::Expectation;
 use super::tuning::TuningArguments;
 use super::ui::PageMode;
 use super::virtual_time::VirtualArguments;
@@ -81,6 +82,14 @@ pub(crate) struct ShellArguments {
     #[arg(long, value_name = "PORT", requires = "far_command")]
     #[arg(value_parser = clap::value_parser!(u16).range(1..))]
     pub(crate) wait_for: Option<u16>,
+    /// Check what was measured when CMD has ended, such as `goodput >= 5 Mbit/s` or
+    /// `retransmissions <= 1 %`; repeat for several
+    ///
+    /// Exits with 1 if CMD succeeded and an expectation is not met or could not be measured.
+    /// Without --capture it needs the first 128 bytes of each packet, of which it keeps at most
+    /// 300 MB in a private directory until the end; with more, TCP's quantities are unknown.
+    #[arg(long, value_name = "EXPECTATION")]
+    pub(crate) expect: Vec<Expectation>,
     /// Use the network that tcplab was started in as the far end: the default inside another
     /// `tcplab shell`, so that paths add up; elsewhere it needs root
     #[arg(long, overrides_with = "no_join")]
@@ -119,6 +128,7 @@ Examples:
       sh -c 'iperf3 -c $TCPLAB_FAR'
   tcplab shell my-path.toml --capture seen --live-log traffic.log -- ./my-client
   tcplab shell dsl-25 --ui -- ./my-client         watch, and change the path meanwhile
+  tcplab shell lte --expect 'goodput >= 5 Mbit/s' --expect 'retransmissions <= 1 %' -- ./my-client
   tcplab shell --near linux-7.2 --far linux-6.12 --far-command 'iperf3 -s' dsl-25 -- \\
       sh -c 'iperf3 -c $TCPLAB_FAR'               on two kernels, in virtual time
 
@@ -135,8 +145,22 @@ Its clock moves only while all programs wait, and begins at 2000-01-01. The same
 packets. CMD sees your files, but its own /tmp, /run and /dev/shm (the current directory stays
 yours), and has neither an input nor a terminal. A program that polls without sleeping is ended.
 
-Exit codes: that of CMD (128 + N if signal N ended it, 127 not found, 126 not executable); 2 if the
-shell could not start.";
+An expectation is a quantity, one of >= <= > < ==, and an amount with its unit. Quantities:
+  goodput                                 data of all connections and both directions, each byte
+                                          once, from the first data to the last acknowledgement
+  retransmissions                         of all connections, a number, or a share in % of the
+                                          segments with data, SYN or FIN
+  rtt.mean                                mean of all RTT samples of data
+  rtt.median, rtt.p95, rtt.max            the largest of any direction of any connection
+  rtt.min                                 the smallest
+  connections                             those that opened
+  resets                                  connections that were refused, or ended by an RST
+  drops                                   packets that the path dropped, a number or a share in %
+  duration                                first packet to last packet of all connections
+  bytes                                   data that were acknowledged
+
+Exit codes: that of CMD (128 + N if signal N ended it, 127 not found, 126 not executable); 1 if CMD
+succeeded and an expectation is not met or unknown; 2 if the shell could not start.";
 
 #[derive(Debug, Args)]
 #[command(after_help = BRIDGE_EXAMPLES)]

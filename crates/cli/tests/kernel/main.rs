@@ -27,6 +27,7 @@ mod programs;
 mod replay;
 mod same_host;
 mod shell;
+mod shell_expectations;
 mod shell_transfers;
 mod states;
 mod steering;

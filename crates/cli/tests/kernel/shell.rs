@@ -57,6 +57,8 @@ fn impossible_shell_is_refused() {
             "--far-command 'exit 3' --wait-for 80",
             "ended (exit code 3) and never listened on port 80",
         ),
+        ("--expect 'goodptu >= 5 Mbit/s'", "did you mean `goodput`?"),
+        ("--expect 'goodput >= 5 ms'", "goodput: `ms` is not a unit of a data rate"),
         ("--congestion cubik", "this kernel has no congestion control \"cubik\""),
     ] {
         if !(said.contains('`') || namespaces_allowed()) {
