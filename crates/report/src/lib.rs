@@ -28,5 +28,5 @@ pub use html::assets::STYLES;
 pub use html::error::ReportError;
 pub use page::{ONE_FILE, Recordings, render, write, write_folder};
 pub use summary::question::question_and_answer;
-pub use terminal::{claims, text_table};
+pub use terminal::{asked, claims, text_table};
 pub use trace_page::{CaptureSums, Rank, ShownConnection, TracePage, page_frames, write_trace};
