@@ -34,8 +34,8 @@ fn without_a_matrix_there_is_one_case() {
 
 #[test]
 fn question_is_a_line_about_a_factor() {
-    let read = |head: &str| Scenario::parse(&format!("{head}{SMALL}{LOSSES}"), "asked");
-    const LOSSES: &str = "[matrix]\n\"path.loss\" = [\"0 %\", \"1 %\"]\n";
+    let losses = "[matrix]\n\"path.loss\" = [\"0 %\", \"1 %\"]\n";
+    let read = |head: &str| Scenario::parse(&format!("{head}{SMALL}{losses}"), "asked");
     let scenario = read("question = \"Is <loss> bad?\"\nquestion_factor = \"path.loss\"").unwrap();
     assert_eq!(scenario.question.as_deref(), Some("Is <loss> bad?"));
     assert_eq!(scenario.question_factor.as_deref(), Some("path.loss"));
