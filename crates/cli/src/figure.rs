@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use anyhow::{Context, Result, bail};
 use tcplab_lab::{RunDirectory, load_trial, read_run};
-use tcplab_report::{RunFigure, figure_file, run_figures, trial_figures};
+use tcplab_report::{RunFigure, figure_file, figure_pgf, run_figures, trial_figures};
 use tcplab_results::{Case, Run, Trial};
 use tcplab_scenario::nearest;
 
@@ -88,15 +88,17 @@ fn write(figure: &RunFigure, place: &Path) -> Result<()> {
             )
         })?,
         Some(other @ ("png" | "pdf")) => bail!(
-            "`tcplab plot` writes no {}: write FILE.svg, and open it in a browser to print or save \
-             it (`chromium --headless --screenshot=FILE.png FILE.svg`)",
+            "`tcplab plot` writes no {}: write FILE.svg, which stands alone, and convert it \
+             (`rsvg-convert -f {other} -o FILE.{other} FILE.svg`, Inkscape, or a browser)",
             other.to_uppercase()
         ),
-        Some("pgf" | "tex") => bail!(
-            "`tcplab plot` writes no PGF: write FILE.csv, which pgfplots reads \
-             (`\\addplot table[col sep=comma]`)"
+        Some("pgf" | "tex") => figure_pgf(figure).with_context(|| {
+            format!("`{}` has no numbers for the axes of pgfplots: write FILE.svg", figure.name)
+        })?,
+        _ => bail!(
+            "cannot tell the format of {}: use FILE.svg, FILE.csv or FILE.pgf",
+            place.display()
         ),
-        _ => bail!("cannot tell the format of {}: use FILE.svg or FILE.csv", place.display()),
     };
     let mut output = Output::create(place)?;
     if output.is_terminal() {

@@ -66,7 +66,8 @@ pub(crate) fn print_outcome(
     } else if !is_printed {
         let text = tcplab_report::text_table(run, shown.verbose);
         let tallies: String = run.comparisons.iter().map(|found| tally(found) + "\n").collect();
-        answer(&format!("{text}\n{tallies}report: {}\n", report.display()))?;
+        let asked = tcplab_report::asked(run);
+        answer(&format!("{text}\n{tallies}{asked}report: {}\n", report.display()))?;
         if let Ok(size) = RunSize::at(directory.path()) {
             print_note(&room(&size));
         }

@@ -60,8 +60,11 @@ fn list(all: &[Scenario]) -> String {
                 text += &format!("  source: {reference}\n");
             }
         }
-        for Scenario { name, title, cases, trials, reference, .. } in group {
+        for Scenario { name, title, cases, trials, reference, question, .. } in group {
             text += &format!("  {name:width$}  {title}\n");
+            if let Some(question) = question {
+                text += &format!("  {:width$}  {question}\n", "");
+            }
             if let Some(reference) = reference.as_ref().filter(|_| common.is_none()) {
                 text += &format!("  {:width$}  source: {reference}\n", "");
             }

@@ -1,10 +1,12 @@
 //! The figures of a run by name, each as a file of its own.
 
+use tcplab_plot::pgf;
 use tcplab_results::{Case, Run, Trial, TrialData};
 
 use crate::compare::pictures;
 use crate::html::assets::STYLES;
 use crate::html::figure::PageFigure;
+use crate::plain_svg::{attribute, plain};
 use crate::summary::question::Question;
 use crate::summary::trends::trends;
 use crate::trial::view::TrialView;
@@ -59,15 +61,24 @@ pub fn trial_figures(case: &Case, trial: &Trial, data: &TrialData) -> Vec<RunFig
     found.0
 }
 
-/// The figure as an SVG file, light on white, for programs that know style sheets, such as
-/// browsers.
+/// The figure as an SVG file, light on white, for programs that know no style sheets.
 pub fn figure_file(figure: &RunFigure) -> String {
     // The plots' own, the page's colours, and those of intervals.
-    let styles = [STYLES[0], STYLES[1], STYLES[4]].concat();
-    let head = r#"<svg xmlns="http://www.w3.org/2000/svg" style="background: #fff""#;
-    let svg = figure.svg.replacen("<svg", head, 1);
-    let style = format!("><style><![CDATA[{styles}:root {{ color-scheme: light; }}]]></style>");
-    format!("{}\n", svg.replacen('>', &style, 1))
+    let svg = plain(&figure.svg, &[STYLES[0], STYLES[1], STYLES[4]]);
+    let (tag, rest) = svg.split_once('>').unwrap_or((&svg, ""));
+    let size: Vec<&str> = attribute(tag, "viewBox").unwrap_or_default().split(' ').collect();
+    let size = match size[..] {
+        [_, _, width, height] => format!(r#" width="{width}" height="{height}""#),
+        _ => String::new(),
+    };
+    let tag = tag.replacen("<svg", r#"<svg xmlns="http://www.w3.org/2000/svg""#, 1);
+    let surface = r#"<rect width="100%" height="100%" fill="white"/>"#;
+    format!("{tag}{size}>{surface}{rest}\n")
+}
+
+/// The figure as a `tikzpicture` of pgfplots; none without numbers for axes.
+pub fn figure_pgf(figure: &RunFigure) -> Option<String> {
+    pgf(&figure.title, figure.csv.as_ref()?)
 }
 
 #[derive(Default)]
@@ -114,18 +125,21 @@ mod tests {
         assert_eq!(names, ["factor/loss/mean", "factor/loss/mean-2", "factor/loss/mean-3"]);
     }
 
-    /// A file needs a name space, and no style sheet but its own.
+    /// A file needs a name space, a size, and no style sheet.
     #[test]
-    fn figure_file_is_one_whole_document() {
+    fn figure_file_stands_alone() {
         let figure = RunFigure {
             name: "x".into(),
             title: "x".into(),
-            svg: r#"<svg class="trend" viewBox="0 0 1 1"><title>a</title></svg>"#.into(),
+            svg: r#"<svg class="layers" viewBox="0 0 60 40"><path class="data"/></svg>"#.into(),
             csv: None,
         };
         let text = figure_file(&figure);
-        assert!(text.starts_with(r#"<svg xmlns="http://www.w3.org/2000/svg""#), "{text}");
-        assert!(text.ends_with("]]></style><title>a</title></svg>\n") && text.contains("--data:"));
-        assert_eq!(text.matches("]]>").count(), 1, "no style sheet ends the section");
+        let head = r#"<svg xmlns="http://www.w3.org/2000/svg" class="layers" viewBox="0 0 60 40""#;
+        assert!(text.starts_with(head) && text.contains(r#" width="60" height="40">"#), "{text}");
+        assert!(text.contains("stroke: #0072b2; ") && text.ends_with("</svg>\n"), "{text}");
+        for absent in ["var(", "light-dark(", "<style", "system-ui"] {
+            assert!(!text.contains(absent), "{absent}: {text}");
+        }
     }
 }

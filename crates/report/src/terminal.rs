@@ -12,6 +12,7 @@ use crate::grid::wrapped;
 use crate::summary::metrics::{Block, blocks};
 use crate::summary::outcome::{failures, stopping};
 use crate::summary::pools::{Pool, pooled_over, pools};
+use crate::summary::question::question_and_answer;
 use crate::summary::recovery::{by_kind, has_connections, recovery};
 use crate::summary::worlds::{self, VariantStacks};
 use crate::title::short;
@@ -90,6 +91,18 @@ fn metrics(run: &Run, details: bool, text: &mut String) {
         );
         text.push('\n');
     }
+}
+
+/// The question of the scenario and its answer, as text; empty without a question.
+pub fn asked(run: &Run) -> String {
+    let mut text = String::new();
+    if run.question.is_some() {
+        let (question, answer) = question_and_answer(run);
+        for part in [question, answer].iter().flat_map(|it| wrapped(it, WIDTH)) {
+            line(&mut text, &part);
+        }
+    }
+    text
 }
 
 /// The claims of a run and how they went, as text.

@@ -14,6 +14,12 @@ pub struct Run {
     pub title: String,
     /// The document it comes from.
     pub reference: Option<String>,
+    /// The question that the scenario asks, in a line.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub question: Option<String>,
+    /// The factor that it is about, where the scenario names it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub question_factor: Option<String>,
     /// The scenario file of the run.
     pub scenario: String,
     /// Where its cases ran.

@@ -77,10 +77,11 @@ mod tests {
     use crate::Scenario;
 
     #[test]
-    fn every_scenario_is_read() {
+    fn every_scenario_is_read_and_asks_a_question() {
         for (name, source) in catalogue() {
-            if let Err(error) = Scenario::parse(source, name) {
-                panic!("{name}: {error}");
+            match Scenario::parse(source, name) {
+                Err(error) => panic!("{name}: {error}"),
+                Ok(read) => assert!(read.question.is_some_and(|it| it.ends_with('?')), "{name}"),
             }
         }
     }

@@ -26,6 +26,12 @@ pub struct Scenario {
     pub title: String,
     /// The document it comes from.
     pub reference: Option<String>,
+    /// The question that it answers, in a line.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub question: Option<String>,
+    /// The factor that the question is about, by its full name, where the file names it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub question_factor: Option<String>,
     /// The text of the file.
     pub source: String,
     /// The content of the files it refers to, by the names in the scenario.
@@ -205,6 +211,9 @@ fn read_document(
         .iter()
         .map(|compare| compare.resolve(&matrix, &cases, source))
         .collect::<Result<_, _>>()?;
+    let asked = file.question_factor.as_ref();
+    let question_factor =
+        asked.map(|it| matrix.find(it).map(|factor| factor.key.to_string())).transpose()?;
     let plots = match &file.plot {
         Some(plots) => {
             plots.iter().map(|it| it.resolve(&matrix, &cases)).collect::<Result<_, _>>()?
@@ -215,6 +224,8 @@ fn read_document(
         name: name.into(),
         title: file.title,
         reference: file.reference,
+        question: file.question,
+        question_factor,
         source: source.into(),
         files: BTreeMap::new(),
         seed: file.repeat.seed,

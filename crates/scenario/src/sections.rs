@@ -4,6 +4,8 @@
 pub(crate) const SECTIONS: &[&str] = &[
     "title",
     "reference",
+    "question",
+    "question_factor",
     "path",
     "second_path",
     "client",

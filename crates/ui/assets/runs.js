@@ -23,6 +23,7 @@ const when = (/** @type {string} */ started) => new Date(started).toLocaleString
 /** @param {any} it @param {string} heading */
 const card = (it, heading) => el("li", { class: "run-card" },
   el(heading, {}, link("/run", { run: it.run }, it.title ?? it.name)),
+  it.question && el("p", { class: "meta" }, it.question),
   it.answer && el("p", { class: "answer" }, it.answer),
   el("p", { class: "meta" }, [
     it.is_finished ? "" : "Not finished.",
@@ -112,6 +113,7 @@ export const run = async (place, query) => {
   for (const trial of it.trials) cases.set(trial.case, [...(cases.get(trial.case) ?? []), trial]);
   show(place,
     el("header", {}, el("h1", {}, it.told?.title ?? it.glance.name),
+      it.told?.question && el("p", { class: "meta" }, it.told.question),
       it.told?.answer && el("p", { class: "lead answer" }, it.told.answer),
       el("p", { class: "outcome" }, claims(it.told ?? {})),
       el("p", { class: "meta" }, `${done} of ${it.trials.length} trials, ${bytes(it.bytes)} in ${it.files} files, ${when(it.glance.started)}.`)),

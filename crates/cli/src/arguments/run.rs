@@ -197,7 +197,7 @@ pub(crate) struct FigureArguments {
     /// The figure: a name that this command lists without --figure
     #[arg(long, value_name = "NAME")]
     pub(crate) figure: Option<String>,
-    /// The file, FILE.svg or FILE.csv; `-`: SVG on standard output
+    /// The file: FILE.svg, FILE.csv or FILE.pgf (LaTeX); `-`: SVG on standard output
     #[arg(short, long, value_name = "FILE", requires = "figure")]
     pub(crate) output: Option<PathBuf>,
     /// Look for run directories here

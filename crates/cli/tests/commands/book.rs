@@ -194,6 +194,13 @@ fn figures_of_a_run_are_written_from_the_command_line() {
         home.answer(&format!("plot first --figure {name} -o a.svg"));
         let svg = home.text("a.svg");
         assert!(svg.starts_with("<svg xmlns=") && svg.ends_with("</svg>\n"), "{name}");
+        assert_stands_alone(&svg);
+        home.answer(&format!("plot first --figure {name} -o a.pgf"));
+        let pgf = home.text("a.pgf");
+        assert!(
+            pgf.contains("\\addplot") && pgf.ends_with("\\end{tikzpicture}\n"),
+            "{name}: {pgf}"
+        );
         home.answer(&format!("plot first --figure {name} -o a.csv"));
         assert!(home.text("a.csv").lines().count() > 1, "{name}");
         count += 1;
@@ -201,14 +208,24 @@ fn figures_of_a_run_are_written_from_the_command_line() {
     assert!(count > 3, "{list}");
     let trial = home.answer("plot first --figure reno/1");
     let name = trial.split_whitespace().next().unwrap();
-    assert!(home.answer(&format!("plot first --figure {name}")).contains("class=\"layers\""));
+    let svg = home.answer(&format!("plot first --figure {name}"));
+    assert!(svg.contains("class=\"layers\"") && svg.contains("stroke: #0072b2"), "{svg}");
+    assert_stands_alone(&svg);
     home.refuses(&[
         ("plot first --figure answr", "did you mean `answer`?"),
         ("plot first --figure answer -o a.png", "writes no PNG: write FILE.svg"),
-        ("plot first --figure answer -o a.pgf", "write FILE.csv, which pgfplots reads"),
-        ("plot first --figure answer -o a", "cannot tell the format of a"),
+        ("plot first --figure answer -o a.pdf", "rsvg-convert -f pdf"),
+        ("plot first --figure answer -o a", "use FILE.svg, FILE.csv or FILE.pgf"),
         ("plot first --figure reno/99", "no figure `reno/99`"),
         (&format!("plot first --figure {name} -o a.csv"), "draws packets"),
+        (&format!("plot first --figure {name} -o a.pgf"), "has no numbers for the axes"),
         ("plot nothing", "nothing"),
     ]);
+}
+
+/// Programs of SVG 1.1 know no variables and no pairs of colours.
+fn assert_stands_alone(svg: &str) {
+    for absent in ["var(", "light-dark(", "color-mix(", "<style", "system-ui"] {
+        assert!(!svg.contains(absent), "{absent}: {svg}");
+    }
 }

@@ -65,6 +65,8 @@ pub(crate) fn analyse(
         name: plan.name.clone(),
         title: scenario.title.clone(),
         reference: scenario.reference.clone(),
+        question: scenario.question.clone(),
+        question_factor: scenario.question_factor.clone(),
         scenario: scenario.source.clone(),
         world: plan.world,
         fallback: plan.fallback.clone(),

@@ -1,6 +1,7 @@
 //! The answer of a run in a sentence.
 //!
-//! The rule: take the factor of the scenario's first comparison. Without one, take the factors that
+//! The rule: take the factor that the scenario's question names, else that of its first comparison.
+//! Without one, take the factors that
 //! a user can choose (those that do not change the path; all factors if there are no others), and
 //! of these the one that explains most of the variance of the main metric. Hold its best level over
 //! complete blocks against each other level, by the comparison that `tcplab compare RUN --by FACTOR
@@ -123,9 +124,10 @@ fn clause(found: &Comparison) -> String {
     format!("against {other} {counts} by case, largest at {case}: {} ({figures})", verdict(row))
 }
 
-/// The factor that the scenario compares first.
+/// The factor that the scenario names, else compares first.
 fn asked_factor(run: &Run, measured: &Measured) -> Option<usize> {
-    let by = run.comparisons.first()?.by.as_ref()?;
+    let compared = || run.comparisons.first()?.by.as_ref();
+    let by = run.question_factor.as_ref().or_else(compared)?;
     measured.factors.iter().position(|factor| factor.key == *by)
 }
 

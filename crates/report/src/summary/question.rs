@@ -29,10 +29,11 @@ pub(crate) struct Question {
     pub(crate) factors: Option<Factors>,
 }
 
-/// What a run asked, and the answer, a sentence each; an empty one where there is none.
+/// What a run asked, in the scenario's words if it has some, and the answer, a sentence each; an
+/// empty one where there is none.
 pub fn question_and_answer(run: &Run) -> (String, String) {
     let Question { text, answer, .. } = Question::of(run, None);
-    (text, answer)
+    (run.question.clone().unwrap_or(text), answer)
 }
 
 impl Question {

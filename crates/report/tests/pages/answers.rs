@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use tcplab_report::compare::compare_text;
-use tcplab_report::{render, text_table};
+use tcplab_report::{asked, question_and_answer, render, text_table};
 use tcplab_results::compare::{Asked, compare_levels};
 use tcplab_results::{Case, Metric, Run, Trial, World};
 use tcplab_scenario::Plot;
@@ -97,6 +97,27 @@ fn decided_answer_names_the_best_level_and_its_interval() {
     }));
     assert!(text.starts_with("Lowest transfer time: client’s congestion reno; "), "{text}");
     assert!(text.contains("better (−33.") && text.contains("95 % CI −"), "{text}");
+}
+
+/// The scenario's question stands first, and its factor is the one that the answer is about.
+#[test]
+fn question_of_the_scenario_is_asked_and_answered() {
+    let mut run =
+        run("goodput", LEVELS, 10, |a, b, n| 9.0 + a as f64 - 6.0 * b as f64 + noise(a, b, n));
+    assert!(answer(&run).contains("congestion bbr"), "the path is a condition");
+    assert_eq!(asked(&run), "");
+    run.question = Some("Is </p><script> \u{1b}[31m bad?".into());
+    run.question_factor = Some("path.loss".into());
+    let (page, text) = (page(&run), asked(&run));
+    let question = page.find("<p class=\"lead question\">Is &#60;/p&#62;&#60;script&#62;").unwrap();
+    assert!(question < page.find("<p class=\"meta question\">Varied: ").unwrap(), "{page}");
+    assert!(answer(&run).starts_with("Highest goodput: loss 0 %; against 1 %"), "{}", answer(&run));
+    assert!(
+        text.starts_with("Is </p><script> \\x1b[31m bad?\nHighest goodput: loss 0 %"),
+        "{text}"
+    );
+    assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");
+    assert_eq!(question_and_answer(&run).0, run.question.unwrap());
 }
 
 /// The models of the document's stacks, of which one also ran on a kernel.

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use tcplab_path::{Backend, Direction, ElementPlan, PathSpec};
+use tcplab_units::visible_line;
 use tcplab_workload::{Datagrams, Level, Medium, SocketOptions, SocketRole, WorkloadSpec};
 use toml::Spanned;
 use toml::de::DeTable;
@@ -14,6 +15,7 @@ use crate::compares::CompareSpec;
 use crate::design::DesignSpec;
 use crate::expect::ExpectSpec;
 use crate::fault::{Fault, wrong_value};
+use crate::located::Located;
 use crate::matrix::Cell;
 use crate::path_file::{self, Files};
 use crate::plots::PlotSpec;
@@ -22,6 +24,9 @@ use crate::repeat::{RecordingSpec, RepeatSpec};
 
 mod flows;
 mod load;
+
+/// Characters of a question.
+const QUESTION_MAX: usize = 200;
 
 /// The JSON Schema (draft 2020-12) of a scenario file.
 pub fn schema() -> serde_json::Value {
@@ -38,6 +43,13 @@ pub(crate) struct ScenarioFile {
     pub(crate) title: String,
     /// The document it comes from.
     pub(crate) reference: Option<String>,
+    /// The question that it answers, in a line of at most 200 characters: "Which congestion
+    /// control is fastest on a lossy link?" The report starts with it and its answer.
+    #[schemars(length(min = 1, max = 200))]
+    pub(crate) question: Option<String>,
+    /// The factor that the question is about: a key of `matrix`. Default: that of the first
+    /// `[[compare]]`; without one the factor that explains most of the main metric's variance.
+    pub(crate) question_factor: Option<Located<String>>,
     /// The network path between client and server.
     path: PathSpec,
     /// A second path between them, with the keys of `[path]`: `client` and `server` have an address
@@ -145,8 +157,21 @@ impl ScenarioFile {
         Ok(read)
     }
 
+    /// A question is one line, for people.
+    fn check_question(&self) -> Result<(), (String, Problem)> {
+        let Some(question) = &self.question else { return Ok(()) };
+        let is_short = question.chars().take(QUESTION_MAX + 1).count() <= QUESTION_MAX;
+        let is_line = !question.trim().is_empty() && visible_line(question) == *question;
+        if is_short && is_line {
+            return Ok(());
+        }
+        let why = format!("a question is one line of 1 to {QUESTION_MAX} visible characters");
+        Err(("question".into(), Problem::Value(why)))
+    }
+
     /// Finds values that are well-formed and impossible.
     fn check(&self) -> Result<(), (String, Problem)> {
+        self.check_question()?;
         path_file::check(&self.path).map_err(|(key, problem)| (format!("path.{key}"), problem))?;
         self.check_second_path()?;
         if self.path.same_host {

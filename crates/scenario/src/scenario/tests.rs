@@ -33,6 +33,23 @@ fn without_a_matrix_there_is_one_case() {
 }
 
 #[test]
+fn question_is_a_line_about_a_factor() {
+    let losses = "[matrix]\n\"path.loss\" = [\"0 %\", \"1 %\"]\n";
+    let read = |head: &str| Scenario::parse(&format!("{head}{SMALL}{losses}"), "asked");
+    let scenario = read("question = \"Is <loss> bad?\"\nquestion_factor = \"path.loss\"").unwrap();
+    assert_eq!(scenario.question.as_deref(), Some("Is <loss> bad?"));
+    assert_eq!(scenario.question_factor.as_deref(), Some("path.loss"));
+    assert!(read(&format!("question = \"{}\"", "ü".repeat(200))).is_ok());
+    for wrong in [&"x".repeat(201), "", "  ", "two\\nlines", "\\u001b[31mred", "\\u202eback"] {
+        let error = read(&format!("question = \"{wrong}\"")).unwrap_err().to_string();
+        assert!(error.contains("one line of 1 to 200 visible characters"), "{error}");
+        assert!(!error.contains('\u{1b}') && error.len() < 2_000, "{error}");
+    }
+    let error = read("question_factor = \"path.delay\"").unwrap_err().to_string();
+    assert!(error.contains("`path.delay` is not varied"), "{error}");
+}
+
+#[test]
 fn matrix_is_a_product_in_order_of_file() {
     let scenario = small(
         r#"[matrix]

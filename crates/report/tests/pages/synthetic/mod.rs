@@ -167,6 +167,8 @@ fn frame() -> Run {
         name: "interruption".into(),
         title: "10 MB upload through a 200 ms interruption every 5 s".into(),
         reference: Some("Experimental Analysis of TCP Behaviors against Bursty Packet Losses".into()),
+        question: None,
+        question_factor: None,
         scenario: "title = \"10 MB upload through a 200 ms interruption every 5 s\"\n\n[path]\nrate = \"5 Mbit/s\" # <&>\n".into(),
         world: RunWorld::Kernel,
         fallback: None,
