@@ -48,13 +48,16 @@ struct Outcome {
     is_judged: bool,
 }
 
-/// A digest of a scenario's text, without comments and empty lines.
+/// A digest of a scenario's text, without what changes no figure: comments, empty lines, and the
+/// question that it is asked.
 pub(super) fn definition(repository: &Path, scenario: &str) -> anyhow::Result<String> {
     let file = file(repository, scenario);
     let text = fs::read_to_string(&file)
         .with_context(|| format!("there is no scenario {}", file.display()))?;
     let mut hasher = blake3::Hasher::new();
-    for line in text.lines().map(str::trim).filter(|it| !it.is_empty() && !it.starts_with('#')) {
+    let is_measured =
+        |it: &&str| !(it.is_empty() || it.starts_with('#') || it.starts_with("question"));
+    for line in text.lines().map(str::trim).filter(is_measured) {
         hasher.update(line.as_bytes()).update(b"\n");
     }
     Ok(hasher.finalize().to_hex()[..16].to_owned())
