@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use anyhow::{Result, bail};
 use tcplab_lab::RunSize;
-use tcplab_units::{Bytes, rounded};
+use tcplab_units::{Bytes, rounded, visible_line};
 
 use crate::arguments::CleanArguments;
 use crate::exit::ERROR;
@@ -92,7 +92,7 @@ fn table(runs: &[&RunSize]) -> String {
     let size = |bytes: u64| rounded::bytes(Bytes::new(bytes));
     let mut text = format!("{:>9}  {:>9}  {:<16}  run\n", "size", "captures", "started");
     for run in runs {
-        let started = run.started.get(..16).unwrap_or(&run.started).replace('T', " ");
+        let started = visible_line(run.started.get(..16).unwrap_or(&run.started)).replace('T', " ");
         let state = if run.is_finished { "" } else { "  (unfinished)" };
         text += &format!(
             "{:>9}  {:>9}  {started:<16}  {}{state}\n",
@@ -112,5 +112,5 @@ fn table(runs: &[&RunSize]) -> String {
 }
 
 fn shown(path: &Path) -> String {
-    path.strip_prefix(".").unwrap_or(path).display().to_string()
+    visible_line(&path.strip_prefix(".").unwrap_or(path).to_string_lossy()).into_owned()
 }
