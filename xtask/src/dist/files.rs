@@ -107,20 +107,13 @@ fn place_of_completion(shell: &str, layout: Layout) -> Option<&'static str> {
     })
 }
 
-/// In Debian's machine-readable form (DEP-5).
+/// What Debian's policy (12.5) wants in words.
 const COPYRIGHT: &str = "\
-Format: https://www.debian.org/doc/packaging-manuals/copyright-format/1.0/
-Upstream-Name: tcplab
+tcplab is copyrighted by its authors, and the crates in it, listed in tcplab.cdx.json, by theirs.
 
-Files: *
-Copyright: the authors of tcplab, and of the crates in tcplab.cdx.json
-License: Apache-2.0 or MIT
-
-License: Apache-2.0
- The text is in /usr/share/common-licenses/Apache-2.0 and in LICENSE-APACHE beside this file.
-
-License: MIT
- The text is in LICENSE-MIT beside this file.
+tcplab may be used under the Apache License 2.0 or the MIT License, as you like. Their texts are in
+LICENSE-APACHE and LICENSE-MIT beside this file, and the first one is also in
+/usr/share/common-licenses/Apache-2.0.
 ";
 
 fn put(from: &Path, to: &Path, mode: u32) -> anyhow::Result<()> {
