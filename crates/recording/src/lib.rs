@@ -37,7 +37,7 @@ pub use error::{RUNS_FLAG, RecordingError, room_for_files};
 pub use files::capture_file;
 pub use guest::{GuestOrder, GuestOutcome, GuestReport, OutputStream, ProgramEnd};
 pub use message_bytes::MessageBytes;
-pub use output::{make_private_directories, make_private_directory};
+pub use output::{make_private_directories, make_private_directory, private_file};
 pub use read::{Recording, TruthRows, is_of_packets, remove_packets};
 pub use record::{
     AppLog, ConnectionLog, EndpointRecord, FlowLog, Lateness, MoverRecord, OptionRecord,

@@ -1,6 +1,6 @@
 //! The files of a recording while they are written.
 
-use std::fs::File;
+use std::fs::{File, OpenOptions};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
@@ -24,6 +24,11 @@ pub fn make_private_directories(path: &Path) -> io::Result<()> {
 /// As mkdir(2); where there is something of this name, too.
 pub fn make_private_directory(path: &Path) -> io::Result<()> {
     owner::directory().create(path)
+}
+
+/// How a file is opened that only its owner may read, if it is made.
+pub fn private_file() -> OpenOptions {
+    owner::file()
 }
 
 /// Captures hold what was sent: they belong to their owner alone. `chmod -R go+rX` shares them.
@@ -73,7 +78,7 @@ pub(crate) struct Output {
 impl Output {
     pub(crate) fn create(directory: &Path, name: &str) -> Result<Output, RecordingError> {
         let path = directory.join(name);
-        match owner::file().write(true).create_new(true).open(&path) {
+        match private_file().write(true).create_new(true).open(&path) {
             Ok(file) => Ok(Output { file: BufWriter::with_capacity(BUFFER, file), path }),
             Err(source) => Err(RecordingError::File { verb: "make", path, source }),
         }

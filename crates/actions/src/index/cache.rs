@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, SystemTime};
 
 use blake3::Hasher;
+use tcplab_recording::{make_private_directories, private_file};
 
 use super::contents::KEY;
 
@@ -90,11 +91,11 @@ impl Cache {
     /// A new index of a file, which takes its place when it is [kept](Growing::keep).
     pub(super) fn create(&self, of: &Identity) -> Option<Growing> {
         static COUNT: AtomicU32 = AtomicU32::new(0);
-        owner::directory().recursive(true).create(&self.directory).ok()?;
+        make_private_directories(&self.directory).ok()?;
         let whole = self.path(of)?;
         let count = COUNT.fetch_add(1, Ordering::Relaxed);
         let part = whole.with_extension(format!("{}-{count}.{PART}", process::id()));
-        let file = owner::file().write(true).create_new(true).open(&part).ok()?;
+        let file = private_file().write(true).create_new(true).open(&part).ok()?;
         Some(Growing { file, part, whole, directory: self.directory.clone() })
     }
 
@@ -118,20 +119,8 @@ fn is_private_file(path: &Path) -> bool {
 
 #[cfg(unix)]
 mod owner {
-    use std::fs::{DirBuilder, File, Metadata, OpenOptions};
-    use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
-
-    pub(super) fn file() -> OpenOptions {
-        let mut options = File::options();
-        options.mode(0o600);
-        options
-    }
-
-    pub(super) fn directory() -> DirBuilder {
-        let mut builder = DirBuilder::new();
-        builder.mode(0o700);
-        builder
-    }
+    use std::fs::Metadata;
+    use std::os::unix::fs::{MetadataExt, PermissionsExt};
 
     /// Whether nobody but its owner can read or write it.
     pub(super) fn is_private(about: &Metadata) -> bool {
@@ -149,16 +138,8 @@ mod owner {
 /// Without permission bits, a file has the access list of the user's cache, where it is made.
 #[cfg(not(unix))]
 mod owner {
-    use std::fs::{DirBuilder, File, Metadata, OpenOptions};
+    use std::fs::Metadata;
     use std::time::SystemTime;
-
-    pub(super) fn file() -> OpenOptions {
-        File::options()
-    }
-
-    pub(super) fn directory() -> DirBuilder {
-        DirBuilder::new()
-    }
 
     pub(super) fn is_private(_: &Metadata) -> bool {
         true

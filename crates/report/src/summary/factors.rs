@@ -153,19 +153,26 @@ fn effect(measured: &Measured, factor: &Factor, means: &[Marginal]) -> Option<Pa
         interval: interval.map(|it| (measured.unscaled(it.low), measured.unscaled(it.high))),
     });
     let lines = [TrendLine { name: String::new(), points: points.collect() }];
-    let (name, over, levels) = (measured.name(), short(&factor.key), axis_levels(factor));
-    let title = format!("Main effect of {over}");
-    let is_numeric = factor.is_numeric;
+    let title = format!("Main effect of {}", short(&factor.key));
+    (!means.is_empty()).then(|| drawn("Mean of each level", &title, (measured, factor), &lines))
+}
+
+/// Lines over the levels of a factor.
+fn drawn(
+    name: &str,
+    title: &str,
+    (measured, factor): (&Measured, &Factor),
+    lines: &[TrendLine],
+) -> PageFigure {
     let scene = Trend {
-        title: &title,
-        over: &over,
-        levels: &levels,
-        is_numeric,
-        values: &name,
-        lines: &lines,
+        title,
+        over: &short(&factor.key),
+        levels: &axis_levels(factor),
+        is_numeric: factor.is_numeric,
+        values: &measured.name(),
+        lines,
     };
-    let svg = trend(&scene, TrendScale::over(&lines));
-    (!means.is_empty()).then(|| PageFigure::new("Mean of each level", svg, &trend_csv(&scene)))
+    PageFigure::new(name, trend(&scene, TrendScale::over(lines)), &trend_csv(&scene))
 }
 
 /// Numbers at their values, other levels at equal distances.
@@ -355,20 +362,9 @@ fn lines(
         TrendLine { name: name.clone(), points: points.collect() }
     };
     let lines: Vec<TrendLine> = y.levels.iter().zip(cells).map(line).collect();
-    let (over, name, levels) = (short(&x.key), measured.name(), axis_levels(x));
-    let title = format!("{over} and {}", short(&y.key));
-    let is_numeric = x.is_numeric;
-    let scene = Trend {
-        title: &title,
-        over: &over,
-        levels: &levels,
-        is_numeric,
-        values: &name,
-        lines: &lines,
-    };
-    let svg = trend(&scene, TrendScale::over(&lines));
-    let each = if is_numeric { "line" } else { "colour" };
-    PageFigure::new(&format!("One {each} per {}", short(&y.key)), svg, &trend_csv(&scene))
+    let title = format!("{} and {}", short(&x.key), short(&y.key));
+    let each = if x.is_numeric { "line" } else { "colour" };
+    drawn(&format!("One {each} per {}", short(&y.key)), &title, (measured, x), &lines)
 }
 
 #[cfg(test)]
