@@ -35,7 +35,7 @@ impl Default for Tuning {
     fn default() -> Tuning {
         Tuning {
             spin: Span::from_micros(60),
-            coalesce: Span::from_micros(10),
+            coalesce: Span::from_micros(50),
             lead: Span::ZERO,
             real_time: true,
         }

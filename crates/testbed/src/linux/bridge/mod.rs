@@ -34,10 +34,13 @@ use crate::clock::Clock;
 use crate::device::{Device, Received};
 use crate::link_header::{LinkHeader, LinkHeaders};
 use crate::recorder::RecorderQueue;
-use crate::{TrialError, Tuning};
+use crate::{TrialError, Tuning, sys};
 
 /// How often the bridge checks whether the trial is over while no packet is due.
 const IDLE: Span = Span::from_millis(20);
+/// How often it has its time accounted: often enough in a period of
+/// [`run_by_deadlines`](sys::run_by_deadlines).
+const ACCOUNTED: Span = Span::from_micros(100);
 /// Bytes read from one device before what is due is delivered and the other gets its turn: what
 /// goes out at once is then still in the processor's cache.
 const BATCH: usize = 64 << 10;
@@ -184,10 +187,15 @@ impl Bridge {
         mut over: impl FnMut(&BridgeState) -> bool,
     ) -> Result<(), TrialError> {
         let mut looked = self.clock.now();
+        let mut accounted = looked;
         let mut had_work = false;
         loop {
             let now = self.clock.now();
             self.health.turn(now, had_work);
+            if now.since(accounted) >= ACCOUNTED {
+                accounted = now;
+                sys::account_time();
+            }
             if now.since(looked) >= IDLE {
                 looked = now;
                 self.look_around();

@@ -8,8 +8,7 @@ use tcplab_units::{Instant, Span};
 /// for only: at 200 Mbit/s, full packets are 61 µs apart.
 const PARTS: u64 = 8;
 
-/// The largest budget: less than a period of
-/// [`run_by_deadlines`](crate::sys::run_by_deadlines).
+/// The largest budget: so long others wait, at most, for what sleep leaves them.
 const MOST: Span = Span::from_millis(1);
 
 /// Time for busy-waiting, earned by sleep.
