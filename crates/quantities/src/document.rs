@@ -67,6 +67,8 @@ documents! {
         "How a trial was set up, and how the kernel or simulation behaved: `result.json`";
     ESTIMATE_DOCUMENT = "tcplab.run-estimate" 1,
         "What a run would do: `tcplab run --dry-run --json`";
+    CLEAN_DOCUMENT = "tcplab.clean" 1,
+        "Runs with their sizes, and what was removed: `tcplab clean --json`";
     COMPARISON_DOCUMENT = "tcplab.comparison" 1,
         "Two runs or two groups of cases compared: `tcplab compare --json`";
     CAPTURE_COMPARISON_DOCUMENT = "tcplab.capture-comparison" 1,

@@ -79,6 +79,8 @@ const COMMANDS: &[(&str, Document)] = &[
     ("run small.toml --world sim --json", q::RUN_DOCUMENT),
     ("compare RUN --by client.socket.congestion --json", q::COMPARISON_DOCUMENT),
     ("replay RUN/trials/TRIAL --json", q::REPLAY_DOCUMENT),
+    ("clean --json", q::CLEAN_DOCUMENT),
+    ("clean --runs --dry-run --json", q::CLEAN_DOCUMENT),
     ("advise --rtt 40ms --rate 20Mbit/s --no-trials --json", q::ADVICE_DOCUMENT),
     ("advise a.pcap.zst --no-trials --json", q::ADVICE_DOCUMENT),
     (
