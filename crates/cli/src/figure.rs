@@ -65,8 +65,14 @@ fn list(figures: &[RunFigure]) -> String {
 /// One line for each case.
 fn trials(run: &Run) -> String {
     let line = |case: &Case| {
-        let (first, last) = (case.trials.first()?.number, case.trials.last()?.number);
         let name = &case.name;
+        let mut drawn = case.trials.iter().filter(|trial| trial.has_packets);
+        let Some(first) = drawn.next() else {
+            let first = case.trials.first()?.number;
+            let why = "no graphs of trials: their packets were removed or not kept";
+            return Some(format!("{name}/{first}/…  {why}\n"));
+        };
+        let (first, last) = (first.number, drawn.next_back().unwrap_or(first).number);
         Some(if first == last {
             format!("{name}/{first}/…  graphs of the trial\n")
         } else {
