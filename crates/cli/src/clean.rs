@@ -83,13 +83,17 @@ struct Removed {
 
 fn remove(arguments: &CleanArguments, run: &RunSize) -> Removed {
     let removed = if arguments.captures { run.remove_packets() } else { run.remove() };
-    removed.map(|bytes| Removed { bytes, error: None }).unwrap_or_else(|error| {
-        let said = error.to_string();
-        print_error(&error.into());
-        // Not all of what was there, perhaps.
-        let left = RunSize::at(&run.path).map_or(freed(arguments, run), |it| freed(arguments, &it));
-        Removed { bytes: freed(arguments, run).saturating_sub(left), error: Some(said) }
-    })
+    match removed {
+        Ok(bytes) => Removed { bytes, error: None },
+        Err(error) => {
+            let said = error.to_string();
+            print_error(&error.into());
+            // A part may be gone.
+            let before = freed(arguments, run);
+            let left = RunSize::at(&run.path).map_or(before, |left| freed(arguments, &left));
+            Removed { bytes: before.saturating_sub(left), error: Some(said) }
+        }
+    }
 }
 
 /// What `--json` writes.

@@ -120,7 +120,9 @@ fn page(found: &Comparison, places: &[&Path], runs: &[Run]) -> Result<String> {
             Err(error) => return Err(error),
         }
     }
-    notes.iter().for_each(|note| print_note(note));
+    for note in &notes {
+        print_note(note);
+    }
     let close: Vec<CloseUp<'_>> = all
         .iter()
         .filter_map(|(row, data)| {
