@@ -79,6 +79,8 @@ documents! {
         "Settings for a path: `tcplab advise --json`";
     RFC6349_DOCUMENT = "tcplab.rfc6349" 1,
         "A throughput test: `tcplab rfc6349 --json`";
+    FIGURE_DOCUMENT = "tcplab.figure" 1,
+        "The numbers in a figure of a run: `tcplab plot --table=json`";
     BENCH_DOCUMENT = "tcplab.bench" 1,
         "Commands timed against one another behind paths: `tcplab bench --export-json`";
     LOAD_DOCUMENT = "tcplab.load" 1,

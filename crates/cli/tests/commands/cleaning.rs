@@ -182,7 +182,8 @@ fn commands_that_need_removed_packets_say_so_and_how_to_get_them() {
     for line in [
         "trace 'RUN/trials/base-1/client.pcapng'",
         "trace 'RUN/trials/base-1'",
-        "trace --client 'RUN/trials/base-1/client.pcapng' --server 'RUN/trials/base-1/server.pcapng'",
+        "trace --client 'RUN/trials/base-1/client.pcapng' \
+         --server 'RUN/trials/base-1/server.pcapng'",
         "states 'RUN'",
         "states 'RUN/trials/base-1'",
         "replay 'RUN/trials/base-1'",
@@ -218,8 +219,12 @@ fn results_of_a_cleaned_run_say_that_packets_are_gone() {
     assert!(told.code == Some(0) && told.stderr.contains(note), "{}", told.stderr);
     let page = fs::read_to_string(format!("{run}/report.html")).unwrap();
     assert!(page.contains("No graphs of trials 1, 2: the packets were removed, or not kept."));
+    assert!(
+        !page.contains("client.pcapng") && !page.contains("#case-1-trial-"),
+        "links to nothing"
+    );
     let figures = home.answer(&format!("plot '{run}'"));
-    assert!(figures.contains("no graphs of trials: their packets were removed"), "{figures}");
+    assert!(figures.contains("no figures of trials: their packets were removed"), "{figures}");
     // The tables are those that a report of the same trials writes.
     assert_eq!(table, fs::read_to_string(format!("{run}/trials.csv")).unwrap());
 
