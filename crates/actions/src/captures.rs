@@ -33,6 +33,7 @@ pub fn captures(named: &[PathBuf]) -> Result<Vec<PathBuf>> {
                 server.display()
             );
         }
+        need_packets(path)?;
         let cannot = || format!("cannot list {}", path.display());
         let entries = path.read_dir().and_then(Iterator::collect::<io::Result<Vec<_>>>);
         let within = entries.with_context(cannot)?.into_iter().map(|entry| entry.path());
@@ -189,9 +190,20 @@ pub fn open(file: &Path) -> Result<Reader<Source>> {
 pub fn open_until(file: &Path, stop: Arc<AtomicBool>) -> Result<Reader<Source>> {
     tcplab_capture::open_until(file, stop).map_err(|error| match error {
         ReadError::Open { .. } if is_stdin(file) => anyhow!("cannot read standard input"),
-        ReadError::Open { .. } => error.into(),
+        ReadError::Open { .. } => match Recording::of_capture(file) {
+            Some((recording, _)) => recording.need_packets().err().map_or(error.into(), Error::new),
+            None => error.into(),
+        },
         other => Error::new(other).context(name(file)),
     })
+}
+
+/// An error for the directory of a recording without packets.
+fn need_packets(directory: &Path) -> Result<()> {
+    if let Ok(recording) = Recording::open(directory) {
+        recording.need_packets()?;
+    }
+    Ok(())
 }
 
 /// The frames of a capture that the path dropped, if the capture is one of a recording: its ground

@@ -5,12 +5,14 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use anyhow::{Result, bail};
+use serde_json::{Value, json};
 use tcplab_lab::RunSize;
+use tcplab_quantities::CLEAN_DOCUMENT;
 use tcplab_units::{Bytes, rounded, visible_line};
 
 use crate::arguments::CleanArguments;
 use crate::exit::ERROR;
-use crate::output::{answer, print_note};
+use crate::output::{answer, print_note, write_json};
 use crate::print_error::print_error;
 
 /// Lists runs, and removes what is asked for.
@@ -29,9 +31,28 @@ pub(crate) fn clean(arguments: &CleanArguments) -> Result<ExitCode> {
         bail!("no run of tcplab in {}", place.display());
     }
     let chosen: Vec<&RunSize> = all.iter().filter(|run| is_chosen(arguments, run)).collect();
-    answer(&table(&chosen))?;
+    let is_text = !arguments.json.is_printed();
+    if is_text {
+        answer(&table(&chosen))?;
+    }
+    let mut removed = vec![Removed { bytes: 0, error: None }; chosen.len()];
+    if is_agreed(arguments, &chosen)? {
+        removed = chosen.iter().map(|run| remove(arguments, run)).collect();
+        if is_text {
+            let bytes = removed.iter().map(|it| it.bytes).sum();
+            answer(&format!("removed {}\n", rounded::bytes(Bytes::new(bytes))))?;
+        }
+    }
+    let runs: Vec<_> = chosen.iter().zip(&removed).collect();
+    write_json(&CLEAN_DOCUMENT, &arguments.json, &document(arguments, &runs))?;
+    let is_whole = removed.iter().all(|it| it.error.is_none());
+    Ok(if is_whole { ExitCode::SUCCESS } else { ExitCode::from(ERROR) })
+}
+
+/// Whether something is to be removed. Says what, and asks where that is wanted.
+fn is_agreed(arguments: &CleanArguments, chosen: &[&RunSize]) -> Result<bool> {
     if !arguments.captures && !arguments.runs {
-        return Ok(ExitCode::SUCCESS);
+        return Ok(false);
     }
     let freed: u64 = chosen.iter().map(|run| freed(arguments, run)).sum();
     let runs = rounded::counted(chosen.len(), "run", "runs");
@@ -39,33 +60,74 @@ pub(crate) fn clean(arguments: &CleanArguments) -> Result<ExitCode> {
     let size = rounded::bytes(Bytes::new(freed));
     if arguments.dry_run {
         print_note(&format!("would remove {what}, {size}"));
-        return Ok(ExitCode::SUCCESS);
+        return Ok(false);
     }
     if freed == 0 {
         print_note("nothing to remove");
-        return Ok(ExitCode::SUCCESS);
+        return Ok(false);
     }
-    if !arguments.yes && !is_agreed(&format!("remove {what}, {size}?"))? {
+    let is_agreed = arguments.yes || ask(&format!("remove {what}, {size}?"))?;
+    if !is_agreed {
         print_note("nothing was removed");
-        return Ok(ExitCode::SUCCESS);
     }
-    remove(arguments, &chosen)
+    Ok(is_agreed)
 }
 
-fn remove(arguments: &CleanArguments, chosen: &[&RunSize]) -> Result<ExitCode> {
-    let (mut freed, mut failed) = (0, false);
-    for run in chosen {
-        let removed = if arguments.captures { run.remove_packets() } else { run.remove() };
-        match removed {
-            Ok(bytes) => freed += bytes,
-            Err(error) => {
-                print_error(&error.into());
-                failed = true;
-            }
+/// What was removed of a run.
+#[derive(Debug, Clone)]
+struct Removed {
+    bytes: u64,
+    /// Why not all of it.
+    error: Option<String>,
+}
+
+fn remove(arguments: &CleanArguments, run: &RunSize) -> Removed {
+    let removed = if arguments.captures { run.remove_packets() } else { run.remove() };
+    match removed {
+        Ok(bytes) => Removed { bytes, error: None },
+        Err(error) => {
+            let said = error.to_string();
+            print_error(&error.into());
+            // A part may be gone.
+            let before = freed(arguments, run);
+            let left = RunSize::at(&run.path).map_or(before, |left| freed(arguments, &left));
+            Removed { bytes: before.saturating_sub(left), error: Some(said) }
         }
     }
-    answer(&format!("removed {}\n", rounded::bytes(Bytes::new(freed))))?;
-    Ok(if failed { ExitCode::from(ERROR) } else { ExitCode::SUCCESS })
+}
+
+/// What `--json` writes.
+fn document(arguments: &CleanArguments, runs: &[(&&RunSize, &Removed)]) -> Value {
+    let asked = match (arguments.captures, arguments.runs) {
+        (true, _) => Some("captures"),
+        (_, true) => Some("runs"),
+        _ => None,
+    };
+    let removable = |run: &RunSize| asked.map(|_| freed(arguments, run));
+    let all_removable = || runs.iter().map(|(run, _)| freed(arguments, run)).sum::<u64>();
+    let of_run = |(run, removed): &(&&RunSize, &Removed)| {
+        let RunSize { path, started, is_finished, bytes, packet_bytes } = run;
+        json!({
+            "path": path.to_string_lossy(),
+            "started": started,
+            "is_finished": is_finished,
+            "size_bytes": bytes,
+            "captures_bytes": packet_bytes,
+            "removable_bytes": removable(run),
+            "removed_bytes": removed.bytes,
+            "error": removed.error,
+        })
+    };
+    let sum = |of: fn(&RunSize) -> u64| -> u64 { runs.iter().map(|(run, _)| of(run)).sum() };
+    json!({
+        "asked_to_remove": asked,
+        "is_dry_run": arguments.dry_run,
+        "size_bytes": sum(|run| run.bytes),
+        "captures_bytes": sum(|run| run.packet_bytes),
+        "removable_bytes": asked.map(|_| all_removable()),
+        "removed_bytes": runs.iter().map(|(_, removed)| removed.bytes).sum::<u64>(),
+        "runs": runs.iter().map(of_run).collect::<Vec<_>>(),
+    })
 }
 
 /// What removing would free of a run.
@@ -80,7 +142,7 @@ fn is_chosen(arguments: &CleanArguments, run: &RunSize) -> bool {
 }
 
 /// Asks on the terminal.
-fn is_agreed(question: &str) -> Result<bool> {
+fn ask(question: &str) -> Result<bool> {
     print_note(&format!("{question} [y/N]"));
     let mut line = String::new();
     stdin().read_line(&mut line)?;

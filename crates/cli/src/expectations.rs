@@ -204,7 +204,11 @@ impl Seen {
         files.iter().try_for_each(|file| is_whole(file))?;
         let record = Recording::open(recording)?.record()?;
         let missing = record.world.capture_drops;
-        ensure!(missing == 0, "{} missing in the captures", counted(missing, "frame"));
+        ensure!(
+            missing == 0,
+            "{} missing in the captures: use a slower path",
+            counted(missing, "frame")
+        );
         let ends = [&record.client, &record.server].map(|end| end.address.parse().ok());
         let [at_near, at_far] = &files;
         let near_end = read(at_near, OneEnd::new(Endpoint::Client, ends))?;

@@ -88,7 +88,9 @@ impl Source {
             return Ok(Source::Run(Box::new(RunDirectory::open(path)?)));
         }
         if path.is_dir() {
-            return Ok(Source::Trial(Recording::open(path)?, path.to_owned()));
+            let recording = Recording::open(path)?;
+            recording.need_packets()?;
+            return Ok(Source::Trial(recording, path.to_owned()));
         }
         // Its tables are named only if it is one.
         open(path)?;

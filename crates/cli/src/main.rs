@@ -38,6 +38,7 @@ mod metrics;
 mod mistaken;
 mod output;
 mod packetdrill;
+mod packets_gone;
 #[cfg(target_os = "linux")]
 mod passing;
 mod path_choice;

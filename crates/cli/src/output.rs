@@ -205,6 +205,30 @@ impl Output {
     }
 }
 
+/// An error for an output that could not be written at the end of long work. Leaves nothing, and
+/// starts no thread, as [`Output::create`] does.
+///
+/// # Errors
+/// As [`Output::create`].
+pub(crate) fn check_output(name: &Path) -> io::Result<()> {
+    let (place, is_open_file) = followed(name);
+    let is_special = fs::metadata(&place).is_ok_and(|it| !it.is_file());
+    if name.as_os_str() == Output::STDOUT || is_open_file {
+        return Ok(());
+    }
+    let tried = if is_special {
+        OpenOptions::new().append(true).open(name).map(drop)
+    } else {
+        let beside = beside(&place);
+        new_file(SHARED)
+            .write(true)
+            .create_new(true)
+            .open(&beside)
+            .and_then(|_| fs::remove_file(beside))
+    };
+    tried.map_err(|error| named(name, error))
+}
+
 /// Commits an output and prints its name and content on standard error.
 ///
 /// # Errors

@@ -14,7 +14,7 @@ use crate::remedied::Remedied;
 
 /// What captures keep of a packet that nobody asked to keep: the headers of IP and TCP with all
 /// options have at most 120 bytes.
-const HEADERS: u32 = 128;
+pub(crate) const HEADERS: u32 = 128;
 
 /// A private directory that is removed by the process that made it.
 pub(crate) struct PassingDirectory {

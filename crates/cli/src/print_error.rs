@@ -26,6 +26,7 @@ use crate::mistaken;
 use crate::output::{
     UNHEARD, Unwritten, answer_coloured, print_coloured_note, print_note, remedy_of,
 };
+use crate::packets_gone;
 use crate::remedied::Remedied;
 
 /// Prints an error with its source line or remedy, if it has one.
@@ -44,7 +45,8 @@ pub(crate) fn print_error(error: &Error) -> ExitCode {
     let head = if is_stop { "" } else { "error: " };
     let said = unwritten(error).map_or_else(|| chain(error), ToString::to_string);
     print_note(&format!("{head}{said}"));
-    let remedy = mistaken::other_command(error, &said)
+    let remedy = packets_gone::remedy(error)
+        .or_else(|| mistaken::other_command(error, &said))
         .or_else(|| remedy(error, &said))
         .or_else(|| mistaken::remedy(error, &said));
     if let Some(remedy) = remedy {

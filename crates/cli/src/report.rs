@@ -8,10 +8,10 @@ use std::sync::atomic::AtomicBool;
 
 use anyhow::{Context, Result};
 use tcplab_actions::write_report;
-use tcplab_lab::{RunDirectory, RunOutcome, RunSize, finish};
+use tcplab_lab::{RunDirectory, RunOutcome, RunSize, finish, packets_again};
 use tcplab_report::claims_junit;
 use tcplab_report::compare::tally;
-use tcplab_results::{ClaimCounts, Run};
+use tcplab_results::{ClaimCounts, Run, Trial};
 use tcplab_units::{Bytes, rounded};
 
 use crate::annotations::annotate_run;
@@ -36,7 +36,26 @@ pub(crate) fn report(arguments: &ReportArguments) -> Result<ExitCode> {
     let never = AtomicBool::new(false);
     let finished = finish(&run, &never, |event| display.show(event), write_report);
     display.clear();
-    print_outcome(&run, &finished?, &arguments.shown, false)
+    let finished = finished?;
+    if let Some(note) = without_packets(&run, &finished.run) {
+        print_note(&note);
+    }
+    print_outcome(&run, &finished, &arguments.shown, false)
+}
+
+/// Which trials the report has no graphs of, and how to get them.
+fn without_packets(directory: &RunDirectory, run: &Run) -> Option<String> {
+    let trials = || run.cases.iter().flat_map(|case| &case.trials);
+    let lack = |trial: &&Trial| !trial.has_packets && trial.medium.is_none();
+    let lacking: Vec<&Trial> = trials().filter(lack).collect();
+    let first = lacking.first()?;
+    let again = packets_again(&directory.path().join(&first.directory))?;
+    let (some, all) = (lacking.len(), trials().count());
+    Some(format!(
+        "no graphs of {some} of {all} trials, whose packets were removed or not kept; to see those \
+         of {}, {again}",
+        first.directory.trim_start_matches("trials/")
+    ))
 }
 
 /// Prints the summary of a finished run, its claims alone if `quiet`, or its tables. The exit

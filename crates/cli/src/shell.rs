@@ -49,6 +49,7 @@ pub(crate) fn shell(arguments: &ShellArguments) -> Result<ExitCode> {
         device: arguments.io.map(device),
         mtu: arguments.mtu,
         congestion: arguments.congestion.clone(),
+        time_limit: None,
     };
     if arguments.command.is_empty() && std::io::stdin().is_terminal() {
         print_note(&format!(

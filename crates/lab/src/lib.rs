@@ -1,9 +1,10 @@
 //! From a scenario to a run directory: plan, trials, resume, tables, claims.
 //! The modules, in layers; each imports only from those before it: `plan`,
 //! `store`, `analysis`, `compare` and `verify`, `run`, then `advise`, `rfc6349`, `fidelity`,
-//! `bisect` and `shell`.
+//! `bisect`, `shell` and `again`.
 
 pub mod advise;
+mod again;
 mod analysis;
 mod bench;
 pub mod bisect;
@@ -19,6 +20,7 @@ mod shell;
 mod store;
 pub mod verify;
 
+pub use again::packets_again;
 pub use analysis::{Ideal, load_frames, load_recording, load_trial};
 pub use bench::Bench;
 pub use compare::read_run;

@@ -24,6 +24,27 @@ pub fn csv<R: AsRef<[String]>>(columns: &[&str], rows: impl IntoIterator<Item = 
     text
 }
 
+/// The cells of a [`csv`], row by row, the names of the columns first.
+pub fn csv_rows(table: &str) -> Vec<Vec<String>> {
+    let mut rows = vec![vec![String::new()]];
+    let mut letters = table.trim_end_matches('\n').chars().peekable();
+    let mut is_quoted = false;
+    while let Some(letter) = letters.next() {
+        let row = rows.last_mut().expect("there is a row from the start");
+        match letter {
+            '"' if is_quoted && letters.peek() == Some(&'"') => {
+                letters.next();
+                row.last_mut().expect("a row has a cell").push('"');
+            }
+            '"' => is_quoted = !is_quoted,
+            ',' if !is_quoted => row.push(String::new()),
+            '\n' if !is_quoted => rows.push(vec![String::new()]),
+            letter => row.last_mut().expect("a row has a cell").push(letter),
+        }
+    }
+    rows
+}
+
 /// A number for [`csv`]; empty if it is not finite.
 pub fn csv_number(value: f64) -> String {
     if value.is_finite() { value.to_string() } else { String::new() }

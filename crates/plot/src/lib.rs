@@ -42,7 +42,7 @@ pub mod xpl;
 pub use bars::{Bar, Bars, bars};
 pub use chart::{Chart, chart};
 pub use dots::{Dots, dots};
-pub use drawn::{Drawn, csv, csv_number};
+pub use drawn::{Drawn, csv, csv_number, csv_rows};
 pub use ecdf::{EcdfLine, ecdf};
 pub use forest::{ForestRow, forest};
 pub use heat::{Heat, heat};

@@ -2,6 +2,8 @@
 
 use tcplab_units::visible_line;
 
+use crate::drawn::csv_rows;
+
 /// More labels overlap.
 const LABELS_MAX: usize = 40;
 
@@ -143,22 +145,7 @@ impl Column {
 
 /// The columns of a table of comma-separated values; all have as many cells.
 fn columns(table: &str) -> Vec<Column> {
-    let mut rows = vec![vec![String::new()]];
-    let mut letters = table.trim_end_matches('\n').chars().peekable();
-    let mut is_quoted = false;
-    while let Some(letter) = letters.next() {
-        let row = rows.last_mut().expect("there is a row from the start");
-        match letter {
-            '"' if is_quoted && letters.peek() == Some(&'"') => {
-                letters.next();
-                row.last_mut().expect("a row has a cell").push('"');
-            }
-            '"' => is_quoted = !is_quoted,
-            ',' if !is_quoted => row.push(String::new()),
-            '\n' if !is_quoted => rows.push(vec![String::new()]),
-            letter => row.last_mut().expect("a row has a cell").push(letter),
-        }
-    }
+    let mut rows = csv_rows(table);
     let names = rows.remove(0);
     let cell = |row: &Vec<String>, index: usize| row.get(index).cloned().unwrap_or_default();
     let column =

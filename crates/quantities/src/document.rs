@@ -67,6 +67,8 @@ documents! {
         "How a trial was set up, and how the kernel or simulation behaved: `result.json`";
     ESTIMATE_DOCUMENT = "tcplab.run-estimate" 1,
         "What a run would do: `tcplab run --dry-run --json`";
+    CLEAN_DOCUMENT = "tcplab.clean" 1,
+        "Runs with their sizes, and what was removed: `tcplab clean --json`";
     COMPARISON_DOCUMENT = "tcplab.comparison" 1,
         "Two runs or two groups of cases compared: `tcplab compare --json`";
     CAPTURE_COMPARISON_DOCUMENT = "tcplab.capture-comparison" 1,
@@ -77,6 +79,8 @@ documents! {
         "Settings for a path: `tcplab advise --json`";
     RFC6349_DOCUMENT = "tcplab.rfc6349" 1,
         "A throughput test: `tcplab rfc6349 --json`";
+    FIGURE_DOCUMENT = "tcplab.figure" 1,
+        "The numbers in a figure of a run: `tcplab plot --table=json`";
     BENCH_DOCUMENT = "tcplab.bench" 1,
         "Commands timed against one another behind paths: `tcplab bench --export-json`";
     LOAD_DOCUMENT = "tcplab.load" 1,

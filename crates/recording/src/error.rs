@@ -19,6 +19,9 @@ pub enum RecordingError {
     /// It has no `DONE`: it is being written, or its trial did not end.
     #[error("incomplete recording: no DONE file in {path}")]
     Unfinished { path: PathBuf },
+    /// It is complete, but for captures, samples and the path's log.
+    #[error("{path} has no packets: they were removed, or never recorded")]
+    NoPackets { path: PathBuf },
 }
 
 impl RecordingError {

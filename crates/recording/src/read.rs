@@ -84,6 +84,17 @@ impl Recording {
         Endpoint::BOTH.into_iter().all(|end| self.directory.join(capture_file(end)).exists())
     }
 
+    /// An error for a recording without packets.
+    ///
+    /// # Errors
+    /// [`RecordingError::NoPackets`].
+    pub fn need_packets(&self) -> Result<(), RecordingError> {
+        if self.has_packets() {
+            return Ok(());
+        }
+        Err(RecordingError::NoPackets { path: self.directory.clone() })
+    }
+
     /// Removes captures, samples and the path's log; `app.json` and `result.json` stay.
     ///
     /// # Errors
@@ -95,11 +106,23 @@ impl Recording {
     /// The capture taken at `endpoint`, opened, and where it is.
     ///
     /// # Errors
-    /// When it cannot be opened.
+    /// When it cannot be opened, or is not there any more.
     pub fn capture(&self, endpoint: Endpoint) -> Result<(PathBuf, File), RecordingError> {
-        let path = self.directory.join(capture_file(endpoint));
-        let file = File::open(&path).map_err(cannot_read(&path))?;
-        Ok((path, file))
+        self.open_of_packets(capture_file(endpoint))
+    }
+
+    /// Opens one of the files that are removed with the packets.
+    fn open_of_packets(&self, name: &str) -> Result<(PathBuf, File), RecordingError> {
+        let path = self.directory.join(name);
+        match File::open(&path) {
+            Ok(file) => Ok((path, file)),
+            Err(error) => {
+                if error.kind() == io::ErrorKind::NotFound {
+                    self.need_packets()?;
+                }
+                Err(cannot_read(&path)(error))
+            }
+        }
     }
 
     /// The path's verdict on every packet.
@@ -116,8 +139,8 @@ impl Recording {
     /// # Errors
     /// When it cannot be opened; each row has its own errors, as for [`Recording::truth`].
     pub fn truth_rows(&self) -> Result<TruthRows, RecordingError> {
-        let (path, file) = self.file(TRUTH_FILE)?;
-        Ok(TruthRows::new(&path, file))
+        let (path, file) = self.open_of_packets(TRUTH_FILE)?;
+        Ok(TruthRows::new(&path, BufReader::new(file)))
     }
 
     /// The rows of [`Recording::truth`] on packets that the path dropped. Takes a fraction of the
@@ -148,8 +171,8 @@ impl Recording {
     /// # Errors
     /// As for [`Recording::truth`].
     pub fn samples(&self) -> Result<Vec<Sample>, RecordingError> {
-        let path = self.directory.join(SAMPLES_FILE);
-        let text = fs::read_to_string(&path).map_err(cannot_read(&path))?;
+        let (path, file) = self.open_of_packets(SAMPLES_FILE)?;
+        let text = io::read_to_string(file).map_err(cannot_read(&path))?;
         csv::parse(&path, &text)
     }
 

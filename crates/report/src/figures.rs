@@ -1,12 +1,14 @@
 //! The figures of a run by name, each as a file of its own.
 
-use tcplab_plot::pgf;
+use tcplab_plot::{csv, csv_number, pgf};
 use tcplab_results::{Case, Run, Trial, TrialData};
+use tcplab_trace::{Edge, StateWalk, StateWalks};
 
 use crate::compare::pictures;
 use crate::html::assets::STYLES;
 use crate::html::figure::PageFigure;
 use crate::plain_svg::{attribute, plain};
+use crate::states::walks_of_trial;
 use crate::summary::question::Question;
 use crate::summary::trends::trends;
 use crate::trial::view::TrialView;
@@ -47,18 +49,54 @@ pub fn run_figures(run: &Run) -> Vec<RunFigure> {
     found.0
 }
 
-/// The graphs of a trial, named `CASE/NUMBER/…`.
+/// The figures of a trial, named `CASE/NUMBER/…`: its graphs, the ladder diagrams of its episodes
+/// or requests, and the state diagram of its connection.
 pub fn trial_figures(case: &Case, trial: &Trial, data: &TrialData) -> Vec<RunFigure> {
     let view = TrialView::new(&case.name, 0, trial, data, true);
     let mut found = Figures::default();
+    let mut add = |name: &str, title: String, svg: String, csv: Option<String>| {
+        let place = format!("{}/{}/{name}", case.name, trial.number);
+        found.push(place, RunFigure { name: String::new(), title, svg, csv });
+    };
     for figure in view.figures {
-        let name = format!("{}/{}/{}", case.name, trial.number, words(&figure.title));
-        found.push(
-            name,
-            RunFigure { name: String::new(), title: figure.title, svg: figure.svg, csv: None },
-        );
+        add(&words(&figure.title), figure.title, figure.svg, None);
+    }
+    for episode in view.episodes {
+        let (number, kind) = (episode.row.number, &episode.row.kind);
+        let title = format!("Ladder diagram of episode {number}: {kind}");
+        if let Some(svg) = episode.ladder {
+            add(&format!("episode-{number}"), title, svg, None);
+        }
+    }
+    if let Some(svg) = view.datagrams.and_then(|datagrams| datagrams.ladder) {
+        let title = "Ladder diagram of requests with retries, loss or no answer";
+        add("requests", title.into(), svg, None);
+    }
+    if let (Some((svg, _)), Some((_, walks))) = (view.states, walks_of_trial(data, None)) {
+        let title = "States of both endpoints (RFC 9293, figure 5)";
+        add("state-diagram", title.into(), svg, Some(transitions(&walks)));
     }
     found.0
+}
+
+/// A row for each transition of both ends.
+fn transitions(walks: &StateWalks) -> String {
+    let of_edge = |walk: &StateWalk, edge: &Edge| {
+        let frame = edge.packet.map(|packet| packet.frame.to_string());
+        let at = edge.at.map(|at| csv_number(at.as_nanos() as f64 / 1e9));
+        [
+            walk.end.name().to_owned(),
+            edge.step.to_string(),
+            edge.from.name().to_owned(),
+            edge.to.name().to_owned(),
+            edge.event.words().to_owned(),
+            at.unwrap_or_default(),
+            frame.unwrap_or_default(),
+        ]
+    };
+    let rows = walks.both().into_iter();
+    let rows = rows.flat_map(|walk| walk.edges.iter().map(move |edge| of_edge(walk, edge)));
+    csv(&["end", "step", "from", "to", "event", "time, s", "frame"], rows)
 }
 
 /// The figure as an SVG file, light on white, for programs that know no style sheets.

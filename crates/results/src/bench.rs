@@ -27,6 +27,11 @@ pub struct CommandRun {
     pub bytes: u64,
     /// Those that the path dropped.
     pub dropped_packets: u64,
+    /// TCP segments that the kernels of both ends retransmitted, SYNs among them; none where the
+    /// kernel does not count them.
+    pub retransmissions: Option<u64>,
+    /// Whether the command was ended after the time that it had; its time is then that.
+    pub is_timed_out: bool,
 }
 
 /// The runs of a command behind a path.
@@ -52,8 +57,12 @@ pub struct CommandTimes {
     pub median_bytes: f64,
     /// Mean of the dropped packets of a run: most have few.
     pub mean_dropped_packets: f64,
+    /// Mean of the retransmissions of a run, where they are known of all.
+    pub mean_retransmissions: Option<f64>,
     /// Runs with another exit code than 0.
     pub failed_runs: usize,
+    /// Those of them that were ended after the time that they had.
+    pub timed_out_runs: usize,
     /// Every run, in the order of blocks.
     pub runs: Vec<CommandRun>,
 }
@@ -117,9 +126,17 @@ pub fn times(command: &str, runs: Vec<CommandRun>) -> Option<CommandTimes> {
         median_packets: tcplab_stats::median(&of(|run| run.packets as f64))?,
         median_bytes: tcplab_stats::median(&of(|run| run.bytes as f64))?,
         mean_dropped_packets: tcplab_stats::mean(&of(|run| run.dropped_packets as f64))?,
+        mean_retransmissions: mean_retransmissions(&runs),
+        timed_out_runs: runs.iter().filter(|run| run.is_timed_out).count(),
         failed_runs: runs.iter().filter(|run| run.exit_code != 0).count(),
         runs,
     })
+}
+
+fn mean_retransmissions(runs: &[CommandRun]) -> Option<f64> {
+    let all: Option<Vec<f64>> =
+        runs.iter().map(|run| run.retransmissions.map(|count| count as f64)).collect();
+    tcplab_stats::mean(&all?)
 }
 
 /// Compares the commands behind each path with the first; the verdicts of all paths are one family.
@@ -183,6 +200,8 @@ mod tests {
             packets: 10 + index as u64,
             bytes: 1000,
             dropped_packets: u64::from(index == 0),
+            retransmissions: Some(2 * index as u64),
+            is_timed_out: index == 2,
         };
         times(command, seconds.iter().enumerate().map(run).collect()).unwrap()
     }
@@ -196,6 +215,10 @@ mod tests {
         );
         assert_eq!((times.median_packets, times.median_bytes), (11.5, 1000.0));
         assert_eq!((times.mean_dropped_packets, times.failed_runs), (0.25, 1));
+        assert_eq!((times.mean_retransmissions, times.timed_out_runs), (Some(3.0), 1));
+        let mut runs = times.runs.clone();
+        runs[1].retransmissions = None;
+        assert_eq!(super::times("a", runs).unwrap().mean_retransmissions, None);
         let (low, high) = (times.median_time_low_seconds, times.median_time_high_seconds);
         assert!(low.unwrap() < 2.5 && high.unwrap() > 2.5);
         assert_eq!(of("a", &[1.0]).median_time_low_seconds, None);

@@ -16,11 +16,18 @@ const ask = async (path, options) => {
   } catch {
     throw new Refused("The server does not answer: start `tcplab ui` again. This page finds it.");
   }
+  if (!response.ok) throw new Refused(await refusal(response));
+  return JSON.parse(await response.text());
+};
+
+/** What an answer says that is none. @param {Response} response */
+const refusal = async (response) => {
   const text = await response.text();
-  if (response.ok) return JSON.parse(text);
-  let what = text;
-  try { what = JSON.parse(text).error ?? text; } catch { /* it is text */ }
-  throw new Refused(what);
+  try {
+    return JSON.parse(text).error ?? text;
+  } catch {
+    return text;
+  }
 };
 
 /** @param {string} path @param {Record<string, string | number | boolean>} [query] */
@@ -43,19 +50,28 @@ export const address = (path, query) => {
 };
 
 /**
- * Listens to events until `close`. The browser asks again by itself where the connection breaks.
+ * Listens to events until `close`. The browser asks again by itself where the connection breaks,
+ * but not where the server refuses.
  * @param {string} path
  * @param {Record<string, (data: any) => void>} handlers by name of the event; `lost` and `found`
- *   tell of the connection
+ *   tell of the connection, `refused` why there are no events
  * @returns {{ close: () => void }}
  */
 export const listen = (path, handlers) => {
   const source = new EventSource(path);
   for (const [name, handle] of Object.entries(handlers)) {
-    if (name === "lost" || name === "found") continue;
+    if (["lost", "found", "refused"].includes(name)) continue;
     source.addEventListener(name, (event) => handle(JSON.parse(/** @type {MessageEvent} */ (event).data)));
   }
-  source.onerror = () => handlers.lost?.(null);
+  source.onerror = () => {
+    if (source.readyState !== EventSource.CLOSED || !handlers.refused) return handlers.lost?.(null);
+    // Of an event source the answer cannot be read.
+    const again = new AbortController();
+    fetch(path, { signal: again.signal }).then(async (answer) => {
+      if (answer.ok) again.abort();
+      else handlers.refused(await refusal(answer));
+    }).catch(() => handlers.lost?.(null));
+  };
   source.onopen = () => handlers.found?.(null);
   return { close: () => source.close() };
 };

@@ -412,6 +412,10 @@ export const watch = (place, of) => {
       // Something was wrong with it: its next attempt is shown.
       if (told.is_run_again) dispatchEvent(new Event("hashchange"));
     },
+    refused: (what) => {
+      isGone = true;
+      show(place, el("header", {}, el("h1", {}, of.title), of.about), el("p", { class: "lead", role: "alert" }, what));
+    },
     lost: () => {
       wasLost = true;
       if (!trial.isOver) notes.textContent = "No connection to the server. It is looked for.";

@@ -89,7 +89,8 @@ export const multiples = async (place, query) => {
         source?.close();
         if (isAgain) watch();
       },
-      lost: () => { told.textContent = "No connection to the server, or a trial that cannot be watched. It is looked for."; },
+      refused: (what) => { told.textContent = what; },
+      lost: () => { told.textContent = "No connection to the server. It is looked for."; },
       found: () => { told.textContent = ""; },
     });
   };

@@ -4,6 +4,8 @@ use std::path::{Component, Path, PathBuf};
 
 use axum::http::StatusCode;
 use serde::Deserialize;
+use tcplab_lab::packets_again;
+use tcplab_recording::Recording;
 
 use crate::error::Refusal;
 
@@ -51,6 +53,19 @@ pub(crate) fn below(place: &Path, name: &str) -> Result<PathBuf, Refusal> {
     let found = place.join(name).canonicalize().map_err(missing)?;
     let place = place.canonicalize().map_err(missing)?;
     if found.starts_with(place) { Ok(found) } else { Err(elsewhere()) }
+}
+
+/// Refuses what needs the packets of a trial that is over and has none any more.
+///
+/// # Errors
+/// Says so, and which command records them again.
+pub(crate) fn need_packets(trial: &Path) -> Result<(), Refusal> {
+    // One that is running is incomplete.
+    let Ok(recording) = Recording::open(trial) else { return Ok(()) };
+    recording.need_packets().map_err(|error| {
+        let again = packets_again(trial).map(|again| format!("; {again}")).unwrap_or_default();
+        Refusal::missing(format!("{error}{again}"))
+    })
 }
 
 /// The name of a run in this directory.

@@ -3,7 +3,10 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use tcplab_units::Span;
 
+use super::amount::bytes;
+use super::duration::within;
 use super::{Io, TuningArguments};
 
 #[derive(Debug, Args)]
@@ -46,12 +49,26 @@ pub(crate) struct BenchArguments {
     /// Default congestion control of both ends, such as `cubic` or `bbr`
     #[arg(long, value_name = "NAME")]
     pub(crate) congestion: Option<String>,
+    /// End a run that takes longer than this, with all that it started; it has failed
+    ///
+    /// It ends the bench, as other failures do; with --ignore-failure it counts with this time.
+    #[arg(long, value_name = "DURATION")]
+    #[arg(value_parser = |text: &str| within(text, Span::from_millis(1), Span::from_secs(86_400)))]
+    pub(crate) timeout: Option<Span>,
     /// Count runs whose exit code is not 0 instead of ending at the first
     #[arg(long, short)]
     pub(crate) ignore_failure: bool,
     /// Show what the commands print; it takes time
     #[arg(long)]
     pub(crate) show_output: bool,
+    /// Record each run that counts into this new or empty directory, below PATH/COMMAND-RUN, such
+    /// as `1-dsl-25/A-1`, for `tcplab trace`; it takes time
+    #[arg(long, value_name = "DIR")]
+    pub(crate) capture: Option<PathBuf>,
+    /// Truncate packets in the captures to this size [default: 128 bytes, the headers]
+    #[arg(long, value_name = "BYTES", requires = "capture")]
+    #[arg(value_parser = |text: &str| bytes(text, 1, u32::MAX))]
+    pub(crate) snaplen: Option<u32>,
     /// Write every run as CSV; `-` prints it instead of the tables
     #[arg(long, value_name = "FILE")]
     pub(crate) export_csv: Option<PathBuf>,
@@ -83,8 +100,9 @@ reach a server that --far-command starts, afresh for each run, at the address $T
 is their own. Their input is empty; what they print is dropped without --show-output.
 
 The time is that from the command's start to its end, the shell's start included (about 1 ms).
-Packets and drops are those of the path, in both directions. Without captures nothing is known of
-retransmissions: `tcplab shell --capture` and `tcplab trace` explain a run.
+Packets and drops are those of the path, in both directions; retransmissions are those that the
+kernels of both ends count, SYNs among them. With --capture, `tcplab trace` explains a run, such as
+DIR/1-dsl-25/A-1.
 
 Exit codes: 0 all commands ran, 2 a command failed or could not run. Statistics:
 docs/statistics.md.";

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use tcplab_units::{Bytes, Span};
 
-use super::RUNS;
+use super::{JsonArguments, RUNS};
 
 const AFTER: &str = "\
 Examples:
@@ -18,8 +18,9 @@ Examples:
   tcplab clean --captures runs/my/20261122T...   remove the captures of one run
 
 Captures are client.pcapng and server.pcapng of each trial, with samples.csv and path.jsonl, which
-belong to their packets. Without them `tcplab trace`, `replay` and `report` have no packets of these
-trials to show; tables, comparisons, claims and the report that was written stay.
+belong to their packets. Without them `tcplab trace`, `states`, `replay`, the figures of a trial and
+a report that is written anew have no packets to show: they say so, and name the command that runs a
+trial again. Tables, comparisons, claims and the report that was written stay.
 
 Exit codes: 0 success, 2 a run could not be removed, or DIR is no run and has none.";
 
@@ -48,6 +49,8 @@ pub(crate) struct CleanArguments {
     /// Remove without asking
     #[arg(long, short)]
     pub(crate) yes: bool,
+    #[command(flatten)]
+    pub(crate) json: JsonArguments,
 }
 
 /// Days are no unit of experiments, but one of runs.

@@ -59,7 +59,9 @@ pub(crate) use path::{
 };
 pub(crate) use recording::{ExportArguments, ReplayArguments};
 pub(crate) use rfc6349::Rfc6349Arguments;
-pub(crate) use run::{FigureArguments, ReportArguments, RunArguments, ScenariosArguments, Shown};
+pub(crate) use run::{
+    FigureArguments, ReportArguments, RunArguments, ScenariosArguments, Shown, TableFormat,
+};
 pub(crate) use server::{ServerArguments, Service};
 pub(crate) use sockopts::{OptionLevel, SockoptsArguments};
 pub(crate) use states::{StateFilter, StatesArguments};
@@ -123,9 +125,10 @@ pub(crate) enum Command {
     Report(ReportArguments),
     /// Write a figure of a run's report as a file
     ///
-    /// Without --figure: list the figures that show all trials, and the trials, whose graphs are
-    /// listed by `--figure CASE/NUMBER`. The file's ending says the format: SVG, or CSV for the
-    /// numbers in the figure. `tcplab export RUN` writes the tables.
+    /// Without --figure: list the figures that show all trials, and the trials, whose graphs,
+    /// ladder diagrams and state diagram are listed by `--figure CASE/NUMBER`. The file's ending
+    /// says the format: SVG, or CSV and JSON for the numbers in the figure, which --table prints.
+    /// `tcplab export RUN` writes the tables of the run.
     Plot(FigureArguments),
     /// List runs with their sizes, and remove captures or whole runs
     ///

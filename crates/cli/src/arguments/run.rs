@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 use tcplab_kernels::CacheError;
 use tcplab_lab::KernelChoice;
 use tcplab_scenario::{RecordingSpec, Snaplen};
@@ -190,6 +190,17 @@ pub(crate) struct ReportArguments {
     pub(crate) shown: Shown,
 }
 
+/// How the table of a figure is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum TableFormat {
+    /// Aligned columns
+    Text,
+    /// RFC 4180
+    Csv,
+    /// A document with columns and rows
+    Json,
+}
+
 #[derive(Debug, Args)]
 pub(crate) struct FigureArguments {
     /// The run directory, or a scenario's name for its newest run
@@ -197,9 +208,13 @@ pub(crate) struct FigureArguments {
     /// The figure: a name that this command lists without --figure
     #[arg(long, value_name = "NAME")]
     pub(crate) figure: Option<String>,
-    /// The file: FILE.svg, FILE.csv or FILE.pgf (LaTeX); `-`: SVG on standard output
+    /// The file: FILE.svg, FILE.csv, FILE.json or FILE.pgf (LaTeX); `-`: SVG on standard output
     #[arg(short, long, value_name = "FILE", requires = "figure")]
     pub(crate) output: Option<PathBuf>,
+    /// Print the figure's numbers instead of drawing it: as text, CSV or JSON
+    #[arg(long, value_name = "FORMAT", requires = "figure")]
+    #[arg(num_args = 0..=1, require_equals = true, default_missing_value = "text")]
+    pub(crate) table: Option<TableFormat>,
     /// Look for run directories here
     #[arg(long, value_name = "DIR", default_value = RUNS)]
     pub(crate) runs: PathBuf,

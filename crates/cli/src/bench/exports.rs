@@ -15,13 +15,14 @@ use crate::output::in_document;
 /// A row for each run.
 pub(super) fn csv(all: &[PathTimes]) -> String {
     let mut text = "path,command,block,path_seed,time_seconds,exit_code,packets,bytes,\
-                    dropped_packets\n"
+                    dropped_packets,retransmissions,is_timed_out\n"
         .to_owned();
     for path in all {
         for times in &path.commands {
             for run in &times.runs {
+                let retransmissions = run.retransmissions.map(|count| count.to_string());
                 text += &format!(
-                    "{},{},{},{},{},{},{},{},{}\n",
+                    "{},{},{},{},{},{},{},{},{},{},{}\n",
                     csv_field(&path.path),
                     csv_field(&times.command),
                     run.block,
@@ -30,7 +31,9 @@ pub(super) fn csv(all: &[PathTimes]) -> String {
                     run.exit_code,
                     run.packets,
                     run.bytes,
-                    run.dropped_packets
+                    run.dropped_packets,
+                    retransmissions.unwrap_or_default(),
+                    run.is_timed_out
                 );
             }
         }
@@ -45,10 +48,12 @@ pub(super) fn json(
     warnings: &BTreeSet<String>,
 ) -> Result<String> {
     let BenchArguments { commands, runs, warmup, seed, far_command, congestion, .. } = arguments;
+    let timeout = arguments.timeout.map(tcplab_units::Span::as_secs_f64);
     let value = json!({
         "tcplab": env!("CARGO_PKG_VERSION"), "commands": commands, "runs": runs,
         "warmup_runs": warmup, "seed": seed, "far_command": far_command,
-        "congestion_control": congestion, "paths": all, "warnings": warnings,
+        "congestion_control": congestion, "timeout_seconds": timeout, "paths": all,
+        "warnings": warnings,
     });
     in_document(&BENCH_DOCUMENT, &value)
 }
@@ -58,7 +63,11 @@ pub(super) fn markdown(all: &[PathTimes]) -> String {
     let mut text = String::new();
     for path in all {
         text += &format!("### {}\n\n", plain(&path.path));
-        text += &format!("| | {} |\n|---|---|{}\n", HEADINGS.join(" | "), "---:|".repeat(6));
+        text += &format!(
+            "| | {} |\n|---|---|{}\n",
+            HEADINGS.join(" | "),
+            "---:|".repeat(HEADINGS.len() - 1)
+        );
         for (index, times) in path.commands.iter().enumerate() {
             let [command, rest @ ..] = cells(times);
             let row = rest.join(" | ");
@@ -105,6 +114,8 @@ mod tests {
                 packets: 40,
                 bytes: 40_000,
                 dropped_packets: u64::from(index),
+                retransmissions: (!command.starts_with("get\u{1b}")).then_some(2),
+                is_timed_out: command.starts_with('=') && index == 0,
             };
             times(command, (0..6).map(run).collect()).unwrap()
         };
@@ -134,7 +145,7 @@ mod tests {
         let text = csv(&all());
         let rows: Vec<&str> = text.lines().collect();
         assert_eq!(rows.len(), 1 + 18);
-        assert_eq!(rows[1], "dsl-25,get <a>|b,1,7,0.2,0,40,40000,0");
-        assert_eq!(rows[7], "dsl-25,\"'=x, y\",1,7,0.1,1,40,40000,0");
+        assert_eq!(rows[1], "dsl-25,get <a>|b,1,7,0.2,0,40,40000,0,2,false");
+        assert_eq!(rows[7], "dsl-25,\"'=x, y\",1,7,0.1,1,40,40000,0,2,true");
     }
 }

@@ -1,13 +1,14 @@
 //! `tcplab bench`.
 
 mod exports;
+mod recordings;
 mod shown;
 
 use std::collections::BTreeSet;
 use std::io::{PipeWriter, Read, Write, pipe};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 use serde::{Deserialize, Serialize};
@@ -18,18 +19,27 @@ use tcplab_units::{Rng, Span, rounded, visible_line};
 
 use crate::arguments::{BenchArguments, JsonArguments, PathChoice, UseArguments};
 use crate::exit::of_signal;
-use crate::output::{LiveLine, Output, answer, has_seen_notes, print_note, write_file};
+use crate::output::{
+    LiveLine, Output, answer, check_output, has_seen_notes, print_note, write_file,
+};
+use crate::passing::HEADERS;
 use crate::path_choice;
 use crate::print_error::print_error;
 use crate::remedied::Remedied;
 use crate::run::device;
 use crate::shell::moving;
+use recordings::Recordings;
 
 /// The most paths.
 const PATHS_MAX: usize = 16;
 
 pub(crate) fn bench(arguments: &BenchArguments) -> Result<ExitCode> {
     refuse_impossible(arguments)?;
+    for place in exports(arguments) {
+        // Not only after all runs.
+        check_output(place)?;
+    }
+    warn_of_same(&arguments.commands);
     let mut paths = Vec::new();
     for path in &arguments.paths {
         paths.push(request(arguments, path)?);
@@ -40,6 +50,7 @@ pub(crate) fn bench(arguments: &BenchArguments) -> Result<ExitCode> {
         paths,
         warnings: BTreeSet::new(),
         progress: Progress::of(arguments),
+        recordings: Recordings::of(arguments)?,
     };
     if let Some(code) = bench.run()? {
         return Ok(code);
@@ -79,9 +90,26 @@ fn is_stdout(place: &Path) -> bool {
     place.as_os_str() == Output::STDOUT
 }
 
+/// The files that were asked for.
+fn exports(arguments: &BenchArguments) -> impl Iterator<Item = &PathBuf> {
+    let BenchArguments { export_csv, export_json, export_markdown, .. } = arguments;
+    [export_csv, export_json, export_markdown].into_iter().flatten()
+}
+
+/// A command may be compared with itself, to see what chance does; more often it is a mistake.
+fn warn_of_same(commands: &[String]) {
+    for (index, command) in commands.iter().enumerate() {
+        if let Some(first) = commands[..index].iter().position(|other| other == command) {
+            let [one, other] = [first, index].map(shown::letter);
+            let said = "are the same command: what differs is chance";
+            print_note(&format!("tcplab: warning: {one} and {other} {said}"));
+        }
+    }
+}
+
 /// What clap cannot see.
 fn refuse_impossible(arguments: &BenchArguments) -> Result<()> {
-    let BenchArguments { paths, export_csv, export_json, export_markdown, .. } = arguments;
+    let paths = &arguments.paths;
     if paths.len() > PATHS_MAX {
         bail!("{} paths: use at most {PATHS_MAX}", paths.len());
     }
@@ -89,8 +117,7 @@ fn refuse_impossible(arguments: &BenchArguments) -> Result<()> {
     if let Some(twice) = paths.iter().find(|path| !seen.insert(*path)) {
         bail!("--path {} is there twice", visible_line(twice));
     }
-    let exports = [export_csv, export_json, export_markdown];
-    let printed = exports.into_iter().flatten().filter(|place| is_stdout(place)).count();
+    let printed = exports(arguments).filter(|place| is_stdout(place)).count();
     if printed > 1 {
         bail!("only one output can go to standard output (`-`)");
     }
@@ -105,7 +132,7 @@ fn request(arguments: &BenchArguments, path: &str) -> Result<ShellRequest> {
     let choice = PathChoice { path: path.to_owned(), set: arguments.set.clone() };
     let using = UseArguments {
         capture: None::<PathBuf>,
-        snaplen: None,
+        snaplen: arguments.capture.as_ref().map(|_| arguments.snaplen.unwrap_or(HEADERS)),
         ui: None,
         tuning: arguments.tuning.clone(),
         live: false,
@@ -132,6 +159,7 @@ fn request(arguments: &BenchArguments, path: &str) -> Result<ShellRequest> {
         device,
         mtu: 1500,
         congestion: arguments.congestion.clone(),
+        time_limit: arguments.timeout.map(|limit| Duration::from_nanos(limit.as_nanos())),
     })
 }
 
@@ -143,6 +171,7 @@ struct Bench<'a> {
     runs: Vec<Vec<Vec<CommandRun>>>,
     warnings: BTreeSet<String>,
     progress: Progress,
+    recordings: Option<Recordings>,
 }
 
 /// What the process that ran a command tells the other.
@@ -186,14 +215,37 @@ impl Bench<'_> {
         request.command = vec!["sh".into(), "-c".into(), line.into()];
         request.moving.seed = arguments.seed.wrapping_add(u64::from(block));
         let number = (block + 1).saturating_sub(arguments.warmup);
-        let ended = attempt(request, number)?;
-        let Told { run, failure, warnings } = match ended {
+        request.moving.capture = match &self.recordings {
+            Some(recordings) if number > 0 => {
+                Some(recordings.place(path, &request.description, name, number)?)
+            }
+            _ => None,
+        };
+        let Told { run, failure, warnings } = match attempt(request, number)? {
             Attempt::Ended(told) => told,
             Attempt::Stopped(code) => return Ok(Some(code)),
+            Attempt::Asked(signal) => {
+                print_note(&match &self.recordings {
+                    Some(recordings) => {
+                        format!("tcplab: stopped; the runs so far are in {}", recordings.shown())
+                    }
+                    None => "tcplab: stopped; nothing is written".to_owned(),
+                });
+                return Ok(Some(ExitCode::from(of_signal(signal))));
+            }
         };
         let description = &request.description;
         if let Some(failure) = failure {
             bail!("{name} behind {description}: {failure}");
+        }
+        if let (true, false, Some(limit)) =
+            (run.is_timed_out, arguments.ignore_failure, arguments.timeout)
+        {
+            let limit = rounded::span(limit);
+            let text = visible_line(text);
+            let said = format!("{name} (`{text}`) took longer than {limit} behind {description}");
+            let remedy = "a longer --timeout; --ignore-failure counts it as failed, with this time";
+            return Err(Remedied::error(said, remedy));
         }
         if run.exit_code != 0 && !arguments.ignore_failure {
             let said = format!(
@@ -217,6 +269,8 @@ enum Attempt {
     Ended(Told),
     /// Nothing more is to be run; why is said.
     Stopped(ExitCode),
+    /// By this signal.
+    Asked(i32),
 }
 
 fn attempt(request: &ShellRequest, block: u32) -> Result<Attempt> {
@@ -226,8 +280,7 @@ fn attempt(request: &ShellRequest, block: u32) -> Result<Attempt> {
     let mut text = Vec::new();
     reader.read_to_end(&mut text)?;
     if let Some(signal) = asked {
-        print_note("tcplab: stopped; nothing is written");
-        return Ok(Attempt::Stopped(ExitCode::from(of_signal(signal))));
+        return Ok(Attempt::Asked(signal));
     }
     if text.is_empty() {
         return Ok(Attempt::Stopped(ExitCode::from(code)));
@@ -239,7 +292,7 @@ fn attempt(request: &ShellRequest, block: u32) -> Result<Attempt> {
 /// its exit code.
 fn tell(mut to: PipeWriter, ended: Result<ShellEnd, TrialError>, block: u32, path_seed: u64) -> u8 {
     let told = ended.map_err(anyhow::Error::from).and_then(|ended| {
-        let ShellEnd { code, failure, took, summary } = ended;
+        let ShellEnd { code, failure, took, is_timed_out, retransmissions, summary } = ended;
         let Summary { traffic, warnings, .. } = summary;
         let ways = [traffic.forward, traffic.reverse];
         let run = CommandRun {
@@ -250,6 +303,8 @@ fn tell(mut to: PipeWriter, ended: Result<ShellEnd, TrialError>, block: u32, pat
             packets: ways.iter().map(|way| way.packets_in).sum(),
             bytes: ways.iter().map(|way| way.bytes_in).sum(),
             dropped_packets: ways.iter().map(|way| way.dropped).sum(),
+            retransmissions,
+            is_timed_out,
         };
         Ok(to.write_all(&serde_json::to_vec(&Told { run, failure, warnings })?)?)
     });

@@ -7,8 +7,16 @@ use tcplab_units::{Span, rounded, visible_line};
 const COMMAND_MAX: usize = 40;
 
 /// What the columns of a table are, the command's first.
-pub(super) const HEADINGS: [&str; 7] =
-    ["command", "median time", "95 % CI", "min … max", "packets", "bytes", "drops"];
+pub(super) const HEADINGS: [&str; 8] = [
+    "command",
+    "median time",
+    "95 % CI",
+    "min … max",
+    "packets",
+    "bytes",
+    "drops",
+    "retransmissions",
+];
 
 /// `A` for the first command.
 pub(super) fn letter(command: usize) -> char {
@@ -53,11 +61,15 @@ fn shortened(command: &str) -> String {
 }
 
 /// A row of a table, without the command's letter.
-pub(super) fn cells(times: &CommandTimes) -> [String; 7] {
+pub(super) fn cells(times: &CommandTimes) -> [String; 8] {
     let interval = times.median_time_low_seconds.zip(times.median_time_high_seconds);
-    let mut drops = rounded::figures(times.mean_dropped_packets);
+    let mut retransmissions = times.mean_retransmissions.map_or("–".into(), rounded::figures);
     if times.failed_runs > 0 {
-        drops += &format!(" ({} of {} runs failed)", times.failed_runs, times.runs.len());
+        retransmissions += &format!(" ({} of {} runs failed", times.failed_runs, times.runs.len());
+        retransmissions += &match times.timed_out_runs {
+            0 => ")".to_owned(),
+            late => format!(", {late} of them timed out)"),
+        };
     }
     [
         times.command.clone(),
@@ -67,7 +79,8 @@ pub(super) fn cells(times: &CommandTimes) -> [String; 7] {
         format!("{} … {}", seconds(times.min_time_seconds), seconds(times.max_time_seconds)),
         rounded::figures(times.median_packets),
         rounded::figures(times.median_bytes),
-        drops,
+        rounded::figures(times.mean_dropped_packets),
+        retransmissions,
     ]
 }
 
@@ -109,8 +122,8 @@ pub(super) fn notes(all: &[PathTimes]) -> String {
     let runs = all.iter().flat_map(|path| &path.commands).map(|times| times.runs.len()).min();
     let (runs, least) = (runs.unwrap_or(0), least_runs(comparisons));
     let mut text =
-        "Packets, bytes: medians of a run; drops: mean of a run. Ratio with its 95 % CI; \
-                    Mann-Whitney"
+        "Packets, bytes: medians of a run; drops, retransmissions: means of a run. Ratio with its \
+         95 % CI; Mann-Whitney"
             .to_owned();
     text += &match comparisons {
         1 => ".\n".to_owned(),

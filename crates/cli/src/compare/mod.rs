@@ -20,7 +20,8 @@ use tcplab_results::{Run, TrialData};
 use crate::annotations::annotate_comparison;
 use crate::arguments::{CompareArguments, RUNS};
 use crate::exit::FAILED;
-use crate::output::in_document;
+use crate::output::{in_document, print_note};
+use crate::packets_gone;
 use outputs::Outputs;
 
 /// Cases with packet graphs on the page, the worst first.
@@ -106,11 +107,23 @@ fn page(found: &Comparison, places: &[&Path], runs: &[Run]) -> Result<String> {
         }
     }
     cases.truncate(DETAILED_CASES);
-    let loaded = cases
-        .into_iter()
-        .map(|row| Ok((row, loaded(found, row, runs, &both)?)))
-        .collect::<Result<Vec<_>>>()?;
-    let close: Vec<CloseUp<'_>> = loaded
+    let (mut all, mut notes) = (Vec::new(), Vec::new());
+    for row in cases {
+        match loaded(found, row, runs, &both) {
+            Ok(data) => all.push((row, data)),
+            Err(error) if packets_gone::lacking(&error).is_some() => {
+                let again = packets_gone::remedy(&error);
+                let again =
+                    again.map(|again| format!(" To see them, {again}.")).unwrap_or_default();
+                notes.push(format!("No packets to draw for {}: {error}.{again}", row.case));
+            }
+            Err(error) => return Err(error),
+        }
+    }
+    for note in &notes {
+        print_note(note);
+    }
+    let close: Vec<CloseUp<'_>> = all
         .iter()
         .filter_map(|(row, data)| {
             let [x, y] = row.telling;
@@ -121,7 +134,7 @@ fn page(found: &Comparison, places: &[&Path], runs: &[Run]) -> Result<String> {
             CloseUp::of_trials(title, names, data.each_ref(), case.is_virtual)
         })
         .collect();
-    compare_page(found, &close).context("cannot make the page")
+    compare_page(found, &close, notes).context("cannot make the page")
 }
 
 /// The most typical trials of a row.

@@ -247,3 +247,25 @@ fn capture_without_its_beginning_is_not_judged() {
     let judged = judge(&all, &summary, Some(home.path()));
     assert_eq!(judged[0].verdict(), Verdict::Unknown, "there is one capture alone");
 }
+
+/// Of captures whose beginning was given back to the disk, nothing is judged but what was counted.
+#[test]
+fn part_of_the_packets_decides_nothing() {
+    let home = tempfile::tempdir().unwrap();
+    for end in ["client", "server"] {
+        let file = File::create(home.path().join(format!("{end}.pcapng"))).unwrap();
+        // A hole, as `testbed::trimmed` leaves it.
+        file.set_len(100 << 20).unwrap();
+    }
+    let all =
+        expectations(&["drops <= 3", "bytes >= 1 kB", "retransmissions <= 1 %", "rtt.min >= 0s"]);
+    let summary =
+        Summary { traffic: traffic(), world: WorldRecord::default(), warnings: Vec::new() };
+    let judged = judge(&all, &summary, Some(home.path()));
+    let verdicts: Vec<Verdict> = judged.iter().map(Judged::verdict).collect();
+    assert_eq!(verdicts, [Verdict::Passed, Verdict::Unknown, Verdict::Unknown, Verdict::Unknown]);
+    let why = "too many packets to keep all headers: use --capture DIR";
+    for one in &judged[1..] {
+        assert_eq!(one.document()["not_measured"], why);
+    }
+}

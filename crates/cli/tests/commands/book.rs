@@ -202,7 +202,13 @@ fn figures_of_a_run_are_written_from_the_command_line() {
             "{name}: {pgf}"
         );
         home.answer(&format!("plot first --figure {name} -o a.csv"));
-        assert!(home.text("a.csv").lines().count() > 1, "{name}");
+        let csv = home.text("a.csv");
+        assert!(csv.lines().count() > 1, "{name}");
+        assert_eq!(home.answer(&format!("plot first --figure {name} --table=csv")), csv);
+        let text = home.answer(&format!("plot first --figure {name} --table"));
+        assert_eq!(text.lines().count(), csv.lines().count(), "{text}");
+        let json = home.json(&format!("plot first --figure {name} --table=json"));
+        assert_eq!(json["rows"].as_array().unwrap().len(), csv.lines().count() - 1, "{json}");
         count += 1;
     }
     assert!(count > 3, "{list}");
@@ -211,11 +217,26 @@ fn figures_of_a_run_are_written_from_the_command_line() {
     let svg = home.answer(&format!("plot first --figure {name}"));
     assert!(svg.contains("class=\"layers\"") && svg.contains("stroke: #0072b2"), "{svg}");
     assert_stands_alone(&svg);
+    let of_trial =
+        |kind: &str| trial.lines().any(|line| line.starts_with(&format!("reno/1/{kind}  ")));
+    assert!(of_trial("state-diagram") && of_trial("episode-1"), "{trial}");
+    for figure in ["state-diagram", "episode-1"] {
+        home.answer(&format!("plot first --figure reno/1/{figure} -o a.svg"));
+        let svg = home.text("a.svg");
+        assert!(svg.starts_with("<svg xmlns=") && svg.ends_with("</svg>\n"), "{figure}");
+        assert_stands_alone(&svg);
+    }
+    let walked = home.answer("plot first --figure reno/1/state-diagram --table=csv");
+    assert!(walked.starts_with("end,step,from,to,event,\"time, s\",frame\n"), "{walked}");
+    assert!(walked.contains("client,1,CLOSED,SYN-SENT,"), "{walked}");
     home.refuses(&[
+        ("plot first --table", "--figure <NAME>"),
+        ("plot first --figure answer --table=xml", "xml"),
+        ("plot first --figure reno/1/episode-1 --table", "draws packets"),
         ("plot first --figure answr", "did you mean `answer`?"),
         ("plot first --figure answer -o a.png", "writes no PNG: write FILE.svg"),
         ("plot first --figure answer -o a.pdf", "rsvg-convert -f pdf"),
-        ("plot first --figure answer -o a", "use FILE.svg, FILE.csv or FILE.pgf"),
+        ("plot first --figure answer -o a", "use FILE.svg, FILE.csv, FILE.json or FILE.pgf"),
         ("plot first --figure reno/99", "no figure `reno/99`"),
         (&format!("plot first --figure {name} -o a.csv"), "draws packets"),
         (&format!("plot first --figure {name} -o a.pgf"), "has no numbers for the axes"),

@@ -4,9 +4,11 @@ use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
-use serde_json::Value;
+use serde_json::{Value, json};
+use tcplab_quantities::CLEAN_DOCUMENT;
 
-use crate::home::Home;
+use crate::home::{Home, everything};
+use crate::schema::check;
 
 /// Paths whose elements read packets: fair queues, fragments, copies, drops by number; and damage.
 const PATHS: [(&str, &str); 5] = [
@@ -156,6 +158,141 @@ fn clean_removes_captures_or_runs_and_nothing_else() {
     home.answer(&format!("clean '{path}' --runs --yes"));
     assert!(!first.exists() && second.exists());
     assert!(home.exists("runs/notes/keep.txt") && home.exists("runs/tiny/pcap/client.pcapng"));
+}
+
+/// The place of a run of two trials whose captures were removed, and that of the first client.
+fn cleaned(home: &Home) -> (String, Vec<u8>) {
+    home.write("tiny.toml", TINY);
+    home.answer("run tiny.toml --world sim --trials 2 --seed 7");
+    let run = home.only("runs/tiny");
+    let capture = home.bytes(run.join("trials/base-1/client.pcapng"));
+    home.answer("clean --captures --yes");
+    (run.display().to_string(), capture)
+}
+
+#[test]
+fn commands_that_need_removed_packets_say_so_and_how_to_get_them() {
+    let home = Home::new();
+    let (run, capture) = cleaned(&home);
+    let gone = format!("{run}/trials/base-1 has no packets: they were removed, or never recorded");
+    let again = format!(
+        "run it again with `tcplab run {run}/scenario.toml --world sim --case base --trial 1 \
+         --seed 7`"
+    );
+    for line in [
+        "trace 'RUN/trials/base-1/client.pcapng'",
+        "trace 'RUN/trials/base-1'",
+        "trace --client 'RUN/trials/base-1/client.pcapng' \
+         --server 'RUN/trials/base-1/server.pcapng'",
+        "states 'RUN'",
+        "states 'RUN/trials/base-1'",
+        "replay 'RUN/trials/base-1'",
+        "export 'RUN/trials/base-1'",
+        "plot 'RUN' --figure base/1/time-sequence",
+    ] {
+        let refusal = home.refusal(&line.replace("RUN", &run));
+        assert!(refusal.contains(&gone), "{line}: {refusal}");
+        assert!(refusal.contains(&format!("  try: {again}")), "{line}: {refusal}");
+    }
+    // The command that is named records the same packets.
+    home.answer(&format!("run '{run}/scenario.toml' --world sim --case base --trial 1 --seed 7"));
+    let new = home.only(home.only("runs/scenario").join("trials"));
+    assert!(home.bytes(new.join("client.pcapng")) == capture);
+}
+
+#[test]
+fn results_of_a_cleaned_run_say_that_packets_are_gone() {
+    let home = Home::new();
+    let (run, _) = cleaned(&home);
+    let kept: Value =
+        serde_json::from_slice(&fs::read(format!("{run}/run.json")).unwrap()).unwrap();
+    let trials = kept["cases"][0]["trials"].as_array().unwrap();
+    assert!(trials.len() == 2 && trials.iter().all(|it| it["has_packets"] == false), "{trials:?}");
+    let table = fs::read_to_string(format!("{run}/trials.csv")).unwrap();
+    let column = table.lines().next().unwrap().split(',').position(|it| it == "packets_kept");
+    for row in table.lines().skip(1) {
+        assert_eq!(row.split(',').nth(column.unwrap()), Some("false"), "{row}");
+    }
+    let told = home.run(&format!("report '{run}'"));
+    let note = "no graphs of 2 of 2 trials, whose packets were removed or not kept; to see those \
+                of base-1, run it again with `tcplab run ";
+    assert!(told.code == Some(0) && told.stderr.contains(note), "{}", told.stderr);
+    let page = fs::read_to_string(format!("{run}/report.html")).unwrap();
+    assert!(page.contains("No graphs of trials 1, 2: the packets were removed, or not kept."));
+    assert!(
+        !page.contains("client.pcapng") && !page.contains("#case-1-trial-"),
+        "links to nothing"
+    );
+    let figures = home.answer(&format!("plot '{run}'"));
+    assert!(figures.contains("no figures of trials: their packets were removed"), "{figures}");
+    // The tables are those that a report of the same trials writes.
+    assert_eq!(table, fs::read_to_string(format!("{run}/trials.csv")).unwrap());
+
+    home.answer("run tiny.toml --world sim --trials 2 --seed 9 --runs other");
+    let other = home.only("other/tiny").display().to_string();
+    let compared = home.run(&format!("compare '{run}' '{other}' --html page.html --fail-on never"));
+    assert_eq!(compared.code, Some(0), "{}", compared.stderr);
+    let note = "No packets to draw for base: ";
+    assert!(compared.stderr.contains(note), "{}", compared.stderr);
+    let page = home.text("page.html");
+    assert!(page.contains(note) && page.contains("To see them, run it again with"), "{page}");
+}
+
+#[test]
+fn clean_json_has_sizes_and_what_was_removed() {
+    let home = Home::with("tiny.toml", TINY);
+    home.answer("run tiny.toml --world sim --trials 2");
+    let run = home.only("runs/tiny");
+    let listed = home.json("clean --json");
+    check(&CLEAN_DOCUMENT, &listed, "clean --json");
+    let of_run = &listed["runs"][0];
+    let [all, captures] = ["size_bytes", "captures_bytes"].map(|key| of_run[key].as_u64().unwrap());
+    let on_disk: u64 = everything(&run)
+        .iter()
+        .map(|name| fs::symlink_metadata(run.join(name)).unwrap())
+        .filter(|kind| !kind.is_dir())
+        .map(|kind| kind.len())
+        .sum();
+    assert_eq!(all, on_disk);
+    assert!(0 < captures && captures < all, "{listed}");
+    assert_eq!(
+        (&listed["asked_to_remove"], &listed["removable_bytes"]),
+        (&json!(null), &json!(null))
+    );
+    assert_eq!(run, home.path(of_run["path"].as_str().unwrap()));
+
+    let removing = |flags: &str| {
+        let shown = home.json(&format!("clean --captures --json {flags}"));
+        check(&CLEAN_DOCUMENT, &shown, flags);
+        [&shown, &shown["runs"][0]]
+            .map(|it| ["removable_bytes", "removed_bytes"].map(|key| it[key].as_u64().unwrap()))
+    };
+    assert_eq!(removing("--dry-run"), [[captures, 0]; 2]);
+    home.refuses(&[("clean --captures --json", "pass --yes")]);
+    let [[removable, removed], of_run] = removing("--yes");
+    assert_eq!((removable, removed, of_run), (captures, captures, [captures; 2]));
+    assert_eq!(removing("--yes"), [[0, 0]; 2]);
+    // A file beside the text.
+    assert!(home.answer("clean --runs --yes --json=said.json").contains("\nremoved "));
+    let said: Value = serde_json::from_str(&home.text("said.json")).unwrap();
+    assert_eq!(said["removed_bytes"], said["size_bytes"]);
+    assert!(!run.exists());
+}
+
+#[test]
+fn run_that_cannot_be_removed_is_named_in_json() {
+    let home = Home::with("tiny.toml", TINY);
+    home.answer("run tiny.toml --world sim --trials 1");
+    let run = home.only("runs/tiny");
+    let lock = fs::File::open(run.join("lock")).unwrap();
+    lock.lock().unwrap();
+    let ended = home.run("clean --runs --yes --json");
+    assert_eq!(ended.code, Some(2), "{}", ended.stderr);
+    let shown: Value = serde_json::from_str(&ended.stdout).unwrap();
+    let of_run = &shown["runs"][0];
+    assert_eq!((&shown["removed_bytes"], &of_run["removed_bytes"]), (&json!(0), &json!(0)));
+    assert!(of_run["error"].as_str().unwrap().contains("locked"), "{shown}");
+    assert!(run.exists());
 }
 
 #[test]

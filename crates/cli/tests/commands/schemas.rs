@@ -79,6 +79,10 @@ const COMMANDS: &[(&str, Document)] = &[
     ("run small.toml --world sim --json", q::RUN_DOCUMENT),
     ("compare RUN --by client.socket.congestion --json", q::COMPARISON_DOCUMENT),
     ("replay RUN/trials/TRIAL --json", q::REPLAY_DOCUMENT),
+    ("plot RUN --figure answer --table=json", q::FIGURE_DOCUMENT),
+    ("plot RUN --figure TRIALFIGURE --table=json", q::FIGURE_DOCUMENT),
+    ("clean --json", q::CLEAN_DOCUMENT),
+    ("clean --runs --dry-run --json", q::CLEAN_DOCUMENT),
     ("advise --rtt 40ms --rate 20Mbit/s --no-trials --json", q::ADVICE_DOCUMENT),
     ("advise a.pcap.zst --no-trials --json", q::ADVICE_DOCUMENT),
     (
@@ -152,8 +156,12 @@ fn output(home: &Home, line: &str) -> String {
 fn json_of_each_command_fits_its_schema() {
     let (home, run) = home();
     let trial = &names(&run.join("trials"))[0];
-    let named =
-        |line: &str| line.replace("RUN", &run.display().to_string()).replace("TRIAL", trial);
+    let (case, number) = trial.rsplit_once('-').unwrap();
+    let figure = format!("{case}/{number}/state-diagram");
+    let named = |line: &str| {
+        let line = line.replace("RUN", &run.display().to_string());
+        line.replace("TRIALFIGURE", &figure).replace("TRIAL", trial)
+    };
     for (line, document) in COMMANDS {
         let line = named(line);
         let text = output(&home, &line);

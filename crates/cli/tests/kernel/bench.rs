@@ -5,7 +5,7 @@ use std::process::Stdio;
 use rustix::process::{Pid, Signal, kill_process};
 use tcplab_quantities::BENCH_DOCUMENT;
 
-use crate::home::Home;
+use crate::home::{Home, names};
 use crate::processes::await_that;
 use crate::program::{installed, namespaces_allowed};
 use crate::schema::check;
@@ -62,6 +62,105 @@ fn packets_of_each_command_are_counted() {
         value["paths"][0]["commands"][command]["median_bytes"].as_f64().expect("a number")
     };
     assert!(bytes(1) > 1_000.0 && bytes(0) - bytes(1) > 99_000.0, "{value}");
+}
+
+/// Each run has a recording, with the retransmissions that were counted.
+#[test]
+fn recordings_of_runs_have_the_counted_retransmissions() {
+    if !(namespaces_allowed() && installed(&["nc"])) {
+        return;
+    }
+    let home = Home::new();
+    home.write("sent", vec![7; 200_000]);
+    let value = home.json(
+        "bench -s 'rate=20 Mbit/s' -s 'delay=5 ms' -s 'loss=4 %' --runs 2 --warmup 1 \
+         --capture kept --far-command 'nc -l 7 >/dev/null' --wait-for 7 --export-json - -- \
+         'nc -N $TCPLAB_FAR 7 < sent' 'nc -N $TCPLAB_FAR 7 < sent; true'",
+    );
+    check(&BENCH_DOCUMENT, &value, "bench --capture");
+    let folder = home.only("kept");
+    assert_eq!(names(&folder), ["A-1", "A-2", "B-1", "B-2"]);
+    let mut all = 0;
+    for (command, letter) in ["A", "B"].iter().enumerate() {
+        for (index, run) in (1..=2).enumerate() {
+            let told = &value["paths"][0]["commands"][command]["runs"][index]["retransmissions"];
+            let place = folder.join(format!("{letter}-{run}"));
+            // Each end's capture has what it sent; the other's, what arrived.
+            let sent = |end: &str, direction: &str| {
+                let capture = place.join(format!("{end}.pcapng"));
+                let trace = home.json(&format!("trace '{}' --json", capture.display()));
+                trace["connections"][0][direction]["retransmissions"].as_u64().unwrap()
+            };
+            let seen = sent("client", "forward") + sent("server", "reverse");
+            assert_eq!(told.as_u64(), Some(seen), "{letter}-{run}");
+            all += seen;
+        }
+    }
+    assert!(all > 0, "4 % of 560 segments are lost");
+    home.refuses(&[(
+        "bench --capture kept -- true false",
+        "kept is not empty try: a new directory",
+    )]);
+}
+
+#[test]
+fn run_that_takes_too_long_is_ended_with_all_that_it_started() {
+    if !namespaces_allowed() {
+        return;
+    }
+    let home = Home::new();
+    // A process group of its own, and a child that ignores the request to end.
+    let late = "'setsid sh -c \"trap : TERM; echo \\$\\$ >pid; sleep 1000; sleep 1000\" & wait'";
+    let line = |flags: &str| format!("bench --timeout 300ms --warmup 0 {flags} -- true {late}");
+    let refusal = home.refusal(&line("--runs 1"));
+    let said =
+        ") took longer than 300 ms behind empty\n  try: a longer --timeout; --ignore-failure";
+    assert!(refusal.contains("error: B (") && refusal.contains(said), "{refusal}");
+    let gone = |home: &Home| {
+        let pid = home.text("pid");
+        assert!(!home.path(format!("/proc/{}", pid.trim())).exists(), "{pid} is there");
+    };
+    gone(&home);
+    let value = home.json(&line("--runs 2 --ignore-failure --export-json -"));
+    check(&BENCH_DOCUMENT, &value, "bench --timeout");
+    gone(&home);
+    let [quick, late] = [0, 1].map(|command| &value["paths"][0]["commands"][command]);
+    assert_eq!((&quick["timed_out_runs"], &late["timed_out_runs"]), (&0.into(), &2.into()));
+    assert_eq!((&late["failed_runs"], &late["runs"][0]["exit_code"]), (&2.into(), &124.into()));
+    assert!(late["min_time_seconds"].as_f64() >= Some(0.3), "{late}");
+    let text = home.answer(&line("--runs 1 --ignore-failure"));
+    assert!(text.contains("(1 of 1 runs failed, 1 of them timed out)"), "{text}");
+}
+
+#[test]
+fn mistaken_benches_are_refused_before_anything_runs() {
+    let home = Home::new();
+    home.write("file", "");
+    home.refuses(&[
+        ("bench -- 'touch ran'", "2 values required by '<CMD> <CMD>...'; only 1 was provided"),
+        ("bench --runs 0 -- 'touch ran' true", "0 is out of range: use 1 to 10000"),
+        ("bench --path dls-25 -- 'touch ran' true", "dsl-25"),
+        ("bench -- 'touch ran' ' '", "an empty command"),
+        ("bench --timeout 0s -- 'touch ran' true", "0s is out of range: use 1 ms to"),
+        ("bench --timeout soon -- 'touch ran' true", "soon"),
+        ("bench --path lte --path lte -- 'touch ran' true", "--path lte is there twice"),
+        ("bench --snaplen 100 -- 'touch ran' true", "--capture <DIR>"),
+        ("bench --export-csv file/b.csv -- 'touch ran' true", "cannot write file/b.csv"),
+        ("bench --export-json missing/b.json -- 'touch ran' true", "cannot write missing/b.json"),
+        ("bench --capture file -- 'touch ran' true", "cannot record into file"),
+        ("bench --capture file/kept -- 'touch ran' true", "cannot make file/kept"),
+    ]);
+    assert!(!home.exists("ran") && names(&home.path("")) == ["file"]);
+}
+
+#[test]
+fn same_command_twice_is_told() {
+    if !namespaces_allowed() {
+        return;
+    }
+    let told = Home::new().run("bench --runs 1 --warmup 0 -- true 'exit 0' true");
+    let warning = "tcplab: warning: A and C are the same command: what differs is chance\n";
+    assert!(told.code == Some(0) && told.stderr.contains(warning), "{}", told.stderr);
 }
 
 #[test]

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
+use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
 
@@ -72,6 +73,25 @@ fn trial_is_run_again_with_a_change() {
     let id = page.begin(&json!({ "do": "resume", "run": run }));
     page.wait(id);
     assert_eq!(page.post(&format!("/api/jobs/{id}/change"), &json!({ "drop": 1 })).status, 409);
+}
+
+#[test]
+fn trial_without_packets_is_refused_in_words() {
+    let page = Page::start();
+    let run = page.run(&json!({ "do": "run", "toml": SMALL, "name": "small", "world": "sim" }));
+    let mut clean = Command::new(env!("CARGO_BIN_EXE_tcplab"));
+    clean.args(["clean", "--captures", "--yes"]).arg(page.runs()).stdout(Stdio::null());
+    assert!(clean.status().unwrap().success());
+    for query in ["", "/packets", "/states"] {
+        let answer = page.get(&format!("/api/live{query}?run={run}&case=cubic&trial=1"));
+        let said = answer.json()["error"].as_str().unwrap().to_owned();
+        assert_eq!(answer.status, 404, "{query}: {said}");
+        assert!(said.contains("cubic-1 has no packets: they were removed"), "{query}: {said}");
+        assert!(said.contains("run it again with `tcplab run "), "{query}: {said}");
+    }
+    let several = page.get(&format!("/api/live/several?run={run}&trials=[[%22cubic%22,1]]"));
+    assert_eq!(several.status, 404);
+    assert_eq!(page.get(&format!("/api/run?run={run}")).status, 200);
 }
 
 #[test]

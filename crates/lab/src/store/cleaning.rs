@@ -11,6 +11,7 @@ use tcplab_units::Span;
 use super::arrangement::UNUSED;
 use super::directory::WARM_UP;
 use super::files::{FLAWED, RUN, SCENARIO_FILE, TRIALS, lock, read_plan};
+use super::tables::note_removed_packets;
 use super::trial_files::{FAILED, TRIAL, without_packets};
 use crate::error::LabError;
 
@@ -83,7 +84,7 @@ impl RunSize {
     }
 
     /// Removes the captures, samples and logs of its trials; their results, the tables and the
-    /// report stay. Returns how many bytes that freed.
+    /// report stay, and say that the packets are gone. Returns how many bytes that freed.
     ///
     /// # Errors
     /// When another process works on the run, or a file cannot be removed.
@@ -99,8 +100,9 @@ impl RunSize {
                 }
             }
         }
+        note_removed_packets(&self.path)?;
         let left = RunSize::at(&self.path)?;
-        Ok(self.bytes.saturating_sub(left.bytes))
+        Ok(self.packet_bytes.saturating_sub(left.packet_bytes))
     }
 
     /// Removes the run, and the folder of its scenario if that is then empty. Returns how many

@@ -19,8 +19,10 @@ pub use directory::RunDirectory;
 pub use extend::extend;
 pub(crate) use extend::plan_extension;
 pub use files::kept_files;
-pub(crate) use files::{PLAN, RUN, folder_of, lock, replace_in, trial_directory};
+pub(crate) use files::{
+    PLAN, RUN, SCENARIO_FILE, TRIALS, folder_of, lock, replace_in, trial_directory,
+};
 pub use glance::{RunGlance, TrialGlance, TrialState, place_of_trial, trial_result};
 pub(crate) use tables::{row, write_tables};
 pub use tables::{run_tables, write_run_table};
-pub(crate) use trial_files::{Identity, StoredTrial};
+pub(crate) use trial_files::{Identity, StoredTrial, TRIAL, read};

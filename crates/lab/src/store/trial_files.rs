@@ -12,7 +12,7 @@ use super::files::replace_in;
 use crate::error::LabError;
 
 /// The result of a trial.
-pub(super) const TRIAL: &str = "trial.json";
+pub(crate) const TRIAL: &str = "trial.json";
 /// Why there is none.
 pub(super) const FAILED: &str = "failed.json";
 /// The last file of a recording.
@@ -114,7 +114,7 @@ pub(crate) fn without_packets(path: &Path, place: &Path) -> Result<(), LabError>
     replace_in(path, &name, &in_a_line(&TRIAL_DOCUMENT.of(&known))).map(drop)
 }
 
-pub(super) fn read<T: DeserializeOwned>(path: &Path) -> Option<T> {
+pub(crate) fn read<T: DeserializeOwned>(path: &Path) -> Option<T> {
     serde_json::from_slice(&fs::read(path).ok()?).ok()
 }
 

@@ -16,11 +16,16 @@ use crate::html::error::ReportError;
 use crate::html::rendered::rendered;
 use crate::title::title;
 
-/// A page about a comparison of runs, with transfers seen close.
+/// A page about a comparison of runs, with transfers seen close; `notes` say which are not there.
 ///
 /// # Errors
 /// When it cannot be put together.
-pub fn compare_page(found: &Comparison, close: &[CloseUp<'_>]) -> Result<String, ReportError> {
+pub fn compare_page(
+    found: &Comparison,
+    close: &[CloseUp<'_>],
+    mut notes: Vec<String>,
+) -> Result<String, ReportError> {
+    notes.extend([format!("Tested: {}.", found.family), NOTE.into()]);
     let titles = [side(found, 0), side(found, 1)];
     let heading = match &found.by {
         Some(factor) => {
@@ -40,7 +45,7 @@ pub fn compare_page(found: &Comparison, close: &[CloseUp<'_>]) -> Result<String,
         table: "All rows, worst first",
         head: HEAD.to_vec(),
         rows: found.rows.iter().map(cells).collect(),
-        notes: vec![format!("Tested: {}.", found.family), NOTE.into()],
+        notes,
         closes: close.iter().map(CloseView::new).collect(),
     };
     rendered(&page)

@@ -124,7 +124,8 @@ fn one_equal_trial_is_not_called_identical() {
     one.values = [vec![10.0], vec![10.0]];
     let found = comparison(vec![one]);
     assert_eq!(sentence(&found), "B is the same as A in the one trial, in the one comparison.");
-    let text = compare_text(&found) + &markdown(&found) + &compare_page(&found, &[]).unwrap();
+    let text =
+        compare_text(&found) + &markdown(&found) + &compare_page(&found, &[], Vec::new()).unwrap();
     assert!(text.contains("the same in the one trial: transfer time"), "{text}");
     assert!(!text.contains("identical"), "{text}");
 }
@@ -134,7 +135,7 @@ fn counts_have_their_change_in_every_table() {
     let mut lost = row("reno", [25.0, 1.0], Outcome::Better);
     (lost.metric, lost.unit, lost.is_ratio) = ("retransmissions".into(), "segments".into(), false);
     let found = comparison(vec![lost]);
-    let page = compare_page(&found, &[]).unwrap();
+    let page = compare_page(&found, &[], Vec::new()).unwrap();
     for text in [compare_text(&found), markdown(&found), page] {
         assert!(text.contains("−24 segments"), "{text}");
         assert!(!text.contains("| – |") && !text.contains("<td>–</td>"), "{text}");
@@ -169,7 +170,7 @@ fn foreign_names_are_escaped() {
     let bars = text.lines().filter(|line| line.starts_with("| a"));
     let bars: Vec<usize> = bars.map(|l| l.replace("\\|", "").matches('|').count()).collect();
     assert_eq!(bars, [8, 11], "{text}");
-    let page = compare_page(&found, &[]).unwrap();
+    let page = compare_page(&found, &[], Vec::new()).unwrap();
     assert!(!page.contains("<script>\"&") && page.contains("&#60;script&#62;"), "{}", &page[..99]);
 }
 

@@ -7,7 +7,7 @@ use tcplab_results::{Case, Run};
 use super::body::TrialBody;
 use super::gathered::{Gathered, ShownTrial};
 use super::head::{foot, head};
-use super::links::{Links, Rerun};
+use super::links::{Links, Rerun, WithoutPackets};
 use super::marks::Marks;
 use super::matrix::matrix;
 use super::recordings::{Recordings, loaded, packets};
@@ -47,7 +47,8 @@ pub fn write(
     let mut plain_left = PLAIN;
     for (index, case) in run.cases.iter().enumerate() {
         let id = anchor(index, None, None);
-        cases.push_str(&rendered(&CaseHead { id, case, world: world(case) })?);
+        let lacking = WithoutPackets::of(run, case, Links::Within);
+        cases.push_str(&rendered(&CaseHead { id, case, world: world(case), lacking })?);
         // Without packets there is nothing to draw; the tables have the trial.
         let shown = case.trials.iter().filter(|trial| trial.has_packets);
         for (i, trial) in shown.enumerate() {
@@ -83,6 +84,7 @@ struct CaseHead<'a> {
     id: String,
     case: &'a Case,
     world: &'static str,
+    lacking: Option<WithoutPackets>,
 }
 
 #[derive(Template)]

@@ -12,7 +12,9 @@ use tcplab_units::rounded::with_unit;
 use super::body::TrialBody;
 use super::gathered::{Gathered, ShownTrial};
 use super::head::{foot, head};
-use super::links::{Links, PageAssets, Rerun, SCRIPT_FILE, STYLE_FILE, case_page_name, page_name};
+use super::links::{
+    Links, PageAssets, Rerun, SCRIPT_FILE, STYLE_FILE, WithoutPackets, case_page_name, page_name,
+};
 use super::marks::Marks;
 use super::recordings::{Recordings, loaded, packets, whole};
 use crate::html::anchor::anchor;
@@ -205,6 +207,7 @@ struct CasePage<'a> {
     titles: Vec<String>,
     with_pages: &'a BTreeSet<u32>,
     has_rows_only: bool,
+    lacking: Option<WithoutPackets>,
 }
 
 #[derive(Template)]
@@ -250,7 +253,11 @@ impl<'a> CasePage<'a> {
             titles: names.iter().map(|name| title(name)).collect(),
             names,
             with_pages,
-            has_rows_only: case.trials.iter().any(|it| !with_pages.contains(&it.number)),
+            has_rows_only: case
+                .trials
+                .iter()
+                .any(|it| it.has_packets && !with_pages.contains(&it.number)),
+            lacking: WithoutPackets::of(run, case, Links::Below),
         }
     }
 

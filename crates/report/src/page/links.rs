@@ -147,6 +147,34 @@ impl Rerun {
     }
 }
 
+/// The trials of a case that have no graphs, as their packets were removed or not kept.
+pub(crate) struct WithoutPackets {
+    /// `trials 2, 3 and 5 more`.
+    pub(crate) trials: String,
+    pub(crate) first: u32,
+    /// Runs the first of them again, in the run's directory.
+    pub(crate) command: String,
+}
+
+impl WithoutPackets {
+    /// At most so many are named.
+    const NAMED: usize = 8;
+
+    pub(crate) fn of(run: &Run, case: &Case, links: Links) -> Option<WithoutPackets> {
+        let lack = |trial: &&Trial| !trial.has_packets && trial.medium.is_none();
+        let all: Vec<&Trial> = case.trials.iter().filter(lack).collect();
+        let first = all.first()?;
+        let named = all.iter().take(Self::NAMED).map(|trial| trial.number.to_string());
+        let mut trials = named.collect::<Vec<_>>().join(", ");
+        if all.len() > Self::NAMED {
+            trials += &format!(" and {} more", all.len() - Self::NAMED);
+        }
+        let trials = format!("trial{} {trials}", if all.len() == 1 { "" } else { "s" });
+        let command = Rerun::of(run, case, first, links).command;
+        Some(WithoutPackets { trials, first: first.number, command })
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

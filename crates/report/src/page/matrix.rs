@@ -43,10 +43,13 @@ pub(crate) fn matrix(run: &Run, recordings: &mut impl Recordings) -> Result<Matr
     for (case_index, case) in run.cases.iter().enumerate() {
         for (i, trial) in case.trials.iter().enumerate() {
             let trial = whole(recordings, case, trial)?;
-            let href = format!("#{}", anchor(case_index, Some(trial.number), None));
+            // One without packets is not on the page, its case is.
+            let shown = trial.has_packets.then_some(trial.number);
+            let href = format!("#{}", anchor(case_index, shown, None));
+            let place = shown.map(|_| href.clone());
             let marks = |which: Option<u64>| {
                 let here = trial.episodes.iter().filter(|row| row.interruption == which);
-                Marks::of(here, Some(href.clone()))
+                Marks::of(here, place.clone())
             };
             let mut cells: Vec<Marks> = columns.iter().map(|n| marks(Some(*n))).collect();
             if others {

@@ -18,7 +18,7 @@ use tokio_stream::Stream;
 use tokio_stream::wrappers::ReceiverStream;
 
 use crate::error::Refusal;
-use crate::places::{TrialName, run_directory};
+use crate::places::{TrialName, need_packets, run_directory};
 use crate::state::{Ui, aside};
 
 /// How often a page is told, at most.
@@ -57,6 +57,7 @@ impl Told {
     fn of(ui: &Ui, name: &TrialName) -> Result<Told, Refusal> {
         let places = places(ui, name)?;
         let now = places.now().ok_or_else(|| not_begun(name))?;
+        need_packets(&now)?;
         let began = places.identity();
         let trial = ui.watched.trial(&places, &now)?;
         let name = json!({ "case": name.case, "trial": name.trial });
@@ -177,6 +178,7 @@ pub(super) async fn packets(
 ) -> Result<Json<Value>, Refusal> {
     aside(move || {
         let place = places(&ui, &name)?.now().ok_or_else(|| not_begun(&name))?;
+        need_packets(&place)?;
         let (between, most) = (wanted.between(), wanted.most());
         let rows: Vec<PacketRow> = tcplab_watch::packets(&place, between, most, wanted.last)?;
         Ok(Json(json!({ "packets": rows })))

@@ -16,7 +16,7 @@ use tcplab_units::Instant;
 
 use super::live::{not_begun, places};
 use crate::error::Refusal;
-use crate::places::TrialName;
+use crate::places::{TrialName, need_packets};
 use crate::state::{Ui, aside};
 
 /// Connections in a list to choose from.
@@ -51,6 +51,7 @@ pub(super) async fn states(
                 "story": [],
             })));
         }
+        need_packets(&place)?;
         let failed = |error: String| Refusal::missing(error);
         let recording = Recording::open(&place).map_err(|error| failed(error.to_string()))?;
         let data = load_recording(&recording).map_err(|error| failed(error.to_string()))?;

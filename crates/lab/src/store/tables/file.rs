@@ -1,10 +1,9 @@
 //! A table in a run's directory while it is written.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use tcplab_table::{Column, Format, Table, Value};
 
-use super::super::directory::RunDirectory;
 use super::super::files::Draft;
 use crate::error::LabError;
 
@@ -19,14 +18,14 @@ pub(super) struct TableFile {
 
 impl TableFile {
     pub(super) fn begin(
-        directory: &RunDirectory,
+        directory: &Path,
         name: &str,
         format: Format,
         columns: Vec<Column<Vec<Value>>>,
     ) -> Result<TableFile, LabError> {
         let name = format!("{name}.{}", format.extension());
-        let draft = Draft::begin(directory.path(), &name)?;
-        let target = directory.path().join(name);
+        let draft = Draft::begin(directory, &name)?;
+        let target = directory.join(name);
         let table = Table::with_groups(format, columns, ROWS_PER_GROUP, draft);
         let table = table.map_err(LabError::file("write", &target))?;
         Ok(TableFile { table, target })

@@ -5,6 +5,7 @@ mod export;
 mod factors;
 mod file;
 mod per_trial;
+mod removed;
 mod row;
 mod rows;
 mod run_json;
@@ -21,6 +22,7 @@ use per_trial::PerTrialFiles;
 use trials::Trials;
 
 pub use export::{run_tables, write_run_table};
+pub(crate) use removed::note_removed_packets;
 pub(crate) use row::row;
 
 /// Writes `trials.csv` and `trials.parquet` (a row for each trial, with its factors and metrics),
@@ -29,7 +31,7 @@ pub(crate) use row::row;
 /// which makes the run a finished one. One trial after the other is in memory.
 pub(crate) fn write_tables(directory: &RunDirectory, run: &Run) -> Result<(), LabError> {
     let factors = Factors::of(run);
-    Trials::of(run, &factors).write(directory)?;
+    Trials::of(run, &factors).write(directory.path())?;
     let mut tables = PerTrialFiles::begin(directory, run, &factors)?;
     // One trial after the other is in memory: it is added to all tables.
     let mut each = |case: &str, known: &Trial| -> Result<Box<RawValue>, LabError> {

@@ -115,7 +115,7 @@ impl<'a> PerTrialFiles<'a> {
         let wanted = PER_TRIAL.iter().filter(|table| table.name != FLOWS || has_flows);
         let begin = |table: &'static PerTrial| {
             let columns = table.columns(factors);
-            Ok((table, TableFile::begin(directory, table.name, Format::Csv, columns)?))
+            Ok((table, TableFile::begin(directory.path(), table.name, Format::Csv, columns)?))
         };
         let cases = run.cases.iter().enumerate().map(|(index, case)| (case.name.clone(), index));
         let files = wanted.map(begin).collect::<Result<_, LabError>>()?;

@@ -1,12 +1,12 @@
 //! `trials.csv` and `trials.parquet`: a row for each trial, with its factors and metrics.
 
 use std::collections::BTreeSet;
+use std::path::Path;
 
 use tcplab_quantities as q;
 use tcplab_results::{Case, Failure, Run, Trial};
 use tcplab_table::{Column, Format, Kind, Value};
 
-use super::super::directory::RunDirectory;
 use super::factors::Factors;
 use super::file::TableFile;
 use super::typed::key;
@@ -63,7 +63,7 @@ impl<'a> Trials<'a> {
     }
 
     /// Writes both files.
-    pub(super) fn write(&self, directory: &RunDirectory) -> Result<(), LabError> {
+    pub(super) fn write(&self, directory: &Path) -> Result<(), LabError> {
         let begin = |format| TableFile::begin(directory, TRIALS, format, self.columns());
         let mut files = [begin(Format::Csv)?, begin(Format::Parquet)?];
         for row in self.rows() {

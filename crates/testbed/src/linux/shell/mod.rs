@@ -55,6 +55,8 @@ pub struct ShellRequest {
     /// The congestion control of all connections through the path whose program asks for no other,
     /// from their first packet on; that of the machine where none is named.
     pub congestion: Option<String>,
+    /// When the command is ended, with all that it started, if it has not ended by itself.
+    pub time_limit: Option<Duration>,
 }
 
 /// How a shell ended.
@@ -67,9 +69,18 @@ pub struct ShellEnd {
     pub failure: Option<String>,
     /// From the command's start to its end; zero where it could not be started.
     pub took: Duration,
+    /// Whether it was ended after the time that it had; its code is then 124, as
+    /// that of timeout(1).
+    pub is_timed_out: bool,
+    /// TCP segments that the kernels of both ends retransmitted; not known of an end that was there
+    /// before.
+    pub retransmissions: Option<u64>,
     /// What went through the path.
     pub summary: Summary,
 }
+
+/// The exit code of a command that took too long.
+const TIMED_OUT: u8 = 124;
 
 /// Runs a program behind a path. In a process of its own: `watch` receives the path's traffic there
 /// once a second, and `end` turns the outcome into the exit code that this function returns. What
@@ -165,6 +176,7 @@ fn run(
         reported: Instant::now(),
     };
     let outcome = session.hold();
+    let retransmissions = session.retransmissions();
     session.leave();
     let Session { mover, near, far, .. } = session;
     let drops = near.sockets.device_drops(&near.name) + far.sockets.device_drops(&far.name);
@@ -174,8 +186,8 @@ fn run(
     });
     // An error of the path explains what the programs met.
     let summary = summary?;
-    let Held { code, failure, took } = outcome?;
-    Ok(ShellEnd { code, failure, took, summary })
+    let Held { code, failure, took, is_timed_out } = outcome?;
+    Ok(ShellEnd { code, failure, took, is_timed_out, retransmissions, summary })
 }
 
 /// The error of a far program that does not listen on the port that it has to, with its exit code
@@ -200,6 +212,7 @@ struct Held {
     code: u8,
     failure: Option<String>,
     took: Duration,
+    is_timed_out: bool,
 }
 
 /// A shell in which programs run.
@@ -239,21 +252,42 @@ impl Session<'_> {
             Err(error) => {
                 let code = if error.kind() == io::ErrorKind::NotFound { 127 } else { 126 };
                 let failure = Some(format!("cannot run {}: {error}", name.display()));
-                return Ok(Held { code, failure, took: Duration::ZERO });
+                return Ok(Held { code, failure, took: Duration::ZERO, is_timed_out: false });
             }
         }
-        let status = loop {
-            self.turn(REPORT_INTERVAL)?;
-            if let Some(status) = self.command.and_then(|command| command.ended) {
-                break status;
-            }
+        let Some(status) = self.await_command(began)? else {
+            let took = began.elapsed();
+            return Ok(Held { code: TIMED_OUT, failure: None, took, is_timed_out: true });
         };
         let took = began.elapsed();
         // A killed program's unsent packets do not count as missing.
         if !status.signaled() {
             self.settle()?;
         }
-        Ok(Held { code: offspring::exit_code(status), failure: None, took })
+        let code = offspring::exit_code(status);
+        Ok(Held { code, failure: None, took, is_timed_out: false })
+    }
+
+    /// How the command ended that began then; none where it had not when its time was over.
+    fn await_command(&mut self, began: Instant) -> Result<Option<WaitStatus>, TrialError> {
+        loop {
+            let left = self.request.time_limit.map(|limit| limit.saturating_sub(began.elapsed()));
+            self.turn(left.map_or(REPORT_INTERVAL, |left| left.min(REPORT_INTERVAL)))?;
+            if let Some(status) = self.command.and_then(|command| command.ended) {
+                return Ok(Some(status));
+            }
+            if left.is_some_and(|left| left.is_zero()) {
+                return Ok(None);
+            }
+        }
+    }
+
+    fn retransmissions(&self) -> Option<u64> {
+        if self.request.join {
+            return None;
+        }
+        let [near, far] = [&self.near, &self.far].map(|end| end.sockets.retransmitted_segments());
+        near.zip(far).map(|(near, far)| near + far)
     }
 
     fn start_server(&mut self, line: &OsString) -> Result<(), TrialError> {

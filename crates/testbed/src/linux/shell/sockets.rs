@@ -65,6 +65,12 @@ impl Sockets {
         crate::interface_counters::transmit_drops(&self.text("dev"), |name| name == device)
     }
 
+    /// TCP segments that the namespace's kernel has sent once more since there is the namespace
+    /// (`RetransSegs`, RFC 4022), SYNs among them; none where the kernel does not say.
+    pub(crate) fn retransmitted_segments(self) -> Option<u64> {
+        retransmitted_segments(&self.text("snmp"))
+    }
+
     fn read(self, tables: [&str; 2]) -> Vec<Socket> {
         let rows = |table: &str| self.text(table).lines().filter_map(parse).collect::<Vec<_>>();
         tables.into_iter().flat_map(rows).collect()
@@ -74,6 +80,14 @@ impl Sockets {
         let thread = self.thread.as_raw_nonzero();
         fs::read_to_string(format!("/proc/self/task/{thread}/net/{table}")).unwrap_or_default()
     }
+}
+
+/// A counter of `/proc/net/snmp`, where a line of names precedes one of values.
+fn retransmitted_segments(table: &str) -> Option<u64> {
+    let mut lines = table.lines().filter_map(|line| line.strip_prefix("Tcp: "));
+    let (names, values) = (lines.next()?, lines.next()?);
+    let place = names.split(' ').position(|name| name == "RetransSegs")?;
+    values.split(' ').nth(place)?.parse().ok()
 }
 
 /// A row such as `0: 0100007F:1F90 00000000:0000 0A 00000000:00000000 …`; none for the heading.
@@ -111,6 +125,17 @@ mod tests {
         assert_eq!(parse(row), Some(socket));
         let heading = "  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt";
         assert_eq!((parse(heading), parse("")), (None, None));
+    }
+
+    #[test]
+    fn retransmissions_are_read_by_name() {
+        let table = "Ip: Forwarding\nIp: 1\nTcp: RtoMin MaxConn OutSegs RetransSegs InErrs\n\
+                     Tcp: 200 -1 90 12 0\nUdp: InDatagrams\nUdp: 4\n";
+        assert_eq!(retransmitted_segments(table), Some(12));
+        for without in ["", "Tcp: RetransSegs\n", "Tcp: OutSegs\nTcp: 1\n"] {
+            assert_eq!(retransmitted_segments(without), None, "{without}");
+        }
+        assert!(Sockets::here().retransmitted_segments().is_some());
     }
 
     /// The kernel's own table, about sockets that are known.

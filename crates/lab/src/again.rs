@@ -1,0 +1,42 @@
+//! How to get packets that are gone.
+
+use std::path::Path;
+
+use serde::Deserialize;
+use tcplab_path::tc::quoted;
+
+use crate::plan::Plan;
+use crate::store::{PLAN, SCENARIO_FILE, TRIAL, TRIALS, read};
+
+/// What a trial's own file says of where its data went.
+#[derive(Deserialize)]
+struct StoredMedium {
+    trial: Medium,
+}
+
+#[derive(Deserialize)]
+struct Medium {
+    medium: Option<String>,
+}
+
+/// How to get the packets of the trial in `directory`, `RUN/trials/CASE-NUMBER`: the command that
+/// runs it again. Nothing for other directories, and for a trial that had no packets.
+pub fn packets_again(directory: &Path) -> Option<String> {
+    let trials = directory.parent().filter(|it| it.file_name().is_some_and(|it| it == TRIALS))?;
+    let run = trials.parent()?;
+    let (case, number) = directory.file_name()?.to_str()?.rsplit_once('-')?;
+    let number: u32 = number.parse().ok()?;
+    let plan: Plan = read(&run.join(PLAN))?;
+    let stored: Option<StoredMedium> = read(&directory.join(TRIAL));
+    if stored.is_some_and(|it| it.trial.medium.is_some()) {
+        return None;
+    }
+    let scenario = run.join(SCENARIO_FILE);
+    let scenario = quoted(&scenario.to_string_lossy());
+    let world = if plan.world.is_simulated() { " --world sim" } else { "" };
+    let (case, seed) = (quoted(case), plan.seed);
+    Some(format!(
+        "run it again with `tcplab run {scenario}{world} --case {case} --trial {number} --seed \
+         {seed}`"
+    ))
+}
