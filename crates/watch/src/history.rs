@@ -181,6 +181,12 @@ impl History {
         self.connections_begun - 1
     }
 
+    /// The number of the latest connection between these ends.
+    pub(crate) fn latest_connection(&self, mut ends: [SocketAddr; 2]) -> Option<usize> {
+        ends.sort();
+        self.connections.iter().rev().find(|it| it.0 == ends).map(|it| it.2)
+    }
+
     fn place_of(&mut self, key: FlowKey, interval: u64) -> Option<usize> {
         let is_it =
             |it: &FlowSeries| (it.key.connection, it.key.forward) == (key.connection, key.forward);

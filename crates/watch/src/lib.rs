@@ -5,6 +5,7 @@
 //! keep sums over intervals of [`INTERVAL`], so memory grows with the length of a trial, not with
 //! its packets.
 
+mod current;
 mod error;
 mod follow;
 mod history;
