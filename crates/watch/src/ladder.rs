@@ -130,7 +130,7 @@ impl Ladder {
         if let Some(row) = self.rows.back_mut().filter(|row| row.frame == ack.frame) {
             (row.ack, row.window_bytes) = (Some(ack.ack.as_u64()), window_bytes);
             if ack.reset {
-                row.flags = format!("{RESET} {}", row.flags).trim_end().to_owned();
+                row.flags = [RESET, &row.flags].join(" ").trim_end().into();
             }
             return;
         }

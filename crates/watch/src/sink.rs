@@ -6,11 +6,11 @@ use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::rc::Rc;
 
-use tcplab_trace::{Ack, Connection, FlowId, Segment, Sink};
+use tcplab_trace::{Ack, Connection, FlowId, Segment, Sink, TcpState};
 use tcplab_units::{Endpoint, Instant, Span};
 
 use crate::current::Current;
-use crate::history::FlowKey;
+use crate::history::{FlowKey, MetConnection};
 use crate::ladder::Reset;
 use crate::trial::SharedHistory;
 use crate::unanswered::Unanswered;
@@ -192,6 +192,20 @@ impl Sink for HistorySink {
         let is_own = flow.forward == known.is_client_here;
         let rtt = is_own.then(|| known.unanswered.answered(ack.ack, at)).flatten();
         self.pending.borrow_mut().push(Event { key, at, is_own, what: What::Ack(ack, rtt) });
+    }
+
+    fn states(&mut self, connection: usize, [client, server]: [Option<TcpState>; 2]) {
+        if self.end == Endpoint::Server {
+            return;
+        }
+        let Some((Known { number, ends: Some(ends), is_client_here, .. }, _)) =
+            self.find(connection)
+        else {
+            return;
+        };
+        let states = if *is_client_here { [client, server] } else { [server, client] };
+        let met = MetConnection { connection: *number, ends: *ends, states };
+        self.pending.borrow().history.lock().met(met);
     }
 
     fn connection(&mut self, _: usize, _: &Connection) {}

@@ -124,6 +124,12 @@ fn traffic_of_a_bridge_is_watched_and_its_path_changed() {
     assert_eq!((&first[0]["flags"], &first[0]["from_client"]), (&json!("SYN"), &json!(true)));
     let stranger = format!("Host: {}\r\n", bridge.at);
     assert_eq!(bridge.ask("GET /api/traffic", &stranger, "").unwrap().status, 401);
+    // Of a bridge packets alone say where the ends are.
+    let met = bridge.connections();
+    assert_eq!(met["has_sockets"], false);
+    let row = &met["connections"][0];
+    assert_eq!(row["states"], json!(["ESTABLISHED", "ESTABLISHED"]), "{row}");
+    assert_eq!((&row["ends"][1], &row["sockets"]), (&json!("10.1.0.2:5000"), &json!([null, null])));
     // The next three segments, and then a longer way.
     let made = bridge.change(&json!({ "direction": "forward", "drop": 3 }));
     assert_eq!(made.status, 200, "{}", made.text());

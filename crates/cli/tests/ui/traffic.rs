@@ -69,6 +69,18 @@ fn traffic_of_a_shell_is_watched_and_its_path_changed() {
     let first = until(|| Some(shell.packets()).filter(|packets| packets.len() > 20));
     assert_eq!((&first[0]["flags"], &first[0]["from_client"]), (&json!("SYN"), &json!(true)));
     until(|| (shell.packets().len() > first.len()).then_some(()));
+    // Both ends, by their packets and by their sockets.
+    let row = until(|| {
+        let met = shell.connections();
+        let row = met["connections"][0].clone();
+        (row["sockets"][0].is_object() && row["sockets"][1].is_object()).then_some(row)
+    });
+    assert_eq!(row["states"], json!(["ESTABLISHED", "ESTABLISHED"]), "{row}");
+    for end in 0..2 {
+        let socket = &row["sockets"][end];
+        assert_eq!((&socket["local"], &socket["state"]), (&row["ends"][end], &json!(1)));
+        assert!(socket["cwnd_bytes"].as_u64() > Some(0), "{socket}");
+    }
     let made = shell.change(&json!({ "direction": "forward", "drop": 3 }));
     assert_eq!(made.status, 200, "{}", made.text());
     is_described("/api/traffic/change", "post", &made.json());

@@ -74,6 +74,12 @@ impl Watched {
         answer["packets"].as_array().unwrap().clone()
     }
 
+    pub(crate) fn connections(&self) -> Value {
+        let answer = self.get("/api/traffic/connections").json();
+        is_described("/api/traffic/connections", "get", &answer);
+        answer
+    }
+
     /// The headers of those who may ask.
     pub(crate) fn own(&self) -> String {
         format!("Host: {}\r\nAuthorization: Bearer {}\r\n", self.at, self.token)
