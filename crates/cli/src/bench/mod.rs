@@ -108,7 +108,7 @@ fn request(arguments: &BenchArguments, path: &str) -> Result<ShellRequest> {
         snaplen: None,
         ui: None,
         tuning: arguments.tuning.clone(),
-        live: false,
+        live: None,
         live_log: None,
         quiet: true,
         json: JsonArguments::default(),
