@@ -38,7 +38,7 @@ wait $relay
 
 /// The page listens in the network of the bridge; a socket with a path is in none.
 const RELAY: &str = r#"
-import socket, threading
+import os, socket, threading
 host, port = open("said").read().split("http://")[1].split("/")[0].split(":")
 def pass_on(source, target):
     try:
@@ -47,8 +47,9 @@ def pass_on(source, target):
     try: target.shutdown(socket.SHUT_RDWR)
     except OSError: pass
 server = socket.socket(socket.AF_UNIX)
-server.bind("relay")
+server.bind("relay.new")
 server.listen()
+os.rename("relay.new", "relay")
 while True:
     one = server.accept()[0]
     try: other = socket.create_connection((host, int(port)))
