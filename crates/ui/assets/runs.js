@@ -214,7 +214,7 @@ export const job = async (place, query) => {
       if (event.left_seconds !== undefined) {
         const passed = (performance.now() - began) / 1e3;
         bar.value = Math.max(bar.value, passed / (passed + event.left_seconds + 1e-3));
-        left.textContent = `about ${duration(event.left_seconds)} left`;
+        left.textContent = `about ${duration(event.left_seconds)} left${part ? " of this experiment" : ""}`;
       }
     },
     ended: (end) => {
