@@ -61,11 +61,13 @@ impl Control {
         self.tell(&line);
     }
 
-    pub(crate) fn finished(&mut self, outcome: &RunOutcome<PathBuf>) {
+    /// What a run came to, which is all or one of several parts.
+    pub(crate) fn finished(&mut self, outcome: &RunOutcome<PathBuf>, is_part: bool) {
         let ClaimCounts { passed, failed, not_judged } = ClaimCounts::of(&outcome.run.claims);
         let report = outcome.report.display().to_string();
         let claims = json!({ "passed": passed, "failed": failed, "not_judged": not_judged });
-        self.tell(&json!({ "event": "finished", "report": report, "claims": claims }));
+        let event = if is_part { "part-finished" } else { "finished" };
+        self.tell(&json!({ "event": event, "report": report, "claims": claims }));
     }
 
     /// That all is done.

@@ -1,8 +1,8 @@
 //! `tcplab export`.
 
-use std::io;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::{io, iter};
 
 use anyhow::{Context, Result, bail};
 use tcplab_lab::{RunDirectory, read_run};
@@ -14,6 +14,7 @@ use tcplab_units::Endpoint;
 
 use crate::arguments::{ExportArguments, RUNS};
 use crate::output::{Output, answer, commit, counted};
+use crate::work::Work;
 use tcplab_actions::open;
 
 pub(crate) fn export(arguments: &ExportArguments) -> Result<ExitCode> {
@@ -130,7 +131,10 @@ impl Source {
         match self {
             Source::Run(directory) => {
                 let run = read_run(directory.path())?;
-                Ok(tcplab_lab::write_run_table(directory, &run, name, format, out)?)
+                let trials = run.cases.iter().map(|case| case.trials.len() as u64).sum();
+                let progress = Work::of_steps(Some(trials), "trials");
+                let step = || progress.step();
+                Ok(tcplab_lab::write_run_table(directory, &run, name, format, out, step)?)
             }
             Source::Trial(recording, path) => match name.split_once('/') {
                 Some((end, table)) => {
@@ -153,14 +157,18 @@ fn of_capture(path: &Path, name: &str, format: Format, out: Output) -> Result<(u
     let taken = |_| out.take().ok_or_else(|| io::Error::other("one table only"));
     let tables = TraceTables::create(&[table], format, taken)?;
     let mut analyzer = Analyzer::with_sink(tables);
-    analyzer.read(open(path)?);
+    let reader = open(path)?;
+    let progress = Work::of_reading(iter::once(reader.source()));
+    analyzer.read(reader);
+    drop(progress);
     let (trace, tables) = analyzer.finish_into();
     let written = tables.finish(&trace)?.pop().context("the table was begun")?;
     Ok((written.rows, written.out))
 }
 
 fn path_log(recording: &Recording, format: Format, mut out: Output) -> Result<(u64, Output)> {
-    let rows = recording.truth_rows()?;
+    let progress = Work::of_steps(None, "rows");
+    let rows = recording.truth_rows()?.inspect(|_| progress.step());
     let rows = write_truth(format, rows, &mut out).map_err(|error| match error {
         TableError::Row(error) => anyhow::Error::from(error),
         TableError::Write { source } => source.into(),

@@ -77,6 +77,7 @@ mod unfinished;
 mod verify;
 #[cfg(target_os = "linux")]
 mod virtual_shell;
+mod work;
 
 use std::process::ExitCode;
 

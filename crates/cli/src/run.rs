@@ -37,24 +37,23 @@ pub(crate) fn run(arguments: &RunArguments) -> Result<ExitCode> {
         if arguments.shown.junit.is_some() {
             bail!("--junit is of one experiment: run each by its name");
         }
-        if arguments.control {
-            bail!("--control is of one experiment: run each by its name");
-        }
-        return series.run(arguments, |arguments, stop| run_one(arguments, stop, None));
+        return series
+            .run(arguments, |arguments, stop, steering| run_one(arguments, stop, steering, true));
     }
     let stop = Arc::new(AtomicBool::new(false));
     if !arguments.dry_run {
         live::stop_on_signals(&stop, arguments.live.live)?;
     }
     let steering = arguments.control.then(|| listen(&stop)).transpose()?;
-    Ok(run_one(arguments, &stop, steering)?.code)
+    Ok(run_one(arguments, &stop, steering, false)?.code)
 }
 
-/// Runs one experiment; `stop` stops it and keeps finished trials.
+/// Runs one experiment, which may be part of a series; `stop` stops it and keeps finished trials.
 fn run_one(
     arguments: &RunArguments,
     stop: &AtomicBool,
     steering: Option<Steering>,
+    is_part: bool,
 ) -> Result<RunSummary> {
     if arguments.dry_run {
         return Ok(RunSummary { code: dry_run(arguments)?, state: RunEnd::NotRun });
@@ -93,7 +92,7 @@ fn run_one(
         let claims = ClaimCounts::of(&outcome.run.claims);
         let code = match &mut control {
             Some(control) => {
-                control.finished(&outcome);
+                control.finished(&outcome, is_part);
                 report::code_of(&outcome.run, arguments.shown.require_decision)
             }
             None => report::print_outcome(&directory, &outcome, &arguments.shown, arguments.quiet)?,

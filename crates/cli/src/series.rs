@@ -8,8 +8,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::{Context, Result, bail};
 use tcplab_scenario::{Keep, RecordingSpec, catalogue};
+use tcplab_testbed::Steering;
 
 use crate::arguments::RunArguments;
+use crate::control::{Control, listen};
 use crate::exit::{ERROR, FAILED};
 use crate::live;
 use crate::output::{answer, print_note, print_note_unless};
@@ -58,7 +60,7 @@ impl Series {
     pub(crate) fn run(
         &self,
         arguments: &RunArguments,
-        run_one: impl Fn(&RunArguments, &AtomicBool) -> Result<RunSummary>,
+        run_one: impl Fn(&RunArguments, &AtomicBool, Option<Steering>) -> Result<RunSummary>,
     ) -> Result<ExitCode> {
         if arguments.resume.is_some() || arguments.extend.is_some() {
             bail!(
@@ -80,14 +82,19 @@ impl Series {
         }
         let stop = Arc::new(AtomicBool::new(false));
         live::stop_on_signals(&stop, arguments.live.live)?;
+        let steering = arguments.control.then(|| listen(&stop)).transpose()?;
+        let mut control = arguments.control.then(Control::default);
         let mut outcomes = Vec::new();
         for (index, experiment) in self.0.iter().enumerate() {
             if stop.load(Ordering::Relaxed) {
                 outcomes.push(Outcome::not_started(experiment));
                 continue;
             }
+            if let Some(control) = &mut control {
+                control.part(index + 1, Some(self.0.len()), experiment);
+            }
             print_note_unless(
-                arguments.quiet,
+                arguments.quiet || arguments.control,
                 &format!("experiment {} of {}: {experiment}", index + 1, self.0.len()),
             );
             let arguments = RunArguments {
@@ -95,12 +102,17 @@ impl Series {
                 recording: kept(),
                 ..arguments.clone()
             };
-            let summary = run_one(&arguments, &stop).unwrap_or_else(|error| RunSummary {
-                code: print_error(&error),
-                state: RunEnd::Unfinished(None),
+            let summary = run_one(&arguments, &stop, steering.clone()).unwrap_or_else(|error| {
+                RunSummary { code: print_error(&error), state: RunEnd::Unfinished(None) }
             });
             let RunSummary { code, state } = summary;
             outcomes.push(Outcome { experiment: experiment.clone(), code, state: Some(state) });
+        }
+        if let Some(control) = &mut control {
+            if !stop.load(Ordering::Relaxed) {
+                control.done();
+            }
+            return Ok(worst(&outcomes));
         }
         // With JSON on standard output, the summary goes to standard error.
         let text = table(&outcomes);

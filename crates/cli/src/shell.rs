@@ -79,7 +79,7 @@ pub(crate) fn shell(arguments: &ShellArguments) -> Result<ExitCode> {
 
 /// Lines on the terminal of a program that prints there, too.
 fn refuse_mixed(using: &UseArguments) -> Result<()> {
-    if using.live && has_seen_notes() {
+    if using.live.is_some() && has_seen_notes() {
         let said = "--live prints to this terminal, which belongs to the program";
         let remedy = "--live-log FILE, and `tail -f FILE` in another terminal";
         return Err(Remedied::error(said, remedy));

@@ -8,7 +8,7 @@ use tcplab_quantities::TRAFFIC_DOCUMENT;
 use tcplab_recording::{DirectionTraffic, Summary, Traffic};
 use tcplab_units::{Bytes, Instant, Rate, Span, rounded};
 
-use crate::arguments::UseArguments;
+use crate::arguments::{LineMode, UseArguments};
 use crate::expectations::{self, Judged};
 use crate::output::{LiveLine, in_document, print_note, write_file};
 
@@ -36,7 +36,8 @@ impl Display {
             }
             None => None,
         };
-        Ok(Display { is_live: arguments.live, log, line: LiveLine::new(), last: None })
+        let line = line_of(arguments.live);
+        Ok(Display { is_live: arguments.live.is_some(), log, line, last: None })
     }
 
     /// Called once per second.
@@ -54,11 +55,15 @@ impl Display {
     }
 
     /// Erases the line of `show` on a terminal.
-    pub(crate) fn clear(is_live: bool) {
-        if is_live {
-            LiveLine::new().clear();
+    pub(crate) fn clear(live: Option<LineMode>) {
+        if live.is_some() {
+            line_of(live).clear();
         }
     }
+}
+
+fn line_of(live: Option<LineMode>) -> LiveLine {
+    if live == Some(LineMode::Plain) { LiveLine::plain() } else { LiveLine::new() }
 }
 
 /// Prints and writes the summary; `code` is the exit code of a shell's command.

@@ -6,7 +6,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, JoinHandle};
 
 use anyhow::Result;
-use tcplab_testbed::{Moving, SteeredTrial, Steering, SteeringEnd, steering_link};
+use serde_json::Value;
+use tcplab_testbed::{
+    EndSockets, Moving, SteeredTrial, Steering, SteeringEnd, ToldSockets, steering_link,
+};
 use tcplab_ui::{Bound, TrafficConfig};
 
 use crate::arguments::PageMode;
@@ -22,6 +25,7 @@ pub(crate) struct TrafficPage {
     config: TrafficConfig,
     steering: Steering,
     changes: SteeringEnd,
+    sockets: ToldSockets,
     directory: Option<PassingDirectory>,
 }
 
@@ -55,6 +59,8 @@ impl TrafficPage {
         moving.steered = Some(steered);
         let steering = Steering::default();
         let sent = steering.clone();
+        let sockets = ToldSockets::default();
+        let told = sockets.clone();
         let link = bound.link();
         print_note(&format!("tcplab: {link}"));
         if mode == PageMode::Browser {
@@ -69,13 +75,14 @@ impl TrafficPage {
             is_kept: !moving.is_passing,
             snaplen: moving.snaplen,
             change: Box::new(move |change| sent.change(change)),
+            sockets: Box::new(move || told.latest().map(as_json)),
         };
-        Ok(TrafficPage { bound, config, steering, changes, directory })
+        Ok(TrafficPage { bound, config, steering, changes, sockets, directory })
     }
 
     /// Serves it in threads of their own. The path does its work without it, too.
     pub(crate) fn begin(self) -> ServedPage {
-        let TrafficPage { bound, config, steering, changes, directory } = self;
+        let TrafficPage { bound, config, steering, changes, sockets, directory } = self;
         let is_over = Arc::new(AtomicBool::new(false));
         let over = Arc::clone(&is_over);
         let failed =
@@ -85,11 +92,18 @@ impl TrafficPage {
                 failed(&error);
             }
         };
+        let _ = changes.hear_of_sockets(&sockets).inspect_err(|error| failed(error));
         let steered = changes.connect(&steering).inspect_err(|error| failed(error)).ok();
         let server = thread::Builder::new().name("the page's server".into()).spawn(serve);
         let server = server.inspect_err(|error| failed(error)).ok();
         ServedPage { is_over, server, _steered: steered, _directory: directory }
     }
+}
+
+fn as_json(EndSockets(ends): EndSockets) -> [Vec<Value>; 2] {
+    ends.map(|sockets| {
+        sockets.iter().filter_map(|socket| serde_json::to_value(socket).ok()).collect()
+    })
 }
 
 impl Drop for ServedPage {

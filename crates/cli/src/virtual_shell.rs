@@ -88,7 +88,7 @@ fn refuse_real_time(arguments: &ShellArguments) -> Result<()> {
         ("--no-join", arguments.no_join),
         ("--io", arguments.io.is_some()),
         ("--spin", has_spin),
-        ("--live", using.live),
+        ("--live", using.live.is_some()),
         ("--live-log", using.live_log.is_some()),
         ("--ui", using.ui.is_some()),
     ];

@@ -40,6 +40,7 @@ fn ack(at: Instant, number: u64, sack: &[(u64, u64)]) -> Ack {
         sack: sack.iter().map(|(s, e)| Range { start: place(*s), end: place(*e) }).collect(),
         dsack: None,
         duplicate: !sack.is_empty(),
+        reset: false,
         has_data: false,
         comment: None,
         dropped: false,

@@ -110,7 +110,7 @@ impl Run {
 }
 
 fn table(directory: &RunDirectory, run: &tcplab_results::Run, name: &str) -> Result<Table> {
-    Table::made(|out| Ok(write_run_table(directory, run, name, Format::Arrow, out)?.1))
+    Table::made(|out| Ok(write_run_table(directory, run, name, Format::Arrow, out, || ())?.1))
 }
 
 /// Runs an experiment, or resumes a run.

@@ -19,6 +19,7 @@ mod capture_directory;
 mod device_kind;
 #[cfg(not(target_os = "linux"))]
 mod elsewhere;
+mod end_sockets;
 mod error;
 mod guest_work;
 mod json_lines;
@@ -87,7 +88,7 @@ mod linux {
     pub use serve::serve;
     pub use shell::{ShellEnd, ShellRequest, shell, shell_in_turn};
     pub use sock_diag::{SocketTimer, TcpSocket, TimerKind};
-    pub use steering_link::{SteeredEnd, SteeringEnd, steering_link};
+    pub use steering_link::{SteeredEnd, SteeringEnd, ToldSockets, steering_link};
     pub use tcp_info::{SocketState, socket_state};
 }
 
@@ -99,6 +100,7 @@ pub use capture_directory::prepare_capture;
 pub use device_kind::DeviceKind;
 #[cfg(not(target_os = "linux"))]
 pub use elsewhere::*;
+pub use end_sockets::{EndSocket, EndSockets};
 pub use error::{Reach, TrialError};
 pub use guest_work::{GuestProgram, GuestTask, GuestWork};
 #[cfg(target_os = "linux")]

@@ -1,6 +1,6 @@
 //! Receivers of the analyser's results, and combinations of them.
 
-use crate::{Ack, Connection, Episode, FlowId, LimitPeriod, Segment, Spurious, Stall};
+use crate::{Ack, Connection, Episode, FlowId, LimitPeriod, Segment, Spurious, Stall, TcpState};
 
 /// Receives the analyser's results as soon as they are final.
 ///
@@ -38,6 +38,9 @@ pub trait Sink {
     fn limit(&mut self, _flow: FlowId, _period: LimitPeriod) {}
     /// An earlier retransmission, in this frame, was spurious.
     fn spurious(&mut self, _flow: FlowId, _frame: u64, _why: Spurious) {}
+    /// The latest packet changed the states of a connection's client and server, which are none
+    /// where they are not known. Only if it uses [packets](Sink::wants_packets).
+    fn states(&mut self, _connection: usize, _states: [Option<TcpState>; 2]) {}
     /// A connection that ended.
     fn connection(&mut self, index: usize, connection: &Connection);
 }
@@ -105,6 +108,14 @@ impl<A: Sink, B: Sink> Sink for Both<A, B> {
     fn spurious(&mut self, flow: FlowId, frame: u64, why: Spurious) {
         self.0.spurious(flow, frame, why);
         self.1.spurious(flow, frame, why);
+    }
+    fn states(&mut self, connection: usize, states: [Option<TcpState>; 2]) {
+        self.pass(
+            self.wanting(),
+            states,
+            |a, it| a.states(connection, it),
+            |b, it| b.states(connection, it),
+        );
     }
     fn connection(&mut self, index: usize, connection: &Connection) {
         self.0.connection(index, connection);
@@ -178,6 +189,11 @@ impl<S: Sink> Sink for Only<S> {
     fn spurious(&mut self, flow: FlowId, frame: u64, why: Spurious) {
         if let Some(sink) = self.of(flow.connection) {
             sink.spurious(flow, frame, why);
+        }
+    }
+    fn states(&mut self, connection: usize, states: [Option<TcpState>; 2]) {
+        if let Some(sink) = self.of(connection) {
+            sink.states(connection, states);
         }
     }
     fn connection(&mut self, index: usize, connection: &Connection) {

@@ -99,7 +99,10 @@ const form = async (place, query) => {
         el("label", {}, "Stack ", choice("Stack", [["", "Linux"], ["netburner", "NetBurner, which counts buffers"]], state.stack, (it) => { state.stack = it; })),
         el("label", {}, "Payload of a transfer ", number("Payload, MB", state.payload, 0, 10000, (it) => { state.payload = it; }, "any"), " MB (0: as suits the path)")),
       el("div", { class: "begin" }, start, choice("Where it is tried", WORLDS, state.world, (it) => { state.world = it; })),
-      el("p", { class: "meta" }, "Without trials (0) only the formulas are applied."), refusal),
+      el("p", { class: "meta" }, "Without trials (0) only the formulas are applied."),
+      el("p", { class: "meta" }, "For a device whose TCP counts buffers, choose the stack NetBurner: how many it needs, tried in its model. What its vendor's guide says is measured in ",
+        el("a", { href: `#${address("/learn", { lesson: "buffers-in-segments" })}` }, "a lesson"), "; its experiments are ",
+        el("a", { href: "#/learn" }, "under Learn"), "."), refusal),
     list || null);
 };
 

@@ -1,8 +1,9 @@
 // @ts-check
 // What one can learn here: lessons, states, options, programs, and all built-in experiments.
 
-import { address, get } from "./api.js";
+import { address, get, post } from "./api.js";
 import { el, show } from "./dom.js";
+import { jobPage } from "./follow.js";
 import { done } from "./learner.js";
 import { lesson } from "./lesson.js";
 import { options } from "./options.js";
@@ -74,7 +75,23 @@ const experiments = (scenarios) => {
   return el("section", {}, el("h2", {}, "All built-in experiments"),
     el("p", { class: "meta" }, "Each can be read, changed and started."),
     ...[...topics].map(([folder, list]) => el("details", {}, el("summary", {}, el("h3", {}, TOPICS[folder] ?? folder), el("span", { class: "meta" }, ` ${list.length}`)),
+      folder && series(folder, list.length),
       el("ul", { class: "run-cards" }, ...list.map((it) => el("li", { class: "run-card" },
         el("h4", {}, el("a", { href: `#${address("/new", { scenario: it.name })}` }, it.title ?? it.name)),
         el("p", { class: "meta" }, it.about)))))));
+};
+
+/** Starts all experiments of a folder, one after the other. @param {string} folder @param {number} count */
+const series = (folder, count) => {
+  const refusal = el("p", { class: "warnings", role: "alert" });
+  const begin = async () => {
+    try {
+      location.hash = jobPage(await post("/api/jobs", { do: "series", folder, world: "auto", quick: quick.checked }));
+    } catch (error) {
+      refusal.textContent = /** @type {Error} */ (error).message;
+    }
+  };
+  const quick = el("input", { type: "checkbox", checked: true });
+  return el("div", {}, el("div", { class: "actions" }, el("button", { type: "button", onclick: begin }, `Run all ${count}`),
+    el("label", { class: "chip" }, quick, "quickly: few trials of each")), refusal);
 };

@@ -164,12 +164,28 @@ export const job = async (place, query) => {
   const faults = el("ul", { class: "warnings" });
   const outcome = el("div", {});
   const stop = el("button", { type: "button", onclick: () => post(`/api/jobs/${id}/stop`, {}) }, "Stop");
+  const series = el("section", { hidden: true });
   show(place, el("header", {}, el("h1", {}, "Running an experiment")), now, bar, left,
-    el("div", { class: "actions" }, stop), watch, faults, outcome, command(state.command));
+    el("div", { class: "actions" }, stop), watch, faults, outcome, series, command(state.command));
   let total = 0, index = 0, run = "", current = { case: "", trial: 0 };
-  const began = performance.now();
+  const heading = el("h2", {}), parts = el("ol", { class: "earlier" });
+  show(series, heading, parts);
+  /** @type {HTMLElement | null} of a series, the one that runs */
+  let part = null;
+  let began = performance.now();
   /** @type {Record<string, (event: any) => void>} */
   const told = {
+    part: (event) => {
+      series.hidden = false;
+      heading.textContent = `Experiment ${event.index} of ${event.total}: ${event.name}`;
+      part = el("li", {}, event.name);
+      parts.append(part);
+      bar.value = 0;
+      began = performance.now();
+    },
+    "part-finished": ({ claims: { passed, failed, not_judged: open } }) => {
+      if (part) show(part, link("/run", { run }, part.textContent), ` ${claims({ claims_passed: passed, claims_failed: failed, claims_not_judged: open })}`);
+    },
     begun: (event) => {
       total = event.trials;
       run = event.run;
@@ -198,20 +214,23 @@ export const job = async (place, query) => {
       if (event.left_seconds !== undefined) {
         const passed = (performance.now() - began) / 1e3;
         bar.value = Math.max(bar.value, passed / (passed + event.left_seconds + 1e-3));
-        left.textContent = `about ${duration(event.left_seconds)} left`;
+        left.textContent = `about ${duration(event.left_seconds)} left${part ? " of this experiment" : ""}`;
       }
     },
     ended: (end) => {
       source.close();
       stop.hidden = bar.hidden = left.hidden = true;
-      if (end.run && end.exit_code !== null && end.exit_code < 2 && end.is_finished) {
+      if (!part && end.run && end.exit_code !== null && end.exit_code < 2 && end.is_finished) {
         say("The run is finished.");
         location.replace(`#${address("/run", { run: end.run })}`);
         return;
       }
-      now.textContent = end.is_finished ? "Done; some trials failed." : "Ended before it was finished.";
+      now.textContent = !end.is_finished ? "Ended before it was finished."
+        : part && end.exit_code === 0 ? "Done." : part ? "Done; not all is as expected." : "Done; some trials failed.";
+      heading.textContent = "Experiments";
+      if (part) say(now.textContent);
       show(outcome, end.said && el("pre", { role: "alert" }, end.said),
-        end.run && el("p", {}, link("/run", { run: end.run }, "Open the run")));
+        end.run && !part && el("p", {}, link("/run", { run: end.run }, "Open the run")));
     },
     lost: () => { left.textContent = "No connection to the server. It is looked for."; },
   });

@@ -2,9 +2,11 @@
 // The page of a shell or a bridge: what passes its path, and changes of it.
 
 import { address, get, post } from "./api.js";
+import { bothEnds } from "./both_ends.js";
 import { command, el, say, show } from "./dom.js";
 import { changes, inWords } from "./knobs.js";
 import { watch } from "./live.js";
+import { packetTable } from "./packet_table.js";
 import { themeButton } from "./theme.js";
 
 /** Packets that a page keeps when the server is gone. */
@@ -15,6 +17,7 @@ const place = /** @type {HTMLElement} */ (document.getElementById("content"));
 const begin = async () => {
   let state = await get("/api/traffic");
   const { ends } = state;
+  const sockets = bothEnds(ends);
   /** @type {any[] | null} */
   let kept = null;
   const running = el("p", { class: "lead", role: "status" });
@@ -71,8 +74,8 @@ const begin = async () => {
     hasSamples: false,
     history: address("/api/traffic/live", {}),
     packets: ask,
-    steer: (where) => show(where, section),
-    told: { path: draw, over },
+    steer: (where) => show(where, sockets.element, section, packetTable(ask, ends)),
+    told: { path: draw, connections: sockets.draw, over },
     over: OVER,
   });
   document.title = `${state.path} · tcplab`;

@@ -35,6 +35,8 @@ const SCRIPTS: &[(&str, &str)] = scripts![
     "live.js",
     "multiples.js",
     "traffic.js",
+    "both_ends.js",
+    "packet_table.js",
     "chart.js",
     "ladder.js",
     "learn.js",

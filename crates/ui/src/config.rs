@@ -4,6 +4,7 @@ use std::fmt;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
+use serde_json::Value;
 use tcplab_path::{PathChange, PathEvent, PathSpec};
 
 /// Where the page is, if that port is free: the number of TCP's RFC.
@@ -31,6 +32,9 @@ pub struct Config {
 /// Makes a change of a path at once: the events that it became, or why not.
 pub type ChangePath = dyn Fn(PathChange) -> Result<Vec<PathEvent>, String> + Send + Sync;
 
+/// The sockets at both ends of a path, as JSON; none where they are not known.
+pub type AskSockets = dyn Fn() -> Option<[Vec<Value>; 2]> + Send + Sync;
+
 /// What the page of a shell or a bridge shows.
 pub struct TrafficConfig {
     /// The arguments of the program, without its name.
@@ -49,6 +53,8 @@ pub struct TrafficConfig {
     pub snaplen: Option<u32>,
     /// Changes the path.
     pub change: Box<ChangePath>,
+    /// Looks at the sockets of both ends: objects with at least `local` and `remote`.
+    pub sockets: Box<AskSockets>,
 }
 
 impl fmt::Debug for TrafficConfig {

@@ -26,6 +26,6 @@ mod token;
 mod told;
 mod traffic;
 
-pub use config::{ChangePath, Config, PORT, TrafficConfig};
+pub use config::{AskSockets, ChangePath, Config, PORT, TrafficConfig};
 pub use error::UiError;
 pub use server::{Bound, serve, serve_traffic};

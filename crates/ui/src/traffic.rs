@@ -1,12 +1,13 @@
 //! The path of a shell or a bridge, while it is used.
 
+use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use serde_json::{Value, json};
 use tcplab_path::{PathChange, PathEvent};
 use tcplab_scenario::compose;
-use tcplab_watch::WatchedTrial;
+use tcplab_watch::{MetConnection, WatchedTrial};
 
 use crate::config::TrafficConfig;
 use crate::jobs::in_words;
@@ -50,6 +51,28 @@ impl TrafficPage {
             "path_events": *events,
             "path_file": compose(&path),
         })
+    }
+
+    /// The latest connections: the states of both ends, by their packets and by their sockets.
+    pub(crate) fn connections(&self) -> Value {
+        let sockets = (self.config.sockets)();
+        let of = |end: usize, own: SocketAddr, other: SocketAddr| {
+            let all = sockets.as_ref().map(|both| &both[end]).into_iter().flatten();
+            let (own, other) = (own.to_string(), other.to_string());
+            { all }.find(|it| it["local"] == *own && it["remote"] == *other).cloned()
+        };
+        let row = |met: MetConnection| {
+            let [near, far] = met.ends;
+            json!({
+                "connection": met.connection,
+                "ends": met.ends,
+                "states": met.states,
+                "sockets": [of(0, near, far), of(1, far, near)],
+            })
+        };
+        let met = self.trial.history().connections();
+        let rows: Vec<Value> = met.into_iter().map(row).collect();
+        json!({ "connections": rows, "has_sockets": sockets.is_some() })
     }
 
     /// Changes the path at once.

@@ -138,6 +138,23 @@ test("an option's experiment is started", async () => {
   await context.close();
 });
 
+test("all experiments of a folder are run, one after the other", async () => {
+  const { page, context, faults } = await open(browser, server);
+  await go(page, "/learn");
+  const folder = page.locator("details", { has: page.getByRole("heading", { name: "A stack developer's report" }) });
+  await folder.locator("summary").first().click();
+  await folder.getByRole("button", { name: /^Run all \d+$/ }).click();
+  await page.getByRole("heading", { name: /^Experiment 1 of \d+: haiku-tcp\// }).waitFor();
+  // One that is done leads to its run.
+  await page.locator(".earlier a").first().waitFor({ timeout: 60_000 });
+  await isAccessible(page, "a series");
+  await page.getByRole("button", { name: "Stop" }).click();
+  await page.locator(".lead").getByText("Ended before it was finished.").waitFor({ timeout: 30_000 });
+  assert.match(await page.locator(".earlier a").first().getAttribute("href"), /#\/run\?run=haiku-tcp/);
+  assert.deepEqual(faults, []);
+  await context.close();
+});
+
 test("a program's source is shown in both languages", async () => {
   const { page, context, faults } = await open(browser, server);
   await go(page, "/learn");

@@ -71,6 +71,16 @@ test("a program's traffic is watched, its path changed, and its end told", async
   await page.waitForFunction(() => document.querySelectorAll(".live-chart canvas").length === 6);
   await page.waitForSelector(".rungs tbody tr");
   await page.waitForFunction(() => /ms/.test(document.querySelector(".live-chart:nth-child(4) output").textContent));
+  const both = page.locator(".both-ends tbody").first();
+  await both.getByText("ESTABLISHED").first().waitFor();
+  assert.match(await both.locator("tr").first().textContent(), /near.*10\.98\..*open.*kB/);
+  await page.getByText("The latest packets as a table").click();
+  const table = page.getByRole("region", { name: "Packets as a table" });
+  await table.locator("tbody tr").nth(10).waitFor();
+  await page.getByRole("searchbox", { name: "Search packets" }).fill("syn");
+  assert.equal(await table.locator("tbody tr").count(), 2);
+  await table.getByRole("button", { name: "time" }).click();
+  assert.equal(await table.locator("th[aria-sort=descending]").textContent(), "time");
   await isAccessible(page, "traffic");
   const steering = page.locator(".steering");
   await steering.getByRole("combobox", { name: "Direction" }).selectOption("forward");

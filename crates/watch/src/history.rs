@@ -6,7 +6,7 @@ use std::net::SocketAddr;
 use serde_json::{Value, json};
 use tcplab_path::{Direction, Fate, Verdict};
 use tcplab_recording::Sample;
-use tcplab_trace::{Ack, Segment, SegmentKind};
+use tcplab_trace::{Ack, Segment, SegmentKind, TcpState};
 use tcplab_units::{Endpoint, Instant, Span};
 
 use crate::ladder::{Ladder, PacketRow};
@@ -26,6 +26,8 @@ const RESTING: u64 = 100;
 const MARKS: usize = 50_000;
 /// The latest connections whose numbers are known.
 const CONNECTIONS: usize = 1_000;
+/// The latest connections whose states are told.
+const MET: usize = 100;
 
 /// One direction of a connection in an interval.
 #[derive(Debug, Clone, Copy, Default)]
@@ -86,6 +88,17 @@ pub(crate) struct FlowKey {
     pub(crate) ends: Option<[SocketAddr; 2]>,
 }
 
+/// A connection, and where its packets say that both ends are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct MetConnection {
+    /// Its number.
+    pub connection: usize,
+    /// The address here, at the end of the path that sends forward, and the other.
+    pub ends: [SocketAddr; 2],
+    /// The states of these ends, as far as they are known.
+    pub states: [Option<TcpState>; 2],
+}
+
 /// A direction of a connection.
 #[derive(Debug)]
 pub(crate) struct FlowSeries {
@@ -106,6 +119,8 @@ pub struct History {
     /// its number: both captures have it, and not in one order.
     connections: VecDeque<([SocketAddr; 2], usize, usize)>,
     connections_begun: usize,
+    /// The latest ones, the one whose state has changed last at the end.
+    met: VecDeque<MetConnection>,
     pub(crate) samples: [Latest<SampleOf>; 2],
     pub(crate) path: [Latest<PathSums>; 2],
     marks: Latest<Mark>,
@@ -179,6 +194,29 @@ impl History {
             self.connections.pop_front();
         }
         self.connections_begun - 1
+    }
+
+    /// The number of the latest connection between these ends.
+    pub(crate) fn latest_connection(&self, mut ends: [SocketAddr; 2]) -> Option<usize> {
+        ends.sort();
+        self.connections.iter().rev().find(|it| it.0 == ends).map(|it| it.2)
+    }
+
+    /// The states of a connection's ends have changed.
+    pub(crate) fn met(&mut self, met: MetConnection) {
+        self.met.retain(|it| it.connection != met.connection);
+        self.met.push_back(met);
+        if self.met.len() > MET {
+            self.met.pop_front();
+        }
+        self.changes += 1;
+    }
+
+    /// The latest connections, in the order of their numbers.
+    pub fn connections(&self) -> Vec<MetConnection> {
+        let mut all: Vec<MetConnection> = self.met.iter().copied().collect();
+        all.sort_by_key(|it| it.connection);
+        all
     }
 
     fn place_of(&mut self, key: FlowKey, interval: u64) -> Option<usize> {

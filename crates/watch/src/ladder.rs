@@ -13,7 +13,7 @@ pub struct PacketRow {
     at_ns: u64,
     connection: usize,
     from_client: bool,
-    /// `SYN`, `FIN`, `PSH`, as far as they matter.
+    /// `RST`, `SYN`, `FIN`, `PSH`, as far as they are set.
     flags: String,
     /// The first byte and the length of its data, in the stream; none without data.
     sequence: Option<u64>,
@@ -28,6 +28,16 @@ pub struct PacketRow {
     verdict: Option<String>,
 }
 
+/// A reset without an acknowledgement.
+#[derive(Debug, Clone)]
+pub(crate) struct Reset {
+    pub(crate) frame: u64,
+    pub(crate) at: Instant,
+    /// What the path did to it.
+    pub(crate) comment: Option<String>,
+}
+
+const RESET: &str = "RST";
 /// The latest packets that are told as they come.
 const TOLD: usize = 24;
 /// Packets that are out of order at most, as their kind is known later.
@@ -119,6 +129,9 @@ impl Ladder {
         // Of a packet with data the segment is a row already.
         if let Some(row) = self.rows.back_mut().filter(|row| row.frame == ack.frame) {
             (row.ack, row.window_bytes) = (Some(ack.ack.as_u64()), window_bytes);
+            if ack.reset {
+                row.flags = [RESET, &row.flags].join(" ").trim_end().into();
+            }
             return;
         }
         let block = |range: &tcplab_trace::Range| [range.start.as_u64(), range.end.as_u64()];
@@ -127,7 +140,7 @@ impl Ladder {
             at_ns: at.as_nanos(),
             connection,
             from_client,
-            flags: String::new(),
+            flags: if ack.reset { RESET.to_owned() } else { String::new() },
             sequence: None,
             length_bytes: 0,
             ack: Some(ack.ack.as_u64()),
@@ -136,5 +149,58 @@ impl Ladder {
             kind: ack.duplicate.then_some("duplicate-ack"),
             verdict: ack.comment.clone(),
         });
+    }
+
+    /// A reset that acknowledges nothing, so that the analyser says nothing of it.
+    pub(crate) fn reset(&mut self, connection: usize, from_client: bool, reset: Reset) {
+        let Reset { frame, at, comment } = reset;
+        self.push(PacketRow {
+            frame,
+            at_ns: at.as_nanos(),
+            connection,
+            from_client,
+            flags: RESET.to_owned(),
+            sequence: None,
+            length_bytes: 0,
+            ack: None,
+            window_bytes: None,
+            sack: Vec::new(),
+            kind: None,
+            verdict: comment,
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tcplab_units::Offset;
+
+    use super::*;
+
+    fn ack(frame: u64, reset: bool) -> Ack {
+        Ack {
+            at: Instant::ZERO,
+            frame,
+            ack: Offset::new(2_001),
+            window: None,
+            sack: Vec::new(),
+            dsack: None,
+            duplicate: false,
+            reset,
+            has_data: false,
+            comment: None,
+            dropped: false,
+        }
+    }
+
+    #[test]
+    fn reset_is_shown_with_and_without_an_acknowledgement() {
+        let mut ladder = Ladder::default();
+        ladder.ack(0, true, &ack(1, false), Instant::ZERO);
+        ladder.ack(0, true, &ack(2, true), Instant::ZERO);
+        ladder.reset(0, false, Reset { frame: 3, at: Instant::ZERO, comment: None });
+        let rows = ladder.latest();
+        let shown = rows.iter().map(|row| (&*row.flags, row.ack)).collect::<Vec<_>>();
+        assert_eq!(shown, [("", Some(2_001)), ("RST", Some(2_001)), ("RST", None)]);
     }
 }

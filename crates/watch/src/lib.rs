@@ -5,6 +5,7 @@
 //! keep sums over intervals of [`INTERVAL`], so memory grows with the length of a trial, not with
 //! its packets.
 
+mod current;
 mod error;
 mod follow;
 mod history;
@@ -20,7 +21,7 @@ mod unanswered;
 mod watched;
 
 pub use error::WatchError;
-pub use history::{Cursor, History, INTERVAL};
+pub use history::{Cursor, History, INTERVAL, MetConnection};
 pub use ladder::PacketRow;
 pub use overview::{Overview, Step};
 pub use packets::packets;

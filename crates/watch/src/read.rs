@@ -3,22 +3,22 @@
 use std::cell::{Cell, RefCell};
 use std::fs::File;
 use std::io::{BufRead, BufReader};
-use std::net::SocketAddr;
 use std::path::Path;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
-use tcplab_capture::{self as capture, Reader};
+use tcplab_capture::Reader;
 use tcplab_path::Fate;
 use tcplab_recording::{TruthRow, capture_file, parse_samples, parse_truth_row};
 use tcplab_trace::{Analyzer, Frame};
 use tcplab_units::{Endpoint, Instant, Span};
-use tcplab_wire::{FrameView, LinkType};
+use tcplab_wire::LinkType;
 
+use crate::current::Current;
 use crate::follow::{Growing, IsDone, REST};
-use crate::sink::{Current, HistorySink, Pending};
+use crate::sink::{HistorySink, Pending};
 use crate::trial::SharedHistory;
 
 /// The longest line, bytes: a sample has some 400.
@@ -59,16 +59,16 @@ fn capture(
     };
     let Some(file) = Growing::open(&file, is_done, stop, before_rest) else { return };
     let Ok(mut reader) = Reader::new(file) else { return };
-    let mut analyzer = None;
+    let mut begun = None;
     let current = Rc::new(Cell::new(Current::default()));
     while !stop.load(Ordering::Relaxed)
         && let Ok(Some(record)) = reader.next_record()
     {
         let Some(time) = record.time else { continue };
-        let analyzer = analyzer.get_or_insert_with(|| {
+        let (analyzer, shift, zero_ns) = begun.get_or_insert_with(|| {
             let shift = await_time_of_first(now, end, is_done);
             let sink = HistorySink::new(Rc::clone(&pending), shift, Rc::clone(&current));
-            Analyzer::with_sink(sink).with_jobs(1)
+            (Analyzer::with_sink(sink).with_jobs(1), shift, time.as_nanos())
         });
         let comments = record.comments().collect::<Vec<_>>().join("; ");
         let frame = Frame {
@@ -78,21 +78,17 @@ fn capture(
             original_len: record.original_len,
             comment: (!comments.is_empty()).then_some(&*comments),
         };
-        current.set(Current {
-            frame: current.get().frame + 1,
-            ends: ends_of(record.captured, record.original_len),
-            is_sent: record.direction().map(|it| it == capture::Direction::Outbound),
-        });
+        let now = Current::of(&record, current.get().frame + 1);
+        current.set(now);
         analyzer.packet(&frame);
+        if now.is_bare_reset {
+            let since = Span::from_nanos(time.as_nanos().saturating_sub(*zero_ns));
+            let at = Instant::ZERO + *shift + since;
+            pending.borrow_mut().reset(&now, at, frame.comment.map(str::to_owned));
+        }
     }
-    drop(analyzer);
+    drop(begun);
     pending.borrow_mut().pass_on();
-}
-
-/// From where to where a packet goes.
-fn ends_of(captured: &[u8], original_len: u32) -> Option<[SocketAddr; 2]> {
-    let tcp = FrameView::new(LinkType::RawIp, captured, original_len).tcp()?;
-    Some([(tcp.src(), tcp.src_port()).into(), (tcp.dst(), tcp.dst_port()).into()])
 }
 
 /// The path's log is flushed a moment after the captures.

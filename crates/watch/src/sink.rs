@@ -6,26 +6,17 @@ use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::rc::Rc;
 
-use tcplab_trace::{Ack, Connection, FlowId, Segment, Sink};
+use tcplab_trace::{Ack, Connection, FlowId, Segment, Sink, TcpState};
 use tcplab_units::{Endpoint, Instant, Span};
 
-use crate::history::FlowKey;
+use crate::current::Current;
+use crate::history::{FlowKey, MetConnection};
+use crate::ladder::Reset;
 use crate::trial::SharedHistory;
 use crate::unanswered::Unanswered;
 
 /// The latest connections that are known by their ends.
 const CONNECTIONS: usize = 1_000;
-
-/// The packet that is being analysed.
-#[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Current {
-    /// From 1.
-    pub(super) frame: u64,
-    /// From which end to which.
-    pub(super) ends: Option<[SocketAddr; 2]>,
-    /// Whether it was sent by the end that captured it, if the capture says so.
-    pub(super) is_sent: Option<bool>,
-}
 
 /// What is known of a connection.
 #[derive(Debug, Clone)]
@@ -54,6 +45,7 @@ struct Event {
 enum What {
     Segment(Segment),
     Ack(Ack, Option<Span>),
+    Reset(Reset),
 }
 
 /// Events that the history does not have yet. They go there together, as three readers share it.
@@ -71,6 +63,18 @@ impl Pending {
 
     pub(super) fn new(history: SharedHistory, end: Endpoint) -> Pending {
         Pending { history, end, events: Vec::with_capacity(Pending::MOST) }
+    }
+
+    /// A reset of which the analyser says nothing, as it acknowledges nothing. One that belongs to
+    /// no connection is left out.
+    pub(super) fn reset(&mut self, now: &Current, at: Instant, comment: Option<String>) {
+        let (Some(ends), Some(is_own)) = (now.ends, now.is_sent) else { return };
+        // It belongs to the latest connection, which may have begun just now.
+        self.pass_on();
+        let Some(connection) = self.history.lock().latest_connection(ends) else { return };
+        let key = FlowKey { connection, forward: self.end == Endpoint::Client, ends: Some(ends) };
+        let what = What::Reset(Reset { frame: now.frame, at, comment });
+        self.push(Event { key, at, is_own, what });
     }
 
     fn push(&mut self, event: Event) {
@@ -105,6 +109,10 @@ impl Pending {
                         history.packet(|it| it.ack(key.connection, !is_own, &ack, at));
                     }
                 }
+                What::Reset(reset) if has_packets => {
+                    history.packet(|it| it.reset(key.connection, is_own, reset));
+                }
+                What::Reset(_) => {}
             }
         }
     }
@@ -184,6 +192,20 @@ impl Sink for HistorySink {
         let is_own = flow.forward == known.is_client_here;
         let rtt = is_own.then(|| known.unanswered.answered(ack.ack, at)).flatten();
         self.pending.borrow_mut().push(Event { key, at, is_own, what: What::Ack(ack, rtt) });
+    }
+
+    fn states(&mut self, connection: usize, [client, server]: [Option<TcpState>; 2]) {
+        if self.end == Endpoint::Server {
+            return;
+        }
+        let Some((Known { number, ends: Some(ends), is_client_here, .. }, _)) =
+            self.find(connection)
+        else {
+            return;
+        };
+        let states = if *is_client_here { [client, server] } else { [server, client] };
+        let met = MetConnection { connection: *number, ends: *ends, states };
+        self.pending.borrow().history.lock().met(met);
     }
 
     fn connection(&mut self, _: usize, _: &Connection) {}

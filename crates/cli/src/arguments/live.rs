@@ -11,6 +11,15 @@ pub(crate) enum LiveMode {
     Plain,
 }
 
+/// How to show traffic.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum LineMode {
+    /// One line that changes, on a terminal; else as `plain`
+    Line,
+    /// Print a line a second
+    Plain,
+}
+
 #[derive(Debug, Clone, Args)]
 pub(crate) struct LiveChoice {
     /// Show what happens while it happens [default: on the whole screen]

@@ -48,7 +48,7 @@ pub(crate) use expectation::{Amount, Expectation, Measure};
 pub(crate) use fidelity::FidelityArguments;
 pub(crate) use json::{JsonArguments, RUNS, ResultArguments};
 pub(crate) use kernel::{BuildArguments, KernelArguments, KernelCommand};
-pub(crate) use live::LiveMode;
+pub(crate) use live::{LineMode, LiveMode};
 pub(crate) use load::{BulkDirection, LoadArguments};
 pub(crate) use manual::{CompletionsArguments, ManArguments, Shell};
 pub(crate) use metrics::MetricsArguments;

@@ -9,6 +9,7 @@ use tcplab_units::Span;
 use super::amount::bytes;
 use super::duration::{of_measurement, within};
 use super::expectation::Expectation;
+use super::live::LineMode;
 use super::tuning::TuningArguments;
 use super::ui::PageMode;
 use super::virtual_time::VirtualArguments;
@@ -48,11 +49,13 @@ pub(crate) struct UseArguments {
     pub(crate) ui: Option<PageMode>,
     #[command(flatten)]
     pub(crate) tuning: TuningArguments,
-    /// Print the traffic to standard error every second
+    /// Print the traffic to standard error every second [default: a line that changes on a
+    /// terminal]
     ///
-    /// Not on a terminal where a program of `tcplab shell` prints, too: see --live-log.
-    #[arg(long)]
-    pub(crate) live: bool,
+    /// Not on a terminal where a program of `tcplab shell` prints, too: see --live-log and --ui.
+    #[arg(long, value_name = "HOW", num_args = 0..=1, require_equals = true)]
+    #[arg(default_missing_value = "line")]
+    pub(crate) live: Option<LineMode>,
     /// Append the traffic to this file every second; follow it by `tail -f`
     #[arg(long, value_name = "FILE", conflicts_with = "live")]
     pub(crate) live_log: Option<PathBuf>,

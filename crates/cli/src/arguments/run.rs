@@ -124,7 +124,8 @@ pub(crate) struct RunArguments {
     /// `calibrating`, `warming-up`, `started`, `progress`, `failed`, `flawed`, `stored`, `skipped`,
     /// `analysing`, `reporting`, and at last, unless the run failed, `finished`. A line of standard
     /// input such as {"rate": "5 Mbit/s"} changes the path of the trial that runs in real time,
-    /// with the keys of `[[path.events]]` except `at`; `path-changed` or `path-refused` answers.
+    /// with the keys of `[[path.events]]` except `at`; `path-changed` or `path-refused` answers. Of
+    /// a folder, `part` comes before each experiment, and `part-finished` after it.
     #[arg(long, conflicts_with_all = ["verbose", "quiet", "dry_run", "json", "junit", "live"])]
     pub(crate) control: bool,
     #[command(flatten)]

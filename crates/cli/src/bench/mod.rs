@@ -135,7 +135,7 @@ fn request(arguments: &BenchArguments, path: &str) -> Result<ShellRequest> {
         snaplen: arguments.capture.as_ref().map(|_| arguments.snaplen.unwrap_or(HEADERS)),
         ui: None,
         tuning: arguments.tuning.clone(),
-        live: false,
+        live: None,
         live_log: None,
         quiet: true,
         json: JsonArguments::default(),

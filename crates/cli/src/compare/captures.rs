@@ -1,5 +1,6 @@
 //! Compares two captures.
 
+use std::iter;
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -19,6 +20,7 @@ use tcplab_trace::{Analyzer, Connection, Sink};
 use super::outputs::Outputs;
 use crate::arguments::CompareArguments;
 use crate::output::{in_document, print_note};
+use crate::work::Work;
 use tcplab_actions::{TwoPoints, dropped_frames, find_two_points, open};
 
 /// Pairs of connections that are compared, those with the most data.
@@ -38,7 +40,7 @@ pub(super) fn compare(files: [&Path; 2], arguments: &CompareArguments) -> Result
             quoted(&server.to_string_lossy()),
         ));
     }
-    let sums = [sums(files[0])?, sums(files[1])?];
+    let sums = [sums(files[0], "connections of A")?, sums(files[1], "connections of B")?];
     for (name, connections) in names.iter().zip(&sums) {
         if connections.is_empty() {
             bail!("no TCP connection in {name}");
@@ -52,8 +54,8 @@ pub(super) fn compare(files: [&Path; 2], arguments: &CompareArguments) -> Result
     pairs.truncate(MAX_PAIRS);
     let alone = [0, 1].map(|side: usize| sums[side].len() - pairs.len());
     let whole = [
-        whole(files[0], pairs.iter().map(|(x, _)| *x))?,
-        whole(files[1], pairs.iter().map(|(_, y)| *y))?,
+        whole(files[0], "packets of A", pairs.iter().map(|(x, _)| *x))?,
+        whole(files[1], "packets of B", pairs.iter().map(|(_, y)| *y))?,
     ];
     let close: Vec<CloseUp<'_>> = pairs
         .iter()
@@ -118,18 +120,30 @@ fn json(captures: &[String; 2], pairs: &[CapturedPair]) -> Result<String> {
 }
 
 /// All connections, without their packets.
-fn sums(file: &Path) -> Result<Vec<Connection>> {
+fn sums(file: &Path, part: &'static str) -> Result<Vec<Connection>> {
     let mut analyzer = Analyzer::with_sink(Sums::default());
-    analyzer.read(open(file)?);
+    let reader = open(file)?;
+    let progress = Work::of_reading(iter::once(reader.source()));
+    progress.goes_on(part);
+    analyzer.read(reader);
+    drop(progress);
     let mut found = analyzer.finish_into().1.0;
     found.sort_by_key(|(index, _)| *index);
     Ok(found.into_iter().map(|(_, connection)| connection).collect())
 }
 
 /// Some connections, with their packets.
-fn whole(file: &Path, places: impl Iterator<Item = usize>) -> Result<Vec<(usize, Connection)>> {
+fn whole(
+    file: &Path,
+    part: &'static str,
+    places: impl Iterator<Item = usize>,
+) -> Result<Vec<(usize, Connection)>> {
     let mut analyzer = Analyzer::with_sink(Chosen::new(places));
-    analyzer.read(open(file)?);
+    let reader = open(file)?;
+    let progress = Work::of_reading(iter::once(reader.source()));
+    progress.goes_on(part);
+    analyzer.read(reader);
+    drop(progress);
     let mut connections = analyzer.finish_into().1.into_connections();
     if let Some(frames) = dropped_frames(file)? {
         for (_, connection) in &mut connections {

@@ -22,6 +22,7 @@ use crate::arguments::{CompareArguments, RUNS};
 use crate::exit::FAILED;
 use crate::output::{in_document, print_note};
 use crate::packets_gone;
+use crate::work::Work;
 use outputs::Outputs;
 
 /// Cases with packet graphs on the page, the worst first.
@@ -50,14 +51,18 @@ pub(crate) fn compare(arguments: &CompareArguments) -> Result<ExitCode> {
         }
         _ => {}
     }
+    let work = Work::of_parts("reading the runs");
     let runs = places.iter().map(|place| read_run(place)).collect::<Result<Vec<Run>, _>>()?;
+    work.goes_on("comparing");
     let found = compared(arguments, &places, &runs)?;
+    work.goes_on("reading the packets that the page shows");
     let fails = |outcome: &Outcome| arguments.fail_on.fails(*outcome);
     let mut outputs = Outputs::of(arguments);
     outputs.add(arguments.json.place.as_ref(), || in_document(&COMPARISON_DOCUMENT, &found))?;
     outputs.add(arguments.markdown.as_ref(), || Ok(markdown(&found)))?;
     outputs.add(arguments.junit.as_ref(), || Ok(junit(&found, fails)))?;
     outputs.add(arguments.html.as_ref(), || page(&found, &places, &runs))?;
+    drop(work);
     outputs.finish(&compare_text(&found))?;
     let is_bad = found.count(fails) > 0;
     if arguments.annotate.is_some() {

@@ -159,6 +159,7 @@ fn data_last_until_the_last_is_acknowledged() {
         sack: Vec::new(),
         dsack: None,
         duplicate: false,
+        reset: false,
         has_data: false,
         comment: None,
         dropped: false,

@@ -109,6 +109,11 @@ impl LiveLine {
         LiveLine { is_terminal: has_seen_notes() }
     }
 
+    /// A line after the other, also on a terminal.
+    pub(crate) fn plain() -> LiveLine {
+        LiveLine { is_terminal: false }
+    }
+
     pub(crate) fn show(&self, line: &str) {
         if self.is_terminal {
             let _ = send(io::stderr().lock(), &format!("{CLEAR_LINE}{}", visible(line)));

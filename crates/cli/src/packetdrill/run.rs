@@ -24,6 +24,7 @@ use super::surroundings;
 use crate::arguments::PacketdrillArguments;
 use crate::remedied::Remedied;
 use crate::run::launcher;
+use crate::work::Work;
 
 /// How scripts are run.
 pub(super) struct Run<'a> {
@@ -84,6 +85,7 @@ impl<'a> Run<'a> {
         let count = stacks.len() * scripts.len();
         let next = AtomicUsize::new(0);
         let done = Mutex::new((0..count).map(|_| None).collect::<Vec<Option<ScriptResult>>>());
+        let progress = Work::of_steps(Some(count as u64), "scripts");
         let work = |nth: usize| {
             // Elsewhere they are slower, no more.
             let _ = tcplab_conformance::pin(nth);
@@ -95,6 +97,7 @@ impl<'a> Run<'a> {
                 let (stack, script) = (&stacks[at / scripts.len()], &scripts[at % scripts.len()]);
                 let result = self.one(stack, &script.path);
                 done.lock().unwrap_or_else(PoisonError::into_inner)[at] = Some(result);
+                progress.step();
             }
         };
         let work = &work;
@@ -103,6 +106,7 @@ impl<'a> Run<'a> {
                 scope.spawn(move || work(nth));
             }
         });
+        drop(progress);
         let done = done.into_inner().unwrap_or_else(PoisonError::into_inner);
         let mut done = done.into_iter().map(|result| result.expect("each script was run"));
         let outcomes = |stack: &Stack| StackResults {

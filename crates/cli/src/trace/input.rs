@@ -19,8 +19,8 @@ use tcplab_wire::LinkType;
 use super::frames::name_of_link;
 #[cfg(target_os = "linux")]
 use super::live;
-use super::progress::Progress;
 use crate::arguments::LiveArguments;
+use crate::work::Work;
 
 /// Threads, unless more are asked for: one that reads cannot feed more.
 const MOST_JOBS: usize = 8;
@@ -186,7 +186,7 @@ impl<'a> Input<'a> {
         }
         let names = files.iter().map(|file| name(file)).collect();
         let readers = files.iter().map(|file| open(file)).collect::<Result<Vec<_>>>()?;
-        let progress = Progress::of(readers.iter().map(Reader::source));
+        let progress = Work::of_reading_quietly(readers.iter().map(Reader::source));
         let links = links(&read_captures(files, readers, filter, &mut analyzer));
         drop(progress);
         Ok(self.passed(analyzer.finish_into(), names, links))

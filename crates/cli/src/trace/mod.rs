@@ -12,7 +12,6 @@ mod json;
 mod live;
 mod outputs;
 mod overview;
-mod progress;
 mod span;
 mod spool;
 

@@ -247,7 +247,14 @@ fn live_on_a_pipe_prints_lines() {
 #[test]
 fn shell_refuses_lines_on_the_terminal_of_its_program() {
     let home = Home::new();
-    let (status, seen) = OnTerminal::start(home.command("shell dsl-25 --live -- true")).end();
-    assert_eq!(status.code(), Some(2), "{seen}");
-    assert!(seen.contains("--live-log FILE"), "{seen}");
+    for live in ["--live", "--live=plain"] {
+        let command = home.command(&format!("shell dsl-25 {live} -- true"));
+        let (status, seen) = OnTerminal::start(command).end();
+        assert_eq!(status.code(), Some(2), "{seen}");
+        assert!(seen.contains("--live-log FILE"), "{seen}");
+    }
+    // There is no whole screen beside a program.
+    let refused = home.run("shell dsl-25 --live=screen -- true");
+    assert_eq!(refused.code, Some(2), "{}", refused.stderr);
+    assert!(refused.stderr.contains("line, plain"), "{}", refused.stderr);
 }

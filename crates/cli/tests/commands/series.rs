@@ -4,6 +4,7 @@ use std::process::Stdio;
 use std::thread;
 
 use rustix::process::{Pid, Signal, kill_process};
+use serde_json::Value;
 
 use crate::home::{Ended, Home, everything, names};
 
@@ -57,6 +58,44 @@ fn directory_runs_in_order_with_a_line_each() {
         assert!(home.path(report).is_file(), "{report}");
     }
     assert!(stderr.contains("experiment 2 of 3: series/three.toml"), "{stderr}");
+}
+
+/// For the page: each experiment is a part, and the last line says that all is done.
+#[test]
+fn series_is_told_in_parts() {
+    let (possible, impossible) = (experiment(0), experiment(1000));
+    let home = home(&[("one", &possible), ("two", &impossible)]);
+    let mut child = home
+        .command("run series --world sim --control")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    // Its end would stop the series.
+    let input = child.stdin.take();
+    let ended = child.wait_with_output().unwrap();
+    drop(input);
+    let said = String::from_utf8_lossy(&ended.stderr);
+    assert_eq!((ended.status.code(), &*said), (Some(1), ""));
+    let events: Vec<Value> =
+        ended.stdout.split(|it| *it == b'\n').filter(|line| !line.is_empty()).map(json).collect();
+    let told: Vec<&str> = events
+        .iter()
+        .filter_map(|it| it["event"].as_str())
+        .filter(|it| ["part", "begun", "part-finished", "finished"].contains(it))
+        .collect();
+    let each = ["part", "begun", "part-finished"];
+    assert_eq!(told, [&each[..], &each, &["finished"]].concat());
+    let parts: Vec<&Value> = events.iter().filter(|it| it["event"] == "part").collect();
+    assert_eq!((&parts[1]["index"], &parts[1]["total"]), (&2.into(), &2.into()));
+    assert_eq!(parts[0]["name"], "series/one.toml");
+    let claims = events.iter().filter(|it| it["event"] == "part-finished");
+    assert_eq!(claims.map(|it| it["claims"]["failed"].clone()).collect::<Vec<_>>(), [0, 1]);
+}
+
+fn json(line: &[u8]) -> Value {
+    serde_json::from_slice(line).unwrap()
 }
 
 /// The headers of one trial of each case, unless a scenario says otherwise.

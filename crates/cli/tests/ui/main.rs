@@ -3,6 +3,7 @@
 //! What a person sees and does is tested in a browser (`scripts/page-tests.sh`).
 
 mod attacks;
+mod bridged;
 mod captures;
 mod document;
 mod learn;
@@ -14,3 +15,4 @@ mod runs;
 #[allow(dead_code, reason = "documents are checked elsewhere")]
 mod schema;
 mod traffic;
+mod watched;

@@ -153,3 +153,24 @@ fn names_with_markup_stay_text() {
     let report = page.get(it.json()["report"].as_str().unwrap()).text();
     assert!(!report.contains("<script>alert"), "the title is a script");
 }
+
+/// All experiments of a folder are one job; a page names none of its own.
+#[test]
+fn folder_is_run_as_a_series() {
+    let page = Page::start();
+    for folder in ["", "..", "/etc", "no-such-folder", "--runs=x"] {
+        let refused = page.post("/api/jobs", &json!({ "do": "series", "folder": folder }));
+        assert_eq!(refused.status, 404, "{folder}: {}", refused.text());
+    }
+    let wish = json!({ "do": "series", "folder": "haiku-tcp", "world": "sim", "quick": true });
+    let id = page.begin(&wish);
+    let state = until(|| {
+        let state = page.get(&format!("/api/jobs/{id}")).json();
+        state["run"].is_string().then_some(state)
+    });
+    assert_eq!(state["command"].as_str().unwrap().find("tcplab run haiku-tcp"), Some(0), "{state}");
+    assert_eq!(page.post(&format!("/api/jobs/{id}/stop"), &json!({})).status, 200);
+    let state = page.wait(id);
+    assert_eq!(state["is_finished"], false, "{state}");
+    assert!(state["run"].as_str().unwrap().starts_with("haiku-tcp"), "{state}");
+}

@@ -106,6 +106,7 @@ mod tests {
             sack: Vec::new(),
             dsack: None,
             duplicate: false,
+            reset: false,
             has_data: false,
             comment: None,
             dropped: false,

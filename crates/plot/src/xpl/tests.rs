@@ -235,6 +235,7 @@ fn small<S: XplFiles>(sink: &mut XplSink<S>) {
         sack: vec![],
         dsack: None,
         duplicate: false,
+        reset: false,
         has_data: false,
         comment: None,
         dropped: false,

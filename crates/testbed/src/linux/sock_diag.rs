@@ -66,6 +66,8 @@ const ANSWER: usize = 72;
 const AF_INET: u8 = 2;
 const AF_INET6: u8 = 10;
 const IPPROTO_TCP: u8 = 6;
+/// include/uapi/linux/inet_diag.h.
+const INET_DIAG_INFO: u8 = 2;
 /// ESTABLISHED to CLOSING, a bit each.
 const ALL_STATES: u32 = 0xfff;
 
@@ -76,19 +78,10 @@ impl TcpSocket {
     /// # Errors
     /// When the kernel does not list them: it was built without, or a sandbox forbids it.
     pub fn all() -> io::Result<Vec<TcpSocket>> {
-        let mut socket = Socket::new(NETLINK_SOCK_DIAG)?;
-        socket.bind_auto()?;
-        socket.connect(&NetlinkAddr::new(0, 0))?;
         let mut found = Vec::new();
-        for family in [AF_INET, AF_INET6] {
-            socket.send(&question(family), 0)?;
-            loop {
-                let (answer, _) = socket.recv_from_full()?;
-                if take(&answer, &mut found)? {
-                    break;
-                }
-            }
-        }
+        Lister::here()?.ask(0, |answer| {
+            found.extend(answer.first_chunk().and_then(TcpSocket::read));
+        })?;
         Ok(found)
     }
 
@@ -124,19 +117,74 @@ impl TcpSocket {
     }
 }
 
-fn question(family: u8) -> [u8; HEADER + QUESTION] {
+/// Lists the sockets of one network namespace, whichever the thread is in that asks.
+#[derive(Debug)]
+pub(crate) struct Lister(Socket);
+
+impl Lister {
+    /// Of the namespace that the calling thread is in.
+    pub(crate) fn here() -> io::Result<Lister> {
+        let mut socket = Socket::new(NETLINK_SOCK_DIAG)?;
+        socket.bind_auto()?;
+        socket.connect(&NetlinkAddr::new(0, 0))?;
+        Ok(Lister(socket))
+    }
+
+    /// All sockets, each with its `struct tcp_info`, which one in TIME-WAIT does not have.
+    pub(crate) fn with_info(
+        &self,
+        mut take: impl FnMut(&TcpSocket, Option<&[u8]>),
+    ) -> io::Result<()> {
+        self.ask(1 << (INET_DIAG_INFO - 1), |answer| {
+            if let Some((fixed, attributes)) = answer.split_first_chunk()
+                && let Some(socket) = TcpSocket::read(fixed)
+            {
+                take(&socket, attribute(attributes, INET_DIAG_INFO));
+            }
+        })
+    }
+
+    /// Asks for these extensions (INET_DIAG_*); hands over each answer.
+    fn ask(&self, extensions: u8, mut hand_over: impl FnMut(&[u8])) -> io::Result<()> {
+        for family in [AF_INET, AF_INET6] {
+            self.0.send(&question(family, extensions), 0)?;
+            loop {
+                let (answer, _) = self.0.recv_from_full()?;
+                if take(&answer, &mut hand_over)? {
+                    break;
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The value of an attribute (`struct rtattr`: length, kind, value), if it is there.
+fn attribute(mut bytes: &[u8], wanted: u8) -> Option<&[u8]> {
+    while let Some(header) = bytes.first_chunk::<4>() {
+        let [len, kind] = [0, 2].map(|at| u16::from_ne_bytes(part(header, at)));
+        let value = bytes.get(4..len.into())?;
+        if kind == u16::from(wanted) {
+            return Some(value);
+        }
+        bytes = bytes.get(usize::from(len).next_multiple_of(4)..)?;
+    }
+    None
+}
+
+fn question(family: u8, extensions: u8) -> [u8; HEADER + QUESTION] {
     let mut bytes = [0; HEADER + QUESTION];
     let mut put = |at: usize, value: &[u8]| bytes[at..at + value.len()].copy_from_slice(value);
     put(0, &((HEADER + QUESTION) as u32).to_ne_bytes());
     put(4, &SOCK_DIAG_BY_FAMILY.to_ne_bytes());
     put(6, &REQUEST_AND_DUMP.to_ne_bytes());
-    put(HEADER, &[family, IPPROTO_TCP]);
+    put(HEADER, &[family, IPPROTO_TCP, extensions]);
     put(HEADER + 4, &ALL_STATES.to_ne_bytes());
     bytes
 }
 
-/// Takes the sockets from one message; whether it was the last.
-fn take(mut bytes: &[u8], found: &mut Vec<TcpSocket>) -> io::Result<bool> {
+/// Hands over the sockets in one message; whether it was the last.
+fn take(mut bytes: &[u8], hand_over: &mut impl FnMut(&[u8])) -> io::Result<bool> {
     while let Some(header) = bytes.first_chunk::<HEADER>() {
         let len = u32::from_ne_bytes(part(header, 0)) as usize;
         let Some(message) = bytes.get(HEADER..len) else {
@@ -148,7 +196,7 @@ fn take(mut bytes: &[u8], found: &mut Vec<TcpSocket>) -> io::Result<bool> {
                 let number = message.first_chunk().map_or(0, |code| i32::from_ne_bytes(*code));
                 return Err(io::Error::from_raw_os_error(-number));
             }
-            _ => found.extend(message.first_chunk().and_then(TcpSocket::read)),
+            _ => hand_over(message),
         }
         // Each begins at a multiple of four (NLMSG_ALIGN).
         bytes = bytes.get(len.next_multiple_of(4)..).unwrap_or_default();
@@ -223,18 +271,31 @@ mod tests {
     }
 
     #[test]
+    fn attribute_is_found_behind_others_and_never_beyond_the_end() {
+        let bytes = [[5_u16, 8].map(u16::to_ne_bytes).concat(), vec![7, 0, 0, 0]].concat();
+        let info = [[6_u16, 2].map(u16::to_ne_bytes).concat(), vec![1, 2]].concat();
+        let all = [bytes, info].concat();
+        assert_eq!(attribute(&all, INET_DIAG_INFO), Some(&[1, 2][..]));
+        assert_eq!(attribute(&all, 3), None);
+        for end in 0..all.len() {
+            assert_eq!(attribute(&all[..end], INET_DIAG_INFO), None);
+        }
+        assert_eq!(attribute(&[0; 8], INET_DIAG_INFO), None);
+    }
+
+    #[test]
     fn kernel_refusal_is_an_error() {
         let mut bytes = [0; HEADER + 4];
         bytes[..4].copy_from_slice(&20_u32.to_ne_bytes());
         bytes[4..6].copy_from_slice(&ERROR.to_ne_bytes());
         bytes[HEADER..].copy_from_slice(&(-2_i32).to_ne_bytes());
-        let error = take(&bytes, &mut Vec::new()).unwrap_err();
+        let error = take(&bytes, &mut |_| ()).unwrap_err();
         assert_eq!(error.kind(), io::ErrorKind::NotFound);
         bytes[..4].copy_from_slice(&400_u32.to_ne_bytes());
-        assert!(take(&bytes, &mut Vec::new()).is_err());
+        assert!(take(&bytes, &mut |_| ()).is_err());
         bytes[..4].copy_from_slice(&20_u32.to_ne_bytes());
         bytes[4..6].copy_from_slice(&DONE.to_ne_bytes());
-        assert!(take(&bytes, &mut Vec::new()).unwrap());
-        assert!(!take(&[], &mut Vec::new()).unwrap());
+        assert!(take(&bytes, &mut |_| ()).unwrap());
+        assert!(!take(&[], &mut |_| ()).unwrap());
     }
 }

@@ -1,6 +1,6 @@
 //! What the analysis of a part of all connections finds.
 
-use crate::{Ack, Connection, Episode, FlowId, LimitPeriod, Segment, Spurious, Stall};
+use crate::{Ack, Connection, Episode, FlowId, LimitPeriod, Segment, Spurious, Stall, TcpState};
 
 /// One result. Connections have numbers in their part, which are used again: a number belongs to
 /// the latest connection that began with it.
@@ -18,6 +18,8 @@ pub(super) enum Found {
     Stall(FlowId, Stall),
     Limit(FlowId, LimitPeriod),
     Spurious(FlowId, u64, Spurious),
+    /// The states of client and server changed.
+    States(u32, [Option<TcpState>; 2]),
     Connection(u32, Box<Connection>),
     /// The latest packet is of this connection; only if that is [logged](super::FrameLog).
     Owner(u32),

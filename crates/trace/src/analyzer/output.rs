@@ -92,6 +92,7 @@ impl<S: Sink> Output<S> {
             Found::Spurious(flow, frame, why) => {
                 self.sink.spurious(self.flow(part, flow), frame, why);
             }
+            Found::States(number, states) => self.sink.states(self.index(part, number), states),
             Found::Connection(number, mut connection) => {
                 let index = self.index(part, number);
                 connection.reuses = self.reuses.remove(&(index as u32));

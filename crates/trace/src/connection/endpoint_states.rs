@@ -98,6 +98,10 @@ impl EndpointStates {
     pub(crate) fn side(&self, client: bool) -> &EndpointState {
         if client { &self.client } else { &self.server }
     }
+    /// The states of client and server, as far as they are known.
+    pub(crate) fn states(&self) -> [Option<TcpState>; 2] {
+        [self.client.state(), self.server.state()]
+    }
     pub(crate) fn after_close(&self) -> u64 {
         self.after_close
     }

@@ -18,7 +18,9 @@ use crate::fast_path;
 use crate::fold::folded;
 use crate::observers::Event;
 use crate::packet::Packet;
-use crate::{Ack, CapturePoint, Confidence, Connection, Episode, Flow, Life, Roles, Segment};
+use crate::{
+    Ack, CapturePoint, Confidence, Connection, Episode, Flow, Life, Roles, Segment, TcpState,
+};
 
 /// The soonest SYN retransmission (RFC 6298 section 2.1: one second; some stacks are faster).
 const SOONEST: Span = Span::from_millis(100);
@@ -70,6 +72,8 @@ pub(crate) struct PacketOutcome {
     pub(crate) forward: bool,
     pub(crate) segment: Option<Box<Segment>>,
     pub(crate) heard: AckOutcome,
+    /// The states of client and server that it led to, for a sink.
+    pub(crate) states: Option<[Option<TcpState>; 2]>,
     /// Its sequence number is outside the connection's range.
     pub(crate) out_of_place: bool,
     /// State was dropped because a bound was reached.
@@ -90,7 +94,8 @@ impl PacketOutcome {
     #[inline]
     pub(crate) fn is_ordinary(&self) -> bool {
         let AckOutcome { ack, episodes, spurious, .. } = &self.heard;
-        self.segment.is_none() && ack.is_none() && episodes.is_empty() && spurious.is_empty()
+        let is_silent = self.segment.is_none() && ack.is_none() && self.states.is_none();
+        is_silent && episodes.is_empty() && spurious.is_empty()
     }
 }
 
@@ -243,13 +248,19 @@ impl ConnectionState {
             return PacketOutcome { forward, out_of_place: true, ..PacketOutcome::default() };
         };
         let mut heard = other.answered(packet, window, passed.copy);
+        let before = packet.wanted.then(|| self.endpoint_states.states());
         self.endpoint_states.follow(packet, forward);
+        let states = before.and_then(|before| {
+            let now = self.endpoint_states.states();
+            (now != before).then_some(now)
+        });
         self.history.follow(packet, forward, heard.gaps);
         if !heard.episodes.is_empty() {
             heard.episodes = visible(heard.episodes, self.tap(!forward).0);
         }
         let gave_up = take(&mut self.forward.gave_up) | take(&mut self.reverse.gave_up);
-        PacketOutcome { forward, segment: passed.segment, heard, out_of_place: false, gave_up }
+        let segment = passed.segment;
+        PacketOutcome { forward, segment, heard, states, out_of_place: false, gave_up }
     }
 
     /// The new events of one direction's observers.

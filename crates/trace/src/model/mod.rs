@@ -403,6 +403,7 @@ pub enum CapturePoint {
 
 /// One packet seen as an acknowledgement.
 #[derive(Debug, Clone, PartialEq)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 pub struct Ack {
     /// When it passed the capture point.
     pub at: Instant,
@@ -418,6 +419,8 @@ pub struct Ack {
     pub dsack: Option<Range>,
     /// A duplicate acknowledgement (RFC 5681 section 2, with or without SACK blocks).
     pub duplicate: bool,
+    /// The packet is a reset (RST).
+    pub reset: bool,
     /// It carries data of its own.
     pub has_data: bool,
     /// What the capture's comments say of it.

@@ -31,6 +31,9 @@ impl fmt::Display for LostSegment {
 
 impl fmt::Display for Ack {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.reset {
+            f.write_str("RST ")?;
+        }
         write!(f, "ack {}", self.ack)?;
         if let Some(again) = self.dsack {
             write!(f, " DSACK {again}")?;

@@ -13,6 +13,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use tcplab_path::PathChange;
 use tcplab_recording::make_private_directories;
+use tcplab_scenario::catalogue;
 use tokio::sync::mpsc;
 use tokio_stream::Stream;
 use tokio_stream::wrappers::ReceiverStream;
@@ -48,6 +49,16 @@ pub(super) enum Wish {
         /// One case and one trial of it alone, with all packets.
         case: Option<String>,
         trial: Option<u32>,
+    },
+    /// Run all built-in experiments of a folder.
+    Series {
+        folder: String,
+        /// `auto`, `kernel` or `sim`.
+        #[serde(default = "auto")]
+        world: String,
+        #[serde(default)]
+        quick: bool,
+        trials: Option<u32>,
     },
     /// Go on with a run that was stopped.
     Resume { run: String },
@@ -96,6 +107,17 @@ fn arguments(ui: &Ui, wish: Wish) -> Result<Vec<String>, Refusal> {
                 arguments.extend(number.map(|it| format!("{flag}={it}")));
             }
             arguments.extend(case.map(|case| format!("--case={case}")));
+        }
+        Wish::Series { folder, world, quick, trials } => {
+            // Only of the catalogue: a page names no files.
+            let prefix = format!("{folder}/");
+            if folder.is_empty() || !catalogue().iter().any(|(name, _)| name.starts_with(&prefix)) {
+                return Err(Refusal::missing(format!("no built-in experiments in `{folder}`")));
+            }
+            arguments.push(folder);
+            arguments.extend(["--runs".into(), runs, "--world".into(), world]);
+            arguments.extend(quick.then(|| "--quick".into()));
+            arguments.extend(trials.map(|it| format!("--trials={it}")));
         }
         Wish::Resume { run } => {
             let path = run_directory(&ui.runs, &run)?;

@@ -72,6 +72,7 @@ pub(crate) fn traffic_routes(traffic: Arc<TrafficPage>) -> Router {
     Router::new()
         .route("/api/traffic", get(traffic::state))
         .route("/api/traffic/live", get(traffic::live))
+        .route("/api/traffic/connections", get(traffic::connections))
         .route("/api/traffic/packets", get(traffic::packets))
         .route("/api/traffic/change", post(traffic::change))
         .route("/api/openapi.json", get(document::openapi))

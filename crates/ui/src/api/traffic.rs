@@ -38,7 +38,7 @@ pub(super) async fn live(
 
 async fn pass_on(traffic: Arc<TrafficPage>, sender: mpsc::Sender<Result<Event, Infallible>>) {
     let _watching = traffic.begin_to_watch();
-    let (mut cursor, mut changes) = (Cursor::default(), 0);
+    let (mut cursor, mut changes, mut connections) = (Cursor::default(), 0, Value::Null);
     loop {
         let is_ended = traffic.is_over();
         let (history, is_read) = {
@@ -49,6 +49,11 @@ async fn pass_on(traffic: Arc<TrafficPage>, sender: mpsc::Sender<Result<Event, I
         if traffic.changes() > changes {
             changes = traffic.changes();
             told.push(("path", traffic.state()));
+        }
+        let met = traffic.connections();
+        if met != connections {
+            connections = met.clone();
+            told.push(("connections", met));
         }
         let is_over = is_ended && is_read;
         if is_over {
@@ -68,6 +73,11 @@ async fn pass_on(traffic: Arc<TrafficPage>, sender: mpsc::Sender<Result<Event, I
             return;
         }
     }
+}
+
+/// The latest connections, and where both ends of each are.
+pub(super) async fn connections(State(traffic): State<Arc<TrafficPage>>) -> Json<Value> {
+    Json(traffic.connections())
 }
 
 /// The latest packets, one by one.

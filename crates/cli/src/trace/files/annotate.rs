@@ -10,8 +10,8 @@ use tcplab_trace::{
 };
 
 use super::super::input::Input;
-use super::super::progress::Progress;
 use crate::output::{Output, commit, counted, print_note};
+use crate::work::Work;
 use tcplab_actions::name;
 
 /// Comments on frames: explanations, and the findings they are evidence of. Only findings that need
@@ -66,7 +66,7 @@ pub(super) fn copy(input: &Input<'_>, mut output: Output, comments: &Comments) -
     };
     let unread = |error: &dyn std::fmt::Display| anyhow!("{}: {error}", name(file));
     let source = Source::open(Path::new(file)).map_err(|error| unread(&error))?;
-    let progress = Progress::of(std::iter::once(&source));
+    let progress = Work::of_reading_quietly(std::iter::once(&source));
     let said = |frame| comments.explanations.of(frame);
     let copied = tcplab_capture::annotate(source, &mut output, said);
     drop(progress);

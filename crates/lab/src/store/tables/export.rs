@@ -30,6 +30,7 @@ pub fn write_run_table<W: Write + Send>(
     name: &str,
     format: Format,
     out: W,
+    mut trial_done: impl FnMut(),
 ) -> Result<(u64, W), LabError> {
     let failed = || LabError::file("write", Path::new(name));
     let factors = Factors::of(run);
@@ -55,6 +56,7 @@ pub fn write_run_table<W: Write + Send>(
             let trial = directory.whole(known)?;
             let mut rows = per_trial.rows(&case.name, factors.cells(index), &trial);
             rows.try_for_each(|row| table.push(row)).map_err(failed())?;
+            trial_done();
         }
     }
     table.finish(&[]).map_err(failed())

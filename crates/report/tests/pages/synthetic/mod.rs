@@ -149,6 +149,7 @@ pub(crate) fn large(count: usize) -> Trace {
                 sack: vec![],
                 dsack: None,
                 duplicate: false,
+                reset: false,
                 has_data: false,
                 comment: None,
                 dropped: false,

@@ -16,6 +16,7 @@ use super::subnet::Block;
 use crate::device::{self, Attachment, Device, DeviceEnd};
 use crate::netlink::{Netlink, Route, Way};
 use crate::process::belongs_to_caller;
+use crate::sock_diag::Lister;
 use crate::{DeviceKind, TrialError, namespace, sysctl, threads};
 
 /// The place in the order of routes of those that only say that there is no way: last.
@@ -28,6 +29,8 @@ pub(super) struct Common {
     pub(super) mtu: u32,
     /// The congestion control of programs that ask for none.
     pub(super) congestion: Option<String>,
+    /// Whether somebody looks at the sockets.
+    pub(super) is_watched: bool,
 }
 
 /// Where an end is.
@@ -52,6 +55,8 @@ pub(super) struct End {
     pub(super) name: String,
     pub(super) block: Block,
     pub(super) sockets: Sockets,
+    /// Taken by the one who looks at the sockets.
+    pub(super) lister: Option<Lister>,
 }
 
 /// A program to start, and the channel for the result.
@@ -63,6 +68,7 @@ struct Made {
     name: String,
     block: Block,
     sockets: Sockets,
+    lister: Option<Lister>,
 }
 
 impl End {
@@ -87,14 +93,14 @@ impl End {
             }
             Ok(())
         })?;
-        let Ok(Made { device, name, block, sockets }) = made.recv() else {
+        let Ok(Made { device, name, block, sockets, lister }) = made.recv() else {
             return Err(TrialError::of_thread(thread));
         };
         let device = Some(device.open()?);
         match ready.recv() {
             Ok(()) => {
                 let (orders, thread) = (Some(orders), Some(thread));
-                Ok(End { orders, thread, device, name, block, sockets })
+                Ok(End { orders, thread, device, name, block, sockets, lister })
             }
             Err(_) => Err(TrialError::of_thread(thread)),
         }
@@ -155,6 +161,8 @@ fn make(
         Device::create_as(common.kind, &attachment, bridge.as_fd())
     };
     let sockets = Sockets::here();
+    // Where the kernel lists none, none are shown.
+    let list = || common.is_watched.then(|| Lister::here().ok()).flatten();
     match place {
         EndPosition::Near(block) | EndPosition::Far(block) => {
             namespace::isolate_thread()?;
@@ -167,7 +175,8 @@ fn make(
             let _ = fs::write("/proc/sys/net/ipv4/ip_forward", "1");
             let name = device::NAME.into();
             let routes = if index == 0 { Routes::Near } else { Routes::Far };
-            Ok((Made { device, name, block, sockets }, routes))
+            let lister = list();
+            Ok((Made { device, name, block, sockets, lister }, routes))
         }
         EndPosition::Joined(host, inside) => {
             namespace::enter_thread(host.as_fd())
@@ -179,7 +188,9 @@ fn make(
                 let name = format!("tcplab{}", block.number());
                 match attach(name.clone(), block.ends()[1]) {
                     Ok(device) => {
-                        return Ok((Made { device, name, block, sockets }, Routes::Joined));
+                        let lister = list();
+                        let made = Made { device, name, block, sockets, lister };
+                        return Ok((made, Routes::Joined));
                     }
                     Err(TrialError::Setup { source, .. }) if is_taken(&source) => {}
                     Err(error) => return Err(error),

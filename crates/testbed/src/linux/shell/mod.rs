@@ -7,6 +7,7 @@
 mod ends;
 mod guard;
 pub(crate) mod offspring;
+mod seen_sockets;
 pub(crate) mod sockets;
 mod subnet;
 
@@ -24,6 +25,7 @@ use tcplab_recording::{Summary, Traffic};
 use self::ends::{Common, EndPosition};
 pub(crate) use self::guard::guarded;
 use self::guard::{GuardEnd, Guarded};
+use self::seen_sockets::SeenSockets;
 use self::subnet::Block;
 use crate::message::serde_name;
 use crate::mover::{End, Mover, Moving};
@@ -147,7 +149,8 @@ fn run(
     sysctl::keep_quiet();
     let kind = request.device.unwrap_or_else(DeviceKind::best);
     let congestion = request.congestion.clone();
-    let common = Common { kind, mtu: request.mtu, congestion };
+    let is_watched = request.moving.steered.is_some();
+    let common = Common { kind, mtu: request.mtu, congestion, is_watched };
     let far = match host {
         Some(host) => {
             let near = request.around.and_then(|(_, near)| near);
@@ -162,6 +165,11 @@ fn run(
         device: end.device.take().expect("a device just made"),
         name: addresses.next().unwrap_or_default(),
     });
+    let listers = [near.lister.take(), far.lister.take()];
+    let seen = match (&request.moving.steered, listers) {
+        (Some(watcher), [Some(near), Some(far)]) => Some(SeenSockets::begin([near, far], watcher)?),
+        _ => None,
+    };
     let mover = Mover::start(&request.moving, both)?;
     let mut session = Session {
         request,
@@ -178,6 +186,7 @@ fn run(
     let outcome = session.hold();
     let retransmissions = session.retransmissions();
     session.leave();
+    drop(seen);
     let Session { mover, near, far, .. } = session;
     let drops = near.sockets.device_drops(&near.name) + far.sockets.device_drops(&far.name);
     let summary = mover.finish(kind, |world| {

@@ -20,6 +20,11 @@ impl Block {
     /// All of them: that of a shell which joins nothing.
     pub(crate) const WHOLE: Block = Block { first: 0 };
 
+    /// Whether an address is one of a shell.
+    pub(crate) fn has(address: Ipv4Addr) -> bool {
+        address.octets()[..2] == NETWORK
+    }
+
     /// That of the shell whose near end has this address.
     pub(crate) fn of(near: Ipv4Addr) -> Option<Block> {
         match near.octets() {
