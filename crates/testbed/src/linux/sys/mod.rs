@@ -239,7 +239,7 @@ pub(crate) fn run_in_real_time() -> io::Result<()> {
 /// 95 % of all processors to such threads, of which the `fair_server` of each has 5 %: on two
 /// processors there is one such thread, on one none. What others get of its processor is not one
 /// piece of 50 ms a second, but pieces of at most a period. With less than the whole period as
-/// `sched_runtime` the processor would be idle for the rest of each: up to 0.7 ms of 4 ms with 99 %.
+/// `sched_runtime` the processor would be idle for the rest of each: up to 0.7 of 4 ms with 99 %.
 ///
 /// The thread has to [have its time accounted](account_time) regularly.
 pub(crate) fn run_by_deadlines() -> io::Result<()> {
