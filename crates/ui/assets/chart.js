@@ -125,6 +125,36 @@ export class Stretch {
   }
 }
 
+/** Between two drawings, milliseconds: 30 a second, and a little for frames that come early. */
+const DRAWN_EVERY = 25;
+/** Between two frames of a screen, milliseconds. */
+const FRAME = 17;
+
+/**
+ * When to draw what goes on: 30 times a second where there is time for it. Where frames are late
+ * the machine is busy, maybe with the trial that is shown: then drawing takes a quarter of the time.
+ */
+export class Pace {
+  constructor() {
+    this.next = 0;
+    this.late = 0;
+    /** The frame that was drawn in, until the next one tells how long it took. @type {number | null} */
+    this.drawn = null;
+  }
+  /** Whether to draw in the frame that begins. @param {number} moment */
+  isDue(moment) {
+    if (this.drawn !== null) {
+      const late = Math.max(0, moment - this.drawn - FRAME);
+      this.late += (late - this.late) / 4;
+      this.drawn = null;
+    }
+    if (moment < this.next) return false;
+    this.drawn = moment;
+    this.next = moment + DRAWN_EVERY + 3 * this.late;
+    return true;
+  }
+}
+
 /** One chart. */
 export class Chart {
   /**
@@ -165,6 +195,9 @@ export class Chart {
     this.listen();
     onTheme(() => { this.dirty = true; });
     this.width = 0;
+    /** What is outside the window is drawn when it comes into it. */
+    this.isSeen = true;
+    new IntersectionObserver((entries) => { this.isSeen = entries[entries.length - 1].isIntersecting; }).observe(this.element);
     new ResizeObserver(() => {
       this.width = this.element.clientWidth;
       this.dirty = true;
@@ -247,7 +280,7 @@ export class Chart {
   }
 
   draw() {
-    if (!this.dirty) return;
+    if (!this.dirty || !this.isSeen) return;
     this.dirty = false;
     const { canvas, stretch } = this, ratio = devicePixelRatio || 1;
     const width = this.width, height = this.options.height ?? 170;

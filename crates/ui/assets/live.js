@@ -2,7 +2,7 @@
 // A trial while it runs, and later: curves, the state of both ends, the latest packets.
 
 import { address, get, listen } from "./api.js";
-import { Chart, Series, Stretch } from "./chart.js";
+import { Chart, Pace, Series, Stretch } from "./chart.js";
 import { bytes, duration, el, rate, rounded, say, show } from "./dom.js";
 import { ladder } from "./ladder.js";
 import { knobs } from "./knobs.js";
@@ -347,12 +347,12 @@ export const watch = (place, of) => {
     if (until.length === 0) show(events, el("li", { class: "meta" }, "none so far"));
   };
 
+  const pace = new Pace();
   let factsAt = 0, before = performance.now(), isGone = false, frames = 0;
   const frame = (/** @type {number} */ moment) => {
     if (isGone) return;
     const passed = (moment - before) / 1e3;
-    // A trial that runs needs the processor more than a page that shows it: 30 frames a second.
-    if (mode === "follow" && passed < 0.025) {
+    if (mode === "follow" && !pace.isDue(moment)) {
       requestAnimationFrame(frame);
       return;
     }

@@ -2,7 +2,7 @@
 // Several trials side by side: the same quantity of each, over the same time, on the same scale.
 
 import { address, get, listen } from "./api.js";
-import { Chart, Stretch } from "./chart.js";
+import { Chart, Pace, Stretch } from "./chart.js";
 import { bytes, duration, el, rate, show } from "./dom.js";
 import { Trial } from "./live.js";
 
@@ -96,8 +96,13 @@ export const multiples = async (place, query) => {
   };
   place.addEventListener("zoomed", () => { isWhole = false; });
 
-  const frame = () => {
+  const pace = new Pace();
+  const frame = (/** @type {number} */ moment) => {
     if (isGone) return;
+    if (!pace.isDue(moment)) {
+      requestAnimationFrame(frame);
+      return;
+    }
     if (isWhole) {
       const latest = Math.max(0.01, ...[...trials.values()].map((trial) => trial.latest));
       if (stretch.until !== latest || stretch.from !== 0) stretch.show(0, latest);
