@@ -6,7 +6,7 @@ use std::{io, iter};
 
 use anyhow::{Context, Result, bail};
 use tcplab_lab::{RunDirectory, read_run};
-use tcplab_recording::{Recording, capture_file};
+use tcplab_recording::{Recording, capture_file, is_of_packets};
 use tcplab_scenario::nearest;
 use tcplab_table::{Format, TableError, TraceTable, TraceTables, write_samples, write_truth};
 use tcplab_trace::Analyzer;
@@ -90,7 +90,10 @@ impl Source {
         }
         if path.is_dir() {
             let recording = Recording::open(path)?;
-            recording.need_packets()?;
+            // One of them may be there alone.
+            if !path.read_dir()?.flatten().any(|entry| is_of_packets(&entry.path())) {
+                recording.need_packets()?;
+            }
             return Ok(Source::Trial(recording, path.to_owned()));
         }
         // Its tables are named only if it is one.
