@@ -129,10 +129,13 @@ export class Stretch {
 const DRAWN_EVERY = 25;
 /** Between two frames of a screen, milliseconds. */
 const FRAME = 17;
+/** Longer than so much, milliseconds, a frame is not taken to be late: one page opened beside it may be. */
+const LATEST = 40;
 
 /**
  * When to draw what goes on: 30 times a second where there is time for it. Where frames are late
- * the machine is busy, maybe with the trial that is shown: then drawing takes a quarter of the time.
+ * the machine is busy, maybe with the trial that is shown: then drawing takes a quarter of the time,
+ * but goes on seven times a second, which is nearly as often as there is news.
  */
 export class Pace {
   constructor() {
@@ -144,8 +147,8 @@ export class Pace {
   /** Whether to draw in the frame that begins. @param {number} moment */
   isDue(moment) {
     if (this.drawn !== null) {
-      const late = Math.max(0, moment - this.drawn - FRAME);
-      this.late += (late - this.late) / 4;
+      const late = Math.min(LATEST, Math.max(0, moment - this.drawn - FRAME));
+      this.late += (late - this.late) / 2;
       this.drawn = null;
     }
     if (moment < this.next) return false;

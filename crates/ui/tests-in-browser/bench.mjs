@@ -30,15 +30,16 @@ const ask = async (path, body) => {
 
 const median = (numbers) => [...numbers].sort((a, b) => a - b)[numbers.length >> 1];
 
-/** Notes what each frame shows, and when it was on the screen: at the latest when the next begins. */
+/** Notes what is on the screen in each frame: what was drawn last, at the latest when the next frame begins. */
 const note = (page) => page.evaluate(() => {
   const noted = window.noted = { frames: 0, first: 0, from: performance.now(), until: 0, seen: [] };
-  let before = null;
+  let before = null, drawn = -1;
   const frame = () => {
-    const trial = window.tcplabLive?.trial;
+    const trial = window.tcplabLive?.trial, count = window.tcplabLive?.frames();
     const wall = performance.timeOrigin + performance.now();
     if (before !== null) noted.seen.push([wall, before]);
-    before = trial && !trial.isOver && trial.latest > 0 ? trial.latest : null;
+    if (!trial || trial.isOver || trial.latest <= 0) before = null;
+    else if (count !== drawn) [drawn, before] = [count, trial.latest];
     if (before !== null) {
       if (noted.until === 0) [noted.from, noted.first] = [performance.now(), window.tcplabLive.frames()];
       noted.frames = window.tcplabLive.frames() - noted.first;

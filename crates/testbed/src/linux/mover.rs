@@ -15,7 +15,7 @@ use crate::capture_directory::prepare_capture;
 use crate::clock::Clock;
 use crate::device::Device;
 use crate::message::serde_name;
-use crate::recorder::recorder_queue;
+use crate::recorder::{BEHIND_PROGRAMS, recorder_queue};
 use crate::scheduling::{Scheduling, be_prompt_throughout, stay_awake};
 use crate::steering_link::SteeredEnd;
 use crate::traffic::traffic_of;
@@ -112,7 +112,7 @@ impl Mover {
                 }
                 // Nobody takes samples of sockets that are not ours.
                 let (_, no_samples) = mpsc::channel();
-                let write = move || writing.write_down(writer, &no_samples);
+                let write = move || writing.write_down(writer, &no_samples, BEHIND_PROGRAMS);
                 let recorder = threads::start("the recorder's thread", write)?;
                 (Some(queue), Some(recorder))
             }

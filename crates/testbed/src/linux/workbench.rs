@@ -21,7 +21,7 @@ use crate::bridge::{Bridge, BridgeReport};
 use crate::clock::Clock;
 use crate::device::{Device, await_carrier};
 use crate::netlink::{LinkSettings, Netlink};
-use crate::recorder::recorder_queue;
+use crate::recorder::{BEHIND_PROGRAMS, recorder_queue};
 use crate::{DeviceKind, TrialError, Tuning, namespace, scheduling, sys, sysctl, threads, trial};
 
 /// The addresses of the two rooms.
@@ -232,7 +232,7 @@ fn move_frames(
         let writer = RecordingWriter::create(directory, clock.epoch_nanos(), &addresses, *snaplen)?;
         let (end, writing) = recorder_queue(*snaplen);
         bridge_queue = Some(end);
-        let write = move || writing.write_down(writer, &samples);
+        let write = move || writing.write_down(writer, &samples, BEHIND_PROGRAMS);
         recorder = Some(threads::start("the recorder's thread", write)?);
     }
     let mut bridge = Bridge::new(clock, ends, &joint.plans, 1, joint.tuning, bridge_queue);

@@ -37,9 +37,12 @@ const PATIENCE: Duration = Duration::from_millis(50);
 /// time in man-computer conversational transactions"): half of it is left to who reads.
 const FLUSH: Duration = Duration::from_millis(50);
 
-/// The nice value of the recorder (setpriority(2)): a tenth of their
+/// The nice value of the recorder (setpriority(2)) beside programs of others: a tenth of their
 /// share where a processor is contested.
-const NICE: i32 = 10;
+pub(crate) const BEHIND_PROGRAMS: i32 = 10;
+/// The same beside endpoints of a trial, which have nice -20: a thirtieth of their share, and three
+/// times that of who watches. Where it is not allowed, [`BEHIND_PROGRAMS`].
+pub(crate) const BEHIND_ENDPOINTS: i32 = -5;
 
 /// A stretch of pages, empty or written.
 #[derive(Debug)]
@@ -309,9 +312,12 @@ impl Recorder {
         mut self,
         mut writer: RecordingWriter,
         samples: &Receiver<Looked>,
+        nice: i32,
     ) -> Result<RecordingWriter, RecordingError> {
         // Moving frames comes first: what this thread has no time for is left out and counted.
-        let _ = rustix::process::setpriority_process(None, NICE);
+        if rustix::process::setpriority_process(None, nice).is_err() {
+            let _ = rustix::process::setpriority_process(None, BEHIND_PROGRAMS);
+        }
         // Since when something has not been flushed.
         let mut unflushed: Option<time::Instant> = None;
         loop {

@@ -99,7 +99,11 @@ fn super_packets_are_written_down_as_their_segments() {
         assert_eq!((queue.frames_lost(), queue.verdicts_lost()), ([0; 2], 0));
         drop(queue);
         let (_, no_samples) = mpsc::channel();
-        finish(recorder.write_down(writer(directory.path(), snaplen), &no_samples).unwrap());
+        finish(
+            recorder
+                .write_down(writer(directory.path(), snaplen), &no_samples, BEHIND_PROGRAMS)
+                .unwrap(),
+        );
         let recording = Recording::open(directory.path()).unwrap();
         let kept = snaplen.map_or(1040, |len| len as usize);
         assert_eq!(frames(&recording, Endpoint::Client), [(kept, 1040); 3]);
@@ -131,7 +135,9 @@ fn full_recorder_queue_counts_what_it_omits() {
     queue.pass_on(|| packets + 1);
     drop(queue);
     let (_, no_samples) = mpsc::channel();
-    let mut writer = recorder.write_down(writer(directory.path(), Some(60)), &no_samples).unwrap();
+    let mut writer = recorder
+        .write_down(writer(directory.path(), Some(60)), &no_samples, BEHIND_PROGRAMS)
+        .unwrap();
     writer.missed(Endpoint::Client, sent_lost);
     writer.missed(Endpoint::Server, received_lost);
     let capture_drops = writer.capture_drops();

@@ -14,7 +14,7 @@ use super::watch::Watch;
 use crate::addresses::addresses;
 use crate::clock::Clock;
 use crate::endpoint::Outcome;
-use crate::recorder::{RecorderQueue, recorder_queue};
+use crate::recorder::{BEHIND_ENDPOINTS, RecorderQueue, recorder_queue};
 use crate::sampler::Sampled;
 use crate::trial_request::TrialRequest;
 use crate::trial_state::{TrialState, corrupted};
@@ -61,7 +61,7 @@ impl RecordingThreads {
         let epoch = clock.epoch_nanos();
         let writer =
             RecordingWriter::create(&request.directory, epoch, &descriptions, request.snaplen)?;
-        let write = move || recorder.write_down(writer, &samples);
+        let write = move || recorder.write_down(writer, &samples, BEHIND_ENDPOINTS);
         let recorder = threads::start("the recorder's thread", write)?;
         let interval = request.case.sampling.tcp_info;
         let keep = move |looked| {
