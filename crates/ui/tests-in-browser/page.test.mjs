@@ -284,3 +284,29 @@ test("a capture of a million packets is dropped, read and opened", async () => {
   assert.deepEqual([...hosts], [server.at]);
   await context.close();
 });
+
+test("drawing takes a quarter of the time where frames are late, and goes on", async () => {
+  const { page, context, faults } = await open(browser, server);
+  const drawn = await page.evaluate(async () => {
+    const { Pace } = await import("/chart.js");
+    const pace = new Pace();
+    let moment = 0;
+    /** Drawings in ten seconds, where a frame that is drawn in takes so long, milliseconds. */
+    const inTenSeconds = (takes) => {
+      let count = 0;
+      for (const until = moment + 1e4; moment < until;) {
+        const isDrawn = pace.isDue(moment);
+        count += Number(isDrawn);
+        moment += isDrawn ? takes : 1e3 / 60;
+      }
+      return count / 10;
+    };
+    return [inTenSeconds(1e3 / 60), inTenSeconds(37), inTenSeconds(500), inTenSeconds(1e3 / 60)];
+  });
+  const [inTime, late, stuck, again] = drawn;
+  assert.ok(inTime > 29 && inTime < 31 && again > 29 && again < 31, `${drawn}`);
+  assert.ok(late > 10 && late < 13, `${drawn}`);
+  assert.ok(stuck >= 1.9, `${drawn}`);
+  assert.deepEqual(faults, []);
+  await context.close();
+});
