@@ -170,8 +170,9 @@ test("with the keyboard alone, from the first page to a run", async () => {
   await context.close();
 });
 
-test("two pages see one run, and find it when the server comes back", async () => {
+test("two pages see one run, and find it when the server comes back", async (t) => {
   const own = await serve();
+  t.after(() => own.forget());
   const { page: first, context } = await open(browser, own);
   await go(first, "/new");
   await isReady(first);
@@ -193,10 +194,10 @@ test("two pages see one run, and find it when the server comes back", async () =
   await own.end("SIGKILL");
   await second.getByText("No connection to the server").waitFor({ timeout: 30_000 });
   const again = await serve({ home: own.home, listen: own.at });
+  t.after(() => again.forget());
   await go(second, "/runs");
   await second.getByText("Not finished.").waitFor();
   await context.close();
-  await again.forget();
 });
 
 test("without the token the page says what to do", async () => {

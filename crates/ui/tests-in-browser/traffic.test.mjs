@@ -60,9 +60,9 @@ const shell = async () => {
 
 test("a program's traffic is watched, its path changed, and its end told", async (t) => {
   const program = await shell();
+  t.after(() => program.forget());
   if (program.skipped) {
     t.skip(program.skipped);
-    await program.forget();
     return;
   }
   const { page, context, faults, hosts } = await open(browser, program);
@@ -109,5 +109,4 @@ test("a program's traffic is watched, its path changed, and its end told", async
   const left = (await readdir(program.home)).filter((name) => name.startsWith("tcplab-"));
   assert.deepEqual(left, []);
   await context.close();
-  await program.forget();
 });
