@@ -296,6 +296,7 @@ system-packages: toolchain
 	@scripts/system-package.sh ip iproute2 "the tests of \`tcplab bridge\`"
 	@scripts/system-package.sh chromium chromium "the tests that open the report in a browser"
 	@scripts/system-package.sh npm "nodejs npm" "the tests of the page of \`tcplab ui\`"
+	@scripts/system-package.sh rsvg-convert librsvg2-bin "the test that writes figures as PNG and PDF"
 	@scripts/system-package.sh tcptrace tcptrace "the test that compares our sums with tcptrace's"
 	@scripts/system-package.sh xplot.org "xplot-xplot.org xvfb xauth" "the test that shows our graphs to xplot"
 	@scripts/system-package.sh /usr/sbin/apache2 apache2-bin "the test that tests Apache with the load tester"

@@ -1,21 +1,26 @@
 //! `tcplab doctor`.
 
 use std::process::ExitCode;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
 
 use anyhow::Result;
 use tcplab_quantities::ABILITIES_DOCUMENT;
 use tcplab_testbed::{Ability, AbilityLevel};
 
 use crate::arguments::DoctorArguments;
+use crate::converter::{Picture, convert};
 use crate::exit::ERROR;
 use crate::kernel;
 use crate::output::{answer_or_json, listed};
+use crate::remedied::Remedied;
 use crate::run::launcher;
 
 pub(crate) fn doctor(arguments: &DoctorArguments) -> Result<ExitCode> {
     let mut abilities = tcplab_testbed::examine(&launcher()?)?;
     abilities.push(worlds(&abilities));
     abilities.push(kernel::ability());
+    abilities.push(pictures());
     answer_or_json(&ABILITIES_DOCUMENT, &arguments.json, &listed("abilities", &abilities), || {
         table(&abilities)
     })?;
@@ -60,4 +65,19 @@ fn worlds(abilities: &[Ability]) -> Ability {
             )
         }),
     }
+}
+
+/// Whether figures can be written as PNG and PDF: a small one is.
+fn pictures() -> Ability {
+    const SVG: &str = r#"<svg xmlns="http://www.w3.org/2000/svg" width="1" height="1"></svg>"#;
+    const PATIENCE: Duration = Duration::from_secs(10);
+    let tried = convert(SVG, Picture::Png, PATIENCE, &AtomicBool::new(false));
+    let (verdict, found, remedy) = match tried {
+        Ok(made) => (AbilityLevel::Good, format!("made by `{}`", made.program), None),
+        Err(error) => {
+            let remedy = error.downcast_ref().map(Remedied::remedy);
+            (AbilityLevel::Limited, format!("{error:#}"), remedy)
+        }
+    };
+    Ability { name: "figures as PNG, PDF".into(), verdict, found, remedy }
 }

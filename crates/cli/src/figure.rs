@@ -3,6 +3,8 @@
 use std::io::Write;
 use std::path::Path;
 use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use anyhow::{Context, Result, bail};
 use serde_json::{Value, json};
@@ -15,7 +17,9 @@ use tcplab_scenario::nearest;
 use tcplab_units::visible_line;
 
 use crate::arguments::{FigureArguments, TableFormat};
-use crate::output::{Output, answer, commit, in_document};
+use crate::converter::{LIMIT, Picture, convert};
+use crate::output::{Output, answer, commit, in_document, print_note};
+use crate::signals::stop_on_signals;
 
 pub(crate) fn plot(arguments: &FigureArguments) -> Result<ExitCode> {
     let directory = RunDirectory::open(&RunDirectory::named(&arguments.run, &arguments.runs))?;
@@ -86,33 +90,57 @@ fn trials(run: &Run) -> String {
     run.cases.iter().filter_map(line).collect()
 }
 
+/// What is in the file of a figure.
+enum Content {
+    Text(String),
+    Picture(Picture),
+}
+
 fn write(figure: &RunFigure, place: &Path, table: Option<TableFormat>) -> Result<()> {
+    let content = content(figure, place, table)?;
+    let mut output = Output::create(place)?;
+    if output.is_terminal() && table.is_none() {
+        bail!("cannot draw on a terminal: write a file with `-o FILE.svg`, or use --table");
+    }
+    match content {
+        Content::Text(text) => output.write_all(text.as_bytes())?,
+        Content::Picture(picture) => output.write_all(&converted(figure, picture)?)?,
+    }
+    commit(output, &figure.title)
+}
+
+/// What the ending of `place` asks for, unless it is a table.
+fn content(figure: &RunFigure, place: &Path, table: Option<TableFormat>) -> Result<Content> {
     let ending = place.extension().map(|it| it.to_string_lossy().to_lowercase());
     let text = match (table, ending.as_deref()) {
         (Some(format), _) => table_of(figure, format)?,
         _ if place == Path::new(Output::STDOUT) => figure_file(figure),
         (_, Some("svg")) => figure_file(figure),
+        (_, Some("png")) => return Ok(Content::Picture(Picture::Png)),
+        (_, Some("pdf")) => return Ok(Content::Picture(Picture::Pdf)),
         (_, Some("csv")) => table_of(figure, TableFormat::Csv)?,
         (_, Some("json")) => table_of(figure, TableFormat::Json)?,
-        (_, Some(other @ ("png" | "pdf"))) => bail!(
-            "`tcplab plot` writes no {}: write FILE.svg, which stands alone, and convert it \
-             (`rsvg-convert -f {other} -o FILE.{other} FILE.svg`, Inkscape, or a browser)",
-            other.to_uppercase()
-        ),
         (_, Some("pgf" | "tex")) => figure_pgf(figure).with_context(|| {
             format!("`{}` has no numbers for the axes of pgfplots: write FILE.svg", figure.name)
         })?,
         _ => bail!(
-            "cannot tell the format of {}: use FILE.svg, FILE.csv, FILE.json or FILE.pgf",
+            "cannot tell the format of {}: use FILE.svg, FILE.png, FILE.pdf, FILE.csv, FILE.json \
+             or FILE.pgf",
             place.display()
         ),
     };
-    let mut output = Output::create(place)?;
-    if output.is_terminal() && table.is_none() {
-        bail!("cannot draw on a terminal: write a file with `-o FILE.svg`, or use --table");
+    Ok(Content::Text(text))
+}
+
+/// The figure as a picture, by a converter, which a signal ends.
+fn converted(figure: &RunFigure, picture: Picture) -> Result<Vec<u8>> {
+    let stop = Arc::new(AtomicBool::new(false));
+    stop_on_signals(&stop)?;
+    let made = convert(&figure_file(figure), picture, LIMIT, &stop)?;
+    if !made.said.is_empty() {
+        print_note(&format!("{} says: {}", made.program, made.said));
     }
-    output.write_all(text.as_bytes())?;
-    commit(output, &figure.title)
+    Ok(made.bytes)
 }
 
 /// The numbers of a figure.

@@ -18,6 +18,7 @@ mod cluster;
 mod compare;
 mod completions;
 mod control;
+mod converter;
 #[cfg(target_os = "linux")]
 mod doctor;
 #[cfg(not(target_os = "linux"))]

@@ -12,6 +12,7 @@ use crate::states::walks_of_trial;
 use crate::summary::question::Question;
 use crate::summary::trends::trends;
 use crate::trial::view::TrialView;
+use crate::unscaled_svg::unscaled;
 
 /// A figure of a report, for a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -102,7 +103,7 @@ fn transitions(walks: &StateWalks) -> String {
 /// The figure as an SVG file, light on white, for programs that know no style sheets.
 pub fn figure_file(figure: &RunFigure) -> String {
     // The plots' own, the page's colours, and those of intervals.
-    let svg = plain(&figure.svg, &[STYLES[0], STYLES[1], STYLES[4]]);
+    let svg = plain(&unscaled(&figure.svg), &[STYLES[0], STYLES[1], STYLES[4]]);
     let (tag, rest) = svg.split_once('>').unwrap_or((&svg, ""));
     let size: Vec<&str> = attribute(tag, "viewBox").unwrap_or_default().split(' ').collect();
     let size = match size[..] {

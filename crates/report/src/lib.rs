@@ -19,6 +19,7 @@ mod title;
 pub mod trace;
 mod trace_page;
 mod trial;
+mod unscaled_svg;
 
 pub use check::check_table;
 pub use claims_junit::claims_junit;

@@ -8,7 +8,7 @@ const REFERENCES_MAX: usize = 8;
 const SANS: &str = "Helvetica, Arial, sans-serif";
 
 /// What SVG knows, of what style sheets set.
-const PROPERTIES: [&str; 18] = [
+const PROPERTIES: [&str; 17] = [
     "display",
     "fill",
     "font-family",
@@ -26,7 +26,6 @@ const PROPERTIES: [&str; 18] = [
     "stroke-width",
     "text-anchor",
     "text-decoration",
-    "vector-effect",
 ];
 
 /// Elements that a rule is about, from the outermost; whether each is the parent of the next.

@@ -3,6 +3,7 @@
 use std::fs::File;
 use std::io;
 use std::path::Path;
+use std::process::{Child, Command};
 use std::sync::atomic::AtomicBool;
 
 use crate::{
@@ -79,4 +80,18 @@ pub fn open_lock_file(path: &Path) -> io::Result<File> {
         return Err(io::Error::other("it is a symbolic link"));
     }
     File::options().create(true).write(true).truncate(false).open(path)
+}
+
+/// Starts a program.
+///
+/// # Errors
+/// If it cannot be started.
+pub fn start_group(command: &mut Command) -> io::Result<Child> {
+    command.spawn()
+}
+
+/// Ends a program, without those that it has started, and waits for it.
+pub fn end_group(leader: &mut Child) {
+    let _ = leader.kill();
+    let _ = leader.wait();
 }

@@ -31,7 +31,7 @@ fn fields(version: &str, processor: &str, bytes: u64) -> String {
          Installed-Size: {}\n\
          Section: net\n\
          Priority: optional\n\
-         Suggests: iproute2, kmod, python3\n\
+         Suggests: iproute2, kmod, librsvg2-bin, python3\n\
          Description: laboratory for TCP\n \
          Runs experiments on this machine's TCP and on models of others, behind\n \
          a path that it emulates; captures every packet at both ends, explains\n \

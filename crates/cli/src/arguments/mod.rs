@@ -128,7 +128,8 @@ pub(crate) enum Command {
     /// Without --figure: list the figures that show all trials, and the trials, whose graphs,
     /// ladder diagrams and state diagram are listed by `--figure CASE/NUMBER`. The file's ending
     /// says the format: SVG, or CSV and JSON for the numbers in the figure, which --table prints.
-    /// `tcplab export RUN` writes the tables of the run.
+    /// PNG and PDF are made of the SVG by `rsvg-convert` (Debian: librsvg2-bin) or `inkscape`,
+    /// where one is installed. `tcplab export RUN` writes the tables of the run.
     Plot(FigureArguments),
     /// List runs with their sizes, and remove captures or whole runs
     ///

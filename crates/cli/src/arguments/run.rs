@@ -209,7 +209,8 @@ pub(crate) struct FigureArguments {
     /// The figure: a name that this command lists without --figure
     #[arg(long, value_name = "NAME")]
     pub(crate) figure: Option<String>,
-    /// The file: FILE.svg, FILE.csv, FILE.json or FILE.pgf (LaTeX); `-`: SVG on standard output
+    /// The file: FILE.svg, FILE.png, FILE.pdf, FILE.csv, FILE.json or FILE.pgf (LaTeX);
+    /// `-`: SVG on standard output
     #[arg(short, long, value_name = "FILE", requires = "figure")]
     pub(crate) output: Option<PathBuf>,
     /// Print the figure's numbers instead of drawing it: as text, CSV or JSON

@@ -12,6 +12,7 @@ mod cluster;
 mod compare;
 mod errors;
 mod escapes;
+mod figures;
 mod findings;
 mod home;
 mod index;

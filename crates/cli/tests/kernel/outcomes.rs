@@ -218,6 +218,7 @@ fn doctor_has_a_line_for_each_ability() {
         "processors",
         "worlds",
         "kernel images",
+        "figures as PNG, PDF",
     ];
     let lines: Vec<&str> = text.lines().filter(|line| line.starts_with(['✓', '!', '✗'])).collect();
     assert_eq!(lines.len(), expected.len(), "{text}");

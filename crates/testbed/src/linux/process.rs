@@ -1,17 +1,17 @@
-//! Processes and signals: of the programs that a shell starts, and SIGTERM to a server.
+//! Processes and signals: of the programs that a shell and others start, and SIGTERM to a server.
 #![expect(unsafe_code, reason = "system calls")]
 
 use std::io;
 use std::mem::{MaybeUninit, size_of, zeroed};
 use std::os::fd::{AsRawFd, FromRawFd, IntoRawFd, OwnedFd};
 use std::os::unix::process::CommandExt;
-use std::process::Command;
+use std::process::{Child, Command};
 use std::sync::atomic::{AtomicI32, Ordering};
 use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
-use rustix::process::{Pid, Signal, getppid, set_parent_process_death_signal};
+use rustix::process::{Pid, Signal, getppid, kill_process_group, set_parent_process_death_signal};
 
 use crate::sys::check;
 
@@ -183,4 +183,18 @@ pub(crate) fn belongs_to_caller(command: &mut Command) {
     };
     // SAFETY: the closure allocates nothing and takes no lock.
     unsafe { command.pre_exec(wish) };
+}
+
+/// Starts a program as the leader of a process group of its own, for [`end_group`].
+///
+/// # Errors
+/// If it cannot be started.
+pub fn start_group(command: &mut Command) -> io::Result<Child> {
+    command.process_group(0).spawn()
+}
+
+/// Ends a program and all that it has started, and waits for it.
+pub fn end_group(leader: &mut Child) {
+    let _ = kill_process_group(Pid::from_child(leader), Signal::KILL);
+    let _ = leader.wait();
 }

@@ -1,0 +1,215 @@
+//! Figures as PNG and PDF, by a converter of SVG that is installed or one that pretends.
+
+use std::fs;
+use std::io::{BufRead, BufReader};
+use std::os::unix::fs::PermissionsExt;
+use std::process::{Command, Stdio};
+
+use rustix::process::{Pid, Signal, kill_process};
+
+use crate::home::{Ended, Home, ended, everything, skipped};
+
+const SCENARIO: &str = "\
+title = \"Names as \\u001b[2J, <é> and 数\"
+path = { delay = \"1 ms\" }
+workload = { upload = \"20 kB\" }
+repeat = { trials = 3 }
+client = { stack = \"model:linux-6.18\" }
+server = { stack = \"model:linux-6.18\" }
+[matrix]
+\"path.delay\" = [\"1 ms\", \"2 ms\"]
+";
+
+/// A home with a run, and the name of a figure of it.
+fn with_run() -> (Home, String) {
+    let home = Home::with("first.toml", SCENARIO);
+    home.answer("run first.toml --world sim -q");
+    let list = home.answer("plot first");
+    let name = list.split_whitespace().next().expect("a figure").to_owned();
+    (home, name)
+}
+
+/// `tcplab plot` with these programs and those that a script needs; nothing else is installed.
+fn with_programs(home: &Home, line: &str, programs: &[(&str, &str)]) -> Command {
+    home.make_directory("bin");
+    for tool in ["sh", "cat", "sleep"] {
+        let own = home.path(format!("bin/{tool}"));
+        let paths = std::env::var_os("PATH").unwrap();
+        let places = std::env::split_paths(&paths).map(|place| place.join(tool));
+        if !own.exists() {
+            std::os::unix::fs::symlink(places.into_iter().find(|it| it.exists()).unwrap(), own)
+                .unwrap();
+        }
+    }
+    for (name, script) in programs {
+        let place = format!("bin/{name}");
+        home.write(&place, format!("#!/bin/sh\n{script}"));
+        fs::set_permissions(home.path(&place), fs::Permissions::from_mode(0o755)).unwrap();
+    }
+    let mut command = home.command(line);
+    command.env("PATH", home.path("bin"));
+    command
+}
+
+/// Writes what it is given, in `bin`, and something that begins as a PNG.
+const GOOD: &str = "\
+cat > \"$0.input\"
+printf '%s\\n' \"$@\" > \"$0.arguments\"
+printf '\\211PNG\\r\\n\\032\\nand more'
+";
+
+#[test]
+fn converter_gets_the_svg_and_no_file_name() {
+    let (home, name) = with_run();
+    let svg = home.answer(&format!("plot first --figure {name}"));
+    let odd = "-o $(touch x);\u{e9} 'n.PNG";
+    for (program, first, second) in
+        [("rsvg-convert", "--format=png", "--zoom=2"), ("inkscape", "--pipe", "--export-type=png")]
+    {
+        let mut command =
+            with_programs(&home, &format!("plot first --figure {name}"), &[(program, GOOD)]);
+        let end = ended(command.arg(format!("--output={odd}")));
+        assert_eq!((end.code, end.stdout.as_str()), (Some(0), ""), "{}", end.stderr);
+        assert!(end.stderr.starts_with(&format!("{odd}: ")), "{}", end.stderr);
+        assert_eq!(home.bytes(odd), b"\x89PNG\r\n\x1a\nand more");
+        assert_eq!(home.text(format!("bin/{program}.input")), svg);
+        let arguments = home.text(format!("bin/{program}.arguments"));
+        let arguments: Vec<&str> = arguments.lines().collect();
+        assert_eq!(arguments[..2], [first, second], "{program}");
+        assert!(!arguments.iter().any(|it| it.contains("n.PNG")), "{arguments:?}");
+        fs::remove_file(home.path(format!("bin/{program}"))).unwrap();
+    }
+    assert!(!home.exists("x"));
+}
+
+#[test]
+fn what_a_converter_says_is_shown_escaped() {
+    let (home, name) = with_run();
+    let script = format!("printf 'no \\033[2J font\\n' >&2\n{GOOD}");
+    let line = format!("plot first --figure {name} -o a.png");
+    let end = ended(&mut with_programs(&home, &line, &[("rsvg-convert", &script)]));
+    assert_eq!(end.code, Some(0), "{}", end.stderr);
+    assert!(end.stderr.starts_with("rsvg-convert says: no \\x1b[2J font\n"), "{}", end.stderr);
+}
+
+#[test]
+fn failed_conversion_changes_nothing() {
+    let (home, name) = with_run();
+    home.write("old.png", "old");
+    let fails = "cat > /dev/null; printf '\\211PNG\\r\\n'; printf 'no \\033[2J\\n' >&2; exit 3";
+    with_programs(&home, "doctor", &[("rsvg-convert", fails)]);
+    let before = everything(home.0.path());
+    for (script, said) in [
+        (fails, "`rsvg-convert` made no P?? (exit status: 3): no \\x1b[2J"),
+        ("kill -9 $$", "`rsvg-convert` made no P?? (signal: 9 (SIGKILL))"),
+        ("echo '<svg'", "`rsvg-convert` wrote something that is no P??"),
+        ("exit 0", "`rsvg-convert` wrote something that is no P??"),
+    ] {
+        for (file, format) in [("old.png", "PNG"), ("new.png", "PNG"), ("new.pdf", "PDF")] {
+            let line = format!("plot first --figure {name} -o {file}");
+            // Another is not asked.
+            let programs = [("rsvg-convert", script), ("inkscape", GOOD)];
+            let mut command = with_programs(&home, &line, &programs);
+            let refusal = ended(&mut command).refusal(&line);
+            fs::remove_file(home.path("bin/inkscape")).unwrap();
+            assert!(refusal.contains(&said.replace("P??", format)), "{refusal}");
+            assert!(refusal.contains("try: `-o FILE.svg`"), "{refusal}");
+            assert_eq!(everything(home.0.path()), before, "{script}");
+            assert_eq!(home.text("old.png"), "old");
+        }
+    }
+}
+
+#[test]
+fn missing_converter_is_an_error_with_a_remedy() {
+    let (home, name) = with_run();
+    with_programs(&home, "doctor", &[]);
+    let before = everything(home.0.path());
+    for file in ["a.png", "a.pdf"] {
+        let line = format!("plot first --figure {name} -o {file}");
+        let refusal = ended(&mut with_programs(&home, &line, &[])).refusal(&line);
+        for part in [
+            "no converter of SVG is installed: PNG and PDF need `rsvg-convert` or `inkscape`",
+            "try: `apt install librsvg2-bin`, or `-o FILE.svg`",
+        ] {
+            assert!(refusal.contains(part), "{refusal}");
+        }
+        assert_eq!(everything(home.0.path()), before);
+    }
+}
+
+/// The converter and what it has started hold the pipe that they got: it ends with them.
+#[test]
+fn signal_ends_the_converter_and_leaves_nothing() {
+    let (home, name) = with_run();
+    let hangs = "exec 2> \"$0.pipe\"; echo here >&2; sleep 1000 & wait";
+    let line = format!("plot first --figure {name} -o a.png");
+    for (signal, code) in [(Signal::INT, 130), (Signal::TERM, 143)] {
+        let mut command = with_programs(&home, &line, &[("rsvg-convert", hangs)]);
+        let pipe = home.path("bin/rsvg-convert.pipe");
+        let made = Command::new("mkfifo").arg(&pipe).status().unwrap();
+        assert!(made.success());
+        let before = everything(home.0.path());
+        let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let mut pipe_end = BufReader::new(fs::File::open(&pipe).unwrap());
+        let mut said = String::new();
+        pipe_end.read_line(&mut said).unwrap();
+        assert_eq!(said, "here\n");
+        kill_process(Pid::from_child(&child), signal).unwrap();
+        let Ended { code: found, stderr, .. } = child.wait_with_output().unwrap().into();
+        assert_eq!((found, stderr.as_str()), (Some(code), "stopped on request\n"));
+        assert_eq!(pipe_end.read_line(&mut said).unwrap(), 0, "they are still running");
+        assert_eq!(everything(home.0.path()), before);
+        fs::remove_file(pipe).unwrap();
+    }
+}
+
+/// Width and height of an SVG, in units.
+fn size(svg: &str) -> [f64; 2] {
+    let (tag, _) = svg.split_once('>').unwrap();
+    [" width=\"", " height=\""].map(|name| {
+        let (_, rest) = tag.split_once(name).unwrap();
+        rest.split_once('"').unwrap().0.parse().unwrap()
+    })
+}
+
+#[test]
+fn installed_converter_makes_png_and_pdf_of_the_size_of_the_figure() {
+    let version = Command::new("rsvg-convert").arg("--version").output();
+    if !version.is_ok_and(|output| output.status.success()) {
+        skipped("rsvg-convert is not installed");
+        return;
+    }
+    let (home, name) = with_run();
+    let trial = home.answer("plot first --figure 1ms/1");
+    let graph = trial.split_whitespace().next().unwrap();
+    for name in [name.as_str(), graph, "1ms/1/state-diagram"] {
+        let [width, height] = size(&home.answer(&format!("plot first --figure {name}")));
+        let end = home.run(&format!("plot first --figure {name} -o a.png"));
+        assert_eq!((end.code, end.stderr.lines().count()), (Some(0), 1), "{}", end.stderr);
+        let png = home.bytes("a.png");
+        // The signature and the chunk IHDR (PNG, sections 5.2 and 11.2.2).
+        assert_eq!(png[..16], *b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR", "{name}");
+        let pixels = |at: usize| u32::from_be_bytes(png[at..at + 4].try_into().unwrap());
+        let twice = |units: f64| (2.0 * units).ceil() as u32;
+        assert_eq!([pixels(16), pixels(20)], [twice(width), twice(height)], "{name}");
+
+        home.answer(&format!("plot first --figure {name} -o a.pdf"));
+        let pdf = home.bytes("a.pdf");
+        assert!(pdf.starts_with(b"%PDF-1."), "{name}");
+        let pdf = String::from_utf8_lossy(&pdf);
+        let (_, page) = pdf.split_once("/MediaBox [").unwrap();
+        let page: Vec<f64> = page
+            .split_once(']')
+            .unwrap()
+            .0
+            .split_whitespace()
+            .map(|number| number.parse().unwrap())
+            .collect();
+        // 72 points and 96 units to the inch.
+        assert_eq!(page[..2], [0.0, 0.0], "{name}");
+        assert!((page[2] - 0.75 * width).abs() < 0.01, "{name}: {page:?} of {width}");
+        assert!((page[3] - 0.75 * height).abs() < 0.01, "{name}: {page:?} of {height}");
+        assert!(!pdf.contains("/Subtype /Image"), "{name}: it is drawn, not a picture of it");
+    }
+}
