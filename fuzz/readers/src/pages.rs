@@ -168,7 +168,7 @@ fn finished(place: &Path) -> Option<Outputs> {
     for found in &outcome.run.comparisons {
         texts.push(compare_text(found));
         pages.extend([markdown(found), junit(found, |_| true)]);
-        pages.extend(compare_page(found, &[]).ok());
+        pages.extend(compare_page(found, &[], Vec::new()).ok());
     }
     Some(Outputs { texts, pages })
 }
