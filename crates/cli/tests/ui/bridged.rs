@@ -19,13 +19,14 @@ ip link set lo up
 "$TCPLAB" bridge - wa wb -s 'rate=5 Mbit/s' -s 'delay=10 ms' --ui=link $KEEPS 2> said &
 bridge=$!
 until [ "$(promiscuous)" = 'promiscuity 1' ]; do kill -0 $bridge; sleep 0.01; done
-right python3 -c 'import socket
+# Without a function, which would be a process of its own around the one that is ended below.
+nsenter --net=/proc/$right/ns/net python3 -c 'import socket
 s = socket.create_server(("", 5000))
 open("ready", "w")
 c = s.accept()[0]
 while c.recv(65536): pass' & server=$!
 until [ -e ready ]; do kill -0 $server; sleep 0.01; done
-left python3 -c 'import socket, time
+nsenter --net=/proc/$left/ns/net python3 -c 'import socket, time
 c = socket.create_connection(("10.1.0.2", 5000))
 while True: c.sendall(bytes(10000)); time.sleep(0.02)' & client=$!
 python3 relay.py & relay=$!
