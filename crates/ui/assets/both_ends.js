@@ -2,10 +2,8 @@
 // The connections through the path of a shell or a bridge, and where both ends of each are.
 
 import { bytes, duration, el, show } from "./dom.js";
-import { STATES } from "./states.js";
+import { PHASES, STATES } from "./states.js";
 
-/** Linux: `enum tcp_ca_state`. */
-const PHASES = ["open", "disorder", "CWR", "recovery", "loss"];
 /** Connections that are shown at once: the latest. */
 const SHOWN = 30;
 

@@ -129,7 +129,7 @@ export class Stretch {
 const DRAWN_EVERY = 25;
 /** Between two frames of a screen, milliseconds. */
 const FRAME = 17;
-/** Longer than so much, milliseconds, a frame is not taken to be late: one page opened beside it may be. */
+/** A frame that is later, milliseconds, counts as so late: the first ones of a page take very long. */
 const LATEST = 40;
 
 /**
@@ -198,9 +198,6 @@ export class Chart {
     this.listen();
     onTheme(() => { this.dirty = true; });
     this.width = 0;
-    /** What is outside the window is drawn when it comes into it. */
-    this.isSeen = true;
-    new IntersectionObserver((entries) => { this.isSeen = entries[entries.length - 1].isIntersecting; }).observe(this.element);
     new ResizeObserver(() => {
       this.width = this.element.clientWidth;
       this.dirty = true;
@@ -283,7 +280,7 @@ export class Chart {
   }
 
   draw() {
-    if (!this.dirty || !this.isSeen) return;
+    if (!this.dirty) return;
     this.dirty = false;
     const { canvas, stretch } = this, ratio = devicePixelRatio || 1;
     const width = this.width, height = this.options.height ?? 170;

@@ -6,7 +6,7 @@ import { Chart, Pace, Series, Stretch } from "./chart.js";
 import { bytes, duration, el, rate, rounded, say, show } from "./dom.js";
 import { ladder } from "./ladder.js";
 import { knobs } from "./knobs.js";
-import { STATES, stateDiagram } from "./states.js";
+import { PHASES, STATES, stateDiagram } from "./states.js";
 
 /** What is seen of a trial that goes on, seconds. */
 const WINDOW = 10;
@@ -16,8 +16,6 @@ const PATH = "path";
 const SMOOTHED = 10;
 /** The latest marks that are kept. */
 const EVENTS = 50_000;
-/** Linux: `enum tcp_ca_state`. */
-const PHASES = ["open", "disorder", "CWR", "recovery", "loss"];
 
 /** @param {string[]} names of both ends @param {boolean} forward */
 const between = ([one, other], forward) => forward ? `${one} to ${other}` : `${other} to ${one}`;

@@ -4,6 +4,8 @@
 import { get } from "./api.js";
 import { el, picture, say, show } from "./dom.js";
 
+/** Linux: `enum tcp_ca_state`. */
+export const PHASES = ["open", "disorder", "CWR", "recovery", "loss"];
 /** The states of a socket by Linux's numbers (`include/net/tcp_states.h`). */
 export const STATES = ["", "ESTABLISHED", "SYN-SENT", "SYN-RECEIVED", "FIN-WAIT-1", "FIN-WAIT-2", "TIME-WAIT", "CLOSED", "CLOSE-WAIT", "LAST-ACK", "LISTEN", "CLOSING", "SYN-RECEIVED"];
 const ENDS = ["client", "server"];

@@ -34,12 +34,12 @@ use crate::clock::Clock;
 use crate::device::{Device, Received};
 use crate::link_header::{LinkHeader, LinkHeaders};
 use crate::recorder::RecorderQueue;
-use crate::{TrialError, Tuning, sys};
+use crate::{TrialError, Tuning};
 
 /// How often the bridge checks whether the trial is over while no packet is due.
 const IDLE: Span = Span::from_millis(20);
-/// How often it has its time accounted: often enough in a period of
-/// [`run_by_deadlines`](sys::run_by_deadlines).
+/// How often it reads its own time, so that the kernel accounts it: see
+/// [`run_by_deadlines`](crate::sys::run_by_deadlines).
 const ACCOUNTED: Span = Span::from_micros(100);
 /// Bytes read from one device before what is due is delivered and the other gets its turn: what
 /// goes out at once is then still in the processor's cache.
@@ -194,7 +194,7 @@ impl Bridge {
             self.health.turn(now, had_work);
             if now.since(accounted) >= ACCOUNTED {
                 accounted = now;
-                sys::account_time();
+                let _ = Clock::processor();
             }
             if now.since(looked) >= IDLE {
                 looked = now;

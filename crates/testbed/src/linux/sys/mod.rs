@@ -241,7 +241,10 @@ pub(crate) fn run_in_real_time() -> io::Result<()> {
 /// piece of 50 ms a second, but pieces of at most a period. With less than the whole period as
 /// `sched_runtime` the processor would be idle for the rest of each: up to 0.7 of 4 ms with 99 %.
 ///
-/// The thread has to [have its time accounted](account_time) regularly.
+/// The thread has to read its own time ([`Clock::processor`](crate::clock::Clock::processor)) often
+/// in a period: only so the kernel accounts it (`task_sched_runtime` in kernel/sched/core.c). Else
+/// it does so at the next tick, up to 10 ms later, finds more used than given, and lets the thread
+/// wait for up to 3 ms beside a processor that is idle.
 pub(crate) fn run_by_deadlines() -> io::Result<()> {
     const PERIOD_NANOS: u64 = 1_000_000;
     // SAFETY: an all-zero sched_attr is a valid one.
@@ -253,14 +256,6 @@ pub(crate) fn run_by_deadlines() -> io::Result<()> {
     attributes.sched_deadline = PERIOD_NANOS;
     attributes.sched_period = PERIOD_NANOS;
     set_attributes(&attributes)
-}
-
-/// Has the kernel account the time of the calling thread until now (`task_sched_runtime` in
-/// kernel/sched/core.c). It would do so by itself at the next tick, up to 10 ms later, find more
-/// used than given, and let a thread that [runs by deadlines](run_by_deadlines) wait for up to 3 ms
-/// beside a processor that is idle.
-pub(crate) fn account_time() {
-    let _ = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
 }
 
 /// Sets how the calling thread is scheduled.
