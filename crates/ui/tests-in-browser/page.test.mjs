@@ -181,7 +181,8 @@ test("with the keyboard alone, from the first page to a run", async () => {
 
 test("two pages see one run, and find it when the server comes back", async (t) => {
   const own = await serve();
-  t.after(() => own.forget());
+  let latest = own;
+  t.after(() => latest.forget());
   const { page: first, context } = await open(browser, own);
   await go(first, "/new");
   await isReady(first);
@@ -202,8 +203,7 @@ test("two pages see one run, and find it when the server comes back", async (t) 
   await second.getByText(/^Trial \d+ of 1200/).waitFor({ timeout: 30_000 });
   await own.end("SIGKILL");
   await second.getByText("No connection to the server").waitFor({ timeout: 30_000 });
-  const again = await serve({ home: own.home, listen: own.at });
-  t.after(() => again.forget());
+  latest = await serve({ home: own.home, listen: own.at });
   await go(second, "/runs");
   await second.getByText("Not finished.").waitFor();
   await context.close();

@@ -35,7 +35,8 @@ export const serve = async ({ home = null, listen = "127.0.0.1:0" } = {}) => {
     forget: async () => {
       child.kill("SIGKILL");
       await ended;
-      await rm(home, { recursive: true, force: true });
+      // A run may end later than its server.
+      await rm(home, { recursive: true, force: true, maxRetries: 20 });
     },
   };
 };
