@@ -36,16 +36,23 @@ fn has(program: &str) -> bool {
 }
 
 /// What the kernel does to the packets of each case.
-fn kernel_does(images: &Images, cases: &[Case]) -> Vec<Crossing> {
+fn kernel_does(images: &Images, cases: &[Case], seed: u64) -> Vec<Crossing> {
     let home = Home::new();
     kernel::prepare(home.0.path(), cases);
     let line = format!(
-        "shell -q --near linux-{VERSION} --far linux-{VERSION} -s 'delay=1 ms' --capture {} -- \
-         sh guest.sh",
+        "shell -q --near linux-{VERSION} --far linux-{VERSION} -s 'delay=1 ms' --seed {seed} \
+         --capture {} -- sh guest.sh",
         kernel::CAPTURE
     );
     images.run(&home, &line).answer(&line);
     kernel::crossings(home.0.path(), cases)
+}
+
+/// In what the path differs from the kernel.
+fn differences(cases: &[Case], crossings: &[Crossing]) -> Vec<Row> {
+    // Some known differences need more packets to be seen.
+    let rows = cases.iter().zip(crossings).flat_map(|(case, kernel)| compare(case, kernel));
+    rows.filter(Row::is_unexpected).collect()
 }
 
 #[test]
@@ -56,13 +63,16 @@ fn path_elements_match_queueing_disciplines_of_the_kernel() {
     }
     let all = cases(PACKETS).into_iter();
     let cases: Vec<Case> = all.filter(|case| !LEFT_OUT.contains(&case.element)).collect();
-    let crossings = kernel_does(&images, &cases);
-    for (case, kernel) in cases.iter().zip(&crossings) {
-        // Some known differences need more packets to be seen.
-        let wrong: Vec<Row> =
-            compare(case, kernel).into_iter().filter(Row::is_unexpected).collect();
-        assert!(wrong.is_empty(), "{wrong:#?}");
+    let crossings = kernel_does(&images, &cases, 1);
+    // A guest's random numbers depend on the programs of this machine, too, and chance alone exceeds
+    // each bound once in a thousand times: what differs is looked at with another seed.
+    let mut wrong = differences(&cases, &crossings);
+    if !wrong.is_empty() {
+        let again = differences(&cases, &kernel_does(&images, &cases, 2));
+        let of = |row: &Row| (row.element.clone(), row.quantity);
+        wrong.retain(|row| again.iter().any(|other| of(row) == of(other)));
     }
+    assert!(wrong.is_empty(), "with two seeds: {wrong:#?}");
     for Off { element, keys, rows } in off::compared(&cases, &crossings) {
         assert!(rows.iter().any(Row::is_unexpected), "{element} with {keys}: {rows:#?}");
     }
