@@ -42,14 +42,14 @@ pub enum GuestError {
     },
     /// It uses processor time without end, while its clock stands.
     #[error(
-        "the guest has computed for {real} without waiting for anything, {}{}",
+        "the guest has computed for {computed} without waiting for anything, {}{}",
         when(*.at), after(.said)
     )]
     Spins {
         /// When, in virtual time.
         at: Instant,
-        /// For how long, in real time.
-        real: Span,
+        /// The processor time that it used.
+        computed: Span,
         /// What it said last on its console.
         said: String,
     },

@@ -24,6 +24,7 @@ mod linux {
     pub(crate) mod memory;
     pub(crate) mod pin;
     pub(crate) mod place;
+    pub(crate) mod processor_time;
     pub(crate) mod ring;
 
     pub use guest::Guest;

@@ -17,8 +17,8 @@ pub struct GuestRequest<'a> {
     pub arguments: &'a [&'a str],
     /// Whether its programs may change the files of this machine, with the rights of this user.
     pub writable: bool,
-    /// How long it may compute in real time without waiting for anything, while its clock stands;
-    /// [`LONGEST_TURN`] commonly.
+    /// How much processor time it may use without waiting for anything, while its clock stands;
+    /// [`LONGEST_TURN`] commonly. Without a processor it is ended after 30 times as long.
     pub longest_turn: Duration,
     /// Of its random numbers.
     pub seed: u64,
@@ -30,5 +30,5 @@ pub struct GuestRequest<'a> {
     pub response: tcplab_units::Span,
 }
 
-/// How long a guest may compute in real time without waiting for anything, while its clock stands.
+/// How much processor time a guest may use without waiting for anything, while its clock stands.
 pub const LONGEST_TURN: Duration = Duration::from_secs(20);

@@ -64,8 +64,8 @@ fn path_elements_match_queueing_disciplines_of_the_kernel() {
     let all = cases(PACKETS).into_iter();
     let cases: Vec<Case> = all.filter(|case| !LEFT_OUT.contains(&case.element)).collect();
     let crossings = kernel_does(&images, &cases, 1);
-    // A guest's random numbers depend on the programs of this machine, too, and chance alone exceeds
-    // each bound once in a thousand times: what differs is looked at with another seed.
+    // A guest's random numbers depend on the programs of this machine, too, and chance alone
+    // exceeds each bound once in a thousand times: what differs is looked at with another seed.
     let mut wrong = differences(&cases, &crossings);
     if !wrong.is_empty() {
         let again = differences(&cases, &kernel_does(&images, &cases, 2));

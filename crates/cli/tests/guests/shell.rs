@@ -1,15 +1,16 @@
 //! `tcplab shell` in virtual time: programs of others, unchanged, on kernels of the user's choice.
 
 use std::fs;
+use std::path::PathBuf;
 use std::process::Command;
 use std::sync::atomic::AtomicBool;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use rustix::process::{Pid, Signal, kill_process};
+use rustix::process::{Pid, Signal, getpgid, kill_process};
 use serde_json::Value;
 use tcplab_kernels::Cache;
-use tcplab_lab::VirtualShell;
+use tcplab_lab::{ShellError, VirtualShell};
 use tcplab_quantities::TRAFFIC_DOCUMENT;
 use tcplab_scenario::PathFile;
 use tcplab_testbed::Launcher;
@@ -203,13 +204,10 @@ fn what_cannot_be_is_refused_with_a_remedy() {
     assert!(refusal.contains("there is no kernel 0.1"), "{refusal}");
 }
 
-/// A program that never sleeps; in a process's own time that would take 20 s.
-#[test]
-fn spinning_program_is_ended() {
-    let Some(images) = Images::find() else { return };
-    let kernel = Cache::at(images.folder().clone()).find(&VERSION.parse().unwrap()).unwrap();
+/// A shell in which a guest may compute for so long at a time.
+fn shell_of(folder: PathBuf, command: &str, longest_turn: Duration) -> Result<(), ShellError> {
+    let kernel = Cache::at(folder).find(&VERSION.parse().unwrap()).unwrap();
     let path = PathFile::parse_with("", "empty", &[], &mut |name| panic!("{name:?}")).unwrap().path;
-    let command = ["sh", "-c", "while :; do :; done"].map(Into::into).to_vec();
     let launcher = Launcher {
         program: env!("CARGO_BIN_EXE_tcplab").into(),
         arguments: vec!["kernel-world".into()],
@@ -219,7 +217,7 @@ fn spinning_program_is_ended() {
         description: String::new(),
         seed: 1,
         kernels: [kernel.clone(), kernel],
-        command,
+        command: ["sh", "-c", command].map(Into::into).to_vec(),
         far: None,
         wait_for: None,
         has_one_output: true,
@@ -228,13 +226,49 @@ fn spinning_program_is_ended() {
         capture: None,
         snaplen: None,
         launcher,
-        longest_turn: Some(Duration::from_secs(2)),
+        longest_turn: Some(longest_turn),
     };
     let stop = AtomicBool::new(false);
-    let error = tcplab_lab::shell(&request, &stop, &mut |_, _, _| Ok(())).unwrap_err();
+    tcplab_lab::shell(&request, &stop, &mut |_, _, _| Ok(())).map(drop)
+}
+
+/// A program that never sleeps; in a process's own time that would take 20 s.
+#[test]
+fn spinning_program_is_ended() {
+    let Some(images) = Images::find() else { return };
+    let folder = images.folder().clone();
+    let error = shell_of(folder, "while :; do :; done", Duration::from_secs(2)).unwrap_err();
     let said = error.to_string();
     assert!(said.starts_with("the near end: the guest has computed for 2"), "{said}");
     assert!(error.remedy().unwrap().contains("leave out --world sim"));
+}
+
+/// A machine with other work may give a guest no processor for long.
+#[test]
+fn guest_that_does_not_get_the_processor_goes_on() {
+    let Some(images) = Images::find() else { return };
+    let directory = env!("CARGO_TARGET_TMPDIR");
+    if directory.starts_with("/tmp/") {
+        return skipped("a guest has a /tmp of its own");
+    }
+    let directory = tempfile::tempdir_in(directory).unwrap();
+    let [own, begun, go] = ["own", "begun", "go"].map(|name| directory.path().join(name));
+    std::os::unix::fs::symlink(images.folder(), &own).unwrap();
+    let command = format!("touch {}; until [ -e {} ]; do :; done", begun.display(), go.display());
+    thread::scope(|scope| {
+        let shell = scope.spawn(|| shell_of(own.clone(), &command, Duration::from_secs(1)));
+        await_that("the program begins", || begun.exists() || shell.is_finished());
+        let mut guests = processes_of(&own.display().to_string());
+        // What else is in their groups waits for them.
+        guests.retain(|pid| getpgid(Some(*pid)).is_ok_and(|group| group == *pid));
+        assert_eq!(guests.len(), 2);
+        let tell = |signal| guests.iter().for_each(|pid| kill_process(*pid, signal).unwrap());
+        tell(Signal::STOP);
+        thread::sleep(Duration::from_millis(2500));
+        fs::write(&go, "").unwrap();
+        tell(Signal::CONT);
+        shell.join().unwrap().unwrap();
+    });
 }
 
 #[test]
@@ -253,18 +287,22 @@ fn signals_end_both_kernels() {
         let mut child = command.spawn().unwrap();
         await_that("the program begins", || home.exists("begun"));
         let own = home.path("own").display().to_string();
-        assert!(processes_of(&own) >= 2);
+        assert!(processes_of(&own).len() >= 2);
         kill_process(Pid::from_child(&child), signal).unwrap();
         assert_eq!(child.wait().unwrap().code(), code);
-        await_that("all processes end", || processes_of(&own) == 0);
+        await_that("all processes end", || processes_of(&own).is_empty());
     }
 }
 
-/// How many processes have this text in their command lines.
-fn processes_of(text: &str) -> usize {
+/// The processes that have this text in their command lines.
+fn processes_of(text: &str) -> Vec<Pid> {
     let entries = fs::read_dir("/proc").unwrap().flatten();
-    let lines = entries.filter_map(|entry| fs::read(entry.path().join("cmdline")).ok());
-    lines.filter(|line| String::from_utf8_lossy(line).contains(text)).count()
+    let owners = entries.filter_map(|entry| {
+        let line = fs::read(entry.path().join("cmdline")).ok()?;
+        let pid = entry.file_name().to_str()?.parse().ok()?;
+        String::from_utf8_lossy(&line).contains(text).then(|| Pid::from_raw(pid))?
+    });
+    owners.collect()
 }
 
 fn await_that(what: &str, holds: impl Fn() -> bool) {

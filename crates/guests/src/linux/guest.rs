@@ -19,6 +19,9 @@ use crate::sent::Sent;
 /// How long its turns are while it boots.
 const BOOT_STEP: Span = Span::from_millis(4);
 
+/// A guest that does not get the processor is ended after so many times its longest turn.
+const MOST_TURNS: u32 = 30;
+
 /// A kernel that runs in a process of its own, when its owner says so.
 ///
 /// All instants are those of the trial, whose zero is a second after the guest's start.
@@ -230,6 +233,7 @@ impl Guest {
 
     fn await_turn(&mut self, stop: &AtomicBool) -> Result<(), GuestError> {
         let mut looks = 0;
+        let mut begun = None;
         loop {
             let turn = self.calendar.turn(&self.memory, BOOT_UNIX_NANOS);
             match turn.map_err(GuestError::setup("read its clock"))? {
@@ -243,13 +247,37 @@ impl Guest {
             if stop.load(Ordering::Relaxed) {
                 return Err(GuestError::Stopped);
             }
-            let real = LOOK * looks;
-            if real > self.longest_turn {
-                let (_, said) = self.process.end();
-                let real = Span::from_millis(real.as_millis() as u64);
-                return Err(GuestError::Spins { at: of_trial(self.at), real, said });
+            if looks == 1 {
+                begun = self.process.computed();
             }
+            self.judge_turn(LOOK * looks, begun)?;
         }
+    }
+
+    /// Ends it if its turn, which began so long ago, is too long; `begun` is the processor time
+    /// that it had used after the first [`LOOK`]. A machine with other work gives it less than all.
+    fn judge_turn(
+        &mut self,
+        real: time::Duration,
+        begun: Option<time::Duration>,
+    ) -> Result<(), GuestError> {
+        if real <= self.longest_turn {
+            return Ok(());
+        }
+        let now = self.process.computed();
+        let computed = now.zip(begun).map(|(now, begun)| LOOK + now.saturating_sub(begun));
+        let computed = computed.unwrap_or(real);
+        if computed >= self.longest_turn {
+            let (_, said) = self.process.end();
+            let computed = Span::from_millis(computed.as_millis() as u64);
+            return Err(GuestError::Spins { at: of_trial(self.at), computed, said });
+        }
+        if real > MOST_TURNS * self.longest_turn {
+            let (_, said) = self.process.end();
+            let what = format!("its clock: it has neither computed nor waited for {real:.0?}");
+            return Err(GuestError::Protocol { what, said });
+        }
+        Ok(())
     }
 
     /// The next whole thing that it has sent, by its own clock.

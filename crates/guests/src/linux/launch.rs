@@ -8,11 +8,13 @@ use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
+use std::time::Duration;
 
 use rustix::fs::{Mode, OFlags, open};
 
 use crate::error::GuestError;
 use crate::place::memory_place;
+use crate::processor_time;
 use crate::request::GuestRequest;
 
 /// How much memory a guest has, MiB. What nothing uses costs nothing.
@@ -85,6 +87,11 @@ impl Process {
     /// How it ended, if it did.
     pub(crate) fn ended(&mut self) -> Option<String> {
         self.child.try_wait().ok().flatten().map(|status| status.to_string())
+    }
+
+    /// The processor time that it and its programs have used; none where that is not known.
+    pub(crate) fn computed(&self) -> Option<Duration> {
+        processor_time::of_group(self.child.id())
     }
 
     /// Ends it, if it has not ended, and gives its status and the last it said.
