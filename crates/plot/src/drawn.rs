@@ -66,6 +66,14 @@ pub(crate) fn text(svg: &mut String, class: &str, (x, y): (f64, f64), text: &str
     ));
 }
 
+/// Text of a class that stands upright and ends below a place.
+pub(crate) fn upright(svg: &mut String, class: &str, (x, y): (f64, f64), text: &str) {
+    svg.push_str(&format!(
+        r#"<text class="{class} upright" transform="translate({x:.1} {y}) rotate(-90)">{}</text>"#,
+        escape(text)
+    ));
+}
+
 /// A path of a class.
 pub(crate) fn path(svg: &mut String, class: &str, d: &str) {
     svg.push_str(&format!(r#"<path class="{class}" d="{d}"/>"#));

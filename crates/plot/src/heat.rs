@@ -3,7 +3,7 @@
 use tcplab_units::rounded::decimal;
 
 use crate::axis::Axis;
-use crate::drawn::{Drawn, csv, csv_number, opening, text};
+use crate::drawn::{Drawn, csv, csv_number, opening, text, upright};
 use crate::letters::{fitted, width};
 
 /// Pixels.
@@ -12,6 +12,7 @@ const TOP: f64 = 24.0;
 const ROW: f64 = 30.0;
 const FOOT: f64 = 78.0;
 const NAMES_MOST: f64 = 150.0;
+const LETTER: f64 = 12.0;
 const SCALE: (f64, f64) = (150.0, 9.0);
 /// Steps of the colour bar.
 const STEPS: usize = 30;
@@ -39,8 +40,13 @@ pub fn heat(scene: &Heat<'_>) -> Drawn {
     let left = widest.min(NAMES_MOST) + 12.0;
     let across = (WIDTH - left) / scene.columns.len().max(1) as f64;
     let bottom = TOP + ROW * scene.rows.len() as f64;
+    let names = || scene.columns.iter().map(|column| fitted(column, NAMES_MOST));
+    let widest = names().map(|name| width(&name)).fold(0.0, f64::max);
+    // Names stand upright where they do not fit side by side.
+    let is_upright = widest > across - 4.0;
+    let foot = if is_upright { widest - LETTER } else { 0.0 };
     let shades = Shades::over(scene);
-    let mut svg = opening("heat", (WIDTH, bottom + FOOT), &summary(scene));
+    let mut svg = opening("heat", (WIDTH, bottom + foot + FOOT), &summary(scene));
     text(&mut svg, "unit", (0.0, 12.0), &fitted(scene.factors.1, WIDTH));
     for (y, row) in scene.rows.iter().enumerate() {
         let top = TOP + ROW * y as f64;
@@ -50,12 +56,17 @@ pub fn heat(scene: &Heat<'_>) -> Drawn {
             cell(&mut svg, corner, (across, ROW), *value, &shades);
         }
     }
-    for (x, column) in scene.columns.iter().enumerate() {
+    for (x, name) in names().enumerate() {
         let middle = left + across * (x as f64 + 0.5);
-        text(&mut svg, "level", (middle, bottom + 16.0), &fitted(column, across - 4.0));
+        if is_upright {
+            upright(&mut svg, "level", (middle + 4.0, bottom + 6.0), &name);
+        } else {
+            text(&mut svg, "level", (middle, bottom + 16.0), &name);
+        }
     }
-    text(&mut svg, "over", (f64::midpoint(left, WIDTH), bottom + 34.0), scene.factors.0);
-    legend(&mut svg, scene.values, bottom + 50.0, &shades);
+    let middle = f64::midpoint(left, WIDTH);
+    text(&mut svg, "over", (middle, bottom + foot + 34.0), scene.factors.0);
+    legend(&mut svg, scene.values, bottom + foot + 50.0, &shades);
     svg.push_str("</svg>");
     Drawn { svg, csv: numbers(scene) }
 }
@@ -200,6 +211,25 @@ mod tests {
         insta::assert_snapshot!(drawn.svg.replace("><", ">\n<"));
         assert_eq!(drawn.csv.lines().count(), 5);
         assert!(drawn.csv.contains("<lossy>,5,\n"), "{}", drawn.csv);
+    }
+
+    #[test]
+    fn names_of_columns_are_whole_and_stand_upright_where_they_are_long() {
+        let columns: Vec<String> = (0..9).map(|nth| format!("queue of {nth}0 packets")).collect();
+        let draw = |columns: &[String]| {
+            let cells = [vec![Some(1.0); columns.len()]];
+            let rows = ["1 ms".to_string()];
+            let values = "goodput, Mbit/s";
+            let factors = ("queue", "delay");
+            heat(&Heat { title: "goodput", factors, columns, rows: &rows, values, cells: &cells })
+                .svg
+        };
+        let svg = draw(&columns);
+        assert!(
+            columns.iter().all(|name| svg.contains(&format!("rotate(-90)\">{name}<"))),
+            "{svg}"
+        );
+        assert!(!draw(&columns[..3]).contains("upright"));
     }
 
     /// Approximately: lightness rises evenly, and numbers are readable on every colour.

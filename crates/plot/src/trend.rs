@@ -4,7 +4,7 @@
 use tcplab_units::rounded::brief;
 
 use crate::axis::{Axis, DECADES};
-use crate::drawn::{csv, csv_number};
+use crate::drawn::{csv, csv_number, path, upright};
 use crate::letters::{fitted, width};
 use crate::svg::escape;
 
@@ -196,19 +196,13 @@ fn level_labels(svg: &mut String, trend: &Trend<'_>, levels: &Levels, bottom: f6
         levels.x.clone()
     };
     for ((x, place), (_, text)) in levels.x.iter().zip(places).zip(trend.levels) {
-        let text = escape(&fitted(text, NAMES_MOST)).into_owned();
+        let text = fitted(text, NAMES_MOST);
         if is_upright {
-            let (top, base) = (bottom + 9.0, place + 4.0);
-            svg.push_str(&format!(
-                r#"<path class="rule" d="M{x:.1} {bottom}L{place:.1} {}"/>"#,
-                bottom + 6.0
-            ));
-            svg.push_str(&format!(
-                r#"<text class="level upright" transform="translate({base:.1} {top}) rotate(-90)">{text}</text>"#
-            ));
+            path(svg, "rule", &format!("M{x:.1} {bottom}L{place:.1} {}", bottom + 6.0));
+            upright(svg, "level", (place + 4.0, bottom + 9.0), &text);
         } else {
-            let y = bottom + 17.0;
-            svg.push_str(&format!(r#"<path class="rule" d="M{x:.1} {bottom}v5"/>"#));
+            path(svg, "rule", &format!("M{x:.1} {bottom}v5"));
+            let (text, y) = (escape(&text), bottom + 17.0);
             svg.push_str(&format!(r#"<text class="level" x="{x:.1}" y="{y}">{text}</text>"#));
         }
     }
