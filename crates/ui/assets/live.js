@@ -34,6 +34,9 @@ class Flow {
     this.again = new Series("not simply new", "retransmission", { points: true });
     this.flight = new Series("in flight", "plot-muted", { step: true });
     this.rtt = new Series("RTT", "data", { step: true });
+    this.cwnd = new Series("congestion window", "data", { step: true });
+    this.ssthresh = new Series("slow start threshold", "retransmission", { step: true, dash: [5, 3] });
+    this.srtt = new Series("smoothed, by the socket", "acks", { step: true });
     this.goodput = new Series("acknowledged", "acks");
     this.sending = new Series("sent", "data");
     /** @type {[number, number, number][]} interval, bytes, acknowledged */
@@ -41,13 +44,18 @@ class Flow {
   }
   /** @param {number[][]} rows @param {number} interval seconds */
   take(rows, interval) {
-    for (const [place, sent, acknowledged, allowed, flight, data, , , rtt] of rows) {
+    for (const [place, sent, acknowledged, allowed, flight, data, , , rtt, cwnd, ssthresh, srtt] of rows) {
       const time = (place + 1) * interval;
       this.sent.put(time, sent);
       this.acknowledged.put(time, acknowledged);
       this.allowed.put(time, allowed);
       this.flight.put(time, flight);
       if (rtt !== null) this.rtt.put(time, rtt / 1e9);
+      if (cwnd !== undefined) {
+        this.cwnd.put(time, cwnd);
+        this.ssthresh.put(time, ssthresh);
+        if (srtt !== null) this.srtt.put(time, srtt / 1e9);
+      }
       if (this.recent.at(-1)?.[0] === place) this.recent.pop();
       this.recent.push([place, data, acknowledged]);
       const since = place - SMOOTHED;
@@ -57,6 +65,10 @@ class Flow {
       this.sending.put(time, (sum * 8) / span);
       this.goodput.put(time, (Math.max(0, acknowledged - this.recent[0][2]) * 8) / span);
     }
+  }
+  /** Whether its sender's socket was seen. */
+  get hasSocket() {
+    return this.cwnd.length > 0;
   }
   get total() {
     return this.sent.length ? this.sent.values[this.sent.length - 1] : 0;
@@ -289,19 +301,22 @@ export const watch = (place, of) => {
 
   const shown = ladder(packets, of.packets, of.ends, hold);
   const walked = of.states?.(diagram, hold);
-  let drawnOf = "";
+  let drawnOf = "", hadSocket = false;
   const build = (/** @type {string} */ key) => {
     const flow = trial.flows.get(key) ?? trial.main;
     if (!flow && of.hasSamples) return;
     drawnOf = flow ? `${flow.connection} ${flow.forward}` : PATH;
     const sender = trial.ends[flow?.forward ? "client" : "server"];
     stretch.charts = [];
+    hadSocket = flow?.hasSocket ?? false;
+    const windows = of.hasSamples ? [sender.cwnd, sender.ssthresh] : flow?.hasSocket ? [flow.cwnd, flow.ssthresh] : [];
+    const roundTrips = of.hasSamples ? [sender.rtt] : flow ? [flow.rtt, ...(flow.hasSocket ? [flow.srtt] : [])] : [];
     const all = [
       ...(flow ? [
         new Chart(stretch, "Bytes of the stream", bytes, [flow.sent, flow.acknowledged, flow.allowed, flow.again], { height: 240, until: () => 0 }),
-        new Chart(stretch, of.hasSamples ? "In flight and windows" : "In flight", bytes, of.hasSamples ? [flow.flight, sender.cwnd, sender.ssthresh] : [flow.flight]),
+        new Chart(stretch, windows.length > 0 ? "In flight and windows" : "In flight", bytes, [flow.flight, ...windows]),
         new Chart(stretch, "Throughput", rate, [flow.sending, flow.goodput]),
-        new Chart(stretch, "Round trip", duration, [of.hasSamples ? sender.rtt : flow.rtt]),
+        new Chart(stretch, "Round trip", duration, roundTrips),
       ] : []),
       ...(of.hasSamples ? [] : [new Chart(stretch, "All that passed the path", rate, [trial.path.forward.rate, trial.path.reverse.rate])]),
       new Chart(stretch, "Time in the queue; drops", duration, [trial.path.forward.waited, trial.path.reverse.waited, trial.path.forward.drops, trial.path.reverse.drops], { least: 1e-3 }),
@@ -321,6 +336,7 @@ export const watch = (place, of) => {
     const main = trial.main;
     const best = main && `${main.connection} ${main.forward}`;
     if (best ? !trial.flows.has(drawnOf) || (!flowChoice.value && best !== drawnOf) : !drawnOf) build(best ?? "");
+    else if (!hadSocket && trial.flows.get(drawnOf)?.hasSocket) build(drawnOf);
     if (!flowChoice.value && drawnOf) flowChoice.value = drawnOf;
   };
 

@@ -53,7 +53,8 @@ pub struct TrafficConfig {
     pub snaplen: Option<u32>,
     /// Changes the path.
     pub change: Box<ChangePath>,
-    /// Looks at the sockets of both ends: objects with at least `local` and `remote`.
+    /// Looks at the sockets of both ends: objects with `local` and `remote`, and with `cwnd_bytes`,
+    /// `ssthresh_bytes` and `srtt_ns` where these are known.
     pub sockets: Box<AskSockets>,
 }
 

@@ -130,7 +130,9 @@ pub fn serve_traffic(
         let (listener, guard) = bound.listen()?;
         let traffic = Arc::new(TrafficPage::new(config, is_over));
         let app = checked(api::traffic_routes(Arc::clone(&traffic)), guard);
+        let looks = tokio::spawn(Arc::clone(&traffic).look_at_sockets());
         accept(&listener, &app, is_over).await;
+        looks.abort();
         let ended = tokio::time::Instant::now();
         while traffic.is_watched() && ended.elapsed() < LAST_HISTORY {
             sleep(LOOK).await;

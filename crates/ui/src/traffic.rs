@@ -3,14 +3,20 @@
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
+use std::time::Duration;
 
 use serde_json::{Value, json};
 use tcplab_path::{PathChange, PathEvent};
 use tcplab_scenario::compose;
-use tcplab_watch::{MetConnection, WatchedTrial};
+use tcplab_units::{Bytes, Endpoint, Span};
+use tcplab_watch::{MetConnection, SenderSocket, WatchedTrial};
+use tokio::time::sleep;
 
 use crate::config::TrafficConfig;
 use crate::jobs::in_words;
+
+/// As often as the other end looks at them.
+const LOOK_AT_SOCKETS: Duration = Duration::from_millis(100);
 
 /// What its page is told.
 #[derive(Debug)]
@@ -75,6 +81,24 @@ impl TrafficPage {
         json!({ "connections": rows, "has_sockets": sockets.is_some() })
     }
 
+    /// Has what the sockets say in the curves of their connections, from now on.
+    pub(crate) async fn look_at_sockets(self: Arc<Self>) {
+        loop {
+            self.add_sockets();
+            sleep(LOOK_AT_SOCKETS).await;
+        }
+    }
+
+    fn add_sockets(&self) {
+        let Some(both) = (self.config.sockets)() else { return };
+        let mut history = self.trial.history();
+        for (end, sockets) in Endpoint::BOTH.into_iter().zip(&both) {
+            for (ends, says) in sockets.iter().filter_map(sender_socket) {
+                history.socket(end, ends, says);
+            }
+        }
+    }
+
     /// Changes the path at once.
     pub(crate) fn change(&self, change: PathChange) -> Result<Vec<PathEvent>, String> {
         let made = (self.config.change)(change)?;
@@ -108,4 +132,15 @@ impl TrafficPage {
     fn events(&self) -> MutexGuard<'_, Vec<PathEvent>> {
         self.events.lock().expect("no thread panics while it holds the events")
     }
+}
+
+/// Its addresses, the own one first, and what it says of itself; none of one that only closes.
+fn sender_socket(socket: &Value) -> Option<([SocketAddr; 2], SenderSocket)> {
+    let address = |key: &str| socket[key].as_str()?.parse().ok();
+    let says = SenderSocket {
+        cwnd: Bytes::new(socket["cwnd_bytes"].as_u64()?),
+        ssthresh: socket["ssthresh_bytes"].as_u64().map(Bytes::new),
+        srtt: socket["srtt_ns"].as_u64().map(Span::from_nanos),
+    };
+    Some(([address("local")?, address("remote")?], says))
 }

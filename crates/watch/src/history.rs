@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use tcplab_path::{Direction, Fate, Verdict};
 use tcplab_recording::Sample;
 use tcplab_trace::{Ack, Segment, SegmentKind, TcpState};
-use tcplab_units::{Endpoint, Instant, Span};
+use tcplab_units::{Bytes, Endpoint, Instant, Span};
 
 use crate::ladder::{Ladder, PacketRow};
 use crate::latest::Latest;
@@ -46,6 +46,19 @@ pub(crate) struct FlowSums {
     pub(crate) retransmissions: u64,
     /// The latest RTT of a segment that was sent once, as its sender sees it.
     rtt: Option<Span>,
+    /// What the sender's socket says, where it can be asked.
+    socket: Option<SenderSocket>,
+}
+
+/// What a sender's socket says of itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SenderSocket {
+    /// The congestion window, bytes.
+    pub cwnd: Bytes,
+    /// The slow start threshold, bytes; none before there is one.
+    pub ssthresh: Option<Bytes>,
+    /// The smoothed RTT, once there is one.
+    pub srtt: Option<Span>,
 }
 
 /// One direction of the path in an interval.
@@ -291,6 +304,19 @@ impl History {
         }
     }
 
+    /// What the socket of the near or the far end says now of the latest connection between these
+    /// addresses, its own first. It counts from the latest interval in which packets were read.
+    pub fn socket(&mut self, end: Endpoint, ends: [SocketAddr; 2], says: SenderSocket) {
+        let forward = end == Endpoint::Client;
+        let is_it = |it: &&mut FlowSeries| (it.key.forward, it.key.ends) == (forward, Some(ends));
+        let flow = self.flows.iter_mut().filter(is_it).max_by_key(|it| it.number);
+        let Some(sums) = flow.and_then(|it| it.sums.last_mut()) else { return };
+        if sums.socket != Some(says) {
+            sums.socket = Some(says);
+            self.changes += 1;
+        }
+    }
+
     pub(crate) fn sample(&mut self, sample: &Sample) {
         let interval = interval_of(sample.at);
         let of = &mut self.samples[sample.endpoint.index()];
@@ -415,19 +441,26 @@ fn flow_row(sums: &FlowSums) -> Value {
         segments,
         retransmissions,
         rtt,
+        socket,
     } = sums;
     let rtt_ns = rtt.map(Span::as_nanos);
-    json!([
-        interval,
-        sent,
-        acknowledged,
-        allowed,
-        in_flight,
-        bytes,
-        segments,
-        retransmissions,
-        rtt_ns
-    ])
+    let mut row = vec![
+        json!(interval),
+        json!(sent),
+        json!(acknowledged),
+        json!(allowed),
+        json!(in_flight),
+        json!(bytes),
+        json!(segments),
+        json!(retransmissions),
+        json!(rtt_ns),
+    ];
+    if let Some(SenderSocket { cwnd, ssthresh, srtt }) = socket {
+        row.push(json!(cwnd.as_u64()));
+        row.push(json!(ssthresh.map(Bytes::as_u64)));
+        row.push(json!(srtt.map(Span::as_nanos)));
+    }
+    Value::Array(row)
 }
 
 fn sample_row(of: &SampleOf) -> Value {
@@ -448,4 +481,39 @@ fn mark_row(mark: &Mark) -> Value {
     json!({
         "at_ns": at, "kind": kind, "forward": forward, "sequence": sequence, "what": what,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn socket_is_that_of_the_latest_connection_between_its_ends() {
+        let mut history = History::default();
+        let ends: [SocketAddr; 2] = ["10.0.0.1:1".parse().unwrap(), "10.0.0.2:2".parse().unwrap()];
+        let ms = |at: u64| Instant::from_nanos(at * 1_000_000);
+        for connection in 0..2 {
+            let key = FlowKey { connection, forward: true, ends: Some(ends) };
+            history.flow(key, ms(5)).unwrap().sent = 1_000;
+        }
+        let says = SenderSocket { cwnd: Bytes::new(14_480), ssthresh: None, srtt: None };
+        let mut cursor = Cursor::default();
+        assert!(history.since(&mut cursor).is_some());
+        // Of another end, or nobody's.
+        history.socket(Endpoint::Server, ends, says);
+        history.socket(Endpoint::Client, [ends[1], ends[0]], says);
+        assert_eq!(history.since(&mut cursor), None);
+        history.socket(Endpoint::Client, ends, says);
+        let told = history.since(&mut cursor).unwrap();
+        let row = |flow: usize| told["flows"][flow]["intervals"][0].as_array().unwrap().clone();
+        assert_eq!((row(0).len(), row(1).len()), (9, 12));
+        assert_eq!(row(1)[9..], [json!(14_480), Value::Null, Value::Null]);
+        // The same once more is nothing new; it holds until it says something else.
+        history.socket(Endpoint::Client, ends, says);
+        assert_eq!(history.since(&mut cursor), None);
+        let key = FlowKey { connection: 1, forward: true, ends: Some(ends) };
+        history.flow(key, ms(15)).unwrap().sent = 2_000;
+        let told = history.since(&mut cursor).unwrap();
+        assert_eq!(told["flows"][1]["intervals"][1][9], 14_480);
+    }
 }

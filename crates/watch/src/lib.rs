@@ -21,7 +21,7 @@ mod unanswered;
 mod watched;
 
 pub use error::WatchError;
-pub use history::{Cursor, History, INTERVAL, MetConnection};
+pub use history::{Cursor, History, INTERVAL, MetConnection, SenderSocket};
 pub use ladder::PacketRow;
 pub use overview::{Overview, Step};
 pub use packets::packets;

@@ -9,7 +9,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 
 use crate::page::until;
-use crate::watched::{Watched, dropped, is_described, parts_of, round_trips, skipped};
+use crate::watched::{Watched, dropped, is_described, parts_of, round_trips, skipped, sockets};
 
 /// 10 kB every tenth of a second to the far end, for a minute at most.
 const TRAFFIC: [&str; 8] = [
@@ -105,6 +105,13 @@ fn traffic_of_a_shell_is_watched_and_its_path_changed() {
     assert!(told.iter().any(|(name, _)| name == "path"));
     let rtt = told.iter().flat_map(|(_, data)| round_trips(data)).min().unwrap();
     assert!((20_000_000..1_000_000_000).contains(&rtt), "{rtt}");
+    // What the sender's socket says is in its curves: at least the initial window (RFC 6928).
+    let windows: Vec<[u64; 2]> = told.iter().flat_map(|(_, data)| sockets(data)).collect();
+    let ranges = (1..100_000_000, 20_000_000..1_000_000_000);
+    assert!(windows.iter().any(|[cwnd, _]| *cwnd >= 10 * 1_000), "{windows:?}");
+    for [cwnd, srtt] in windows {
+        assert!(ranges.0.contains(&cwnd) && ranges.1.contains(&srtt), "{cwnd} {srtt}");
+    }
     // It is on record, and replays.
     let record = fs::read(shell.home.path().join("seen/result.json")).unwrap();
     let record: Value = serde_json::from_slice(&record).unwrap();

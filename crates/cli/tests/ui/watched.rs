@@ -134,12 +134,21 @@ impl Drop for Watched {
     }
 }
 
-/// The RTTs of what one end sends, nanoseconds, as an event of the history tells them.
-pub(crate) fn round_trips(history: &Value) -> Vec<u64> {
+/// The intervals of what one end sends, as an event of the history tells them.
+fn intervals(history: &Value) -> impl Iterator<Item = &Value> {
     let flows = history["flows"].as_array().into_iter().flatten();
     let forward = flows.filter(|flow| flow["forward"] == true);
-    let rows = forward.flat_map(|flow| flow["intervals"].as_array().unwrap());
-    rows.filter_map(|row| row[8].as_u64()).collect()
+    forward.flat_map(|flow| flow["intervals"].as_array().unwrap())
+}
+
+/// The RTTs of what one end sends, nanoseconds.
+pub(crate) fn round_trips(history: &Value) -> Vec<u64> {
+    intervals(history).filter_map(|row| row[8].as_u64()).collect()
+}
+
+/// What the sockets of one end say: congestion window, bytes, and smoothed RTT, nanoseconds.
+pub(crate) fn sockets(history: &Value) -> Vec<[u64; 2]> {
+    intervals(history).filter_map(|row| Some([row[9].as_u64()?, row[11].as_u64()?])).collect()
 }
 
 /// The packets that a change of the path dropped.
