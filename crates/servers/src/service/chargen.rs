@@ -1,5 +1,7 @@
 //! Characters without end (RFC 864).
 
+use std::sync::LazyLock;
+
 use super::{Service, Session};
 use crate::calendar::Moment;
 use crate::output::{After, Output};
@@ -17,24 +19,18 @@ const PERIOD: usize = CHARACTERS * LINE;
 /// keeps a copy of it, so that it may be more than is enough.
 const PIECE: usize = (4 * Output::FULL).div_ceil(PERIOD) * PERIOD;
 
-static PATTERN: [u8; PIECE] = pattern();
-
 /// The pattern that is popular (RFC 864, "Data Syntax"): each line begins one character later.
-#[expect(clippy::large_stack_arrays, reason = "it is made by the compiler, on no stack")]
-const fn pattern() -> [u8; PIECE] {
-    let mut bytes = [0; PIECE];
-    let mut at = 0;
-    while at < PIECE {
+static PATTERN: LazyLock<Vec<u8>> = LazyLock::new(|| {
+    let byte = |at: usize| {
         let (line, column) = (at / LINE, at % LINE);
-        bytes[at] = match column.checked_sub(COLUMNS) {
+        match column.checked_sub(COLUMNS) {
             None => FIRST + ((line + column) % CHARACTERS) as u8,
             Some(0) => b'\r',
             Some(_) => b'\n',
-        };
-        at += 1;
-    }
-    bytes
-}
+        }
+    };
+    (0..PIECE).map(byte).collect()
+});
 
 /// The service.
 #[derive(Debug)]
