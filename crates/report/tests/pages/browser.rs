@@ -183,7 +183,56 @@ fn very_many_packets_are_drawn_at_each_zoom() {
     assert_eq!(seen, expected.replace('N', &again.to_string()));
 }
 
-/// In the light and the dark theme.
+/// Makes the page in a frame narrower and wider, and reports at each width, pixels: whether the
+/// theme button can be clicked at both ends of the page, whether nothing is too wide, whether graphs
+/// have text, and what of that is smaller than 10 pixels.
+const LAYOUT: &str = "<script>
+addEventListener('load', async () => {
+  const seen = {}, frame = document.querySelector('iframe');
+  const inside = frame.contentDocument, view = frame.contentWindow;
+  const button = [...inside.querySelectorAll('button')].find((it) => /Dark|Light/.test(it.textContent));
+  inside.querySelectorAll('details').forEach((it) => { it.open = true; });
+  for (const width of [320, 400, 630, 700, 850, 1200]) {
+    frame.style.width = `${width}px`;
+    const reached = (top) => {
+      view.scrollTo({ top, behavior: 'instant' });
+      const { left, right, top: above, bottom } = button.getBoundingClientRect();
+      return left >= 0 && right <= width && inside.elementFromPoint((left + right) / 2, (above + bottom) / 2) === button;
+    };
+    const size = (text) => {
+      const { a, b } = text.getScreenCTM();
+      return parseFloat(view.getComputedStyle(text).fontSize) * Math.hypot(a, b);
+    };
+    const drawn = () => [...inside.querySelectorAll('svg text')].filter((it) => it.getClientRects().length > 0);
+    const small = () => drawn().filter((it) => size(it) < 9.95).map((it) => it.closest('svg').getAttribute('class'));
+    // As a frame in a headless browser may not tell that its size has changed.
+    view.eval('groups').forEach((group) => group.resize());
+    const fits = inside.documentElement.scrollWidth <= width, all = drawn().length > 50;
+    seen[width] = [reached(0) && reached(1e6), fits, all, ...new Set(small())];
+  }
+  document.title = 'SEEN' + JSON.stringify(seen);
+});
+</script>";
+
+#[test]
+fn report_page_fits_narrow_and_wide_windows() {
+    let (run, recordings) = synthetic::run(1);
+    let page = page(&run, &recordings).replacen("<head>", &format!("<head>{LISTEN}"), 1);
+    let page = page.replace('&', "&amp;").replace('<', "&lt;").replace('"', "&quot;");
+    let outer = format!(
+        "<!doctype html><html><head></head><body style=\"margin:0\">\
+         <iframe style=\"height:900px;border:0\" srcdoc=\"{page}\"></iframe></body></html>"
+    );
+    let Some(seen) = seen_in(&outer, LAYOUT) else { return };
+    let fits = "[true,true,true]";
+    let widths = ["320", "400", "630", "700", "850", "1200"];
+    let all: Vec<String> = widths.map(|width| format!("\"{width}\":{fits}")).into();
+    assert_eq!(seen, format!("{{{}}}", all.join(",")));
+}
+
+/// On so many pages of paper: the outlines of packets and trials stay on the screen.
+const PAGES: usize = 8;
+
 #[test]
 fn report_page_prints() {
     let (run, recordings) = synthetic::run(1);
@@ -198,6 +247,9 @@ fn report_page_prints() {
     if printed.is_ok() {
         let pdf = fs::read(&paper).expect("it was printed");
         assert!(pdf.starts_with(b"%PDF") && pdf.len() > 50_000, "{} bytes", pdf.len());
+        let text = String::from_utf8_lossy(&pdf);
+        let pages = text.matches("/Type /Page\n").count();
+        assert!((1..=PAGES).contains(&pages), "{pages} pages");
     }
 }
 
