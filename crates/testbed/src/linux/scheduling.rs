@@ -35,13 +35,25 @@ pub(crate) fn be_prompt(real_time: bool) -> Scheduling {
 /// As [`be_prompt`], for the one thread of a trial that hardly sleeps. Linux gives ordinary threads
 /// their share of a processor from one of [`Scheduling::RealTime`] in one piece, up to 50 ms each
 /// second (`fair_server` in kernel/sched/deadline.c, since 6.12); from one with deadlines, in
-/// pieces below a millisecond.
+/// pieces below a millisecond. Before 6.12 nothing would take the processor from the latter: the
+/// kernel's own threads there, for which the rest of it waits, would stand still for a trial.
 pub(crate) fn be_prompt_throughout(real_time: bool) -> Scheduling {
     let scheduling = be_prompt(real_time);
-    if scheduling == Scheduling::RealTime && sys::run_by_deadlines().is_ok() {
+    let is_safe = || has_fair_server(&rustix::system::uname().release().to_string_lossy());
+    if scheduling == Scheduling::RealTime && is_safe() && sys::run_by_deadlines().is_ok() {
         return Scheduling::Deadline;
     }
     scheduling
+}
+
+/// Whether a kernel of this release (uname(2)) gives ordinary threads their share beside threads
+/// with deadlines.
+fn has_fair_server(release: &str) -> bool {
+    let mut numbers = release.split(|it: char| !it.is_ascii_digit()).map(str::parse::<u32>);
+    match (numbers.next(), numbers.next()) {
+        (Some(Ok(major)), Some(Ok(minor))) => (major, minor) >= (6, 12),
+        _ => false,
+    }
 }
 
 /// Keeps the processors from sleep so deep that waking takes long, until it is dropped
@@ -50,4 +62,19 @@ pub(crate) fn stay_awake() -> Option<File> {
     let mut request = OpenOptions::new().write(true).open("/dev/cpu_dma_latency").ok()?;
     request.write_all(&0_i32.to_ne_bytes()).ok()?;
     Some(request)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn releases_with_a_fair_server_begin_with_6_12() {
+        for has in ["6.12.0", "6.18.5-fc", "7.0-rc1", "10.1"] {
+            assert!(has_fair_server(has), "{has}");
+        }
+        for has_not in ["6.11.9-amd64", "6.1.0-18-amd64", "5.15.0-91-generic", "4.19", "6", ""] {
+            assert!(!has_fair_server(has_not), "{has_not}");
+        }
+    }
 }
