@@ -273,7 +273,10 @@ class Graph {
   /** What a stroke says: a range of bytes, an acknowledgement, the value of a point. */
   named(layer, start, end) {
     const label = this.figure.querySelector(`[data-layer="${layer}"]`)?.textContent ?? "";
-    if (this.points) return this.unit === "bytes" ? `${decimal(start, 0)} bytes, ${label}` : `${label} ${decimal(start, 3)} ${this.unit}`;
+    if (this.points) {
+      const values = [...new Set([start, end])].map((value) => decimal(value, this.unit === "bytes" ? 0 : 3)).join(" to ");
+      return this.unit === "bytes" ? `${values} bytes, ${label}` : `${label} ${values} ${this.unit}`;
+    }
     const range = start === end ? `ack ${start}` : layer.endsWith("sack") ? `SACK ${start}-${end}` : `${start}:${end}(${end - start})`;
     return `${range} ${label}`;
   }

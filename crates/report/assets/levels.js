@@ -164,24 +164,25 @@ class LevelCanvas {
     return count;
   }
 
-  /** What the pointer is at, where each packet is drawn for itself. */
+  /** What the pointer is at, where each packet is drawn for itself; of points also where several are. */
   nearest(x, y) {
     const view = this.view(), { graph } = this;
     let best = null, least = REACH;
     for (const layer of this.levels.layers) {
       const path = graph.plane.querySelector(`path.${layer.class}`);
-      if (layer.line || !path || path.classList.contains("off") || Levels.fit(layer, 1 / view.perMicro) > 0) continue;
+      if (layer.line || !path || path.classList.contains("off") || (!graph.points && Levels.fit(layer, 1 / view.perMicro) > 0)) continue;
       const at = view.from + (x - graph.left) / view.perMicro, reach = REACH / view.perMicro;
       this.levels.seen(layer, at - reach, at + reach, 1 / view.perMicro, (strokes, level) => {
-        if (level.column > 1) return;
-        for (let i = above(strokes.x, at - reach); i < strokes.x.length && strokes.x[i] <= at + reach; i++) {
+        const isJoined = level.column > 1;
+        if (isJoined && !graph.points) return;
+        for (let i = above(strokes.x, (at - reach) / level.column); i < strokes.x.length && strokes.x[i] * level.column <= at + reach; i++) {
           const [low, high] = [strokes.low[i] / graph.fineness[1], strokes.high[i] / graph.fineness[1]];
-          const time = graph.x[0] + strokes.x[i] / graph.fineness[0];
+          const time = graph.x[0] + ((strokes.x[i] + (isJoined ? 0.5 : 0)) * level.column) / graph.fineness[0];
           const away = Math.max(0, graph.valueToY(high) - y, y - graph.valueToY(low));
           const distance = Math.hypot(graph.timeToX(time) - x, away);
           if (distance > least) continue;
           least = distance;
-          best = { time, x: graph.timeToX(time), y: graph.valueToY((low + high) / 2), text: graph.named(layer.class, low, high) };
+          best = { time: isJoined ? graph.xToTime(x) : time, x: graph.timeToX(time), y: graph.valueToY((low + high) / 2), text: graph.named(layer.class, low, high) };
         }
       });
     }
