@@ -101,13 +101,15 @@ pub(crate) fn strokes(mut strokes: Vec<Stroke>, budget: usize, widest: i64) -> S
 }
 
 /// Draws places as one path, each by itself if there are at most `budget`. Otherwise those in one
-/// cell are one dot, and cells grow until the budget suffices or they are as large as `coarsest`.
-pub(crate) fn dots(mut places: Vec<(i64, i64)>, budget: usize, coarsest: (i64, i64)) -> String {
+/// cell, so many units across and down, are one dot in its middle.
+pub(crate) fn dots(
+    mut places: Vec<(i64, i64)>,
+    budget: usize,
+    (across, down): (i64, i64),
+) -> String {
     places.sort_unstable();
     places.dedup();
-    let (mut across, mut down) = (1, 1);
-    while places.len() > budget && (across < coarsest.0 || down < coarsest.1) {
-        (across, down) = ((across * 2).min(coarsest.0), (down * 2).min(coarsest.1));
+    if places.len() > budget {
         let middle = |at: i64, cell: i64| at.div_euclid(cell) * cell + cell / 2;
         for place in &mut places {
             *place = (middle(place.0, across), middle(place.1, down));
@@ -243,8 +245,8 @@ mod tests {
     fn dots_share_cells_only_where_there_are_too_many() {
         let places = vec![(1, 90), (0, 90), (9, 10), (1, 90), (2, 12)];
         assert_eq!(dots(places.clone(), 4, (8, 8)), "M0 90v-1m1 1v-1m1-77v-1m7-1v-1");
-        assert_eq!(dots(places.clone(), 3, (8, 8)), "M1 91v-1m2-77v-1m6-1v-1");
-        assert_eq!(dots(places, 1, (2, 4)), "M1 90v-1m2-75v-1m6-3v-1");
+        assert_eq!(dots(places.clone(), 3, (2, 4)), "M1 90v-1m2-75v-1m6-3v-1");
+        assert_eq!(dots(places, 3, (8, 8)), "M4 12v-1m0 81v-1m8-79v-1");
         assert_eq!(dots(vec![], 0, (1, 1)), "");
     }
 

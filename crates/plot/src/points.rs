@@ -2,12 +2,15 @@
 
 use crate::path_data::{STROKES, dots};
 use crate::plane::{ACROSS, Figure, Graph, Layer};
-use crate::pyramid::{Mark, strokes as strokes_at_levels};
+use crate::pyramid::{LayerLevels, Level, Mark, strokes as strokes_at_levels};
 use crate::scale::Scale;
 use crate::view::{Band, Unit};
 
 /// Pixels.
 const HEIGHT: i64 = 132;
+/// Levels of a layer with more points are left out, but the coarsest: a page of any capture is
+/// some megabytes.
+const MOST_POINTS: usize = 1 << 18;
 
 /// What to draw.
 pub(crate) struct Points<'a> {
@@ -52,7 +55,7 @@ impl Points<'_> {
                 Mark { x, low: value, high: value }
             };
             let marks = layer.points.iter().map(mark).collect();
-            strokes_at_levels(layer.class, marks, self.edges)
+            kept(strokes_at_levels(layer.class, marks, self.edges))
         });
         let levels = levels.collect();
         // Two pixels across and half a pixel down.
@@ -77,4 +80,12 @@ impl Points<'_> {
         };
         Figure { levels, ..graph.figure() }
     }
+}
+
+/// Without the levels that have too many points.
+fn kept(layer: LayerLevels) -> LayerLevels {
+    let count = |level: &Level| level.tiles.iter().map(|tile| tile.count).sum::<usize>();
+    let coarsest = layer.levels.len() - 1;
+    let too_many = layer.levels.iter().take(coarsest).filter(|it| count(it) > MOST_POINTS).count();
+    LayerLevels { levels: layer.levels.into_iter().skip(too_many).collect(), ..layer }
 }

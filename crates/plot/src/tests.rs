@@ -204,6 +204,17 @@ fn points_of_very_many_segments_stay_few() {
         let points: usize = finest.tiles.iter().map(|tile| tile.count).sum();
         assert!((99_980..=100_000).contains(&points), "{points}");
     }
+    // Not of more than a page can hold: of nearly equal lengths, several are one.
+    let mut flow = answered(400_000, 4);
+    for segment in &mut flow.segments {
+        segment.payload = Bytes::new(MSS - segment.payload.as_u64() % 2);
+    }
+    let view = View { until: flow.segments.last().unwrap().at, ..view };
+    let levels = segment_lengths("", &flow, &view).levels;
+    let finest = &levels[0].levels[0];
+    assert!(finest.column > 1 && levels[0].levels.len() > 1, "{} µs", finest.column);
+    let points: usize = finest.tiles.iter().map(|tile| tile.count).sum();
+    assert!((50_000..=262_144).contains(&points), "{points}");
 }
 
 #[test]
