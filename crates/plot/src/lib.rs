@@ -1,6 +1,7 @@
-//! Graphs as SVG text: time-sequence, window, rate, lengths of segments, RTT by sequence, ladder, state diagram, strips, panes of these,
-//! packets as bytes, trends over a number that was varied, one metric against another, and what a
-//! path will do; of many trials heat maps, distributions and every trial as a dot.
+//! Graphs as SVG text: time-sequence, window, rate, lengths of segments, RTT by sequence, ladder,
+//! state diagram, strips, panes of these, packets as bytes, trends over a number that was varied,
+//! one metric against another, and what a path will do; of many trials heat maps, distributions and
+//! every trial as a dot.
 //!
 //! Everything drawn is complete without scripts. Colours are CSS variables of [`STYLE`], so a
 //! page decides about dark mode and print; layers are `<path>`s with a class each, so a page can
