@@ -168,8 +168,9 @@ class Graph {
     const [across, second] = this.bySequence ? byteUnit(ticks(from, until, room).step) : [1, "s"];
     const times = ticks(from / across, until / across, room);
     for (const at of times.at) {
-      const x = this.timeToX(at * across).toFixed(1);
-      svg += `<path d="M${x} ${this.top}V${bottom}"/><text class="time" x="${x}" y="${bottom + 16}">${decimal(at, times.decimals)} ${second}</text>`;
+      const x = this.timeToX(at * across), text = `${decimal(at, times.decimals)} ${second}`;
+      const inside = Math.min(x, this.width - (text.length * LETTER) / 2 - 3); // the last one may be at the edge
+      svg += `<path d="M${x.toFixed(1)} ${this.top}V${bottom}"/><text class="time" x="${inside.toFixed(1)}" y="${bottom + 16}">${text}</text>`;
     }
     if (this.rows) {
       this.rows.forEach((name, i) => {
