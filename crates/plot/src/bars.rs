@@ -53,7 +53,7 @@ pub fn bars(bars: &Bars<'_>, view: &View<'_>) -> Figure {
         id: "",
         title: bars.title,
         summary: summary(bars),
-        view: *view,
+        bands: view.bands,
         scale,
         unit: Unit::Rows(bars.rows.to_vec()),
         right: None,

@@ -58,7 +58,7 @@ pub fn chart(chart: &Chart<'_>, view: &View<'_>) -> Figure {
         id: "",
         title: chart.title,
         summary: summary(chart),
-        view: *view,
+        bands: view.bands,
         scale,
         unit: Unit::Named(chart.unit.to_string()),
         right: chart.right,

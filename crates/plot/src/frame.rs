@@ -1,6 +1,6 @@
 //! The frame around a plane: axes and the names of the interruptions.
 
-use crate::scale::{Scale, Ticks, byte_unit};
+use crate::scale::{Across, Scale, Ticks, byte_unit};
 use crate::svg::escape;
 use crate::view::{Band, Unit};
 
@@ -14,9 +14,10 @@ pub(crate) struct Frame {
     pub(crate) width: i64,
 }
 
-/// The visible part of the plane: seconds, and values in the axis's unit.
+/// The visible part of the plane: seconds or bytes, and values in the axis's unit.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Window {
+    pub(crate) across: Across,
     pub(crate) from: f64,
     pub(crate) until: f64,
     pub(crate) low: f64,
@@ -25,12 +26,13 @@ pub(crate) struct Window {
 
 impl Window {
     pub(crate) fn whole(scale: &Scale) -> Window {
-        let Scale { from, until, low, high, .. } = *scale;
-        Window { from: from.as_secs_f64(), until: until.as_secs_f64(), low, high }
+        let Scale { across, low, high, .. } = *scale;
+        let (from, until) = scale.edges();
+        Window { across, from, until, low, high }
     }
 }
 
-/// Pixels that a tick needs: of time, of value.
+/// Pixels that a tick needs: of time or sequence, of value.
 const TIME_ROOM: i64 = 64;
 const VALUE_ROOM: i64 = 28;
 /// More ticks of value are too dense.
@@ -47,8 +49,9 @@ impl Frame {
         self.left + self.across
     }
 
-    pub(crate) fn x(&self, seconds: f64, window: &Window) -> f64 {
-        let share = (seconds - window.from) / (window.until - window.from).max(1e-9);
+    /// Of seconds or bytes.
+    pub(crate) fn x(&self, place: f64, window: &Window) -> f64 {
+        let share = (place - window.from) / (window.until - window.from).max(1e-9);
         self.left as f64 + share * self.across as f64
     }
 
@@ -105,14 +108,18 @@ impl Frame {
 
     fn times(&self, svg: &mut String, window: &Window, with_labels: bool) {
         let (top, bottom) = (self.top, self.bottom());
-        let times =
-            Ticks::between(window.from, window.until, (self.across / TIME_ROOM).max(2) as usize);
+        let most = (self.across / TIME_ROOM).max(2) as usize;
+        let (size, unit) = match window.across {
+            Across::Time => (1.0, "s"),
+            Across::Sequence => byte_unit(Ticks::between(window.from, window.until, most).step),
+        };
+        let times = Ticks::between(window.from / size, window.until / size, most);
         for at in &times.at {
-            let (x, label) = (self.x(*at, window), times.label(*at));
+            let (x, label) = (self.x(*at * size, window), times.label(*at));
             svg.push_str(&format!(r#"<path d="M{x:.1} {top}V{bottom}"/>"#));
             if with_labels {
                 svg.push_str(&format!(
-                    r#"<text class="time" x="{x:.1}" y="{}">{label} s</text>"#,
+                    r#"<text class="time" x="{x:.1}" y="{}">{label} {unit}</text>"#,
                     bottom + 16
                 ));
             }

@@ -1,6 +1,7 @@
-//! Graphs as SVG text: time-sequence, window, rate, ladder, state diagram, strips, panes of these,
-//! packets as bytes, trends over a number that was varied, one metric against another, and what a
-//! path will do; of many trials heat maps, distributions and every trial as a dot.
+//! Graphs as SVG text: time-sequence, window, rate, lengths of segments, RTT by sequence, ladder,
+//! state diagram, strips, panes of these, packets as bytes, trends over a number that was varied,
+//! one metric against another, and what a path will do; of many trials heat maps, distributions and
+//! every trial as a dot.
 //!
 //! Everything drawn is complete without scripts. Colours are CSS variables of [`STYLE`], so a
 //! page decides about dark mode and print; layers are `<path>`s with a class each, so a page can
@@ -26,9 +27,12 @@ mod path_data;
 mod path_picture;
 mod pgf;
 mod plane;
+mod points;
 mod pyramid;
 mod round_trips;
 mod scale;
+mod segment_layers;
+mod segment_lengths;
 mod series;
 mod spread;
 mod state_diagram;
@@ -36,6 +40,7 @@ mod strip;
 mod svg;
 mod time_sequence;
 mod trend;
+mod trips_by_sequence;
 mod view;
 pub mod xpl;
 
@@ -55,6 +60,7 @@ pub use path_picture::{PathPicture, path_picture, path_svg};
 pub use pgf::pgf;
 pub use plane::{Figure, Key, Plane};
 pub use pyramid::{LayerLevels, Level, Tile};
+pub use segment_lengths::segment_lengths;
 pub use series::{Series, advertised_window, delivered_rate, in_flight, round_trips, sent_rate};
 pub use spread::{SpreadRow, spread};
 pub use state_diagram::{StateDiagram, state_diagram, state_diagram_svg};
@@ -62,6 +68,7 @@ pub use strip::{StripScale, strip, strip_axis};
 pub use svg::escape;
 pub use time_sequence::time_sequence;
 pub use trend::{Trend, TrendLine, TrendPoint, TrendScale, trend, trend_csv};
+pub use trips_by_sequence::round_trips_by_sequence;
 pub use view::{Band, View};
 
 /// The style sheet of everything drawn here.

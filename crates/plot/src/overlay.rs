@@ -5,8 +5,8 @@ use tcplab_units::{Instant, Span};
 
 use crate::path_data::{STROKES, Stroke, strokes};
 use crate::plane::{ACROSS, Figure, Graph, Layer};
-use crate::scale::{MOST_UNITS, Scale};
-use crate::view::{Unit, View};
+use crate::scale::Scale;
+use crate::view::Unit;
 
 /// Pixels.
 const HEIGHT: i64 = 330;
@@ -27,12 +27,8 @@ pub fn overlay(title: &str, both: [OverlaidFlow<'_>; 2], lasting: Span) -> Figur
     let end =
         |laid: &OverlaidFlow<'_>| laid.flow.segments.iter().map(|s| s.range.end.as_u64()).max();
     let highest = both.iter().filter_map(end).max().unwrap_or(1);
-    let high = (highest + highest / 25) as i64;
-    // As in the time-sequence graph.
-    let bytes_per_row = (high / MOST_UNITS + 1).max(1);
-    let rows = (high / bytes_per_row + 1).max(1);
     let until = Instant::ZERO + lasting;
-    let scale = Scale::new(Instant::ZERO, until, 0.0, (rows * bytes_per_row) as f64, rows);
+    let scale = Scale::of_bytes(Instant::ZERO, until, highest + highest / 25);
     let layers = both.iter().zip([("side-a", "again-a"), ("side-b", "again-b")]);
     let layers = layers.flat_map(|(laid, (class, again))| {
         let draw = |which: &dyn Fn(&Segment) -> bool, budget| {
@@ -63,7 +59,7 @@ pub fn overlay(title: &str, both: [OverlaidFlow<'_>; 2], lasting: Span) -> Figur
         id: "",
         title,
         summary: format!("{title}: {} and {}.", both[0].name, both[1].name),
-        view: View { from: Instant::ZERO, until, bands: &[] },
+        bands: &[],
         scale,
         unit: Unit::Bytes,
         right: None,

@@ -43,7 +43,7 @@ pub fn pane(pane: &Pane<'_>) -> String {
         (from.as_secs_f64(), until.as_secs_f64())
     });
     let (low, high) = pane.values.unwrap_or((whole.low, whole.high));
-    let window = Window { from, until, low, high };
+    let window = Window { from, until, low, high, ..whole };
     let frame = Frame {
         left: LEFT,
         top: TOP,

@@ -100,6 +100,30 @@ pub(crate) fn strokes(mut strokes: Vec<Stroke>, budget: usize, widest: i64) -> S
     path.finish()
 }
 
+/// Draws places as one path, each by itself if there are at most `budget`. Otherwise those in one
+/// cell, so many units across and down, are one dot in its middle.
+pub(crate) fn dots(
+    mut places: Vec<(i64, i64)>,
+    budget: usize,
+    (across, down): (i64, i64),
+) -> String {
+    places.sort_unstable();
+    places.dedup();
+    if places.len() > budget {
+        let middle = |at: i64, cell: i64| at.div_euclid(cell) * cell + cell / 2;
+        for place in &mut places {
+            *place = (middle(place.0, across), middle(place.1, down));
+        }
+        places.sort_unstable();
+        places.dedup();
+    }
+    let mut path = PathData::default();
+    for (x, y) in places {
+        path.stroke(x, y, y);
+    }
+    path.finish()
+}
+
 fn merge(strokes: &[Stroke], column: i64) -> Vec<Stroke> {
     let mut by_column: Vec<Stroke> = strokes
         .iter()
@@ -215,6 +239,15 @@ mod tests {
         assert_eq!(strokes(drawn.clone(), 3, 64), "M1 100v-20m0-20v-10m1 0v-1");
         assert_eq!(strokes(drawn.clone(), 2, 64), "M2 100v-20m0-20v-10");
         assert_eq!(strokes(drawn, 1, 4), "M2 100v-20m0-20v-10", "a hole is never filled");
+    }
+
+    #[test]
+    fn dots_share_cells_only_where_there_are_too_many() {
+        let places = vec![(1, 90), (0, 90), (9, 10), (1, 90), (2, 12)];
+        assert_eq!(dots(places.clone(), 4, (8, 8)), "M0 90v-1m1 1v-1m1-77v-1m7-1v-1");
+        assert_eq!(dots(places.clone(), 3, (2, 4)), "M1 90v-1m2-75v-1m6-3v-1");
+        assert_eq!(dots(places, 3, (8, 8)), "M4 12v-1m0 81v-1m8-79v-1");
+        assert_eq!(dots(vec![], 0, (1, 1)), "");
     }
 
     #[test]

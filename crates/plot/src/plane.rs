@@ -11,9 +11,9 @@ use tcplab_units::Instant;
 use crate::frame::{Frame, Window};
 use crate::path_data::PathData;
 use crate::pyramid::LayerLevels;
-use crate::scale::Scale;
+use crate::scale::{Across, Scale};
 use crate::svg::escape;
-use crate::view::{Unit, View};
+use crate::view::{Band, Unit};
 
 /// Rows of the plane of a chart.
 pub(crate) const CHART_ROWS: i64 = 32_768;
@@ -71,7 +71,7 @@ pub struct Plane {
 impl Plane {
     /// Its right edge.
     pub fn until(&self) -> Instant {
-        self.scale.until
+        self.scale.until()
     }
 
     /// Its upper edge, in the axis's own unit.
@@ -89,7 +89,8 @@ pub(crate) struct Graph<'a> {
     pub(crate) title: &'a str,
     /// For screen readers.
     pub(crate) summary: String,
-    pub(crate) view: View<'a>,
+    /// Interruptions; none where time is not across.
+    pub(crate) bands: &'a [Band],
     /// In the axis's own unit.
     pub(crate) scale: Scale,
     pub(crate) unit: Unit,
@@ -113,7 +114,7 @@ impl Graph<'_> {
         let window = Window::whole(&self.scale);
         let mut svg = self.opening();
         frame.axes(&mut svg, &window, &self.unit, self.right);
-        frame.band_labels(&mut svg, &window, self.view.bands);
+        frame.band_labels(&mut svg, &window, self.bands);
         let Scale { columns, rows, .. } = self.scale;
         svg.push_str(&frame.plane(&format!("0 0 {columns} {rows}")));
         let id = if self.id.is_empty() { String::new() } else { format!(r#" id="{}""#, self.id) };
@@ -125,7 +126,7 @@ impl Graph<'_> {
             legend.push(Key { class: layer.class, label: layer.label });
         }
         svg.push_str("</g></svg></svg>");
-        if !self.view.bands.is_empty() {
+        if !self.bands.is_empty() {
             legend.push(Key { class: "band", label: "interruption".into() });
         }
         let plane = Plane { id: self.id.to_string(), scale: self.scale, unit: self.unit };
@@ -133,6 +134,7 @@ impl Graph<'_> {
     }
 
     fn opening(&self) -> String {
+        let (x0, x1) = self.scale.edges();
         let mut svg = format!(
             concat!(
                 r#"<svg class="graph {kind}" viewBox="0 0 {width} {height}" role="img" "#,
@@ -142,8 +144,8 @@ impl Graph<'_> {
             width = WIDTH,
             height = self.height + TOP + BOTTOM,
             label = escape(&self.summary),
-            x0 = self.scale.from.as_secs_f64(),
-            x1 = self.scale.until.as_secs_f64(),
+            x0 = x0,
+            x1 = x1,
             y0 = self.scale.low,
             y1 = self.scale.high,
             unit = match &self.unit {
@@ -152,6 +154,9 @@ impl Graph<'_> {
                 Unit::Rows(_) => "".into(),
             },
         );
+        if self.scale.across == Across::Sequence {
+            svg.push_str(r#" data-across="sequence""#);
+        }
         if let Unit::Rows(names) = &self.unit {
             svg.push_str(&format!(r#" data-rows="{}""#, escape(&names.join("|"))));
         }
@@ -165,7 +170,8 @@ impl Graph<'_> {
     fn bands(&self, svg: &mut String) {
         let mut path = PathData::default();
         let rows = self.scale.rows;
-        for band in self.view.seen_bands() {
+        let (from, until) = (self.scale.from(), self.scale.until());
+        for band in self.bands.iter().filter(|band| band.until > from && band.from < until) {
             let (x0, x1) = (self.scale.x(band.from), self.scale.x(band.until));
             path.move_to(x0, 0);
             path.line_to(x1.max(x0 + 1), 0);

@@ -2,11 +2,34 @@
 //! end, where it was sent once and nothing before it was retransmitted meanwhile.
 
 use std::collections::VecDeque;
-use tcplab_trace::Range;
+use tcplab_trace::{Ack, Flow, Range};
 use tcplab_units::{Instant, Span};
 
 /// Segments in flight beyond this number are not measured.
 const MOST: usize = 1 << 16;
+
+/// One sample.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct RoundTrip {
+    /// When the ACK came.
+    pub(crate) at: Instant,
+    /// The first sequence number of the segment.
+    pub(crate) sequence: u64,
+    pub(crate) span: Span,
+}
+
+/// All samples of a flow.
+pub(crate) fn samples(flow: &Flow) -> Vec<RoundTrip> {
+    let mut in_flight = RoundTrips::default();
+    let mut sent = flow.segments.iter().filter(|s| !s.range.is_empty()).peekable();
+    let sample = |ack: &Ack| {
+        while let Some(segment) = sent.next_if(|segment| segment.frame < ack.frame) {
+            in_flight.sent(segment.at, segment.range);
+        }
+        in_flight.answered(ack.at, ack.ack.as_u64())
+    };
+    flow.acks.iter().filter_map(sample).collect()
+}
 
 /// Segments in flight, in the order of their data.
 #[derive(Debug, Default)]
@@ -46,7 +69,7 @@ impl RoundTrips {
     }
 
     /// The RTT that an ACK measures, if any.
-    pub(crate) fn answered(&mut self, at: Instant, ack: u64) -> Option<Span> {
+    pub(crate) fn answered(&mut self, at: Instant, ack: u64) -> Option<RoundTrip> {
         let mut last: Option<Waiting> = None;
         let mut latest = self.filled;
         while let Some(first) = self.waiting.front().filter(|first| first.end <= ack) {
@@ -55,6 +78,6 @@ impl RoundTrips {
             self.waiting.pop_front();
         }
         let last = last.filter(|last| last.end == ack && !last.again && last.at >= latest)?;
-        Some(at.since(last.at))
+        Some(RoundTrip { at, sequence: last.start, span: at.since(last.at) })
     }
 }

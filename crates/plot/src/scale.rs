@@ -54,17 +54,27 @@ pub(crate) const MOST_UNITS: i64 = 1 << 24;
 /// The finest column of a plane.
 const FINEST: Span = Span::from_micros(10);
 
-/// The scales of a plane in whole units: time to the right, values upwards.
+/// What is to the right.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Across {
+    Time,
+    /// Sequence numbers of a direction's bytes.
+    Sequence,
+}
+
+/// The scales of a plane in whole units: time or sequence numbers to the right, values upwards.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Scale {
-    pub(crate) from: Instant,
+    pub(crate) across: Across,
+    /// The left edge, in nanoseconds or bytes.
+    from: u64,
     /// The right edge: a whole number of columns from `from`.
-    pub(crate) until: Instant,
+    until: u64,
     pub(crate) low: f64,
     pub(crate) high: f64,
     pub(crate) columns: i64,
     pub(crate) rows: i64,
-    /// Nanoseconds of a column.
+    /// Nanoseconds or bytes of a column.
     column: u64,
 }
 
@@ -72,20 +82,71 @@ impl Scale {
     /// A plane from `from` to `until` or a little further, in columns of 10 µs or, for long times,
     /// of 2, 5 or 10 times as much; and of `rows` rows from `low` to `high`.
     pub(crate) fn new(from: Instant, until: Instant, low: f64, high: f64, rows: i64) -> Scale {
-        let range = until.since(from).as_nanos().max(1);
+        let edges = (from.as_nanos(), until.as_nanos());
+        Scale::wide(Across::Time, edges, FINEST.as_nanos(), (low, high), rows)
+    }
+
+    /// A plane over time of bytes from 0 to `high` or a little further.
+    pub(crate) fn of_bytes(from: Instant, until: Instant, high: u64) -> Scale {
+        let (rows, high) = rows_up_to(high);
+        Scale::new(from, until, 0.0, high, rows)
+    }
+
+    /// A plane of the sequence numbers from 0 to `until`, in columns of a byte or, for very many,
+    /// of 2, 5 or 10 times as much; and of milliseconds from 0 to `high`. Both may end a little
+    /// further.
+    pub(crate) fn of_sequence(until: u64, high: Span) -> Scale {
+        let (rows, high) = rows_up_to(high.as_nanos() / 1_000);
+        Scale::wide(Across::Sequence, (0, until), 1, (0.0, high / 1e3), rows)
+    }
+
+    fn wide(
+        across: Across,
+        (from, until): (u64, u64),
+        finest: u64,
+        (low, high): (f64, f64),
+        rows: i64,
+    ) -> Scale {
+        let range = until.saturating_sub(from).max(1);
         let column = (0..17)
             .flat_map(|power| [1, 2, 5].map(|n| n * 10u64.pow(power)))
-            .find(|column| *column >= FINEST.as_nanos() && range / column < MOST_UNITS as u64)
+            .find(|column| *column >= finest && range / column < MOST_UNITS as u64)
             .unwrap_or(u64::MAX);
         let columns = range.div_ceil(column);
-        let until = from + Span::from_nanos(columns * column);
-        Scale { from, until, low, high, columns: columns as i64, rows, column }
+        let until = from.saturating_add(columns.saturating_mul(column));
+        Scale { across, from, until, low, high, columns: columns as i64, rows, column }
+    }
+
+    /// The left edge of a plane over time.
+    pub(crate) fn from(&self) -> Instant {
+        Instant::from_nanos(self.from)
+    }
+
+    /// The right edge of a plane over time.
+    pub(crate) fn until(&self) -> Instant {
+        Instant::from_nanos(self.until)
+    }
+
+    /// Both edges, in seconds or bytes.
+    pub(crate) fn edges(&self) -> (f64, f64) {
+        match self.across {
+            Across::Time => (self.from().as_secs_f64(), self.until().as_secs_f64()),
+            Across::Sequence => (self.from as f64, self.until as f64),
+        }
     }
 
     /// Columns from the left edge; outside the plane for times outside the range.
     pub(crate) fn x(&self, at: Instant) -> i64 {
-        let offset = at.as_nanos() as f64 - self.from.as_nanos() as f64;
-        (offset / self.column as f64).round() as i64
+        self.column_of(at.as_nanos())
+    }
+
+    /// Columns from the left edge of a plane of sequence numbers.
+    pub(crate) fn x_of_sequence(&self, number: u64) -> i64 {
+        self.column_of(number)
+    }
+
+    fn column_of(&self, place: u64) -> i64 {
+        ((place as f64 - self.from as f64) / self.column as f64).round() as i64
     }
 
     /// Rows from the top edge.
@@ -93,6 +154,14 @@ impl Scale {
         let range = (self.high - self.low).max(f64::MIN_POSITIVE);
         ((self.high - value) / range * self.rows as f64).round() as i64
     }
+}
+
+/// A row for each number from 0, or for several where there are very many; and where they end.
+fn rows_up_to(high: u64) -> (i64, f64) {
+    let high = i64::try_from(high).unwrap_or(i64::MAX);
+    let per_row = high / MOST_UNITS + 1;
+    let rows = high / per_row + 1;
+    (rows, rows as f64 * per_row as f64)
 }
 
 #[cfg(test)]
@@ -121,9 +190,21 @@ mod tests {
             let until = Instant::from_nanos(seconds * 1_000_000_000 + 1);
             let scale = Scale::new(Instant::ZERO, until, 0.0, 10e6, 10_000_000);
             assert_eq!(scale.column, column, "{seconds} s");
-            assert!(scale.columns <= MOST_UNITS && scale.until >= until);
-            assert_eq!(scale.x(scale.until), scale.columns);
+            assert!(scale.columns <= MOST_UNITS && scale.until() >= until);
+            assert_eq!(scale.x(scale.until()), scale.columns);
             assert_eq!(scale.y(1448.0), 10_000_000 - 1448);
+        }
+        for (bytes, column) in [(0, 1), (16_000_000, 1), (17_000_000, 2), (1 << 40, 100_000)] {
+            let scale = Scale::of_sequence(bytes, Span::from_millis(20));
+            assert_eq!(scale.column, column, "{bytes} bytes");
+            assert!(scale.columns <= MOST_UNITS && scale.edges().1 >= bytes as f64);
+            assert_eq!(scale.x_of_sequence(scale.until), scale.columns);
+            assert_eq!(scale.y(8.5), 20_001 - 8_500, "a row is a microsecond");
+        }
+        for most in [u64::MAX, 1 << 63] {
+            let scale = Scale::of_sequence(most, Span::from_nanos(most));
+            assert!(scale.columns.max(scale.rows) <= MOST_UNITS, "{scale:?}");
+            assert!(Scale::of_bytes(Instant::ZERO, Instant::ZERO, most).rows <= MOST_UNITS);
         }
     }
 

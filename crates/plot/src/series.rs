@@ -6,7 +6,7 @@ use tcplab_trace::{Flow, Range};
 use tcplab_units::{Instant, Offset, Span};
 
 use crate::coverage::Coverage;
-use crate::round_trips::RoundTrips;
+use crate::round_trips::samples;
 
 /// One line of a chart.
 #[derive(Debug, Clone, PartialEq)]
@@ -62,21 +62,14 @@ pub fn in_flight(flow: &Flow) -> Series {
 /// RTTs.
 pub fn round_trips(flow: &Flow) -> Series {
     const MANY: u64 = 8;
-    let mut samples = RoundTrips::default();
-    let mut sent = flow.segments.iter().filter(|s| !s.range.is_empty()).peekable();
     let mut points: Vec<(Instant, Option<f64>)> = Vec::new();
-    for ack in &flow.acks {
-        while let Some(segment) = sent.next_if(|segment| segment.frame < ack.frame) {
-            samples.sent(segment.at, segment.range);
+    for sample in samples(flow) {
+        if let Some((last, _)) = points.last().copied()
+            && sample.at.since(last) > sample.span * MANY
+        {
+            points.push((last, None));
         }
-        if let Some(span) = samples.answered(ack.at, ack.ack.as_u64()) {
-            if let Some((last, _)) = points.last().copied()
-                && ack.at.since(last) > span * MANY
-            {
-                points.push((last, None));
-            }
-            points.push((ack.at, Some(span.as_secs_f64() * 1e3)));
-        }
+        points.push((sample.at, Some(sample.span.as_secs_f64() * 1e3)));
     }
     Series { class: "rtt", label: "RTT".into(), points, steps: false }
 }

@@ -113,6 +113,111 @@ fn a_small_transfer_as_charts() {
 }
 
 #[test]
+fn a_small_transfer_as_points() {
+    let mut flow = small();
+    flow.segments[4].payload = Bytes::new(700);
+    // A control segment has no length.
+    flow.segments
+        .push(Segment { payload: Bytes::ZERO, ..segment(ms(420), 5, SegmentKind::New, false) });
+    let breaks = [band(1, ms(25), ms(105))];
+    let lengths = segment_lengths("Segment <lengths>", &flow, &view(&breaks));
+    let trips = round_trips_by_sequence("RTT by sequence number", &flow).unwrap();
+    let shown = [lengths, trips].map(|figure| {
+        let legend: Vec<_> =
+            figure.legend.iter().map(|k| format!("{}: {}", k.class, k.label)).collect();
+        assert!(figure.levels.is_empty(), "few points are all in the SVG");
+        format!("{}\n\n{}", lines(&figure.svg), legend.join("\n"))
+    });
+    insta::assert_snapshot!(shown.join("\n\n"));
+}
+
+/// Time or sequence number, and value, of each dot of a layer.
+fn dots_of(svg: &str, class: &str) -> Vec<(i64, i64)> {
+    strokes_of(svg, class).into_iter().map(|(x, y, _)| (x, y)).collect()
+}
+
+/// A flow of `count` segments of random length, a millisecond apart, each acknowledged after 20 to
+/// 21 ms.
+fn answered(count: u64, seed: u64) -> Flow {
+    let mut rng = Rng::new(seed, "answered flow");
+    let mut flow = Flow::default();
+    for n in 0..count {
+        let payload = Bytes::new(1 + rng.below(MSS));
+        let sent = segment(ms(n), n, SegmentKind::New, false);
+        flow.segments.push(Segment { payload, frame: 2 * n, ..sent });
+        if n >= 20 {
+            let at = ms(n) + Span::from_micros(rng.below(1_000));
+            flow.acks.push(Ack { at, frame: 2 * n + 1, ..ack(at, n - 19, &[]) });
+        }
+    }
+    flow
+}
+
+#[test]
+fn round_trips_by_sequence_are_those_over_time() {
+    let flow = answered(3_000, 1);
+    let over_time: Vec<f64> =
+        round_trips(&flow).points.into_iter().filter_map(|(_, value)| value).collect();
+    let figure = round_trips_by_sequence("", &flow).unwrap();
+    assert!(figure.svg.contains(r#"data-across="sequence""#));
+    let drawn = dots_of(&figure.svg, "rtt");
+    assert_eq!((drawn.len(), over_time.len()), (2_980, 2_980));
+    // A column is a byte, a row a microsecond.
+    let rows = figure.plane.scale.rows;
+    for (n, ((x, y), value)) in drawn.into_iter().zip(over_time).enumerate() {
+        assert_eq!(x, 1 + n as i64 * MSS as i64, "where the segment begins");
+        assert!(((rows - y) as f64 / 1e3 - value).abs() < 1e-6, "{value} ms");
+    }
+    let mut silent = small();
+    silent.acks.clear();
+    assert_eq!(round_trips_by_sequence("", &silent), None);
+}
+
+#[test]
+fn each_segment_has_its_length() {
+    let flow = busy(3_000, 7);
+    let view = View { from: Instant::ZERO, until: flow.segments.last().unwrap().at, bands: &[] };
+    let figure = segment_lengths("", &flow, &view);
+    let rows = figure.plane.scale.rows;
+    for (kind, class) in [
+        (SegmentKind::New, "data"),
+        (SegmentKind::TimeoutRetransmission, "timeout"),
+        (SegmentKind::UnexplainedRetransmission, "fills"),
+    ] {
+        let drawn = dots_of(&figure.svg, class);
+        for segment in flow.segments.iter().filter(|segment| segment.kind == kind) {
+            let place = (figure.plane.scale.x(segment.at), rows - MSS as i64);
+            assert!(drawn.contains(&place), "{class} of frame {}", segment.frame);
+        }
+    }
+}
+
+#[test]
+fn points_of_very_many_segments_stay_few() {
+    let flow = answered(100_000, 3);
+    let view = View { from: Instant::ZERO, until: flow.segments.last().unwrap().at, bands: &[] };
+    let trips = round_trips_by_sequence("", &flow).unwrap();
+    for figure in [segment_lengths("", &flow, &view), trips] {
+        assert!(figure.svg.len() < 1_500_000, "{} bytes", figure.svg.len());
+        // The page draws these, down to each point.
+        let finest = &figure.levels[0].levels[0];
+        let points: usize = finest.tiles.iter().map(|tile| tile.count).sum();
+        assert!((99_980..=100_000).contains(&points), "{points}");
+    }
+    // Not of more than a page can hold: of nearly equal lengths, several are one.
+    let mut flow = answered(400_000, 4);
+    for segment in &mut flow.segments {
+        segment.payload = Bytes::new(MSS - segment.payload.as_u64() % 2);
+    }
+    let view = View { until: flow.segments.last().unwrap().at, ..view };
+    let levels = segment_lengths("", &flow, &view).levels;
+    let finest = &levels[0].levels[0];
+    assert!(finest.column > 1 && levels[0].levels.len() > 1, "{} µs", finest.column);
+    let points: usize = finest.tiles.iter().map(|tile| tile.count).sum();
+    assert!((50_000..=262_144).contains(&points), "{points}");
+}
+
+#[test]
 fn a_small_ladder() {
     let line = |at, from_sender, label: &str, fate, note: Option<&str>, folded| LadderLine {
         at: ms(at),
@@ -327,6 +432,7 @@ fn empty_flow_gives_an_empty_graph() {
     let flow = Flow::default();
     let figures = [
         time_sequence("", "", &flow, &view),
+        segment_lengths("", &flow, &view),
         chart(
             &Chart {
                 title: "",

@@ -1,6 +1,6 @@
 //! The time-sequence graph: every data segment and acknowledgement of a flow in its place.
 
-use tcplab_trace::{Flow, Range, Segment, SegmentKind};
+use tcplab_trace::{Flow, Range, Segment};
 use tcplab_units::Instant;
 use tcplab_units::rounded::grouped;
 
@@ -8,13 +8,12 @@ use crate::coverage::Coverage;
 use crate::path_data::{PathData, STROKES, Stroke, polyline, strokes};
 use crate::plane::{ACROSS, Figure, Graph, Layer};
 use crate::pyramid::{LayerLevels, Mark, line as line_at_levels, strokes as strokes_at_levels};
-use crate::scale::{MOST_UNITS, Scale};
+use crate::scale::Scale;
+use crate::segment_layers::{KINDS, budget};
 use crate::view::{Unit, View};
 
 /// Pixels.
 const HEIGHT: i64 = 330;
-/// Up to this number, retransmissions are drawn separately.
-const REPEATS: usize = 4 * STROKES;
 
 /// Draws `flow` as captured; `title` names the capture point, `id` the layers for panes (letters,
 /// digits and hyphens; may be empty).
@@ -22,19 +21,15 @@ pub fn time_sequence(id: &str, title: &str, flow: &Flow, view: &View<'_>) -> Fig
     let highest = flow.segments.iter().map(|s| s.range.end.as_u64()).max().unwrap_or(1);
     let edge = window_edges(flow).iter().map(|(_, edge)| *edge).max().unwrap_or(0);
     // The window's edge may be far ahead of the data, which keep four fifths of the height.
-    let high = (highest + highest / 25).max(edge.min(highest + highest / 4)) as i64;
-    // A row for each byte; for several bytes in graphs of gigabytes.
-    let bytes_per_row = (high / MOST_UNITS + 1).max(1);
-    let rows = (high / bytes_per_row + 1).max(1);
-    let high = (rows * bytes_per_row) as f64;
-    let scale = Scale::new(view.from, view.until, 0.0, high, rows);
+    let high = (highest + highest / 25).max(edge.min(highest + highest / 4));
+    let scale = Scale::of_bytes(view.from, view.until, high);
     let plot = Plot { flow, scale };
     let figure = Graph {
         kind: "time-sequence",
         id,
         title,
         summary: summary(title, flow),
-        view: *view,
+        bands: view.bands,
         scale,
         unit: Unit::Bytes,
         right: None,
@@ -46,15 +41,6 @@ pub fn time_sequence(id: &str, title: &str, flow: &Flow, view: &View<'_>) -> Fig
     Figure { levels, ..figure }
 }
 
-fn repeats(kind: SegmentKind) -> bool {
-    kind != SegmentKind::New
-}
-
-/// Neither new data nor a retransmission for a loss.
-fn other(kind: SegmentKind) -> bool {
-    repeats(kind) && !kind.is_retransmission()
-}
-
 struct Plot<'a> {
     flow: &'a Flow,
     scale: Scale,
@@ -63,39 +49,20 @@ struct Plot<'a> {
 impl Plot<'_> {
     /// The lowermost first: a loss is above its segment and wider.
     fn layers(&self) -> Vec<Layer> {
-        use SegmentKind::{
-            AfterTimeoutRetransmission, FastRetransmission, New, RepeatedControl,
-            TimeoutRetransmission, UnexplainedRetransmission,
-        };
         let layer = |class, label: &str, path| Layer { class, label: label.into(), path };
-        let resent = |s: &Segment| {
-            matches!(s.kind, FastRetransmission | AfterTimeoutRetransmission | RepeatedControl)
-        };
-        vec![
+        let below = [
             layer("edge", "right edge of the window", self.edge()),
             layer("acks", "acknowledged", self.stairs()),
             layer("sack", "newly SACKed", self.sacked()),
-            layer("data", "data", self.segments(|s| s.kind == New)),
-            layer(
-                "other",
-                "out of order, late, duplicate or probe",
-                self.segments(|s| other(s.kind)),
-            ),
-            layer("fast", "retransmission", self.segments(resent)),
-            layer(
-                "fills",
-                "retransmission, cause unknown",
-                self.segments(|s| s.kind == UnexplainedRetransmission),
-            ),
-            layer(
-                "timeout",
-                "timeout retransmission",
-                self.segments(|s| s.kind == TimeoutRetransmission),
-            ),
+        ];
+        let segments = KINDS
+            .map(|kind| layer(kind.class, kind.label, self.segments(|segment| kind.has(segment))));
+        let above = [
             layer("drop", self.lost(), self.dropped()),
             layer("dsack", "received twice (D-SACK)", self.received_twice()),
             layer("triple", "third duplicate ACK", self.third_duplicates()),
-        ]
+        ];
+        below.into_iter().chain(segments).chain(above).collect()
     }
 
     /// Whether the SVG joins strokes.
@@ -105,43 +72,34 @@ impl Plot<'_> {
 
     /// The same layers as `layers`, at all levels of detail.
     fn levels(&self, most: u64) -> Vec<LayerLevels> {
-        use SegmentKind::{
-            AfterTimeoutRetransmission, FastRetransmission, New, RepeatedControl,
-            TimeoutRetransmission, UnexplainedRetransmission,
-        };
-        let edges = (self.micros(self.scale.until), most);
-        let resent = |s: &Segment| {
-            matches!(s.kind, FastRetransmission | AfterTimeoutRetransmission | RepeatedControl)
-        };
-        let segments = |class, which: &dyn Fn(&Segment) -> bool| {
-            let chosen = self.flow.segments.iter().filter(|s| which(s));
-            strokes_at_levels(class, chosen.map(|s| self.mark(s.at, s.range)).collect(), edges)
-        };
+        let edges = (self.micros(self.scale.until()), most);
+        let segments = KINDS.map(|kind| {
+            let chosen = self.flow.segments.iter().filter(|s| kind.has(s));
+            strokes_at_levels(kind.class, chosen.map(|s| self.mark(s.at, s.range)).collect(), edges)
+        });
         let of_acks = |class, marks| strokes_at_levels(class, marks, edges);
         let edge: Vec<(u64, u64)> =
             window_edges(self.flow).into_iter().map(|(at, it)| (self.micros(at), it)).collect();
-        let levels = [
+        let below = [
             line_at_levels("edge", &edge, edges),
             line_at_levels("acks", &self.acknowledged(), edges),
             of_acks("sack", self.newly_reported()),
-            segments("data", &|s| s.kind == New),
-            segments("other", &|s| other(s.kind)),
-            segments("fast", &resent),
-            segments("fills", &|s| s.kind == UnexplainedRetransmission),
-            segments("timeout", &|s| s.kind == TimeoutRetransmission),
+        ];
+        let above = [
             of_acks("drop", self.dropped_marks()),
             of_acks("dsack", self.doubled_marks()),
             of_acks("triple", self.triple_marks()),
         ];
-        levels.into_iter().filter(|layer| !layer.levels[0].tiles.is_empty()).collect()
+        let levels = below.into_iter().chain(segments).chain(above);
+        levels.filter(|layer| !layer.levels[0].tiles.is_empty()).collect()
     }
 
     fn micros(&self, at: Instant) -> u64 {
-        at.since(self.scale.from).as_nanos() / 1_000
+        at.since(self.scale.from()).as_nanos() / 1_000
     }
 
     fn mark(&self, at: Instant, range: Range) -> Mark {
-        Mark::new(self.scale.from, at, range.start.as_u64(), range.end.as_u64())
+        Mark::new(self.scale.from(), at, range.start.as_u64(), range.end.as_u64())
     }
 
     fn acknowledged(&self) -> Vec<(u64, u64)> {
@@ -163,7 +121,7 @@ impl Plot<'_> {
                 new.extend(
                     blocks
                         .into_iter()
-                        .map(|(start, end)| Mark::new(self.scale.from, ack.at, start, end)),
+                        .map(|(start, end)| Mark::new(self.scale.from(), ack.at, start, end)),
                 );
             }
         }
@@ -188,7 +146,7 @@ impl Plot<'_> {
 
     /// An ACK as a stroke without height.
     fn level(&self, ack: &tcplab_trace::Ack) -> Mark {
-        Mark::new(self.scale.from, ack.at, ack.ack.as_u64(), ack.ack.as_u64())
+        Mark::new(self.scale.from(), ack.at, ack.ack.as_u64(), ack.ack.as_u64())
     }
 
     fn y(&self, bytes: u64) -> i64 {
@@ -217,7 +175,7 @@ impl Plot<'_> {
     /// Retransmissions are drawn separately, unless a page draws their levels instead.
     fn segments(&self, which: impl Fn(&Segment) -> bool) -> String {
         let chosen: Vec<&Segment> = self.flow.segments.iter().filter(|s| which(s)).collect();
-        let budget = if chosen.iter().any(|s| repeats(s.kind)) { REPEATS } else { STROKES };
+        let budget = budget(&chosen);
         strokes(
             chosen.into_iter().map(|s| self.range(s.at, s.range)).collect(),
             budget,

@@ -38,9 +38,3 @@ pub struct Band {
     /// CSS class of the label.
     pub class: &'static str,
 }
-
-impl View<'_> {
-    pub(crate) fn seen_bands(&self) -> impl Iterator<Item = &Band> {
-        self.bands.iter().filter(|band| band.until > self.from && band.from < self.until)
-    }
-}

@@ -107,18 +107,31 @@ class Layers {
     // The whole plane: the box shows what the reader looks at.
     this.units = pair(plane.dataset.units);
     this.rows = svg.dataset.rows?.split("|");
+    this.points = svg.classList.contains("points");
+    this.bySequence = svg.dataset.across === "sequence";
   }
-  time(x) { return (this.x[0] + (x / this.units[0]) * (this.x[1] - this.x[0])).toFixed(6); }
+  time(x) { return (this.x[0] + (x / this.units[0]) * (this.x[1] - this.x[0])).toFixed(this.bySequence ? 0 : 6); }
   value(y) { return Number((this.y[1] - (y / this.units[1]) * (this.y[1] - this.y[0])).toPrecision(12)); }
 }
 
 function graphNumbers(graph) {
+  if (graph.points) return pointNumbers(graph);
   const rows = [["layer", "time_s", graph.rows ? "until_s" : "from", graph.rows ? "row" : "to"]];
   for (const path of graph.plane.querySelectorAll("path:not(.band)")) {
     const name = path.getAttribute("class"), { xs, ys } = decode(path.getAttribute("d"));
     if (graph.rows) for (let i = 0; i + 1 < xs.length; i += 2) rows.push([name, graph.time(xs[i]), graph.time(xs[i + 1]), graph.rows[Math.floor((ys[i] / graph.units[1]) * graph.rows.length)]]);
     else if (STROKE_LAYERS.includes(name)) for (let i = 0; i + 1 < xs.length; i += 2) rows.push([name, graph.time(xs[i]), graph.value(ys[i]), graph.value(ys[i + 1])]);
     else xs.forEach((x, i) => rows.push([name, graph.time(x), graph.value(ys[i]), ""]));
+  }
+  return csvLines(rows);
+}
+
+/** A row for each dot. */
+function pointNumbers(graph) {
+  const rows = [["layer", graph.bySequence ? "sequence" : "time_s", graph.svg.dataset.unit]];
+  for (const path of graph.plane.querySelectorAll("path:not(.band)")) {
+    const { xs, ys } = decode(path.getAttribute("d"));
+    for (let i = 0; i < xs.length; i += 2) rows.push([path.getAttribute("class"), graph.time(xs[i]), graph.value(ys[i])]);
   }
   return csvLines(rows);
 }

@@ -76,6 +76,10 @@ class Graph {
     this.top = Number(this.plane.getAttribute("y"));
     this.height = Number(this.plane.getAttribute("height"));
     this.sequence = svg.classList.contains("time-sequence");
+    this.points = svg.classList.contains("points");
+    this.bySequence = svg.dataset.across === "sequence"; // not over time
+    // Units of the levels of detail: microseconds for a second, bytes for a byte.
+    this.fineness = [this.bySequence ? 1 : 1e6, this.unit === "ms" ? 1e3 : 1];
     this.figure = svg.closest("figure");
     this.readout = this.figure.querySelector(".readout");
     this.chosenY = null; // set once the reader zooms upwards
@@ -160,10 +164,13 @@ class Graph {
     const { from, until, low, high } = this.view;
     const bottom = this.top + this.height, right = this.left + this.across;
     let svg = "";
-    const times = ticks(from, until, Math.max(2, Math.floor(this.across / (this.width < 620 ? 56 : 76))));
+    const room = Math.max(2, Math.floor(this.across / (this.width < 620 ? 56 : 76)));
+    const [across, second] = this.bySequence ? byteUnit(ticks(from, until, room).step) : [1, "s"];
+    const times = ticks(from / across, until / across, room);
     for (const at of times.at) {
-      const x = this.timeToX(at).toFixed(1);
-      svg += `<path d="M${x} ${this.top}V${bottom}"/><text class="time" x="${x}" y="${bottom + 16}">${decimal(at, times.decimals)} s</text>`;
+      const x = this.timeToX(at * across), text = `${decimal(at, times.decimals)} ${second}`;
+      const inside = Math.min(x, this.width - (text.length * LETTER) / 2 - 3); // the last one may be at the edge
+      svg += `<path d="M${x.toFixed(1)} ${this.top}V${bottom}"/><text class="time" x="${inside.toFixed(1)}" y="${bottom + 16}">${text}</text>`;
     }
     if (this.rows) {
       this.rows.forEach((name, i) => {
@@ -225,42 +232,54 @@ class Graph {
     const x = this.timeToX(time);
     const inside = x >= this.left && x <= this.left + this.across;
     if (!inside) { this.leave(); return; }
-    const segment = this.sequence && y !== null ? this.nearest(x, y) : null;
+    const segment = (this.sequence || this.points) && y !== null ? this.nearest(x, y) : null;
     this.cursor.setAttribute("d", `M${x.toFixed(1)} ${this.top}V${this.top + this.height}`);
     this.found.setAttribute("r", segment ? 6 : 0);
     if (segment) {
       this.found.setAttribute("cx", segment.x);
       this.found.setAttribute("cy", segment.y);
     }
-    const parts = segment ? [`${decimal(segment.time, 4)} s`, segment.text] : [`${decimal(time, 4)} s`];
+    const place = (at) => (this.bySequence ? `seq ${Math.round(at)}` : `${decimal(at, 4)} s`);
+    const parts = segment ? [place(segment.time), segment.text] : [place(time)];
     this.readout.textContent = [...parts, ...this.valuesAt(time)].join(" · ");
   }
 
   /** The segment or report that the pointer is at, in the paper's notation. */
   nearest(x, y) {
     if (this.canvas) return this.canvas.nearest(x, y);
-    if (this.units[1] !== this.y[1] - this.y[0]) return null; // a row is several bytes
+    if (this.sequence && this.units[1] !== this.y[1] - this.y[0]) return null; // a row is several bytes
     const perX = (this.x[1] - this.x[0]) / this.units[0];
+    const perY = (this.y[1] - this.y[0]) / this.units[1];
     const reach = this.toUnits(this.xToTime(x + REACH)) - this.toUnits(this.xToTime(x));
     const at = this.toUnits(this.xToTime(x));
-    const row = this.y[1] - this.yToValue(y);
+    const row = (this.y[1] - this.yToValue(y)) / perY;
     let best = null, nearest = REACH;
     for (const layer of this.read()) {
-      if (!STROKE_LAYERS.includes(layer.name) || layer.path.classList.contains("off")) continue;
+      if (!(this.points || STROKE_LAYERS.includes(layer.name)) || layer.path.classList.contains("off")) continue;
       for (let i = above(layer.xs, at - reach - 1); i < layer.xs.length && layer.xs[i] <= at + reach; i++) {
         if (i % 2) continue; // a stroke is two points: its lower end, its upper end
         const [bottom, top] = [layer.ys[i], layer.ys[i + 1]];
         const time = this.x[0] + layer.xs[i] * perX;
-        const away = Math.max(0, row - bottom, top - row) * (this.height / (this.view.high - this.view.low));
+        const away = Math.max(0, row - bottom, top - row) * perY * (this.height / (this.view.high - this.view.low));
         const distance = Math.hypot(this.timeToX(time) - x, away);
         if (distance > nearest) continue;
         nearest = distance;
-        const [start, end] = [this.y[1] - bottom, this.y[1] - top];
-        const range = start === end ? `ack ${start}` : layer.name.endsWith("sack") ? `SACK ${start}-${end}` : `${start}:${end}(${end - start})`;
-        best = { time, x: this.timeToX(time), y: this.valueToY((start + end) / 2), text: `${range} ${layer.label}` };
+        const start = this.toValue(bottom), end = this.points ? start : this.toValue(top);
+        best = { time, x: this.timeToX(time), y: this.valueToY((start + end) / 2), text: this.named(layer.name, start, end) };
       }
     }
     return best;
+  }
+
+  /** What a stroke says: a range of bytes, an acknowledgement, the value of a point. */
+  named(layer, start, end) {
+    const label = this.figure.querySelector(`[data-layer="${layer}"]`)?.textContent ?? "";
+    if (this.points) {
+      const values = [...new Set([start, end])].map((value) => decimal(value, this.unit === "bytes" ? 0 : 3)).join(" to ");
+      return this.unit === "bytes" ? `${values} bytes, ${label}` : `${label} ${values} ${this.unit}`;
+    }
+    const range = start === end ? `ack ${start}` : layer.endsWith("sack") ? `SACK ${start}-${end}` : `${start}:${end}(${end - start})`;
+    return `${range} ${label}`;
   }
 
   /** What was going on, where there are rows instead of values. */
@@ -272,6 +291,7 @@ class Graph {
 
   valuesAt(time) {
     const x = this.toUnits(time);
+    if (this.points) return [];
     if (this.rows) return this.goingOn(x);
     const texts = [];
     for (const layer of this.read()) {

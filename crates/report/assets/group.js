@@ -1,13 +1,16 @@
 "use strict";
-// The graphs of one trial share their stretch of time: zooming one zooms all.
+// The graphs of one trial share their stretch of time: zooming one zooms all. A graph over sequence
+// numbers is a group by itself.
 
-const SHORTEST = 0.002; // seconds across the plane; times are drawn to 10 µs
+// Seconds or bytes across the plane; times are drawn to 10 µs.
+const SHORTEST = { time: 0.002, sequence: 1000 };
 
 class Group {
   constructor(element) {
     this.element = element;
     this.graphs = [...element.querySelectorAll(".graph")].map((svg) => new Graph(svg));
     this.whole = this.graphs[0].x;
+    this.shortest = this.graphs[0].bySequence ? SHORTEST.sequence : SHORTEST.time;
     [this.from, this.until] = this.whole;
     this.tools = element.querySelector(".tools");
     this.limits = element.querySelector(".limits svg"); // only traces have it
@@ -37,7 +40,7 @@ class Group {
   /** Shows a stretch of time, kept inside the whole. */
   show(from, until) {
     const all = this.whole[1] - this.whole[0];
-    const span = Math.min(all, Math.max(Math.min(SHORTEST, all), until - from));
+    const span = Math.min(all, Math.max(Math.min(this.shortest, all), until - from));
     const centre = (from + until) / 2;
     this.from = Math.min(Math.max(centre - span / 2, this.whole[0]), this.whole[1] - span);
     this.until = this.from + span;

@@ -5,6 +5,7 @@
 
 const KEPT = 96; // unpacked tiles
 const WIDE = { data: 2, drop: 2.4, fast: 3.2, fills: 3.2, other: 3.2, timeout: 5.5, sack: 1.6, dsack: 4.5, triple: 6, acks: 1.2, edge: 1.2 };
+const WIDE_DOTS = { data: 3, drop: 3, rtt: 3, fast: 4.5, fills: 4.5, other: 4.5, timeout: 5.5 };
 
 class Levels {
   /** `changed` is called when more of what was asked for is there. */
@@ -102,8 +103,9 @@ class LevelCanvas {
     if (!graph.view) return null;
     const { from, until, low, high } = graph.view, start = graph.x[0];
     const across = graph.across, height = graph.height;
-    const perMicro = across / ((until - from) * 1e6), perByte = height / (high - low);
-    return { from: (from - start) * 1e6, until: (until - start) * 1e6, low, high, perMicro, perByte, across, height };
+    const [perSecond, perValue] = graph.fineness;
+    const perMicro = across / ((until - from) * perSecond), perByte = height / ((high - low) * perValue);
+    return { from: (from - start) * perSecond, until: (until - start) * perSecond, low: low * perValue, high: high * perValue, perMicro, perByte, across, height };
   }
 
   draw() {
@@ -129,7 +131,8 @@ class LevelCanvas {
 
   /** One layer; how many strokes were drawn. */
   layer(context, layer, view) {
-    const wide = WIDE[layer.class] ?? 2;
+    const { points } = this.graph;
+    const wide = (points ? WIDE_DOTS : WIDE)[layer.class] ?? 2;
     let count = 0;
     this.levels.seen(layer, view.from, view.until, 1 / view.perMicro, (strokes, level) => {
       const first = Math.max(0, above(strokes.x, view.from / level.column - 2) - 1);
@@ -151,7 +154,8 @@ class LevelCanvas {
       const across = Math.max(wide, level.column > 1 ? level.column * view.perMicro : 0);
       const aside = level.column > 1 ? Math.max(0, (wide - level.column * view.perMicro) / 2) : wide / 2;
       for (let i = first; i < last; i++) {
-        const top = value(strokes.high[i]), tall = Math.max(wide, (strokes.high[i] - strokes.low[i]) * view.perByte);
+        const tall = Math.max(wide, (strokes.high[i] - strokes.low[i]) * view.perByte);
+        const top = value(strokes.high[i]) - (points ? wide / 2 : 0); // a dot is around its place
         if (top > view.height || top + tall < 0) continue;
         context.fillRect(place(i) - aside, top, across, tall);
         count++;
@@ -160,26 +164,25 @@ class LevelCanvas {
     return count;
   }
 
-  /** What the pointer is at, where each packet is drawn for itself. */
+  /** What the pointer is at, where each packet is drawn for itself; of points also where several are. */
   nearest(x, y) {
     const view = this.view(), { graph } = this;
     let best = null, least = REACH;
     for (const layer of this.levels.layers) {
       const path = graph.plane.querySelector(`path.${layer.class}`);
-      if (layer.line || !path || path.classList.contains("off") || Levels.fit(layer, 1 / view.perMicro) > 0) continue;
+      if (layer.line || !path || path.classList.contains("off") || (!graph.points && Levels.fit(layer, 1 / view.perMicro) > 0)) continue;
       const at = view.from + (x - graph.left) / view.perMicro, reach = REACH / view.perMicro;
       this.levels.seen(layer, at - reach, at + reach, 1 / view.perMicro, (strokes, level) => {
-        if (level.column > 1) return;
-        for (let i = above(strokes.x, at - reach); i < strokes.x.length && strokes.x[i] <= at + reach; i++) {
-          const [low, high] = [strokes.low[i], strokes.high[i]];
-          const time = graph.x[0] + strokes.x[i] / 1e6;
+        const isJoined = level.column > 1;
+        if (isJoined && !graph.points) return;
+        for (let i = above(strokes.x, (at - reach) / level.column); i < strokes.x.length && strokes.x[i] * level.column <= at + reach; i++) {
+          const [low, high] = [strokes.low[i] / graph.fineness[1], strokes.high[i] / graph.fineness[1]];
+          const time = graph.x[0] + ((strokes.x[i] + (isJoined ? 0.5 : 0)) * level.column) / graph.fineness[0];
           const away = Math.max(0, graph.valueToY(high) - y, y - graph.valueToY(low));
           const distance = Math.hypot(graph.timeToX(time) - x, away);
           if (distance > least) continue;
           least = distance;
-          const range = low === high ? `ack ${low}` : layer.class.endsWith("sack") ? `SACK ${low}-${high}` : `${low}:${high}(${high - low})`;
-          const label = graph.figure.querySelector(`[data-layer="${layer.class}"]`)?.textContent ?? "";
-          best = { time, x: graph.timeToX(time), y: graph.valueToY((low + high) / 2), text: `${range} ${label}` };
+          best = { time: isJoined ? graph.xToTime(x) : time, x: graph.timeToX(time), y: graph.valueToY((low + high) / 2), text: graph.named(layer.class, low, high) };
         }
       });
     }

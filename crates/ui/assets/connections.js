@@ -265,7 +265,7 @@ const connection = async (place, of, number, wanted) => {
   const wish = { connection: number, filter };
   const frame = el("input", { type: "number", min: 1, value: wanted ?? "", "aria-label": "Frame number", placeholder: "frame" });
   const views = makers(id, [
-    ["Graphs and findings", { kind: "page", ...wish }, "Time-sequence graph, RTT, window, throughput, ladder, packets as bytes"],
+    ["Graphs and findings", { kind: "page", ...wish }, "Time-sequence graph, RTT over time and by sequence number, window, throughput, lengths of segments, ladder, packets as bytes"],
     ["Packet by packet", { kind: "listing", ...wish }, "All packets, each with its reason"],
     ["Ladder", { kind: "ladder", ...wish }, "Packets between the two ends; similar ones are folded"],
     ["Save xplot graphs", { kind: "xplot", ...wish }, "tcptrace's names and colours"],

@@ -223,7 +223,8 @@ pub(crate) struct Outputs {
     /// Write xplot graphs to this directory, with tcptrace's names (`a2b_tsg.xpl`)
     #[arg(long, value_name = "DIR")]
     pub(crate) xpl: Option<PathBuf>,
-    /// Choose xplot graphs: time-sequence, throughput, RTT, data in flight
+    /// Choose xplot graphs: time-sequence, throughput, RTT, data in flight, sizes of segments, RTT
+    /// by sequence number
     #[arg(long, value_name = "GRAPHS", requires = "xpl", value_delimiter = ',')]
     #[arg(value_parser = graphs(), default_value = "tsg,tput,rtt,owin")]
     pub(crate) graphs: Vec<XplGraph>,

@@ -327,7 +327,7 @@ fn impossible_files_are_refused_before_anything_is_read() {
     home.refuses(&[
         (
             "trace a.pcap --xpl graphs --graphs tsg,strange",
-            "[possible values: tsg, tput, rtt, owin]",
+            "[possible values: tsg, tput, rtt, owin, ssize, rttseq]",
         ),
         ("trace a.pcap --graphs tsg", "--xpl"),
     ]);

@@ -1,4 +1,5 @@
 use super::*;
+use crate::scale::Across;
 use tcplab_path::{Direction, PathSpec};
 use tcplab_units::Rate;
 
@@ -106,7 +107,8 @@ fn short_outages_are_visible_and_joined() {
         until: Instant::from_nanos(until * 1_000_000),
     };
     let frame = Frame { left: 0, top: 0, across: 1_000, height: 100, width: 1_000 };
-    let window = Window { from: 0.0, until: 100.0, low: 0.0, high: 1.0 };
+    let across = Across::Time;
+    let window = Window { across, from: 0.0, until: 100.0, low: 0.0, high: 1.0 };
     // A pixel is 100 ms.
     let outages = [outage(10_000, 10_010), outage(20_000, 20_300), outage(20_310, 20_400)];
     assert_eq!(

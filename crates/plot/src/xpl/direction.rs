@@ -20,6 +20,8 @@ pub(super) struct Direction {
     throughput: Option<Page>,
     round_trip: Option<Page>,
     outstanding: Option<Page>,
+    segment_sizes: Option<Page>,
+    round_trip_by_sequence: Option<Page>,
     /// The last packet drawn: it may bring a segment and an ACK.
     now: Option<(Instant, Stamp)>,
     began: Option<Instant>,
@@ -29,9 +31,12 @@ pub(super) struct Direction {
     high: u64,
     duplicates: u64,
     rates: Rates,
-    /// The previous points: in flight, in flight less SACKed, advertised; and the RTT.
+    /// The previous points: in flight, in flight less SACKed, advertised; and the RTT, over time
+    /// and by sequence number.
     points: [Option<(Stamp, Number)>; 3],
     trip: Option<(Stamp, u64)>,
+    trip_by_sequence: Option<(Stamp, u64)>,
+    sizes: Sizes,
     samples: RoundTrips,
 }
 
@@ -53,6 +58,15 @@ struct Rates {
     points: [Option<(Stamp, Number)>; 2],
 }
 
+/// Data segments so far, and their bytes.
+#[derive(Debug, Default)]
+struct Sizes {
+    segments: u64,
+    bytes: u64,
+    /// The previous size and mean.
+    points: [Option<(Stamp, Number)>; 2],
+}
+
 impl Direction {
     /// At the connection's first packet.
     pub(super) fn began(&mut self, at: Instant) {
@@ -60,7 +74,14 @@ impl Direction {
     }
 
     pub(super) fn waiting(&self) -> usize {
-        let pages = [&self.time_sequence, &self.throughput, &self.round_trip, &self.outstanding];
+        let pages = [
+            &self.time_sequence,
+            &self.throughput,
+            &self.round_trip,
+            &self.outstanding,
+            &self.segment_sizes,
+            &self.round_trip_by_sequence,
+        ];
         pages.into_iter().flatten().map(|page| page.text().len()).sum()
     }
 
@@ -71,6 +92,8 @@ impl Direction {
             (self.throughput.as_mut(), XplGraph::Throughput),
             (self.round_trip.as_mut(), XplGraph::RoundTrips),
             (self.outstanding.as_mut(), XplGraph::Outstanding),
+            (self.segment_sizes.as_mut(), XplGraph::SegmentSizes),
+            (self.round_trip_by_sequence.as_mut(), XplGraph::RoundTripsBySequence),
         ]
         .into_iter()
         .filter_map(|(page, kind)| Some((page?, kind)))
@@ -94,7 +117,10 @@ impl Direction {
         if axes.has(XplGraph::Outstanding) && is_data {
             self.outstanding(segment, now, axes);
         }
-        if axes.has(XplGraph::RoundTrips) {
+        if axes.has(XplGraph::SegmentSizes) {
+            self.segment_size(segment, now, axes);
+        }
+        if axes.has(XplGraph::RoundTrips) || axes.has(XplGraph::RoundTripsBySequence) {
             self.samples.sent(segment.at, segment.range);
         }
     }
@@ -123,14 +149,25 @@ impl Direction {
         if !is_old {
             self.answer = Some(answer);
         }
-        if axes.has(XplGraph::RoundTrips)
-            && let Some(span) = self.samples.answered(ack.at, number)
-        {
-            let page = self.round_trip.get_or_insert_with(|| axes.page(XplGraph::RoundTrips));
-            page.color(RED);
-            let micros = span.as_nanos() / 1_000;
-            page.thousandths(&now, micros, self.trip);
-            self.trip = Some((now, micros));
+        if let Some(trip) = self.samples.answered(ack.at, number) {
+            let micros = trip.span.as_nanos() / 1_000;
+            let place = Stamp::of_sequence(trip.sequence);
+            for (kind, page, x, before) in [
+                (XplGraph::RoundTrips, &mut self.round_trip, now, &mut self.trip),
+                (
+                    XplGraph::RoundTripsBySequence,
+                    &mut self.round_trip_by_sequence,
+                    place,
+                    &mut self.trip_by_sequence,
+                ),
+            ] {
+                if axes.has(kind) {
+                    let page = page.get_or_insert_with(|| axes.page(kind));
+                    page.color(RED);
+                    page.thousandths(&x, micros, *before);
+                    *before = Some((x, micros));
+                }
+            }
         }
     }
 
@@ -159,6 +196,24 @@ impl Direction {
             if let Some(value) = value {
                 extend(page, color, name, before, (now, value));
             }
+        }
+    }
+
+    /// The size of a data segment, and the mean of all so far.
+    fn segment_size(&mut self, segment: &Segment, now: Stamp, axes: Axes) {
+        let bytes = segment.payload.as_u64();
+        if bytes == 0 {
+            return;
+        }
+        let sizes = &mut self.sizes;
+        (sizes.segments, sizes.bytes) = (sizes.segments + 1, sizes.bytes + bytes);
+        let page = self.segment_sizes.get_or_insert_with(|| axes.page(XplGraph::SegmentSizes));
+        let [size, mean] = &mut sizes.points;
+        extend(page, RED, "segsize", size, (now, bytes));
+        extend(page, BLUE, "avg segsize", mean, (now, sizes.bytes / sizes.segments));
+        if let Some((color, mark)) = mark_of(segment) {
+            page.color(color);
+            page.word(ATEXT, &now, &Number::new(bytes), mark);
         }
     }
 

@@ -13,20 +13,32 @@ pub enum XplGraph {
     RoundTrips,
     /// `a2b_owin.xpl`: data in flight, also less SACKed data, and the advertised window.
     Outstanding,
+    /// `a2b_ssize.xpl`: bytes of each data segment, and their mean since the start.
+    SegmentSizes,
+    /// `a2b_rttseq.xpl`: RTTs of data sent once, by sequence number. Not tcptrace's.
+    RoundTripsBySequence,
 }
 
 impl XplGraph {
     /// All of them.
-    pub const ALL: [XplGraph; 4] =
-        [XplGraph::TimeSequence, XplGraph::Throughput, XplGraph::RoundTrips, XplGraph::Outstanding];
+    pub const ALL: [XplGraph; 6] = [
+        XplGraph::TimeSequence,
+        XplGraph::Throughput,
+        XplGraph::RoundTrips,
+        XplGraph::Outstanding,
+        XplGraph::SegmentSizes,
+        XplGraph::RoundTripsBySequence,
+    ];
 
-    /// As in its file name: `tsg`, `tput`, `rtt`, `owin`.
+    /// As in its file name: `tsg`, `tput`, `rtt`, `owin`, `ssize`, `rttseq`.
     pub fn name(self) -> &'static str {
         match self {
             XplGraph::TimeSequence => "tsg",
             XplGraph::Throughput => "tput",
             XplGraph::RoundTrips => "rtt",
             XplGraph::Outstanding => "owin",
+            XplGraph::SegmentSizes => "ssize",
+            XplGraph::RoundTripsBySequence => "rttseq",
         }
     }
     pub(super) fn title(self) -> &'static str {
@@ -35,14 +47,17 @@ impl XplGraph {
             XplGraph::Throughput => "throughput",
             XplGraph::RoundTrips => "rtt samples",
             XplGraph::Outstanding => "outstanding data",
+            XplGraph::SegmentSizes => "segment size graph",
+            XplGraph::RoundTripsBySequence => "rtt samples by sequence number",
         }
     }
     pub(super) fn unit(self) -> &'static str {
         match self {
             XplGraph::TimeSequence => "sequence offset",
             XplGraph::Throughput => "thruput (bytes/sec)",
-            XplGraph::RoundTrips => "rtt (ms)",
+            XplGraph::RoundTrips | XplGraph::RoundTripsBySequence => "rtt (ms)",
             XplGraph::Outstanding => "Outstanding Data (bytes)",
+            XplGraph::SegmentSizes => "segment size (bytes)",
         }
     }
 }
@@ -51,7 +66,8 @@ impl XplGraph {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Axes {
     /// By [`XplGraph`].
-    pub(super) graphs: [bool; 4],
+    pub(super) graphs: [bool; XplGraph::ALL.len()],
+    /// Of both axes, where time is across.
     pub(super) types: &'static str,
     pub(super) epoch: u64,
 }
@@ -62,6 +78,9 @@ impl Axes {
     }
 
     pub(super) fn page(self, kind: XplGraph) -> Page {
+        if kind == XplGraph::RoundTripsBySequence {
+            return Page::new("double double", "sequence offset", kind.unit());
+        }
         let time = if self.types.starts_with("dtime") { "relative time" } else { "time" };
         Page::new(self.types, time, kind.unit())
     }

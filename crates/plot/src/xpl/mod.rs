@@ -6,7 +6,8 @@
 //! tcptrace's; beside a repetition stands why it was sent: `R` on acknowledgements, `RTO` by the
 //! retransmission timer, `TLP` as a probe; `O` is out of order, `HD` a duplicate, `P` a window
 //! probe, `K` a keep-alive, `S` a SACK block, `D` a D-SACK, `3` the third duplicate
-//! acknowledgement, `Z` a closed window.
+//! acknowledgement, `Z` a closed window. `rttseq` is a graph of ours: the samples of `rtt` over
+//! sequence numbers.
 
 mod direction;
 mod graph;

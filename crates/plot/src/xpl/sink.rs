@@ -22,7 +22,7 @@ pub trait XplFiles {
 #[derive(Debug)]
 pub struct XplSink<S> {
     files: S,
-    graphs: [bool; 4],
+    graphs: [bool; XplGraph::ALL.len()],
     /// Draw these only.
     only: Option<BTreeSet<usize>>,
     /// Added to all times, nanoseconds; with the types of both axes.

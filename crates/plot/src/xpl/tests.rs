@@ -124,7 +124,7 @@ fn drawn(capture: &Path) -> BTreeMap<String, String> {
 /// tcptrace's files of the same capture, with sequence numbers from 0.
 fn theirs(capture: &Path, place: &Path) -> Option<BTreeMap<String, String>> {
     let done = Command::new("tcptrace")
-        .args(["-n", "-S", "-R", "-T", "-N", "-y", "-zy", "--noshowzerolensegs"])
+        .args(["-n", "-S", "-R", "-T", "-N", "-F", "-y", "-zy", "--noshowzerolensegs"])
         .arg(capture)
         .current_dir(place)
         .stdout(Stdio::null())
@@ -183,6 +183,10 @@ fn compare(case: &str, ours: &Drawn, theirs: &Drawn) {
         let theirs = places(&theirs.strokes, |stroke| !beginning(stroke));
         let differs = ours.iter().zip(&theirs).find(|(ours, theirs)| ours != theirs);
         assert_eq!((differs, ours.len()), (None, theirs.len()), "{case}");
+    } else if case.contains("ssize") {
+        for color in ["red", "blue"] {
+            assert_eq!(dots(ours, color), dots(theirs, color), "{case}: {color}");
+        }
     } else if case.contains("rtt") {
         let (ours, theirs) = (dots(ours, "red"), dots(theirs, "red"));
         // After a loss they skip data sent before a repair and acknowledged with it; here all data
@@ -266,7 +270,7 @@ fn a_small_graph() {
     let mut sink = XplSink::new(Memory::default(), &XplGraph::ALL, None);
     small(&mut sink);
     let (count, Memory(files)) = sink.finish().unwrap();
-    assert_eq!(count, 3);
+    assert_eq!(count, 5);
     let mut shown = String::new();
     for (name, text) in files {
         let text = String::from_utf8(text).unwrap();
@@ -327,13 +331,21 @@ fn graphs_match_tcptrace() {
         let theirs = theirs(&capture, there.path());
         for (file, text) in &ours {
             let graph = parsed(text);
-            if let Some(theirs) = &theirs {
+            if file.ends_with("_rttseq.xpl") {
+                // Not theirs: the samples are those over time.
+                let over_time = parsed(&ours[&file.replace("_rttseq", "_rtt")]);
+                let values = |drawn: &Drawn| -> Vec<String> {
+                    let dots = drawn.strokes.iter().filter(|stroke| stroke.1 == "dot");
+                    dots.map(|(_, _, at)| at[1].clone()).collect()
+                };
+                assert_eq!(values(&graph), values(&over_time), "{name} {file}");
+            } else if let Some(theirs) = &theirs {
                 compare(&format!("{name} {file}"), &graph, &parsed(&theirs[file]));
             }
         }
         for file in theirs.iter().flat_map(BTreeMap::keys).filter(|file| !ours.contains_key(*file))
         {
-            let of_data = file.contains("tput") || file.contains("owin");
+            let of_data = ["tput", "owin", "ssize"].iter().any(|graph| file.contains(graph));
             assert!(
                 of_data,
                 "{name} {file}: only a graph of data, where none are, may be left out"

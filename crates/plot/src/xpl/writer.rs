@@ -50,7 +50,7 @@ pub(super) const ATEXT: Word = Word::new("atext");
 /// Text left of its place.
 pub(super) const LTEXT: Word = Word::new("ltext");
 
-/// A time as in a line: seconds with six decimals, between blanks.
+/// A place across as in a line: seconds with six decimals, or a number, between blanks.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Stamp {
     text: [u8; PIECE],
@@ -70,6 +70,12 @@ impl Stamp {
             text[point + 1 + 2 * place..point + 3 + 2 * place].copy_from_slice(pair(of));
         }
         Stamp { text, len: point as u8 + 8 }
+    }
+
+    pub(super) fn of_sequence(number: u64) -> Stamp {
+        let mut text = [b' '; PIECE];
+        let end = write_digits(&mut text, 1, number);
+        Stamp { text, len: end as u8 + 1 }
     }
 }
 

@@ -3,7 +3,7 @@
 use tcplab_findings::story;
 use tcplab_plot::{
     Chart, Figure, LadderScene, View, advertised_window, chart, in_flight, ladder, round_trips,
-    time_sequence,
+    round_trips_by_sequence, segment_lengths, time_sequence,
 };
 use tcplab_quantities as q;
 use tcplab_trace::{CapturePoint, CloseKind, Connection, Episode, Flow};
@@ -42,6 +42,8 @@ pub(crate) struct DirectionView {
     pub(crate) facts: Vec<(&'static str, String)>,
     pub(crate) limits: Option<LimitsView>,
     pub(crate) figures: Vec<Figure>,
+    /// Zoomed by itself: its axis is not time.
+    pub(crate) by_sequence: Option<Figure>,
     pub(crate) stalls: Option<Stalls>,
     pub(crate) stops: Vec<Stop>,
     pub(crate) episodes: Vec<EpisodeView>,
@@ -104,6 +106,9 @@ impl DirectionView {
             facts: flow_facts(flow),
             limits: LimitsView::of(flow, &view),
             figures: figures_of(&format!("{id}-{sender}"), sender, flow, &view),
+            by_sequence: shows_round_trips(flow)
+                .then(|| round_trips_by_sequence("RTT by sequence number", flow))
+                .flatten(),
             stalls: Stalls::of(flow),
             more_episodes: flow.episodes.len() - costliest.len(),
             stops: episodes.iter().map(stop).collect(),
@@ -143,14 +148,19 @@ fn figures_of(id: &str, sender: &str, flow: &Flow, view: &View<'_>) -> Vec<Figur
         ),
     ];
     figures.extend(rate_chart(flow, part, view));
-    // A capture point at the receiver sees none.
+    figures.push(segment_lengths("Segment lengths", flow, view));
     let trips = [round_trips(flow)];
-    if flow.capture_point != CapturePoint::Receiver && !trips[0].points.is_empty() {
+    if shows_round_trips(flow) && !trips[0].points.is_empty() {
         let chart_of_trips =
             Chart { title: "RTT", unit: "ms", right: None, series: &trips, at_most: None };
         figures.push(chart(&chart_of_trips, view));
     }
     figures
+}
+
+/// A capture point at the receiver sees none.
+fn shows_round_trips(flow: &Flow) -> bool {
+    flow.capture_point != CapturePoint::Receiver
 }
 
 fn facts(connection: &Connection) -> Vec<(&'static str, String)> {

@@ -66,6 +66,9 @@ pub(crate) struct Stop {
     pub(crate) until: String,
 }
 
+/// Of graphs of which no part has a name.
+pub(crate) const NO_STOPS: &[Stop] = &[];
+
 impl<'a> TrialView<'a> {
     pub(crate) fn new(
         case: &'a str,

@@ -155,6 +155,18 @@ addEventListener('load', async () => {
   all = 0;
   canvas.levels.seen(fast, 0, 1e15, 0, (strokes) => { all += strokes.x.length; });
   seen.again = all;
+  // A dot of the lengths, where several segments are drawn as one and where each is by itself.
+  const lengths = group.graphs.find((it) => it.points);
+  lengths.layout(1000);
+  seen.lengths = [];
+  for (const stretch of [1, 0.002]) {
+    group.show(middle, middle + stretch);
+    group.draw();
+    await lengths.canvas.levels.settled();
+    group.draw();
+    lengths.point(middle + stretch / 3, lengths.valueToY(1448));
+    seen.lengths.push(lengths.readout.textContent);
+  }
   seen.saved = (await exported(graph.figure, 'svg')).size > 5000 && (await exported(graph.figure, 'png')).size > 5000;
   seen.wrong = wrong;
   document.title = 'SEEN' + JSON.stringify(seen);
@@ -179,7 +191,7 @@ fn very_many_packets_are_drawn_at_each_zoom() {
     let page = String::from_utf8(page).expect("it is text");
     assert!(page.len() < 2_500_000, "{} bytes", page.len());
     let Some(seen) = seen_in(&page, ZOOM) else { return };
-    let expected = r#"{"inked":true,"moves":true,"few":true,"again":N,"saved":true,"wrong":[]}"#;
+    let expected = r#"{"inked":true,"moves":true,"few":true,"again":N,"lengths":["0.6782 s · 1,448 bytes, retransmission","0.3456 s · 1,448 bytes, data"],"saved":true,"wrong":[]}"#;
     assert_eq!(seen, expected.replace('N', &again.to_string()));
 }
 

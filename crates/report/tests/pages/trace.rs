@@ -80,6 +80,10 @@ fn trace_page_is_complete() {
     // control connection, which has none.
     assert_eq!(count("<svg class=\"graph chart\""), 6);
     assert_eq!(count("aria-label=\"Throughput per"), 1);
+    // Lengths of segments in each direction, and the RTT by sequence number where it is over time.
+    assert_eq!(count("aria-label=\"Segment lengths: "), 3);
+    assert_eq!(count("aria-label=\"RTT: "), count("data-across=\"sequence\""));
+    assert_eq!(count("<svg class=\"graph points\""), 5);
     let episodes: usize =
         trace.connections.iter().map(|c| c.forward.episodes.len() + c.reverse.episodes.len()).sum();
     assert_eq!(count("<svg class=\"ladder\""), episodes);
@@ -177,6 +181,50 @@ fn trace_page_works_in_browser() {
     if let Some(seen) = seen_in(&page, USE) {
         assert_eq!(seen, r#"{"tools":true,"zoomed":true,"back":true,"shown":true,"wrong":[]}"#);
     }
+}
+
+/// Points at the last dot of both graphs of points, zooms that over sequence numbers, saves both.
+const POINTS: &str = "<script>
+addEventListener('load', async () => {
+  const comes = async (what) => {
+    for (let tries = 0; tries < 200 && !what(); tries++) await new Promise((done) => setTimeout(done, 50));
+  };
+  await comes(() => groups.size);
+  const [timed, ordered] = [...groups.values()];
+  for (const group of [timed, ordered]) {
+    for (const graph of group.graphs) graph.layout(1000);
+    group.draw();
+  }
+  const both = [timed.graphs.find((graph) => graph.points), ordered.graphs[0]];
+  const seen = { read: [], rows: [] };
+  for (const graph of both) {
+    const layer = graph.read().find(({ name }) => ['data', 'rtt'].includes(name));
+    const at = graph.x[0] + (layer.xs.at(-1) / graph.units[0]) * (graph.x[1] - graph.x[0]);
+    graph.point(at, graph.valueToY(graph.toValue(layer.ys.at(-2))));
+    seen.read.push(graph.readout.textContent);
+    const rows = (await (await exported(graph.figure, 'csv')).text()).trim().split('\\n');
+    seen.rows.push(rows[0], rows.filter((row) => row.startsWith(layer.name)).at(-1));
+  }
+  const [from, until] = [timed.from, timed.until];
+  ordered.tools.querySelector('[data-zoom]').click();
+  ordered.draw();
+  seen.alone = timed.from === from && timed.until === until && ordered.zoomed;
+  seen.marks = [...ordered.graphs[0].svg.querySelectorAll('.time')].every((mark) => /^[0-9.,]+ [kM]?B$/.test(mark.textContent));
+  seen.wrong = wrong;
+  document.title = 'SEEN' + JSON.stringify(seen);
+});
+</script>";
+
+#[test]
+fn points_are_read_and_saved_in_browser() {
+    let page = page(&captured("loss1_cubic.snd"), &[1]);
+    let Some(seen) = seen_in(&page, POINTS) else { return };
+    let expected = concat!(
+        r#"{"read":["5.3558 s · 1,448 bytes, data","seq 5437278 · RTT 23.092 ms"],"#,
+        r#""rows":["layer,time_s,bytes","data,5.355784,1448","layer,sequence,ms","#,
+        r#""rtt,5437278,23.092"],"alone":true,"marks":true,"wrong":[]}"#,
+    );
+    assert_eq!(seen, expected);
 }
 
 const OPEN_PACKETS: &str = "<script>
