@@ -64,10 +64,14 @@ pub(crate) fn answer(run: &Run, measured: &Measured, shares: Option<&VarianceSha
     if let more @ 1.. = found.len().saturating_sub(MOST_OTHERS) {
         clauses.push(format!("{} below", counted(more, "other level", "other levels")));
     }
-    let rows = || found.iter().flat_map(|it| &it.rows);
-    let is_open = |row: &Row| matches!(row.outcome, Outcome::Inconclusive { .. });
-    let head = if rows().next().is_some() && rows().all(is_open) {
+    let all_are = |of: fn(&Row) -> bool| {
+        let mut rows = found.iter().flat_map(|it| &it.rows).peekable();
+        rows.peek().is_some() && rows.all(of)
+    };
+    let head = if all_are(|row| matches!(row.outcome, Outcome::Inconclusive { .. })) {
         format!("Not decided: {most}")
+    } else if all_are(|row| matches!(row.outcome, Outcome::Equivalent { .. })) {
+        format!("No relevant difference: {most}")
     } else {
         capital(&most)
     };

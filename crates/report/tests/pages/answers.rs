@@ -180,6 +180,10 @@ fn open_answer_is_inconclusive_or_equivalent() {
     let few =
         "Not decided: client’s congestion bbr has the highest goodput, but 6 pairs are too few";
     assert!(six.starts_with(few) && !six.contains("95 % CI"), "{six}");
+    // Less than the margin, in every trial.
+    let close = answer(&run("goodput", LEVELS, 10, |a, _, _| 4.5 + a as f64 / 100.0));
+    let none = "No relevant difference: highest goodput: client’s congestion bbr; against ";
+    assert!(close.starts_with(none) && close.contains("equivalent within 5 %"), "{close}");
     let alike = answer(&run("goodput", LEVELS, 3, |_, _, _| 4.5));
     assert_eq!(alike, "No difference: goodput is 4.50 Mbit/s in every trial.");
 }

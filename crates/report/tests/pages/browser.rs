@@ -196,8 +196,8 @@ fn very_many_packets_are_drawn_at_each_zoom() {
 }
 
 /// Makes the page in a frame narrower and wider, and reports at each width, pixels: whether the
-/// theme button can be clicked at both ends of the page, whether nothing is too wide, whether graphs
-/// have text, and what of that is smaller than 10 pixels.
+/// theme button can be clicked at both ends of the page, whether nothing is too wide, whether
+/// graphs have text, and what of that is smaller than 10 pixels.
 const LAYOUT: &str = "<script>
 addEventListener('load', async () => {
   const seen = {}, frame = document.querySelector('iframe');
