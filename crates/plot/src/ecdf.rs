@@ -7,7 +7,7 @@ use crate::letters::{fitted_apart, width};
 /// Pixels.
 const WIDTH: f64 = 560.0;
 const HEIGHT: f64 = 240.0;
-const LEFT: f64 = 42.0;
+const LEFT: f64 = 48.0;
 const RIGHT: f64 = 14.0;
 const KEY_ROW: f64 = 17.0;
 const FOOT: f64 = 40.0;

@@ -5,7 +5,9 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 use tcplab_lab::{RunDirectory, read_run};
-use tcplab_report::{CommonFigure, CommonFigures, LabelledRun, RUNS_MOST, labels};
+use tcplab_report::{
+    CommonFigure, CommonFigures, LabelError, LabelledRun, RUNS_MOST, check_labels, labels,
+};
 use tcplab_results::Run;
 use tcplab_scenario::nearest;
 use tcplab_units::visible_line;
@@ -22,7 +24,7 @@ use crate::remedied::Remedied;
 pub(super) fn plot(arguments: &FigureArguments) -> Result<()> {
     let places = places(arguments)?;
     // A wrong label is found before large runs are read.
-    check_labels(&arguments.label, places.len())?;
+    check(&arguments.label, places.len())?;
     let runs = places.iter().map(|place| Ok(read_run(place)?)).collect::<Result<Vec<Run>>>()?;
     let figures = CommonFigures::of(&labelled(&runs, &places, &arguments.label));
     let Some(name) = &arguments.figure else {
@@ -70,23 +72,20 @@ fn places(arguments: &FigureArguments) -> Result<Vec<PathBuf>> {
     Ok(places)
 }
 
-fn check_labels(own: &[String], runs: usize) -> Result<()> {
-    let remedy =
-        || format!("repeat --label NAME {runs} times, in the order of the runs, or not at all");
-    if !own.is_empty() && own.len() != runs {
-        let said = format!("--label is given {} times for {runs} runs", own.len());
-        return Err(Remedied::error(said, remedy()));
+fn check(labels: &[String], runs: usize) -> Result<()> {
+    if labels.is_empty() {
+        return Ok(());
     }
-    for (index, label) in own.iter().enumerate() {
-        if label.trim().is_empty() {
-            return Err(Remedied::error("a label is empty", "`--label NAME` with a name to show"));
-        }
-        if own[..index].contains(label) {
-            let said = format!("two runs are called `{label}`");
-            return Err(Remedied::error(said, "give each run a label of its own"));
-        }
-    }
-    Ok(())
+    check_labels(labels, runs).map_err(|error| {
+        let remedy = match &error {
+            LabelError::Count { runs, .. } => {
+                format!("repeat --label NAME {runs} times, in the order of the runs, or not at all")
+            }
+            LabelError::Empty => "`--label NAME` with a name to show".into(),
+            LabelError::Equal(_) => "give each run a label of its own".into(),
+        };
+        Remedied::error(error.to_string(), remedy)
+    })
 }
 
 fn labelled<'r>(runs: &'r [Run], places: &[PathBuf], own: &[String]) -> Vec<LabelledRun<'r>> {

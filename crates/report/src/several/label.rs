@@ -1,6 +1,45 @@
 //! What runs are called in figures, where the user does not say.
 
 use tcplab_results::Run;
+use thiserror::Error;
+
+/// Why labels cannot be those of the runs.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum LabelError {
+    /// Not one for each run.
+    #[error("there are {labels} labels for {runs} runs")]
+    Count {
+        /// How many.
+        labels: usize,
+        /// Of how many runs.
+        runs: usize,
+    },
+    /// It is empty or blank.
+    #[error("a label is empty")]
+    Empty,
+    /// Two runs would look the same.
+    #[error("two runs are called `{0}`")]
+    Equal(String),
+}
+
+/// Whether these labels can be those of so many runs, one for each.
+///
+/// # Errors
+/// If there are more or less, one is blank, or two are equal.
+pub fn check_labels(labels: &[String], runs: usize) -> Result<(), LabelError> {
+    if labels.len() != runs {
+        return Err(LabelError::Count { labels: labels.len(), runs });
+    }
+    for (index, label) in labels.iter().enumerate() {
+        if label.trim().is_empty() {
+            return Err(LabelError::Empty);
+        }
+        if labels[..index].contains(label) {
+            return Err(LabelError::Equal(label.clone()));
+        }
+    }
+    Ok(())
+}
 
 /// The title of each run. Runs of one title have their identity added: what follows the time in the
 /// name of the run's directory. Where that does not tell them apart either, they are numbered.
@@ -20,25 +59,4 @@ pub fn labels(runs: &[(&Run, &str)]) -> Vec<String> {
         labels.push(free.unwrap_or(label));
     }
     labels
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn runs_of_one_title_are_told_apart() {
-        let titled = |title: &str| Run { title: title.into(), ..Run::default() };
-        let (upload, load) = (titled("Upload"), titled("Load"));
-        let found = labels(&[
-            (&upload, "20261128T015713-65e7a674"),
-            (&load, "20261128T015714-b0c9f6f0"),
-            (&upload, "20261128T015715-7f6423fe"),
-            (&upload, "copy-7f6423fe"),
-            (&titled(""), "kept"),
-        ]);
-        let expected =
-            ["Upload (65e7a674)", "Load", "Upload (7f6423fe)", "Upload (7f6423fe) 2", "kept"];
-        assert_eq!(found, expected);
-    }
 }

@@ -4,13 +4,15 @@ mod columns;
 mod label;
 mod quantities;
 mod shapes;
+#[cfg(test)]
+mod tests;
 mod trends;
 
 use tcplab_results::Run;
 
 use crate::figures::RunFigure;
 use columns::Columns;
-pub use label::labels;
+pub use label::{LabelError, check_labels, labels};
 use quantities::{Quantity, quantities};
 use shapes::{Shape, Shown};
 use trends::trends;
