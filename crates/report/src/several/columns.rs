@@ -1,5 +1,7 @@
 //! The cases of several runs, those of equal names and levels together.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use tcplab_results::{Case, Run};
 
 use crate::title::short;
@@ -15,23 +17,30 @@ pub(super) struct Columns {
 impl Columns {
     pub(super) fn of<'r>(runs: impl Iterator<Item = &'r Run>) -> Columns {
         let mut cases: Vec<&Case> = Vec::new();
-        let mut place = |case: &'r Case| {
-            let is_it = |known: &&Case| known.name == case.name && known.levels == case.levels;
-            let known = cases.iter().position(is_it);
-            known.unwrap_or_else(|| {
-                cases.push(case);
-                cases.len() - 1
-            })
-        };
-        let of: Vec<Vec<usize>> =
-            runs.map(|run| run.cases.iter().map(&mut place).collect()).collect();
-        let mut names: Vec<String> = Vec::new();
+        let mut places = BTreeMap::new();
+        let mut of: Vec<Vec<usize>> = Vec::new();
+        for run in runs {
+            let place = |case: &'r Case| {
+                *places.entry((case.name.as_str(), case.levels.as_slice())).or_insert_with(|| {
+                    cases.push(case);
+                    cases.len() - 1
+                })
+            };
+            of.push(run.cases.iter().map(place).collect());
+        }
+        let mut count: BTreeMap<&str, usize> = BTreeMap::new();
         for case in &cases {
-            let is_alone = cases.iter().filter(|other| other.name == case.name).count() == 1;
+            *count.entry(&case.name).or_default() += 1;
+        }
+        let (mut names, mut taken) = (Vec::new(), BTreeSet::new());
+        for case in &cases {
+            let is_alone = count[case.name.as_str()] == 1;
             let name = if is_alone { case.name.clone() } else { levels(case) };
             let numbered = (2..).map(|number| format!("{name} {number}"));
-            let free = std::iter::once(name.clone()).chain(numbered).find(|it| !names.contains(it));
-            names.push(free.unwrap_or(name));
+            let mut candidates = std::iter::once(name.clone()).chain(numbered);
+            let name = candidates.find(|it| !taken.contains(it)).unwrap_or(name);
+            taken.insert(name.clone());
+            names.push(name);
         }
         Columns { names, of }
     }

@@ -8,12 +8,14 @@ mod shapes;
 mod tests;
 mod trends;
 
+use std::collections::BTreeSet;
+
 use tcplab_results::Run;
 
 use crate::figures::RunFigure;
 use columns::Columns;
 pub use label::{LabelError, check_labels, labels};
-use quantities::{Quantity, quantities};
+use quantities::{Quantity, Row, quantities};
 use shapes::{Shape, Shown};
 use trends::trends;
 
@@ -118,7 +120,7 @@ impl CommonFigures {
             if !shape.suits(quantity, self.labels.len(), self.columns.names.len()) {
                 continue;
             }
-            let of = |column: Option<usize>| {
+            let of = |column: Option<usize>, rows: &[Row]| {
                 let case = column.map(|column| self.columns.names[column].clone());
                 let (mut name, mut title) =
                     (format!("{}/{}", quantity.key, shape.key()), quantity.title(shape.words()));
@@ -126,19 +128,18 @@ impl CommonFigures {
                     name = format!("{name}/{case}");
                     title = format!("{title}, {case}");
                 }
-                CommonFigure {
-                    name,
-                    title,
-                    is_detail: quantity.is_detail,
-                    case,
-                    missing: self.labels_of(&quantity.missing(self.labels.len(), column)),
-                    content: Content::Quantity(index, shape, column),
-                }
+                let shown: BTreeSet<usize> = rows.iter().map(|row| row.run).collect();
+                let runs = 0..self.labels.len();
+                let missing: Vec<usize> = runs.filter(|run| !shown.contains(run)).collect();
+                let missing = self.labels_of(&missing);
+                let content = Content::Quantity(index, shape, column);
+                CommonFigure { name, title, is_detail: quantity.is_detail, case, missing, content }
             };
             if shape.is_whole(quantity.rows.len()) {
-                found.push(of(None));
+                found.push(of(None, &quantity.rows));
             } else {
-                found.extend(quantity.columns().into_iter().map(|column| of(Some(column))));
+                let of_cases = quantity.rows.chunk_by(|one, other| one.column == other.column);
+                found.extend(of_cases.map(|rows| of(Some(rows[0].column), rows)));
             }
         }
         found

@@ -47,33 +47,20 @@ impl Quantity {
             if self.is_of_requests { shows.replace("trials", "requests") } else { shows.into() };
         format!("{}: {of}", self.label)
     }
-
-    /// The columns that any run has.
-    pub(super) fn columns(&self) -> Vec<usize> {
-        distinct(self.rows.iter().map(|row| row.column))
-    }
-
-    /// Which of `runs` runs have no values; in one column, or at all.
-    pub(super) fn missing(&self, runs: usize, column: Option<usize>) -> Vec<usize> {
-        let is_shown = |row: &Row| column.is_none_or(|column| column == row.column);
-        let has = |run: usize| self.rows.iter().any(|row| row.run == run && is_shown(row));
-        (0..runs).filter(|run| !has(*run)).collect()
-    }
 }
 
 /// Those that at least two runs have, the usual ones first. A metric whose unit differs between
 /// runs is a quantity for each unit, as they have no common axis.
 pub(super) fn quantities(runs: &[LabelledRun<'_>], columns: &Columns) -> Vec<Quantity> {
-    let mut all: BTreeMap<(usize, &str, &str), Vec<Row>> = BTreeMap::new();
-    let mut order: Vec<&str> = Vec::new();
+    // By the place where a metric first appears.
+    let mut all: BTreeMap<(usize, &str), BTreeMap<&str, Vec<Row>>> = BTreeMap::new();
+    let mut places: BTreeMap<&str, usize> = BTreeMap::new();
     for (run, it) in runs.iter().enumerate() {
         for (index, case) in it.run.cases.iter().enumerate() {
             for summary in case.summaries.iter().filter(|it| !is_truth(&it.name)) {
                 let name = summary.name.as_str();
-                let place = order.iter().position(|known| *known == name).unwrap_or_else(|| {
-                    order.push(name);
-                    order.len() - 1
-                });
+                let next = places.len();
+                let place = *places.entry(name).or_insert(next);
                 let row = Row {
                     column: columns.column(run, index),
                     run,
@@ -82,25 +69,18 @@ pub(super) fn quantities(runs: &[LabelledRun<'_>], columns: &Columns) -> Vec<Qua
                     interval: summary.interval,
                 };
                 if !row.values.is_empty() {
-                    all.entry((place, name, &summary.unit)).or_default().push(row);
+                    let units = all.entry((place, name)).or_default();
+                    units.entry(&summary.unit).or_default().push(row);
                 }
             }
         }
     }
-    let units = |name: &str| all.keys().filter(|(_, other, _)| *other == name).count();
-    let runs_of = |name: &str| {
-        let rows = all.iter().filter(|((_, other, _), _)| *other == name);
-        distinct(rows.flat_map(|(_, rows)| rows.iter().map(|row| row.run))).len()
-    };
-    let kept: Vec<(&str, &str, bool)> = all
-        .keys()
-        .filter(|(_, name, _)| runs_of(name) > 1)
-        .map(|(_, name, unit)| (*name, *unit, units(name) > 1))
-        .collect();
     let mut found: Vec<Quantity> = Vec::new();
-    for ((_, name, unit), rows) in all {
-        if let Some((.., has_units)) = kept.iter().find(|it| (it.0, it.1) == (name, unit)) {
-            found.push(of_metric(name, unit, *has_units, rows));
+    for ((_, name), units) in all {
+        let has_units = units.len() > 1;
+        if distinct(units.values().flatten().map(|row| row.run)).len() > 1 {
+            let each = units.into_iter();
+            found.extend(each.map(|(unit, rows)| of_metric(name, unit, has_units, rows)));
         }
     }
     found.extend(requests(runs, columns));
