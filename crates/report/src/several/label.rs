@@ -1,7 +1,16 @@
-//! What runs are called in figures, where the user does not say.
+//! What runs are called in figures.
 
 use tcplab_results::Run;
 use thiserror::Error;
+
+/// A run, and what it is called in figures.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LabelledRun<'r> {
+    /// Differs from that of every other run.
+    pub label: String,
+    /// Its results.
+    pub run: &'r Run,
+}
 
 /// Why labels cannot be those of the runs.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]

@@ -10,26 +10,15 @@ mod trends;
 
 use std::collections::BTreeSet;
 
-use tcplab_results::Run;
-
 use crate::figures::RunFigure;
 use columns::Columns;
-pub use label::{LabelError, check_labels, labels};
+pub use label::{LabelError, LabelledRun, check_labels, labels};
 use quantities::{Quantity, Row, quantities};
 use shapes::{Shape, Shown};
 use trends::trends;
 
 /// More runs have no colours and marks of their own.
 pub const RUNS_MOST: usize = 12;
-
-/// A run, and what it is called in figures.
-#[derive(Debug, Clone, PartialEq)]
-pub struct LabelledRun<'r> {
-    /// Differs from that of every other run.
-    pub label: String,
-    /// Its results.
-    pub run: &'r Run,
-}
 
 /// The figures of several runs.
 pub struct CommonFigures {

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use tcplab_results::{Case, Trial};
 use tcplab_scenario::{MetricInfo, metric};
 
-use super::LabelledRun;
 use super::columns::Columns;
+use super::label::LabelledRun;
 use crate::figures::words;
 use crate::summary::measure::{distinct, values};
 use crate::summary::metrics::{is_truth, rank};

@@ -3,7 +3,7 @@
 use tcplab_results::{Case, Run};
 use tcplab_scenario::{Plot, as_numbers};
 
-use super::LabelledRun;
+use super::label::LabelledRun;
 use crate::figures::{Figures, RunFigure};
 use crate::summary::measure::{distinct, level_of};
 use crate::summary::trends::group;
