@@ -303,7 +303,7 @@ fn wrong_runs_and_labels_are_errors_with_remedies() {
         (&format!("plot {a} ./{a}"), "is named twice try: name each run once"),
         (
             &format!("plot {a} {b} {c} --label x --label y"),
-            "there are 2 labels for 3 runs try: repeat --label NAME 3 times",
+            "error: 2 labels for 3 runs try: repeat --label NAME 3 times",
         ),
         (&format!("plot {a} {b} --label x --label x"), "two runs are called `x` try: give each"),
         (&format!("plot {a} {b} --label x --label ' '"), "a label is empty try: `--label NAME`"),

@@ -1,6 +1,7 @@
 //! What runs are called in figures.
 
 use tcplab_results::Run;
+use tcplab_units::rounded::counted;
 use thiserror::Error;
 
 /// A run, and what it is called in figures.
@@ -16,7 +17,7 @@ pub struct LabelledRun<'r> {
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum LabelError {
     /// Not one for each run.
-    #[error("there are {labels} labels for {runs} runs")]
+    #[error("{} for {runs} runs", counted(*labels, "label", "labels"))]
     Count {
         /// How many.
         labels: usize,
