@@ -60,7 +60,7 @@ impl Kind {
             Kind::Scenario => &["run", "path", "shell", "bridge", "advise", "rfc6349", "fidelity"],
             Kind::Capture => &["trace", "compare", "export", "states", "advise"],
             Kind::Script => &["packetdrill"],
-            Kind::Run => &["run", "report", "compare", "export", "states", "advise"],
+            Kind::Run => &["run", "report", "plot", "compare", "export", "states", "advise"],
             Kind::Recording => &["trace", "replay", "export", "states"],
         };
         commands.contains(&command)

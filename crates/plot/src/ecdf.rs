@@ -2,19 +2,19 @@
 
 use crate::axis::Axis;
 use crate::drawn::{Drawn, csv, csv_number, opening, path, text};
-use crate::letters::{fitted, width};
+use crate::letters::{fitted_apart, width};
 
 /// Pixels.
 const WIDTH: f64 = 560.0;
 const HEIGHT: f64 = 240.0;
-const LEFT: f64 = 42.0;
+const LEFT: f64 = 48.0;
 const RIGHT: f64 = 14.0;
 const KEY_ROW: f64 = 17.0;
 const FOOT: f64 = 40.0;
 /// Lines with a colour each; others share the last one and are dashed.
 const COLOURS: usize = 7;
 /// Longer names are cut.
-const NAMES_MOST: f64 = 160.0;
+const NAMES_MOST: f64 = 230.0;
 
 /// A line: its name, and its values in any order; values that are not finite are left out.
 pub type EcdfLine = (String, Vec<f64>);
@@ -86,15 +86,15 @@ fn keys(lines: &[EcdfLine]) -> (String, f64) {
     let mut svg = String::new();
     let (mut x, mut y) = (0.0, 12.0);
     if lines.len() > 1 {
-        for (index, (name, _)) in lines.iter().enumerate() {
-            let name = fitted(name, NAMES_MOST);
-            let wide = width(&name) + 36.0;
+        let names = fitted_apart(lines.iter().map(|(name, _)| name.as_str()), NAMES_MOST);
+        for (index, name) in names.iter().enumerate() {
+            let wide = width(name) + 36.0;
             if x > 0.0 && x + wide > WIDTH {
                 (x, y) = (0.0, y + KEY_ROW);
             }
             svg.push_str(&format!(r#"<g class="{}">"#, class(index)));
             path(&mut svg, "line", &format!("M{x:.1} {:.1}h16", y - 4.0));
-            text(&mut svg, "name", (x + 21.0, y), &name);
+            text(&mut svg, "name", (x + 21.0, y), name);
             svg.push_str("</g>");
             x += wide;
         }

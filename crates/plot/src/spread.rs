@@ -5,14 +5,14 @@ use tcplab_units::rounded::decimal;
 
 use crate::axis::Axis;
 use crate::drawn::{Drawn, csv, csv_number, opening, path, text};
-use crate::letters::{fitted, width};
+use crate::letters::{fitted_apart, width};
 
 /// Pixels.
 const WIDTH: f64 = 560.0;
 const TOP: f64 = 6.0;
 const ROW: f64 = 34.0;
 const FOOT: f64 = 40.0;
-const NAMES_MOST: f64 = 170.0;
+const NAMES_MOST: f64 = 210.0;
 /// Width of a dot; closer dots go beside one another.
 const DOT: f64 = 5.0;
 /// The distance of dots beside one another, and their number before they overlap.
@@ -49,9 +49,10 @@ pub fn spread(title: &str, values: &str, rows: &[SpreadRow]) -> Drawn {
         text(&mut svg, "level", (at, bottom + 16.0), &label);
     }
     text(&mut svg, "over", (f64::midpoint(left, right), bottom + 34.0), values);
-    for (index, row) in rows.iter().enumerate() {
+    let names = fitted_apart(rows.iter().map(|row| row.name.as_str()), NAMES_MOST);
+    for (index, (row, name)) in rows.iter().zip(&names).enumerate() {
         let y = TOP + ROW * (index as f64 + 0.5);
-        text(&mut svg, "name", (0.0, y + 4.0), &fitted(&row.name, NAMES_MOST));
+        text(&mut svg, "name", (0.0, y + 4.0), name);
         draw(&mut svg, row, x, y);
     }
     svg.push_str("</svg>");

@@ -5,7 +5,7 @@ use tcplab_units::rounded::brief;
 
 use crate::axis::{Axis, DECADES};
 use crate::drawn::{csv, csv_number, path, upright};
-use crate::letters::{fitted, width};
+use crate::letters::{fitted, fitted_apart, width};
 use crate::svg::escape;
 
 /// Pixels.
@@ -19,8 +19,12 @@ const LETTER: f64 = 6.2;
 const NAME_ROW: f64 = 14.0;
 /// Between labels that stand upright.
 const LABEL_ROW: f64 = 12.0;
-/// Between the intervals of different lines at the same level.
+/// Between the intervals of different lines at the same level; between points that no line joins,
+/// the most, as far as the levels leave room.
 const APART: f64 = 3.0;
+const POINTS_APART: f64 = 12.0;
+/// The share of a level's room that its points take.
+const POINTS_SHARE: f64 = 0.6;
 /// The most pixels for names beside the lines, apart from their connectors.
 const NAMES_MOST: f64 = 140.0;
 const NAMES_ASIDE: f64 = 22.0;
@@ -111,7 +115,7 @@ pub fn trend(trend: &Trend<'_>, scale: TrendScale) -> String {
     frame(&mut svg, trend, scale, &levels);
     let many = trend.lines.len() as f64;
     for (index, line) in trend.lines.iter().enumerate() {
-        let aside = (index as f64 - (many - 1.0) / 2.0) * APART;
+        let aside = (index as f64 - (many - 1.0) / 2.0) * levels.apart;
         let x = |point: &TrendPoint| levels.x[point.level] + aside;
         draw(&mut svg, (line, index), trend.is_numeric, x, scale);
     }
@@ -123,6 +127,8 @@ pub fn trend(trend: &Trend<'_>, scale: TrendScale) -> String {
 struct Levels {
     x: Vec<f64>,
     right: f64,
+    /// Between points of different lines at the same level.
+    apart: f64,
     /// More room below the axis, for labels that stand upright.
     below: f64,
 }
@@ -143,7 +149,8 @@ impl Levels {
             && closest(&ascending, f64::ln) >= closest(&ascending, |number| number);
         let place = |number: f64| if is_log { number.ln() } else { number };
         let (from, until) = (place(low), place(high));
-        let inset = (trend.lines.len() as f64 * APART / 2.0).max(8.0) + 4.0;
+        let apart = if trend.is_numeric { APART } else { points_apart(trend, right) };
+        let inset = (trend.lines.len() as f64 * apart / 2.0).max(8.0) + 4.0;
         let room = right - LEFT - 2.0 * inset;
         let x = numbers().map(|number| {
             let share = if until > from { (place(number) - from) / (until - from) } else { 0.5 };
@@ -158,8 +165,14 @@ impl Levels {
             fits
         });
         let below = if fits { 0.0 } else { labels().fold(0.0, f64::max) - LETTER };
-        Levels { x, right, below: below.max(0.0) }
+        Levels { x, right, apart, below: below.max(0.0) }
     }
+}
+
+/// Between the points at a level that no lines join, with `right` as the end of the axis.
+fn points_apart(trend: &Trend<'_>, right: f64) -> f64 {
+    let of_level = (right - LEFT) / trend.levels.len().max(1) as f64 * POINTS_SHARE;
+    (of_level / trend.lines.len().max(1) as f64).clamp(APART, POINTS_APART)
 }
 
 /// The least distance of two neighbours on an axis, as a share of it.
@@ -255,6 +268,7 @@ fn marker(index: usize, x: f64, y: f64) -> String {
 
 /// Beside the line's end, without overlaps.
 fn names(svg: &mut String, trend: &Trend<'_>, scale: TrendScale, levels: &Levels) {
+    let cut = fitted_apart(trend.lines.iter().map(|line| line.name.as_str()), NAMES_MOST);
     let named = trend.lines.iter().enumerate().filter(|(_, line)| !line.name.is_empty());
     let ends = named.filter_map(|(index, line)| {
         let last = line.points.iter().rfind(|point| point.mean.is_finite())?;
@@ -266,8 +280,7 @@ fn names(svg: &mut String, trend: &Trend<'_>, scale: TrendScale, levels: &Levels
     let places = apart(&heights, NAME_ROW, (TOP, HEIGHT - BOTTOM));
     for ((y, index, level), place) in ends.into_iter().zip(places) {
         let (from, until) = (levels.x[level] + 12.0, levels.right + 6.0);
-        let (class, name) = (class(index), fitted(&trend.lines[index].name, NAMES_MOST));
-        let name = escape(&name);
+        let (class, name) = (class(index), escape(&cut[index]));
         svg.push_str(&format!(r#"<g class="{class}">"#));
         svg.push_str(&format!(
             r#"<path class="leader" d="M{from:.1} {y:.1}L{until:.1} {place:.1}"/>"#

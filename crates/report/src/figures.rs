@@ -6,7 +6,7 @@ use tcplab_trace::{Edge, StateWalk, StateWalks};
 
 use crate::compare::pictures;
 use crate::html::assets::STYLES;
-use crate::html::figure::PageFigure;
+use crate::html::figure::{FigureGroup, PageFigure};
 use crate::plain_svg::{attribute, plain};
 use crate::states::walks_of_trial;
 use crate::summary::question::Question;
@@ -45,7 +45,7 @@ pub fn run_figures(run: &Run) -> Vec<RunFigure> {
         }
     }
     for group in trends.into_iter().flat_map(|trends| trends.groups) {
-        found.add(&format!("trend/{}", words(&group.name)), group.pictures);
+        found.add_group(group);
     }
     found.0
 }
@@ -120,8 +120,9 @@ pub fn figure_pgf(figure: &RunFigure) -> Option<String> {
     pgf(&figure.title, figure.csv.as_ref()?)
 }
 
+/// Figures with unique names.
 #[derive(Default)]
-struct Figures(Vec<RunFigure>);
+pub(crate) struct Figures(pub(crate) Vec<RunFigure>);
 
 impl Figures {
     fn add(&mut self, room: &str, figures: impl IntoIterator<Item = PageFigure>) {
@@ -134,6 +135,10 @@ impl Figures {
         }
     }
 
+    pub(crate) fn add_group(&mut self, group: FigureGroup) {
+        self.add(&format!("trend/{}", words(&group.name)), group.pictures);
+    }
+
     /// Those of one name are numbered from the second on.
     fn push(&mut self, name: String, figure: RunFigure) {
         let is_taken = |name: &String| self.0.iter().any(|it| it.name == *name);
@@ -144,7 +149,7 @@ impl Figures {
 }
 
 /// Small letters and digits, joined by `-`.
-fn words(text: &str) -> String {
+pub(crate) fn words(text: &str) -> String {
     let is_split = |letter: char| !letter.is_alphanumeric();
     let words: Vec<&str> = text.split(is_split).filter(|word| !word.is_empty()).collect();
     words.join("-").to_lowercase()

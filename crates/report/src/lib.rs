@@ -12,6 +12,7 @@ mod grid;
 mod html;
 mod page;
 mod plain_svg;
+mod several;
 pub mod states;
 mod summary;
 mod terminal;
@@ -29,6 +30,9 @@ pub use figures::{RunFigure, figure_file, figure_pgf, run_figures, trial_figures
 pub use html::assets::STYLES;
 pub use html::error::ReportError;
 pub use page::{ONE_FILE, Recordings, render, write, write_folder};
+pub use several::{
+    CommonFigure, CommonFigures, LabelError, LabelledRun, RUNS_MOST, check_labels, labels,
+};
 pub use summary::question::question_and_answer;
 pub use terminal::{asked, claims, text_table};
 pub use trace_page::{CaptureSums, Rank, ShownConnection, TracePage, page_frames, write_trace};

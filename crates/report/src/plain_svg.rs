@@ -40,6 +40,8 @@ struct Rule<'s> {
 struct Compound {
     tag: Option<String>,
     classes: Vec<String>,
+    /// The class that it must not have.
+    without: Option<String>,
     is_root: bool,
 }
 
@@ -219,18 +221,25 @@ impl Compound {
         if text == ":root" {
             return Some(Compound { is_root: true, ..Compound::default() });
         }
+        let negated = text.strip_suffix(')').and_then(|it| it.split_once(":not(."));
+        let (text, without) = match negated {
+            Some((text, class)) => (text, Some(class.to_owned())),
+            None => (text, None),
+        };
         let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
         if text.is_empty() || !text.chars().all(is_plain) {
             return None;
         }
         let mut parts = text.split('.');
         let tag = parts.next().filter(|it| !it.is_empty()).map(str::to_owned);
-        Some(Compound { tag, classes: parts.map(str::to_owned).collect(), is_root: false })
+        let classes = parts.map(str::to_owned).collect();
+        Some(Compound { tag, classes, without, is_root: false })
     }
 
     fn is_of(&self, element: &Element<'_>, is_root: bool) -> bool {
         self.tag.as_ref().is_none_or(|tag| tag == element.tag)
             && self.classes.iter().all(|class| element.classes.contains(&class.as_str()))
+            && !self.without.as_ref().is_some_and(|it| element.classes.contains(&it.as_str()))
             && (is_root || !self.is_root)
     }
 }
@@ -307,7 +316,10 @@ fn rule<'s>(selector: &str, declarations: &[(&'s str, &'s str)]) -> Option<Rule<
         }
         parts.push((Compound::read(word)?, std::mem::take(&mut is_child)));
     }
-    let classes = parts.iter().map(|(it, _)| it.classes.len() + usize::from(it.is_root)).sum();
+    let classes = |it: &Compound| {
+        it.classes.len() + usize::from(it.is_root) + usize::from(it.without.is_some())
+    };
+    let classes = parts.iter().map(|(it, _)| classes(it)).sum();
     let tags = parts.iter().filter(|(it, _)| it.tag.is_some()).count();
     let declarations = declarations.to_vec();
     (!parts.is_empty()).then_some(Rule { parts, declarations, weight: (classes, tags) })
@@ -340,6 +352,15 @@ mod tests {
         )
         .replace('\'', "\"");
         assert_eq!(plain(svg, &[SHEET]), expected);
+    }
+
+    #[test]
+    fn class_that_an_element_must_not_have_counts() {
+        let sheet =
+            ".a text:not(.b) { fill: red; } .a text { fill: blue; } .c:not([x]) { fill: x; }";
+        let svg = r#"<svg class="a"><text class="c">1</text><text class="b">2</text></svg>"#;
+        let expected = r#"<svg class="a"><text class="c" style="fill: red">1</text><text class="b" style="fill: blue">2</text></svg>"#;
+        assert_eq!(plain(svg, &[sheet]), expected);
     }
 
     #[test]

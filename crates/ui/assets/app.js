@@ -11,6 +11,7 @@ const PAGES = {
   "/": async () => (await import("./runs.js")).home,
   "/runs": async () => (await import("./runs.js")).runs,
   "/run": async () => (await import("./runs.js")).run,
+  "/figures": async () => (await import("./several.js")).several,
   "/job": async () => (await import("./runs.js")).job,
   "/new": async () => (await import("./experiment.js")).experiment,
   "/advice": async () => (await import("./advice.js")).advice,

@@ -5,6 +5,7 @@ import { address, get, listen, post, remove } from "./api.js";
 import { bytes, command, duration, el, say, show } from "./dom.js";
 import { composer } from "./experiment.js";
 import { jobPage } from "./follow.js";
+import { MOST_RUNS } from "./several.js";
 
 const link = (/** @type {string} */ page, /** @type {any} */ query, /** @type {any[]} */ ...children) =>
   el("a", { href: `#${address(page, query)}` }, ...children);
@@ -54,6 +55,7 @@ export const runs = async (place) => {
   const list = el("ul", { class: "run-cards" });
   const filter = el("input", { type: "search", placeholder: "Filter by name, title or answer", "aria-label": "Filter runs" });
   const compareButton = el("button", { type: "button", disabled: true }, "Compare the two chosen");
+  const drawButton = el("button", { type: "button", disabled: true }, "Figures with all chosen");
   /** @type {string[]} */
   let chosen = [];
   const draw = () => {
@@ -64,11 +66,12 @@ export const runs = async (place) => {
       if (it.is_finished) item.prepend(el("label", { class: "choose" }, el("input", {
         type: "checkbox", checked: chosen.includes(it.run),
         onchange: () => {
-          chosen = chosen.includes(it.run) ? chosen.filter((other) => other !== it.run) : [...chosen, it.run].slice(-2);
+          chosen = chosen.includes(it.run) ? chosen.filter((other) => other !== it.run) : [...chosen, it.run].slice(-MOST_RUNS);
           compareButton.disabled = chosen.length !== 2;
+          drawButton.disabled = chosen.length < 2;
           draw();
         },
-      }), " compare"));
+      }), " choose"));
       return item;
     }));
   };
@@ -84,11 +87,14 @@ export const runs = async (place) => {
     }
     compareButton.disabled = false;
   });
+  drawButton.addEventListener("click", () => {
+    location.hash = address("/figures", { runs: JSON.stringify(chosen) });
+  });
   filter.addEventListener("input", draw);
   draw();
   show(place, el("header", {}, el("h1", {}, "Runs"),
     el("p", { class: "meta" }, `${count} in all, the newest first.`)),
-  el("div", { class: "actions" }, filter, compareButton), compared, list);
+  el("div", { class: "actions" }, filter, compareButton, drawButton), compared, list);
 };
 
 const STATE = /** @type {Record<string, string>} */ ({ missing: "not begun", begun: "begun", whole: "done", failed: "failed" });

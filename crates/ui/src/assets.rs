@@ -22,6 +22,7 @@ const SCRIPTS: &[(&str, &str)] = scripts![
     "api.js",
     "dom.js",
     "runs.js",
+    "several.js",
     "experiment.js",
     "editor.js",
     "fields.js",

@@ -99,6 +99,16 @@ test("a question on the first page is answered", async () => {
   await page.getByRole("button", { name: "Compare" }).click();
   await page.frameLocator("iframe.report").locator("h1").first().waitFor({ timeout: 30_000 });
   await isAccessible(page, "runs");
+  // Both are in one figure, under a name of one's own, and another one.
+  await page.getByRole("button", { name: "Figures with all chosen" }).click();
+  await page.locator(".several svg").waitFor();
+  await page.locator(".labels input").first().fill("<mine>");
+  await page.locator(".labels input").first().press("Enter");
+  await page.locator(".several svg text").filter({ hasText: "<mine>" }).first().waitFor();
+  await page.getByRole("combobox", { name: "Figure" }).selectOption("goodput/ecdf");
+  await page.locator(".several svg.ecdf").waitFor();
+  await isAccessible(page, "figures of several runs");
+  await fits(page, "figures of several runs");
   await go(page, `/run?run=${encodeURIComponent(run)}`);
   // Seldom, the browser closes the question before it is answered: then nothing is deleted.
   page.on("dialog", (dialog) => dialog.accept().catch(() => {}));

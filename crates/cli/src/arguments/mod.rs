@@ -123,13 +123,15 @@ pub(crate) enum Command {
     /// Reads the captures, samples and logs in the run directory and rewrites its tables and
     /// report.html, for instance after an update of tcplab. Runs no trial.
     Report(ReportArguments),
-    /// Write a figure of a run's report as a file
+    /// Write figures of one run or several as files
     ///
     /// Without --figure: list the figures that show all trials, and the trials, whose graphs,
-    /// ladder diagrams and state diagram are listed by `--figure CASE/NUMBER`. The file's ending
-    /// says the format: SVG, or CSV and JSON for the numbers in the figure, which --table prints.
-    /// PNG and PDF are made of the SVG by `rsvg-convert` (Debian: librsvg2-bin) or `inkscape`,
-    /// where one is installed. `tcplab export RUN` writes the tables of the run.
+    /// ladder diagrams and state diagram are listed by `--figure CASE/NUMBER`. Of several runs:
+    /// the figures that at least two of them have in common, each with all runs, told apart by
+    /// their labels. The file's ending says the format: SVG, or CSV and JSON for the numbers in
+    /// the figure, which --table prints. PNG and PDF are made of the SVG by `rsvg-convert`
+    /// (Debian: librsvg2-bin) or `inkscape`, where one is installed. `tcplab export RUN` writes
+    /// the tables of the run.
     Plot(FigureArguments),
     /// List runs with their sizes, and remove captures or whole runs
     ///

@@ -202,10 +202,25 @@ pub(crate) enum TableFormat {
     Json,
 }
 
+const FIGURE_EXAMPLES: &str = "\
+Examples:
+  tcplab plot upload                                     which figures are there?
+  tcplab plot upload --figure answer -o answer.svg
+  tcplab plot runs/x/A runs/x/B runs/x/C                 figures with all three
+  tcplab plot A B --label before --label after --figure goodput/trials -o goodput.pdf";
+
 #[derive(Debug, Args)]
+#[command(after_help = FIGURE_EXAMPLES)]
 pub(crate) struct FigureArguments {
-    /// The run directory, or a scenario's name for its newest run
-    pub(crate) run: PathBuf,
+    /// The run directory, or a scenario's name for its newest run; several (12 at most) for figures
+    /// with all of them, then also results of runs (*.json, as `tcplab run --json=FILE` writes
+    /// them)
+    #[arg(required = true, value_name = "RUN")]
+    pub(crate) run: Vec<PathBuf>,
+    /// Call a run this in figures of several; repeat for each run, in their order [default: its
+    /// title, with the end of its directory's name where titles are equal]
+    #[arg(long, value_name = "NAME")]
+    pub(crate) label: Vec<String>,
     /// The figure: a name that this command lists without --figure
     #[arg(long, value_name = "NAME")]
     pub(crate) figure: Option<String>,

@@ -3,6 +3,7 @@
 use std::fs;
 use std::io::{BufRead, BufReader};
 use std::os::unix::fs::PermissionsExt;
+use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
 use rustix::process::{Pid, Signal, kill_process};
@@ -212,4 +213,104 @@ fn installed_converter_makes_png_and_pdf_of_the_size_of_the_figure() {
         assert!((page[3] - 0.75 * height).abs() < 0.01, "{name}: {page:?} of {height}");
         assert!(!pdf.contains("/Subtype /Image"), "{name}: it is drawn, not a picture of it");
     }
+}
+
+/// Two runs of one scenario and one of another.
+fn with_three_runs() -> (Home, [String; 3]) {
+    let home = Home::with("first.toml", SCENARIO);
+    home.write("other.toml", SCENARIO.replace("20 kB", "30 kB").replace("Names as", "<b> as"));
+    let mut known: Vec<PathBuf> = Vec::new();
+    let runs = ["first.toml --seed 1", "first.toml --seed 2", "other.toml"].map(|line| {
+        home.answer(&format!("run {line} --world sim -q"));
+        let is_run = |path: &PathBuf| path.components().count() == 3;
+        let all = everything(home.0.path()).into_iter().filter(|it| it.starts_with("runs"));
+        let new = all.filter(is_run).find(|it| !known.contains(it)).expect("a new run");
+        known.push(new.clone());
+        new.to_str().unwrap().to_owned()
+    });
+    (home, runs)
+}
+
+#[test]
+fn figures_of_several_runs_show_all_of_them() {
+    let (home, [a, b, c]) = with_three_runs();
+    let list = home.answer(&format!("plot {a} {b} {c}"));
+    for name in ["goodput/means", "goodput/trials", "goodput/ecdf", "transfer_time/trials"] {
+        assert!(list.lines().any(|line| line.starts_with(&format!("{name} "))), "{list}");
+    }
+    assert!(list.contains("\nalso, likewise: ") && list.contains("rtt.p95"), "{list}");
+
+    // Titles, those that are equal with the end of the directory's name.
+    let table = home.answer(&format!("plot {a} {b} {c} --figure goodput/trials --table"));
+    let rows = |what: &str| table.lines().filter(|line| line.contains(what)).count();
+    let identity = |run: &str| format!("({}): 1ms", run.rsplit_once('-').unwrap().1);
+    assert_eq!([rows(&identity(&a)), rows(&identity(&b)), rows("<b> as")], [3, 3, 6], "{table}");
+    assert!(table.contains("\\x1b[2J") && !table.contains('\u{1b}'), "{table}");
+
+    let labels = "--label before --label '<i>&' --label 'a\u{1b}[2J, b'";
+    let all = format!("plot {a} {b} {c} {labels} --figure goodput");
+    let svg = home.answer(&format!("{all}/means"));
+    assert!(svg.contains(">before<") && svg.contains("&lt;i&gt;&amp;"), "{svg}");
+    assert!(!svg.contains("<i>") && !svg.contains('\u{1b}'), "{svg}");
+    let csv = home.answer(&format!("{all}/means --table=csv"));
+    assert_eq!(csv.lines().count(), 1 + 3 * 2, "{csv}");
+    assert!(csv.lines().any(|line| line.starts_with("before,1ms,")), "{csv}");
+    let json = home.json(&format!("{all}/ecdf --table=json"));
+    assert_eq!((&json["figure"], &json["columns"][2]), (&"goodput/ecdf".into(), &"share".into()));
+    home.answer(&format!("{all}/ecdf -o ecdf.pgf"));
+    let pgf = home.text("ecdf.pgf");
+    assert!(pgf.contains("before: 1ms") && pgf.contains("<i>\\&: 2ms"), "{pgf}");
+
+    // Also of results that were kept as a file.
+    home.answer(&format!("report {a} --json=kept.json"));
+    let table = home.answer(&format!("plot kept.json {b} --figure goodput/trials --table=csv"));
+    assert!(table.contains("(kept): 1ms\","), "{table}");
+}
+
+#[test]
+fn runs_without_the_quantity_are_named() {
+    let home = Home::with("first.toml", SCENARIO);
+    let requests = "{ requests = { count = 3, request = \"1 kB\", response = \"2 kB\" } }";
+    let requests = SCENARIO.replace("{ upload = \"20 kB\" }", requests);
+    for name in ["asked", "again"] {
+        home.write(&format!("{name}.toml"), &requests);
+    }
+    for name in ["first", "asked", "again"] {
+        home.answer(&format!("run {name}.toml --world sim -q"));
+    }
+    let runs = "plot first asked again --label 'c\u{1b}' --label a --label b";
+    let list = home.answer(runs);
+    let line = list.lines().find(|line| line.starts_with("mean_response/means ")).unwrap();
+    assert!(line.ends_with("(no values in `c\\x1b`)"), "{list}");
+    assert!(!home.answer("plot first asked").contains("response"), "one run alone has it");
+    let end = home.run(&format!("{runs} --figure mean_response/means -o a.svg"));
+    assert_eq!(end.code, Some(0), "{}", end.stderr);
+    assert!(end.stderr.ends_with("\nno values in `c\\x1b`\n"), "{}", end.stderr);
+    let rows = home.answer(&format!("{runs} --figure mean_response/trials --table=csv"));
+    let of = |run: &str| rows.lines().filter(|line| line.starts_with(run)).count();
+    assert_eq!([of("a: "), of("b: "), of("c")], [6, 6, 0], "{rows}");
+    let requests = home.answer(&format!("{runs} --figure requests/ecdf --table=csv"));
+    assert_eq!(requests.lines().count(), 1 + 2 * 2 * 3 * 3, "{requests}");
+}
+
+#[test]
+fn wrong_runs_and_labels_are_errors_with_remedies() {
+    let (home, [a, b, c]) = with_three_runs();
+    let before = everything(home.0.path());
+    let many = "first ".repeat(13);
+    home.refuses(&[
+        (&format!("plot {many}"), "13 runs are too many for one figure try: name at most 12 runs"),
+        (&format!("plot {a} ./{a}"), "is named twice try: name each run once"),
+        (
+            &format!("plot {a} {b} {c} --label x --label y"),
+            "error: 2 labels for 3 runs try: repeat --label NAME 3 times",
+        ),
+        (&format!("plot {a} {b} --label x --label x"), "two runs are called `x` try: give each"),
+        (&format!("plot {a} {b} --label x --label ' '"), "a label is empty try: `--label NAME`"),
+        (&format!("plot {a} --label x"), "--label is for figures of several runs"),
+        (&format!("plot {a} {b} --figure goodput/tirals"), "did you mean `goodput/trials`?"),
+        (&format!("plot {a} {b} --figure 1ms/1"), "no figure `1ms/1` of these runs try:"),
+        (&format!("plot {a} nosuch"), "nosuch is not a run"),
+    ]);
+    assert_eq!(everything(home.0.path()), before);
 }

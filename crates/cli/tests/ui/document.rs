@@ -62,6 +62,8 @@ fn answers_are_as_described() {
     let failed = page.begin(&json!({ "do": "run", "toml": "x", "name": "bad" }));
     page.wait(failed);
     let draft = json!({ "toml": SMALL, "world": "sim" });
+    let figures = json!({ "runs": [run, second] });
+    let figure = json!({ "runs": [run, second], "figure": "goodput/means" });
     let mistaken = json!({ "toml": "[path]\nrat = 1" });
     let trial = format!("run={run}&case=reno&trial=1");
     let capture = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../corpus/groundtruth");
@@ -90,6 +92,8 @@ fn answers_are_as_described() {
         ("get", "/api/runs", "/api/runs".into(), Value::Null),
         ("get", "/api/run", format!("/api/run?run={run}"), Value::Null),
         ("post", "/api/compare", "/api/compare".into(), json!({ "a": run, "b": second })),
+        ("post", "/api/figures", "/api/figures".into(), figures),
+        ("post", "/api/figures", "/api/figures".into(), figure),
         ("get", "/api/jobs", "/api/jobs".into(), Value::Null),
         ("get", "/api/jobs/{id}", "/api/jobs/1".into(), Value::Null),
         ("get", "/api/jobs/{id}", format!("/api/jobs/{failed}"), Value::Null),

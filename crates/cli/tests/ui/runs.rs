@@ -47,6 +47,29 @@ fn run_from_start_to_report() {
     let second = page.run(&wish("small"));
     let compared = page.post("/api/compare", &json!({ "a": run, "b": second })).json();
     assert_eq!(page.get(compared["report"].as_str().unwrap()).status, 200, "{compared}");
+    // They are in one figure as `tcplab plot` draws it, under labels of one's own.
+    let both = json!({ "runs": [run, second] });
+    let list = page.post("/api/figures", &both).json();
+    assert_eq!(
+        (&list["figures"][0]["name"], &list["drawn"]),
+        (&"transfer_time/means".into(), &Value::Null)
+    );
+    let wish = json!({ "runs": [run, second], "labels": ["<a>", "b"], "figure": "goodput/trials" });
+    let drawn = page.post("/api/figures", &wish).json();
+    let svg = drawn["drawn"]["svg"].as_str().unwrap();
+    assert!(svg.contains("&lt;a&gt;: ") && !svg.contains("<a>"), "{svg}");
+    assert!(drawn["command"].as_str().unwrap().ends_with("--label b --figure goodput/trials"));
+    for (wrong, status) in [
+        (json!({ "runs": [run] }), 400),
+        (json!({ "runs": vec![&run; 13] }), 400),
+        (json!({ "runs": [run, "../x"] }), 403),
+        (json!({ "runs": [run, "small/x"] }), 404),
+        (json!({ "runs": [run, second], "labels": ["a", "a"] }), 400),
+        (json!({ "runs": [run, second], "labels": ["a"] }), 400),
+        (json!({ "runs": [run, second], "figure": "nosuch" }), 404),
+    ] {
+        assert_eq!(page.post("/api/figures", &wrong).status, status, "{wrong}");
+    }
     // It is extended, then removed.
     let state = page.wait(page.begin(&json!({ "do": "extend", "run": run, "trials": 3 })));
     assert_eq!(state["is_finished"], true, "{state}");

@@ -49,7 +49,7 @@ pub(crate) fn trends(run: &Run) -> Option<Trends> {
 }
 
 /// None if no trial has the metric.
-fn group(run: &Run, plot: &Plot) -> Option<FigureGroup> {
+pub(crate) fn group(run: &Run, plot: &Plot) -> Option<FigureGroup> {
     if let Some(against) = plot.other_measure() {
         return scatter::group(run, plot, against);
     }

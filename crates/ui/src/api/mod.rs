@@ -7,6 +7,7 @@ mod captures;
 mod comparisons;
 mod document;
 mod drafts;
+mod figures;
 mod jobs;
 mod learn;
 mod live;
@@ -41,6 +42,7 @@ pub(crate) fn routes(ui: Arc<Ui>) -> Router {
         .route("/api/runs", get(runs::list))
         .route("/api/run", get(runs::one).delete(runs::remove))
         .route("/api/compare", post(comparisons::compare))
+        .route("/api/figures", post(figures::figures))
         .route("/api/jobs", get(jobs::list).post(jobs::start))
         .route("/api/jobs/{id}", get(jobs::one))
         .route("/api/jobs/{id}/stop", post(jobs::stop))

@@ -1,94 +1,21 @@
-//! `tcplab plot`.
+//! The file or the table of a figure.
 
 use std::io::Write;
 use std::path::Path;
-use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use anyhow::{Context, Result, bail};
 use serde_json::{Value, json};
-use tcplab_lab::{RunDirectory, load_trial, read_run};
 use tcplab_plot::csv_rows;
 use tcplab_quantities::FIGURE_DOCUMENT;
-use tcplab_report::{RunFigure, figure_file, figure_pgf, run_figures, trial_figures};
-use tcplab_results::{Case, Run, Trial};
-use tcplab_scenario::nearest;
+use tcplab_report::{RunFigure, figure_file, figure_pgf};
 use tcplab_units::visible_line;
 
 use crate::arguments::{FigureArguments, TableFormat};
 use crate::converter::{LIMIT, Picture, convert};
-use crate::output::{Output, answer, commit, in_document, print_note};
+use crate::output::{Output, commit, in_document, print_note};
 use crate::signals::stop_on_signals;
-
-pub(crate) fn plot(arguments: &FigureArguments) -> Result<ExitCode> {
-    let directory = RunDirectory::open(&RunDirectory::named(&arguments.run, &arguments.runs))?;
-    let run = read_run(directory.path())?;
-    let Some(name) = &arguments.figure else {
-        answer(&format!("{}{}", list(&run_figures(&run)), trials(&run)))?;
-        return Ok(ExitCode::SUCCESS);
-    };
-    let (figures, is_all) = match trial_of(&run, name) {
-        Some((case, trial, is_all)) => {
-            let whole = directory.whole(trial)?;
-            let data = load_trial(&directory, trial)
-                .with_context(|| format!("trial {} of case {}", trial.number, case.name))?;
-            (trial_figures(case, &whole, &data), is_all)
-        }
-        None => (run_figures(&run), false),
-    };
-    if is_all {
-        answer(&list(&figures))?;
-        return Ok(ExitCode::SUCCESS);
-    }
-    let Some(figure) = figures.iter().find(|it| it.name == *name) else {
-        let near = nearest(name, figures.iter().map(|it| it.name.as_str()));
-        let near = near.map(|near| format!("did you mean `{near}`? ")).unwrap_or_default();
-        bail!("no figure `{name}`: {near}`tcplab plot RUN` lists them");
-    };
-    let place = arguments.output.as_deref().unwrap_or(Path::new(Output::STDOUT));
-    write(figure, place, arguments.table)?;
-    Ok(ExitCode::SUCCESS)
-}
-
-/// The trial that a figure is of, and whether all its figures are meant: of `CASE/NUMBER`.
-fn trial_of<'r>(run: &'r Run, name: &str) -> Option<(&'r Case, &'r Trial, bool)> {
-    run.cases.iter().find_map(|case| {
-        let rest = name.strip_prefix(&case.name)?.strip_prefix('/')?;
-        let (number, figure) = rest.split_once('/').unwrap_or((rest, ""));
-        let number: u32 = number.parse().ok()?;
-        let trial = case.trials.iter().find(|trial| trial.number == number)?;
-        Some((case, trial, figure.is_empty()))
-    })
-}
-
-fn list(figures: &[RunFigure]) -> String {
-    let widest = figures.iter().map(|it| it.name.chars().count()).max().unwrap_or(0);
-    figures
-        .iter()
-        .map(|it| format!("{:widest$}  {}", it.name, it.title).trim_end().to_owned() + "\n")
-        .collect()
-}
-
-/// One line for each case.
-fn trials(run: &Run) -> String {
-    let line = |case: &Case| {
-        let name = &case.name;
-        let mut drawn = case.trials.iter().filter(|trial| trial.has_packets);
-        let Some(first) = drawn.next() else {
-            let first = case.trials.first()?.number;
-            let why = "no figures of trials: their packets were removed or not kept";
-            return Some(format!("{name}/{first}/…  {why}\n"));
-        };
-        let (first, last) = (first.number, drawn.next_back().unwrap_or(first).number);
-        Some(if first == last {
-            format!("{name}/{first}/…  figures of the trial\n")
-        } else {
-            format!("{name}/{first}/… to {name}/{last}/…  figures of each trial\n")
-        })
-    };
-    run.cases.iter().filter_map(line).collect()
-}
 
 /// What is in the file of a figure.
 enum Content {
@@ -96,7 +23,13 @@ enum Content {
     Picture(Picture),
 }
 
-fn write(figure: &RunFigure, place: &Path, table: Option<TableFormat>) -> Result<()> {
+/// Writes a figure to where `arguments` say, or prints its table.
+///
+/// # Errors
+/// If it cannot be drawn in that format, or not be written.
+pub(super) fn write(figure: &RunFigure, arguments: &FigureArguments) -> Result<()> {
+    let place = arguments.output.as_deref().unwrap_or(Path::new(Output::STDOUT));
+    let table = arguments.table;
     let content = content(figure, place, table)?;
     let mut output = Output::create(place)?;
     if output.is_terminal() && table.is_none() {

@@ -1,0 +1,95 @@
+//! `tcplab plot`.
+
+mod several;
+mod writing;
+
+use std::process::ExitCode;
+
+use anyhow::{Context, Result, bail};
+use tcplab_lab::{RunDirectory, load_trial, read_run};
+use tcplab_report::{RunFigure, run_figures, trial_figures};
+use tcplab_results::{Case, Run, Trial};
+use tcplab_scenario::nearest;
+
+use crate::arguments::FigureArguments;
+use crate::output::answer;
+use crate::remedied::Remedied;
+use writing::write;
+
+pub(crate) fn plot(arguments: &FigureArguments) -> Result<ExitCode> {
+    let [place] = &arguments.run[..] else {
+        several::plot(arguments)?;
+        return Ok(ExitCode::SUCCESS);
+    };
+    if !arguments.label.is_empty() {
+        return Err(Remedied::error(
+            "--label is for figures of several runs, and this is one",
+            "`tcplab plot RUN RUN --label NAME --label NAME`",
+        ));
+    }
+    let directory = RunDirectory::open(&RunDirectory::named(place, &arguments.runs))?;
+    let run = read_run(directory.path())?;
+    let Some(name) = &arguments.figure else {
+        answer(&format!("{}{}", list(&run_figures(&run)), trials(&run)))?;
+        return Ok(ExitCode::SUCCESS);
+    };
+    let (figures, is_all) = match trial_of(&run, name) {
+        Some((case, trial, is_all)) => {
+            let whole = directory.whole(trial)?;
+            let data = load_trial(&directory, trial)
+                .with_context(|| format!("trial {} of case {}", trial.number, case.name))?;
+            (trial_figures(case, &whole, &data), is_all)
+        }
+        None => (run_figures(&run), false),
+    };
+    if is_all {
+        answer(&list(&figures))?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let Some(figure) = figures.iter().find(|it| it.name == *name) else {
+        let near = nearest(name, figures.iter().map(|it| it.name.as_str()));
+        let near = near.map(|near| format!("did you mean `{near}`? ")).unwrap_or_default();
+        bail!("no figure `{name}`: {near}`tcplab plot RUN` lists them");
+    };
+    write(figure, arguments)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The trial that a figure is of, and whether all its figures are meant: of `CASE/NUMBER`.
+fn trial_of<'r>(run: &'r Run, name: &str) -> Option<(&'r Case, &'r Trial, bool)> {
+    run.cases.iter().find_map(|case| {
+        let rest = name.strip_prefix(&case.name)?.strip_prefix('/')?;
+        let (number, figure) = rest.split_once('/').unwrap_or((rest, ""));
+        let number: u32 = number.parse().ok()?;
+        let trial = case.trials.iter().find(|trial| trial.number == number)?;
+        Some((case, trial, figure.is_empty()))
+    })
+}
+
+fn list(figures: &[RunFigure]) -> String {
+    let widest = figures.iter().map(|it| it.name.chars().count()).max().unwrap_or(0);
+    figures
+        .iter()
+        .map(|it| format!("{:widest$}  {}", it.name, it.title).trim_end().to_owned() + "\n")
+        .collect()
+}
+
+/// One line for each case.
+fn trials(run: &Run) -> String {
+    let line = |case: &Case| {
+        let name = &case.name;
+        let mut drawn = case.trials.iter().filter(|trial| trial.has_packets);
+        let Some(first) = drawn.next() else {
+            let first = case.trials.first()?.number;
+            let why = "no figures of trials: their packets were removed or not kept";
+            return Some(format!("{name}/{first}/…  {why}\n"));
+        };
+        let (first, last) = (first.number, drawn.next_back().unwrap_or(first).number);
+        Some(if first == last {
+            format!("{name}/{first}/…  figures of the trial\n")
+        } else {
+            format!("{name}/{first}/… to {name}/{last}/…  figures of each trial\n")
+        })
+    };
+    run.cases.iter().filter_map(line).collect()
+}

@@ -1,0 +1,72 @@
+//! What runs are called in figures.
+
+use tcplab_results::Run;
+use tcplab_units::rounded::counted;
+use thiserror::Error;
+
+/// A run, and what it is called in figures.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LabelledRun<'r> {
+    /// Differs from that of every other run.
+    pub label: String,
+    /// Its results.
+    pub run: &'r Run,
+}
+
+/// Why labels cannot be those of the runs.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum LabelError {
+    /// Not one for each run.
+    #[error("{} for {runs} runs", counted(*labels, "label", "labels"))]
+    Count {
+        /// How many.
+        labels: usize,
+        /// Of how many runs.
+        runs: usize,
+    },
+    /// It is empty or blank.
+    #[error("a label is empty")]
+    Empty,
+    /// Two runs would look the same.
+    #[error("two runs are called `{0}`")]
+    Equal(String),
+}
+
+/// Whether these labels can be those of so many runs, one for each.
+///
+/// # Errors
+/// If there are more or less, one is blank, or two are equal.
+pub fn check_labels(labels: &[String], runs: usize) -> Result<(), LabelError> {
+    if labels.len() != runs {
+        return Err(LabelError::Count { labels: labels.len(), runs });
+    }
+    for (index, label) in labels.iter().enumerate() {
+        if label.trim().is_empty() {
+            return Err(LabelError::Empty);
+        }
+        if labels[..index].contains(label) {
+            return Err(LabelError::Equal(label.clone()));
+        }
+    }
+    Ok(())
+}
+
+/// The title of each run. Runs of one title have their identity added: what follows the time in the
+/// name of the run's directory. Where that does not tell them apart either, they are numbered.
+pub fn labels(runs: &[(&Run, &str)]) -> Vec<String> {
+    let titles: Vec<&str> = runs.iter().map(|(run, _)| run.title.trim()).collect();
+    let mut labels: Vec<String> = Vec::new();
+    for ((_, directory), title) in runs.iter().zip(&titles) {
+        let is_alone = titles.iter().filter(|other| *other == title).count() == 1;
+        let identity = directory.rsplit_once('-').map_or(*directory, |(_, identity)| identity);
+        let label = match (title.is_empty(), is_alone) {
+            (true, _) => (*directory).to_owned(),
+            (false, true) => (*title).to_owned(),
+            (false, false) => format!("{title} ({identity})"),
+        };
+        let numbered = (2..).map(|number| format!("{label} {number}"));
+        let free = std::iter::once(label.clone()).chain(numbered).find(|it| !labels.contains(it));
+        labels.push(free.unwrap_or(label));
+    }
+    labels
+}

@@ -1,0 +1,140 @@
+//! The figures that several runs have in common, each with all of them.
+
+mod columns;
+mod label;
+mod quantities;
+mod shapes;
+#[cfg(test)]
+mod tests;
+mod trends;
+
+use std::collections::BTreeSet;
+
+use crate::figures::RunFigure;
+use columns::Columns;
+pub use label::{LabelError, LabelledRun, check_labels, labels};
+use quantities::{Quantity, Row, quantities};
+use shapes::{Shape, Shown};
+use trends::trends;
+
+/// More runs have no colours and marks of their own.
+pub const RUNS_MOST: usize = 12;
+
+/// The figures of several runs.
+pub struct CommonFigures {
+    labels: Vec<String>,
+    columns: Columns,
+    quantities: Vec<Quantity>,
+    list: Vec<CommonFigure>,
+}
+
+/// A figure that at least two of the runs have something to show in.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CommonFigure {
+    /// Such as `goodput/trials`; unique.
+    pub name: String,
+    /// What it shows.
+    pub title: String,
+    /// Whether it is of a quantity that is not one of the key metrics.
+    pub is_detail: bool,
+    /// The case, where each has a figure of its own.
+    pub case: Option<String>,
+    /// The labels of the runs with nothing to show in it.
+    pub missing: Vec<String>,
+    content: Content,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Content {
+    /// The quantity, its shape, and the column of the case, by their indices.
+    Quantity(usize, Shape, Option<usize>),
+    Drawn(RunFigure),
+}
+
+impl CommonFigures {
+    /// Those of these runs: of each quantity the mean of each case, every trial and their
+    /// distribution, then the runs' plots over numbers. A quantity or a plot that only one run has
+    /// is left out. A case that only some runs have is shown where it is.
+    pub fn of(runs: &[LabelledRun<'_>]) -> CommonFigures {
+        let columns = Columns::of(runs.iter().map(|it| it.run));
+        let mut all = CommonFigures {
+            labels: runs.iter().map(|it| it.label.clone()).collect(),
+            quantities: quantities(runs, &columns),
+            columns,
+            list: Vec::new(),
+        };
+        all.list = (0..all.quantities.len()).flat_map(|index| all.of_quantity(index)).collect();
+        for (figure, missing) in trends(runs) {
+            all.list.push(CommonFigure {
+                name: figure.name.clone(),
+                title: figure.title.clone(),
+                is_detail: false,
+                case: None,
+                missing: all.labels_of(&missing),
+                content: Content::Drawn(figure),
+            });
+        }
+        // The key metrics first.
+        all.list.sort_by_key(|it| it.is_detail);
+        all
+    }
+
+    /// Key metrics first.
+    pub fn list(&self) -> &[CommonFigure] {
+        &self.list
+    }
+
+    /// Draws one of the list.
+    pub fn draw(&self, figure: &CommonFigure) -> RunFigure {
+        let (index, shape, column) = match &figure.content {
+            Content::Quantity(index, shape, column) => (*index, *shape, *column),
+            Content::Drawn(drawn) => return drawn.clone(),
+        };
+        let shown = Shown {
+            title: &figure.title,
+            quantity: &self.quantities[index],
+            labels: &self.labels,
+            cases: &self.columns.names,
+            column,
+        };
+        let drawn = shown.drawn(shape);
+        let (name, title) = (figure.name.clone(), figure.title.clone());
+        RunFigure { name, title, svg: drawn.svg, csv: Some(drawn.csv) }
+    }
+
+    fn of_quantity(&self, index: usize) -> Vec<CommonFigure> {
+        let quantity = &self.quantities[index];
+        let mut found = Vec::new();
+        for shape in Shape::ALL {
+            if !shape.suits(quantity, self.labels.len(), self.columns.names.len()) {
+                continue;
+            }
+            let of = |column: Option<usize>, rows: &[Row]| {
+                let case = column.map(|column| self.columns.names[column].clone());
+                let (mut name, mut title) =
+                    (format!("{}/{}", quantity.key, shape.key()), quantity.title(shape.words()));
+                if let Some(case) = &case {
+                    name = format!("{name}/{case}");
+                    title = format!("{title}, {case}");
+                }
+                let shown: BTreeSet<usize> = rows.iter().map(|row| row.run).collect();
+                let runs = 0..self.labels.len();
+                let missing: Vec<usize> = runs.filter(|run| !shown.contains(run)).collect();
+                let missing = self.labels_of(&missing);
+                let content = Content::Quantity(index, shape, column);
+                CommonFigure { name, title, is_detail: quantity.is_detail, case, missing, content }
+            };
+            if shape.is_whole(quantity.rows.len()) {
+                found.push(of(None, &quantity.rows));
+            } else {
+                let of_cases = quantity.rows.chunk_by(|one, other| one.column == other.column);
+                found.extend(of_cases.map(|rows| of(Some(rows[0].column), rows)));
+            }
+        }
+        found
+    }
+
+    fn labels_of(&self, runs: &[usize]) -> Vec<String> {
+        runs.iter().map(|run| self.labels[*run].clone()).collect()
+    }
+}
