@@ -36,7 +36,8 @@ export const several = async (place, query) => {
     alert.textContent = "";
     try {
       const { drawn: { svg, file, csv }, figures, command: typed } = await post("/api/figures", { runs, labels, figure: choice.value });
-      if (own !== turn) return;
+      // Another figure was chosen since, or another page.
+      if (own !== turn || !drawn.isConnected) return;
       const { name, title, missing } = figures.find((/** @type {any} */ it) => it.name === choice.value);
       for (const link of drawn.querySelectorAll("a")) URL.revokeObjectURL(link.href);
       const to = name.replaceAll(/[^\w.=-]+/g, "-");
