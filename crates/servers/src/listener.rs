@@ -70,11 +70,11 @@ impl Listener {
         }
     }
 
-    /// Drops new SYNs from now on. Handshakes that have begun are finished and wait to be accepted;
-    /// to later clients the server does not answer until the socket is closed.
+    /// Refuses new connections from now on. Handshakes that have begun are finished and wait to be
+    /// accepted.
     pub(crate) fn close_to_new(&self) {
-        // Where the filter is refused, closing the socket resets the last clients.
-        let _ = sys::drop_new_connections(self.socket.as_fd());
+        // Where this is not possible, closing the socket resets the last clients.
+        let _ = sys::refuse_new_connections(self.socket.as_fd());
     }
 }
 

@@ -147,33 +147,22 @@ pub(crate) fn threads() -> io::Result<usize> {
     Ok(std::fs::read_dir("/proc/self/task")?.count())
 }
 
-/// Has a listening socket drop the segments that begin a connection, and only these: handshakes
-/// that have begun are finished, and what is in its queue stays. Linux applies a socket's filter to
-/// what arrives for a listening socket, too (`tcp_v4_rcv`, `tcp_filter` in net/ipv4/tcp_ipv4.c),
-/// and shows it the TCP header first (socket(7), `SO_ATTACH_FILTER`).
-pub(crate) fn drop_new_connections(socket: BorrowedFd<'_>) -> io::Result<()> {
-    // Where the flags lie (RFC 9293, section 3.1), and two of them.
-    const FLAGS: u32 = 13;
-    const SYN: u32 = 0x02;
-    const ACK: u32 = 0x10;
-    let step =
-        |code: u32, jt: u8, jf: u8, k: u32| libc::sock_filter { code: code as u16, jt, jf, k };
-    let mut program = [
-        step(libc::BPF_LD | libc::BPF_B | libc::BPF_ABS, 0, 0, FLAGS),
-        step(libc::BPF_ALU | libc::BPF_AND | libc::BPF_K, 0, 0, SYN | ACK),
-        step(libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K, 0, 1, SYN),
-        step(libc::BPF_RET | libc::BPF_K, 0, 0, 0),
-        step(libc::BPF_RET | libc::BPF_K, 0, 0, u32::MAX),
-    ];
-    let filter = libc::sock_fprog { len: program.len() as u16, filter: program.as_mut_ptr() };
-    // SAFETY: the program outlives the call, which copies it; the lengths are right.
+/// Has the kernel refuse new connections to a listening socket, as if it were closed: handshakes
+/// that have begun are finished, and what is in its queue stays. The socket is bound to an
+/// interface that no packet comes from, by which the kernel chooses listening sockets
+/// (`compute_score` in net/ipv4/inet_hashtables.c); a handshake has the interface of its SYN. Any
+/// user may do that once (socket(7), `SO_BINDTOIFINDEX`, Linux 5.7); a filter for SYNs is refused
+/// to some.
+pub(crate) fn refuse_new_connections(socket: BorrowedFd<'_>) -> io::Result<()> {
+    let no_interface = libc::c_int::MAX;
+    // SAFETY: the number outlives the call, and its length is right.
     let result = unsafe {
         libc::setsockopt(
             socket.as_raw_fd(),
             libc::SOL_SOCKET,
-            libc::SO_ATTACH_FILTER,
-            (&raw const filter).cast(),
-            size_of::<libc::sock_fprog>() as libc::socklen_t,
+            libc::SO_BINDTOIFINDEX,
+            (&raw const no_interface).cast(),
+            size_of::<libc::c_int>() as libc::socklen_t,
         )
     };
     if result == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
