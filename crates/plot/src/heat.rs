@@ -4,7 +4,7 @@ use tcplab_units::rounded::decimal;
 
 use crate::axis::Axis;
 use crate::drawn::{Drawn, csv, csv_number, opening, text, upright};
-use crate::letters::{fitted, width};
+use crate::letters::{fitted, fitted_apart, width};
 
 /// Pixels.
 const WIDTH: f64 = 560.0;
@@ -12,7 +12,8 @@ const TOP: f64 = 24.0;
 const ROW: f64 = 30.0;
 const FOOT: f64 = 78.0;
 const NAMES_MOST: f64 = 150.0;
-const LETTER: f64 = 12.0;
+/// Below the cells there is room for so much of an upright name.
+const NAMES_ROOM: f64 = 12.0;
 const SCALE: (f64, f64) = (150.0, 9.0);
 /// Steps of the colour bar.
 const STEPS: usize = 30;
@@ -40,11 +41,11 @@ pub fn heat(scene: &Heat<'_>) -> Drawn {
     let left = widest.min(NAMES_MOST) + 12.0;
     let across = (WIDTH - left) / scene.columns.len().max(1) as f64;
     let bottom = TOP + ROW * scene.rows.len() as f64;
-    let names = || scene.columns.iter().map(|column| fitted(column, NAMES_MOST));
-    let widest = names().map(|name| width(&name)).fold(0.0, f64::max);
+    let names = fitted_apart(scene.columns.iter().map(String::as_str), NAMES_MOST);
+    let widest = names.iter().map(|name| width(name)).fold(0.0, f64::max);
     // Names stand upright where they do not fit side by side.
     let is_upright = widest > across - 4.0;
-    let foot = if is_upright { widest - LETTER } else { 0.0 };
+    let foot = if is_upright { widest - NAMES_ROOM } else { 0.0 };
     let shades = Shades::over(scene);
     let mut svg = opening("heat", (WIDTH, bottom + foot + FOOT), &summary(scene));
     text(&mut svg, "unit", (0.0, 12.0), &fitted(scene.factors.1, WIDTH));
@@ -56,12 +57,12 @@ pub fn heat(scene: &Heat<'_>) -> Drawn {
             cell(&mut svg, corner, (across, ROW), *value, &shades);
         }
     }
-    for (x, name) in names().enumerate() {
+    for (x, name) in names.iter().enumerate() {
         let middle = left + across * (x as f64 + 0.5);
         if is_upright {
-            upright(&mut svg, "level", (middle + 4.0, bottom + 6.0), &name);
+            upright(&mut svg, "level", (middle + 4.0, bottom + 6.0), name);
         } else {
-            text(&mut svg, "level", (middle, bottom + 16.0), &name);
+            text(&mut svg, "level", (middle, bottom + 16.0), name);
         }
     }
     let middle = f64::midpoint(left, WIDTH);

@@ -11,6 +11,7 @@ use crate::plain_svg::{attribute, plain};
 use crate::states::walks_of_trial;
 use crate::summary::question::Question;
 use crate::summary::trends::trends;
+use crate::title::free_name;
 use crate::trial::view::TrialView;
 use crate::unscaled_svg::unscaled;
 
@@ -57,7 +58,7 @@ pub fn trial_figures(case: &Case, trial: &Trial, data: &TrialData) -> Vec<RunFig
     let mut found = Figures::default();
     let mut add = |name: &str, title: String, svg: String, csv: Option<String>| {
         let place = format!("{}/{}/{name}", case.name, trial.number);
-        found.push(place, RunFigure { name: String::new(), title, svg, csv });
+        found.push(RunFigure { name: place, title, svg, csv });
     };
     for figure in view.figures {
         add(&words(&figure.title), figure.title, figure.svg, None);
@@ -131,7 +132,7 @@ impl Figures {
             let of = words(&title);
             let is_alone = of.is_empty() || room == "answer";
             let name = if is_alone { room.to_owned() } else { format!("{room}/{of}") };
-            self.push(name, RunFigure { name: String::new(), title, svg, csv: Some(csv) });
+            self.push(RunFigure { name, title, svg, csv: Some(csv) });
         }
     }
 
@@ -140,11 +141,9 @@ impl Figures {
     }
 
     /// Those of one name are numbered from the second on.
-    fn push(&mut self, name: String, figure: RunFigure) {
-        let is_taken = |name: &String| self.0.iter().any(|it| it.name == *name);
-        let numbered = (2..).map(|n| format!("{name}-{n}"));
-        let free = std::iter::once(name.clone()).chain(numbered).find(|name| !is_taken(name));
-        self.0.push(RunFigure { name: free.unwrap_or(name), ..figure });
+    fn push(&mut self, figure: RunFigure) {
+        let name = free_name(&figure.name, '-', |name| self.0.iter().any(|it| it.name == name));
+        self.0.push(RunFigure { name, ..figure });
     }
 }
 

@@ -31,7 +31,7 @@ pub use html::assets::STYLES;
 pub use html::error::ReportError;
 pub use page::{ONE_FILE, Recordings, render, write, write_folder};
 pub use several::{
-    CommonFigure, CommonFigures, LabelError, LabelledRun, RUNS_MOST, check_labels, labels,
+    CommonFigure, CommonFigures, LabelError, LabelledRun, RUNS_MOST, check_labels, labelled,
 };
 pub use summary::question::question_and_answer;
 pub use terminal::{asked, claims, text_table};

@@ -18,3 +18,10 @@ pub(crate) fn short(key: &str) -> String {
         _ => last.replace('_', " "),
     }
 }
+
+/// The name, or where that is taken, with the first free number from 2 on behind a `joint`.
+pub(crate) fn free_name(name: &str, joint: char, is_taken: impl Fn(&str) -> bool) -> String {
+    let numbered = (2_u64..).map(|number| format!("{name}{joint}{number}"));
+    let mut names = std::iter::once(name.to_owned()).chain(numbered);
+    names.find(|it| !is_taken(it)).unwrap_or_default()
+}

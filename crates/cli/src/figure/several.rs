@@ -5,9 +5,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 use tcplab_lab::{RunDirectory, read_run};
-use tcplab_report::{
-    CommonFigure, CommonFigures, LabelError, LabelledRun, RUNS_MOST, check_labels, labels,
-};
+use tcplab_report::{CommonFigure, CommonFigures, LabelError, RUNS_MOST, check_labels, labelled};
 use tcplab_results::Run;
 use tcplab_scenario::nearest;
 use tcplab_units::visible_line;
@@ -26,7 +24,8 @@ pub(super) fn plot(arguments: &FigureArguments) -> Result<()> {
     // A wrong label is found before large runs are read.
     check(&arguments.label, places.len())?;
     let runs = places.iter().map(|place| Ok(read_run(place)?)).collect::<Result<Vec<Run>>>()?;
-    let figures = CommonFigures::of(&labelled(&runs, &places, &arguments.label));
+    let names: Vec<String> = places.iter().map(|place| name_of(place)).collect();
+    let figures = CommonFigures::of(&labelled(&runs, &names, &arguments.label));
     let Some(name) = &arguments.figure else {
         if figures.list().is_empty() {
             return Err(Remedied::error(
@@ -86,13 +85,6 @@ fn check(labels: &[String], runs: usize) -> Result<()> {
         };
         Remedied::error(error.to_string(), remedy)
     })
-}
-
-fn labelled<'r>(runs: &'r [Run], places: &[PathBuf], own: &[String]) -> Vec<LabelledRun<'r>> {
-    let names: Vec<String> = places.iter().map(|place| name_of(place)).collect();
-    let named: Vec<(&Run, &str)> = runs.iter().zip(names.iter().map(String::as_str)).collect();
-    let labels = if own.is_empty() { labels(&named) } else { own.to_vec() };
-    labels.into_iter().zip(runs).map(|(label, run)| LabelledRun { label, run }).collect()
 }
 
 /// The directory's name, or that of the file without its ending.

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use tcplab_results::{Case, Run};
 
-use crate::title::short;
+use crate::title::{free_name, short};
 
 /// The cases that the runs have, each once.
 pub(super) struct Columns {
@@ -36,9 +36,7 @@ impl Columns {
         for case in &cases {
             let is_alone = count[case.name.as_str()] == 1;
             let name = if is_alone { case.name.clone() } else { levels(case) };
-            let numbered = (2..).map(|number| format!("{name} {number}"));
-            let mut candidates = std::iter::once(name.clone()).chain(numbered);
-            let name = candidates.find(|it| !taken.contains(it)).unwrap_or(name);
+            let name = free_name(&name, ' ', |name| taken.contains(name));
             taken.insert(name.clone());
             names.push(name);
         }

@@ -4,6 +4,8 @@ use tcplab_results::Run;
 use tcplab_units::rounded::counted;
 use thiserror::Error;
 
+use crate::title::free_name;
+
 /// A run, and what it is called in figures.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LabelledRun<'r> {
@@ -51,9 +53,17 @@ pub fn check_labels(labels: &[String], runs: usize) -> Result<(), LabelError> {
     Ok(())
 }
 
+/// The runs with one's own labels, which [`check_labels`] has passed, or without any, with labels
+/// made of their titles and `names`, those of their directories.
+pub fn labelled<'r>(runs: &'r [Run], names: &[String], own: &[String]) -> Vec<LabelledRun<'r>> {
+    let named: Vec<(&Run, &str)> = runs.iter().zip(names.iter().map(String::as_str)).collect();
+    let labels = if own.is_empty() { labels(&named) } else { own.to_vec() };
+    labels.into_iter().zip(runs).map(|(label, run)| LabelledRun { label, run }).collect()
+}
+
 /// The title of each run. Runs of one title have their identity added: what follows the time in the
 /// name of the run's directory. Where that does not tell them apart either, they are numbered.
-pub fn labels(runs: &[(&Run, &str)]) -> Vec<String> {
+pub(super) fn labels(runs: &[(&Run, &str)]) -> Vec<String> {
     let titles: Vec<&str> = runs.iter().map(|(run, _)| run.title.trim()).collect();
     let mut labels: Vec<String> = Vec::new();
     for ((_, directory), title) in runs.iter().zip(&titles) {
@@ -64,9 +74,7 @@ pub fn labels(runs: &[(&Run, &str)]) -> Vec<String> {
             (false, true) => (*title).to_owned(),
             (false, false) => format!("{title} ({identity})"),
         };
-        let numbered = (2..).map(|number| format!("{label} {number}"));
-        let free = std::iter::once(label.clone()).chain(numbered).find(|it| !labels.contains(it));
-        labels.push(free.unwrap_or(label));
+        labels.push(free_name(&label, ' ', |label| labels.iter().any(|it| it == label)));
     }
     labels
 }

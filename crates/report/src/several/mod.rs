@@ -12,7 +12,7 @@ use std::collections::BTreeSet;
 
 use crate::figures::RunFigure;
 use columns::Columns;
-pub use label::{LabelError, LabelledRun, check_labels, labels};
+pub use label::{LabelError, LabelledRun, check_labels, labelled};
 use quantities::{Quantity, Row, quantities};
 use shapes::{Shape, Shown};
 use trends::trends;

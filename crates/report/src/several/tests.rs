@@ -3,7 +3,8 @@
 use tcplab_results::{Case, Metric, Metrics, Run, Summary, Trial};
 use tcplab_scenario::{Plot, metrics};
 
-use super::{CommonFigures, LabelledRun, labels};
+use super::label::labels;
+use super::{CommonFigures, LabelledRun};
 use crate::figures::figure_file;
 
 /// A case of trials with these goodputs, in `unit`.

@@ -7,9 +7,7 @@ use axum::extract::State;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use tcplab_lab::read_run;
-use tcplab_report::{
-    CommonFigure, CommonFigures, LabelledRun, RUNS_MOST, check_labels, figure_file, labels,
-};
+use tcplab_report::{CommonFigure, CommonFigures, RUNS_MOST, check_labels, figure_file, labelled};
 use tcplab_results::Run;
 
 use crate::error::Refusal;
@@ -55,12 +53,8 @@ fn answer(ui: &Ui, wish: &Wish) -> Result<Value, Refusal> {
         arguments.push(directory.display().to_string());
     }
     arguments.extend(own.iter().flat_map(|label| ["--label".to_owned(), label.clone()]));
-    let named: Vec<(&Run, &str)> =
-        runs.iter().zip(names).map(|(run, name)| (run, &**name)).collect();
-    let labels = if own.is_empty() { labels(&named) } else { own.clone() };
-    let labelled = labels.iter().zip(&runs);
-    let labelled: Vec<LabelledRun<'_>> =
-        labelled.map(|(label, run)| LabelledRun { label: label.clone(), run }).collect();
+    let labelled = labelled(&runs, names, own);
+    let labels: Vec<&str> = labelled.iter().map(|it| &*it.label).collect();
     let all = CommonFigures::of(&labelled);
     let told = |it: &CommonFigure| json!({ "name": it.name, "title": it.title, "is_detail": it.is_detail, "missing": it.missing });
     let drawn = match figure {
