@@ -8,11 +8,11 @@ use std::sync::atomic::AtomicBool;
 use anyhow::{Context, Result, anyhow, bail};
 use serde::Serialize;
 use serde_json::{Value, json};
-use tcplab_lab::RunDirectory;
 use tcplab_lab::advise::{
     Advice, BufferSearch, Buffers, Busiest, Choice, Congestion, Effect, Experiment, Gain, Goal,
     Observed, Reactions, Situation, amount, choose, span,
 };
+use tcplab_lab::{RunDirectory, read_run};
 use tcplab_path::PathSpec;
 use tcplab_path::tc::quoted;
 use tcplab_quantities::ADVICE_DOCUMENT;
@@ -211,21 +211,7 @@ fn of_capture(file: &Path) -> Result<Known> {
 /// The best variants of a run, and the situation in the first trial of the best.
 fn of_run(path: &Path, goal: Goal, has_stack: bool) -> Result<Known> {
     let directory = RunDirectory::open(path)?;
-    let result = path.join("run.json");
-    let file = std::fs::File::open(&result).with_context(|| {
-        format!(
-            "{} is unfinished: resume it with `tcplab run --resume {}`",
-            path.display(),
-            path.display()
-        )
-    })?;
-    let run: Run = serde_json::from_reader(std::io::BufReader::new(file)).with_context(|| {
-        format!(
-            "{} has another version: regenerate it with `tcplab report {}`",
-            result.display(),
-            path.display()
-        )
-    })?;
+    let run = read_run(path)?;
     let choices = choose(&run, directory.scenario(), goal);
     let name = choices.first().map(|choice| choice.best.as_str());
     let cases = || run.cases.iter().zip(&directory.scenario().cases);

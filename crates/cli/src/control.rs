@@ -158,7 +158,7 @@ pub(crate) fn listen(stop: &Arc<AtomicBool>) -> Result<Steering> {
 
 /// What became of a change.
 fn change(steering: &Steering, line: &str) -> Value {
-    let made = serde_json::from_str(line).map_err(|error| error.to_string());
+    let made = serde_json::from_slice(line.as_bytes()).map_err(|error| error.to_string());
     match made.and_then(|change| steering.change(change)) {
         Ok(events) => json!({ "event": "path-changed", "events": events }),
         Err(what) => json!({ "event": "path-refused", "what": what }),

@@ -5,7 +5,6 @@
 use std::collections::VecDeque;
 use std::sync::atomic::AtomicBool;
 
-use serde_json::Value;
 use tcplab_guests::{Guest, GuestRequest, Sent};
 use tcplab_packetdrill::Packet;
 use tcplab_recording::GuestReport;
@@ -158,9 +157,7 @@ impl<'a> ScriptGuest<'a> {
             Ok(ScriptReport::Returned(result)) => self.returned = Some((at, result)),
             Ok(report) => self.answer = Some(report),
             Err(_) => {
-                let said = serde_json::from_slice::<Value>(message).unwrap_or_default();
-                let failed = serde_json::from_value(said);
-                return match failed {
+                return match serde_json::from_slice(message) {
                     Ok(GuestReport::Failed { message, remedy }) => {
                         Err(ConformanceError::Failed { message, remedy })
                     }

@@ -206,18 +206,13 @@ impl Recording {
     }
 
     fn json<T: DeserializeOwned>(&self, name: &str) -> Result<T, RecordingError> {
-        let (path, file) = self.file(name)?;
-        serde_json::from_reader(file).map_err(|error| RecordingError::Malformed {
+        let path = self.directory.join(name);
+        let text = fs::read(&path).map_err(cannot_read(&path))?;
+        serde_json::from_slice(&text).map_err(|error| RecordingError::Malformed {
             path,
             line: error.line(),
             what: error.to_string(),
         })
-    }
-
-    fn file(&self, name: &str) -> Result<(PathBuf, BufReader<File>), RecordingError> {
-        let path = self.directory.join(name);
-        let file = File::open(&path).map_err(cannot_read(&path))?;
-        Ok((path, BufReader::new(file)))
     }
 }
 

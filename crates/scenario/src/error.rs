@@ -4,11 +4,10 @@ use std::fmt;
 use std::ops::Range;
 
 use miette::{Diagnostic, LabeledSpan, NamedSource, SourceCode};
-use schemars::JsonSchema;
 
 use crate::fault::Fault;
 use crate::problem::{Problem, meant, nearest};
-use crate::schema::{description, keys_called};
+use crate::schema::ReadAs;
 
 /// The mistakes that are shown; more are counted.
 const SHOWN: usize = 20;
@@ -32,30 +31,31 @@ struct Inner {
 }
 
 impl ScenarioError {
-    /// The faults, at least one, of a file that is read as a `T`, whose schema describes its keys.
-    pub(crate) fn of<T: JsonSchema>(
+    /// The faults, at least one, of a file.
+    pub(crate) fn of(
+        read_as: ReadAs,
         mut faults: Vec<Fault>,
         source: &str,
         name: &str,
     ) -> ScenarioError {
         let unshown = faults.len().saturating_sub(SHOWN);
         faults.truncate(SHOWN);
-        let mut errors = faults.into_iter().map(|fault| Self::new::<T>(fault, source, name));
+        let mut errors = faults.into_iter().map(|fault| Self::new(read_as, fault, source, name));
         let mut error = errors.next().expect("at least one fault");
         error.0.others = errors.collect();
         error.0.unshown = unshown;
         error
     }
 
-    fn new<T: JsonSchema>(fault: Fault, source: &str, name: &str) -> ScenarioError {
+    fn new(read_as: ReadAs, fault: Fault, source: &str, name: &str) -> ScenarioError {
         let Fault { problem, span, key, .. } = fault;
         let described = key.as_ref().filter(|_| problem.wants_description());
         let description = described.and_then(|key| {
             // Of a key that nothing describes its table.
             let mut near = [Some(key.clone()), key.above()].into_iter().flatten();
-            near.find_map(|key| Some(format!("{key}: {}", description::<T>(&key)?)))
+            near.find_map(|key| Some(format!("{key}: {}", read_as.description(&key)?)))
         });
-        let help = [elsewhere::<T>(&problem), problem.help(), description]
+        let help = [elsewhere(read_as, &problem), problem.help(), description]
             .into_iter()
             .flatten()
             .collect::<Vec<_>>();
@@ -116,13 +116,13 @@ impl ScenarioError {
 
 /// Where an unknown key belongs, if not in its own table: elsewhere in its section; a factor
 /// anywhere.
-fn elsewhere<T: JsonSchema>(problem: &Problem) -> Option<String> {
+fn elsewhere(read_as: ReadAs, problem: &Problem) -> Option<String> {
     let Problem::UnknownKey { key, table, allowed } = problem else { return None };
     let is_here = allowed.iter().any(|known| known == meant(key));
     if is_here || nearest(key, allowed.iter().map(String::as_str)).is_some() {
         return None;
     }
-    let mut keys = keys_called::<T>(meant(key));
+    let mut keys = read_as.keys_called(meant(key));
     if let Some(section) = table.as_ref().and_then(|table| table.split('.').next()) {
         keys.retain(|it| it.split('.').next() == Some(section));
     }

@@ -44,7 +44,6 @@ pub use compose::{compose, decompose};
 pub use error::ScenarioError;
 pub use events::{EventsError, with_events};
 pub use expect::{Check, Evidence, Expectation, Selection, Statistic};
-pub use file::schema;
 pub use metrics::{
     Better, CONNECTION_ENDS, METRICS, MetricInfo, MetricKind, Scope, Source, metric,
 };
@@ -56,4 +55,5 @@ pub use problem::{Problem, nearest};
 pub use profile::{ModelSettingError, ModelSettings, Profile, ProfileError};
 pub use repeat::{Keep, RecordingSpec, Until};
 pub use scenario::{Scenario, TrialId, trial_seed};
+pub use schema::schema;
 pub use snaplen::Snaplen;

@@ -12,6 +12,7 @@ use crate::error::ScenarioError;
 use crate::fault::Fault;
 use crate::mistakes::read_all;
 use crate::problem::Problem;
+use crate::schema::ReadAs;
 use overrides::Override;
 
 /// A path with its title and source.
@@ -58,7 +59,7 @@ impl PathFile {
     ) -> Result<PathFile, ScenarioError> {
         let (source, overriding) = overrides::appended(source, overrides);
         read_path_file(&source, &overriding, name, &mut Files::new(read))
-            .map_err(|faults| ScenarioError::of::<PathSpec>(faults, &source, name))
+            .map_err(|faults| ScenarioError::of(ReadAs::Path, faults, &source, name))
     }
 
     /// The preset with this name.

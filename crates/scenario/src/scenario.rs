@@ -14,6 +14,7 @@ use crate::matrix::Matrix;
 use crate::mistakes::read_all;
 use crate::path_file::{Files, ReadFile, no_files};
 use crate::problem::Problem;
+use crate::schema::ReadAs;
 
 use crate::{Case, Compare, Expectation, Plot, RecordingSpec, ScenarioError, Until, plots};
 
@@ -100,7 +101,7 @@ impl Scenario {
         let scenario = read_scenario(source, name, &mut files);
         scenario
             .map(|scenario| Scenario { files: files.seen(), ..scenario })
-            .map_err(|faults| ScenarioError::of::<ScenarioFile>(faults, source, name))
+            .map_err(|faults| ScenarioError::of(ReadAs::Scenario, faults, source, name))
     }
 
     /// Keeps only the cases with these names. Removes comparisons and claims that need other cases;

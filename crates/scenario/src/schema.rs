@@ -1,71 +1,97 @@
 //! Descriptions of keys from the JSON Schema.
 
-use schemars::JsonSchema;
+use std::sync::LazyLock;
+
+use serde_json::Value;
 
 use crate::key::Key;
 
-/// The schema's description of a key: the doc comment of its field. Parts that are numbers are
-/// indices into lists and are skipped.
-pub(crate) fn description<T: JsonSchema>(key: &Key) -> Option<String> {
-    let schema = schemars::schema_for!(T).to_value();
-    let mut places = forms(&schema, &schema);
-    let mut described = None;
-    for part in key.0.iter().filter(|part| part.parse::<usize>().is_err()) {
-        let property = places.iter().find_map(|place| place["properties"].get(part))?;
-        described = property.get("description");
-        places = forms(property, &schema);
-    }
-    let text = described?.as_str()?;
-    Some(text.split_whitespace().collect::<Vec<_>>().join(" "))
+/// The file for editors, which a test compares with the types. The program carries it, as that
+/// takes less room than what makes it.
+static SCHEMA: LazyLock<Value> = LazyLock::new(|| {
+    let text = include_bytes!("../../../docs/scenario.schema.json");
+    serde_json::from_slice(text).expect("a test has compared it with the types")
+});
+
+/// The JSON Schema (draft 2020-12) of a scenario file.
+pub fn schema() -> &'static Value {
+    &SCHEMA
 }
 
 /// The parts of the longest key that is looked for.
 const DEPTH_MAX: usize = 3;
 
-/// The shortest keys called `name`, not below lists.
-pub(crate) fn keys_called<T: JsonSchema>(name: &str) -> Vec<String> {
-    let schema = schemars::schema_for!(T).to_value();
-    let mut level = vec![(String::new(), &schema)];
-    let mut found = Vec::new();
-    for _ in 0..DEPTH_MAX {
-        let mut next = Vec::new();
-        for (key, place) in level {
-            for form in forms(place, &schema) {
-                for (part, value) in form["properties"].as_object().into_iter().flatten() {
-                    let below = if key.is_empty() { part.clone() } else { format!("{key}.{part}") };
-                    if part == name {
-                        found.push(below);
-                    } else if value.get("items").is_none() {
-                        next.push((below, value));
+/// What a file is read as; the schema describes its keys.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum ReadAs {
+    Scenario,
+    Path,
+}
+
+impl ReadAs {
+    fn root(self) -> &'static Value {
+        match self {
+            ReadAs::Scenario => &SCHEMA,
+            ReadAs::Path => &SCHEMA["$defs"]["PathSpec"],
+        }
+    }
+
+    /// The schema's description of a key: the doc comment of its field. Parts that are numbers are
+    /// indices into lists and are skipped.
+    pub(crate) fn description(self, key: &Key) -> Option<String> {
+        let mut places = forms(self.root());
+        let mut described = None;
+        for part in key.0.iter().filter(|part| part.parse::<usize>().is_err()) {
+            let property = places.iter().find_map(|place| place["properties"].get(part))?;
+            described = property.get("description");
+            places = forms(property);
+        }
+        let text = described?.as_str()?;
+        Some(text.split_whitespace().collect::<Vec<_>>().join(" "))
+    }
+
+    /// The shortest keys called `name`, not below lists.
+    pub(crate) fn keys_called(self, name: &str) -> Vec<String> {
+        let mut level = vec![(String::new(), self.root())];
+        let mut found = Vec::new();
+        for _ in 0..DEPTH_MAX {
+            let mut next = Vec::new();
+            for (key, place) in level {
+                for form in forms(place) {
+                    for (part, value) in form["properties"].as_object().into_iter().flatten() {
+                        let below =
+                            if key.is_empty() { part.clone() } else { format!("{key}.{part}") };
+                        if part == name {
+                            found.push(below);
+                        } else if value.get("items").is_none() {
+                            next.push((below, value));
+                        }
                     }
                 }
             }
+            if !found.is_empty() {
+                break;
+            }
+            level = next;
         }
-        if !found.is_empty() {
-            break;
-        }
-        level = next;
+        let shortest = found.iter().map(String::len).min();
+        found.retain(|key| Some(key.len()) == shortest);
+        found
     }
-    let shortest = found.iter().map(String::len).min();
-    found.retain(|key| Some(key.len()) == shortest);
-    found
 }
 
 /// All forms of a value: follows references, splits alternatives, opens lists.
-fn forms<'s>(
-    place: &'s serde_json::Value,
-    schema: &'s serde_json::Value,
-) -> Vec<&'s serde_json::Value> {
+fn forms(place: &'static Value) -> Vec<&'static Value> {
     if let Some(reference) = place["$ref"].as_str() {
-        let target = reference.strip_prefix('#').and_then(|pointer| schema.pointer(pointer));
-        return target.map(|target| forms(target, schema)).unwrap_or_default();
+        let target = reference.strip_prefix('#').and_then(|pointer| SCHEMA.pointer(pointer));
+        return target.map(forms).unwrap_or_default();
     }
     if let Some(choices) = place["anyOf"].as_array() {
-        return choices.iter().flat_map(|choice| forms(choice, schema)).collect();
+        return choices.iter().flat_map(forms).collect();
     }
     // An optional list has the type array or null.
     if let Some(items) = place.get("items") {
-        return forms(items, schema);
+        return forms(items);
     }
     vec![place]
 }
@@ -75,14 +101,15 @@ mod tests {
     use std::collections::BTreeSet;
 
     use super::*;
-    use crate::file::{ScenarioFile, schema};
+    use crate::file::ScenarioFile;
 
     /// Where editors find the schema.
     const FILE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/scenario.schema.json");
 
     #[test]
     fn schema_in_docs_equals_types() {
-        let made = serde_json::to_string_pretty(&schema()).unwrap() + "\n";
+        let made = schemars::schema_for!(ScenarioFile).to_value();
+        let made = serde_json::to_string_pretty(&made).unwrap() + "\n";
         if std::env::var_os("TCPLAB_BLESS").is_some() {
             std::fs::create_dir_all(std::path::Path::new(FILE).parent().unwrap()).unwrap();
             std::fs::write(FILE, &made).unwrap();
@@ -108,10 +135,10 @@ mod tests {
         for (name, found) in
             [("delay", &["path.delay"][..]), ("trials", &["repeat.trials"]), ("colour", &[])]
         {
-            assert_eq!(keys_called::<ScenarioFile>(name), found, "{name}");
+            assert_eq!(ReadAs::Scenario.keys_called(name), found, "{name}");
         }
         let sockets = ["client.socket.congestion", "server.socket.congestion"];
-        assert_eq!(keys_called::<ScenarioFile>("congestion")[..2], sockets);
+        assert_eq!(ReadAs::Scenario.keys_called("congestion")[..2], sockets);
     }
 
     #[test]
@@ -134,8 +161,11 @@ mod tests {
             "expect.metric",
         ] {
             let key = Key::parse(key).unwrap();
-            assert!(description::<ScenarioFile>(&key).is_some_and(|text| text.len() > 10), "{key}");
+            assert!(
+                ReadAs::Scenario.description(&key).is_some_and(|text| text.len() > 10),
+                "{key}"
+            );
         }
-        assert_eq!(description::<ScenarioFile>(&Key::parse("path.colour").unwrap()), None);
+        assert_eq!(ReadAs::Scenario.description(&Key::parse("path.colour").unwrap()), None);
     }
 }

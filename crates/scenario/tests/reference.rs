@@ -4,9 +4,11 @@ use std::fmt::Write;
 use std::path::Path;
 
 use serde_json::{Map, Value};
-use tcplab_scenario::{METRICS, MetricInfo, schema};
+use tcplab_scenario::{METRICS, MetricInfo};
 
 const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/scenario.md");
+
+const SCHEMA: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/scenario.schema.json");
 
 const INTRODUCTION: &str = "\
 # The scenario file
@@ -67,7 +69,9 @@ fn metrics_page() -> String {
 }
 
 fn page() -> String {
-    let schema = schema();
+    // Read, as the program may have an older one until it is compiled again.
+    let text = std::fs::read(SCHEMA).expect("docs have the schema");
+    let schema: Value = serde_json::from_slice(&text).expect("a schema is JSON");
     let mut page = INTRODUCTION.to_owned();
     section(&mut page, "The file", &schema);
     for (name, definition) in schema["$defs"].as_object().expect("definitions") {

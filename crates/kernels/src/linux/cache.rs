@@ -268,7 +268,7 @@ fn read_manifest(path: &Path) -> Result<Manifest, String> {
         let wanted = format!("{} {}", KERNEL_DOCUMENT.schema, KERNEL_DOCUMENT.version);
         return Err(said(&format!("schema and version are not {wanted}")));
     }
-    serde_json::from_value(value).map_err(|error| said(&error))
+    serde_json::from_slice(&text).map_err(|error| said(&error))
 }
 
 /// Removes a file, a link or a directory with all that is in it; nothing where nothing is.

@@ -103,8 +103,8 @@ impl Work {
 
     /// The package that an earlier build has downloaded.
     pub(crate) fn package(&self) -> Option<(Package, PathBuf)> {
-        let text = fs::read_to_string(self.packages().join(DOWNLOADED)).ok()?;
-        let package: Package = serde_json::from_str(&text).ok()?;
+        let text = fs::read(self.packages().join(DOWNLOADED)).ok()?;
+        let package: Package = serde_json::from_slice(&text).ok()?;
         let name = Path::new(&package.file).file_name()?;
         let path = self.packages().join(name);
         path.is_file().then_some((package, path))

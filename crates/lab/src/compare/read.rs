@@ -1,13 +1,16 @@
 //! The results of a finished run.
 
-use std::fs::File;
-use std::io::{BufReader, ErrorKind};
+use std::fs;
+use std::io::{self, ErrorKind};
 use std::path::Path;
 
 use tcplab_results::Run;
 
 use crate::store::{PLAN, RUN};
 use tcplab_results::compare::CompareError;
+
+/// The most bytes of a file with results: those of some hundred thousand trials.
+const LARGEST: u64 = 2 << 30;
 
 /// Whether a place is a file with the results of a run, such as one that is kept as a baseline.
 pub fn is_results(path: &Path) -> bool {
@@ -31,9 +34,8 @@ pub fn read_run(path: &Path) -> Result<Run, CompareError> {
         Err(CompareError::Unreadable { path: path.into(), what: format!("{RUN}: {what}") })
     };
     let file = if is_results(path) { path.to_owned() } else { path.join(RUN) };
-    match File::open(file) {
-        Ok(file) => serde_json::from_reader(BufReader::new(file))
-            .or_else(|error| unreadable(error.to_string())),
+    match bounded(&file) {
+        Ok(text) => serde_json::from_slice(&text).or_else(|error| unreadable(error.to_string())),
         Err(error) if error.kind() == ErrorKind::NotFound => {
             if path.join(PLAN).exists() {
                 Err(CompareError::NoResults { path: path.into() })
@@ -43,4 +45,12 @@ pub fn read_run(path: &Path) -> Result<Run, CompareError> {
         }
         Err(error) => unreadable(error.to_string()),
     }
+}
+
+/// What a file has, if that is not more than results can have.
+fn bounded(file: &Path) -> io::Result<Vec<u8>> {
+    if fs::metadata(file)?.len() > LARGEST {
+        return Err(io::Error::other("more than 2 GiB: these are no results of a run"));
+    }
+    fs::read(file)
 }

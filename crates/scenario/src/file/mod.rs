@@ -28,11 +28,6 @@ mod load;
 /// Characters of a question.
 const QUESTION_MAX: usize = 200;
 
-/// The JSON Schema (draft 2020-12) of a scenario file.
-pub fn schema() -> serde_json::Value {
-    schemars::schema_for!(ScenarioFile).to_value()
-}
-
 /// An experiment on TCP: two endpoints, the path between them, what the applications do, what
 /// varies, and claims about the outcome.
 #[derive(Debug, Deserialize, JsonSchema)]

@@ -19,7 +19,7 @@ pub(crate) fn receive<M: DeserializeOwned + Send + 'static>(
     let (sender, messages) = mpsc::channel();
     threads::start("a thread that reads messages", move || {
         for line in BufReader::new(from).lines().map_while(Result::ok) {
-            let Ok(message) = serde_json::from_str(&line) else { break };
+            let Ok(message) = serde_json::from_slice(line.as_bytes()) else { break };
             if sender.send(message).is_err() {
                 break;
             }
@@ -32,7 +32,7 @@ pub(crate) fn receive<M: DeserializeOwned + Send + 'static>(
 pub(crate) fn read_task<T: DeserializeOwned>() -> Result<T, TrialError> {
     let mut line = String::new();
     io::stdin().lock().read_line(&mut line).map_err(TrialError::setup("read the request"))?;
-    serde_json::from_str(&line)
+    serde_json::from_slice(line.as_bytes())
         .map_err(|error| TrialError::setup("understand the request")(error.into()))
 }
 

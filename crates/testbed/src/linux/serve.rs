@@ -93,7 +93,7 @@ fn work_for<R: serde::de::DeserializeOwned>(
 /// Hands on the changes of the path that the caller sends, until the caller is gone.
 fn hand_on(changes: &Sender<PathChange>) {
     for line in io::stdin().lock().lines().map_while(Result::ok) {
-        let why = match serde_json::from_str(&line) {
+        let why = match serde_json::from_slice(line.as_bytes()) {
             Ok(change) if changes.send(change).is_ok() => continue,
             Ok(_) => "the trial is over, or its path cannot be steered".into(),
             Err(error) => format!("no change of a path: {error}"),

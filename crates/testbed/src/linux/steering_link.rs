@@ -61,7 +61,7 @@ impl SteeringEnd {
         let told = ToldSockets::clone(told);
         threads::start("the thread that reads of sockets", move || {
             for line in BufReader::new(pipe).lines().map_while(Result::ok) {
-                let Ok(sockets) = serde_json::from_str(&line) else { return };
+                let Ok(sockets) = serde_json::from_slice(line.as_bytes()) else { return };
                 *told.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(sockets);
             }
         })?;

@@ -79,7 +79,7 @@ pub(super) async fn paths() -> Result<Json<Value>, Refusal> {
 }
 
 /// The JSON Schema of scenario files.
-pub(super) async fn schema() -> Json<Value> {
+pub(super) async fn schema() -> Json<&'static Value> {
     Json(tcplab_scenario::schema())
 }
 

@@ -144,8 +144,8 @@ fn of_repository(error: BuildError) -> BuildError {
 }
 
 fn commits_of(tree: &Path) -> Vec<String> {
-    let text = fs::read_to_string(tree.join(COMMITS)).unwrap_or_default();
-    serde_json::from_str(&text).unwrap_or_default()
+    let text = fs::read(tree.join(COMMITS)).unwrap_or_default();
+    serde_json::from_slice(&text).unwrap_or_default()
 }
 
 /// Makes `place` what `new` is, unless it is; removes it where there is no `new`.

@@ -34,8 +34,8 @@ pub(super) fn note_patches(tree: &Path, names: &[String]) -> Result<(), BuildErr
 }
 
 fn patches_of(tree: &Path) -> Vec<String> {
-    let text = fs::read_to_string(tree.join(PATCHED)).unwrap_or_default();
-    serde_json::from_str(&text).unwrap_or_default()
+    let text = fs::read(tree.join(PATCHED)).unwrap_or_default();
+    serde_json::from_slice(&text).unwrap_or_default()
 }
 
 /// Puts what was made, with its configuration and its manifest, into the cache, in one step.

@@ -1,6 +1,6 @@
 //! What the tables of a finished run say of packets that were removed since.
 
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
 
@@ -45,8 +45,8 @@ pub(crate) fn note_removed_packets(path: &Path) -> Result<(), LabError> {
         return Ok(());
     }
     draft.commit()?;
-    let file = BufReader::new(File::open(&place).map_err(unreadable())?);
-    let run: Run = serde_json::from_reader(file).map_err(|error| {
+    let text = fs::read(&place).map_err(unreadable())?;
+    let run: Run = serde_json::from_slice(&text).map_err(|error| {
         let what = format!("its {RUN} cannot be read: {error}");
         LabError::NotARun { path: path.into(), what }
     })?;
@@ -59,7 +59,7 @@ fn has_lost_packets(path: &Path, line: &str) -> bool {
     struct Place {
         directory: String,
     }
-    let trial = serde_json::from_str::<Place>(line.trim().trim_end_matches(','));
+    let trial = serde_json::from_slice::<Place>(line.trim().trim_end_matches(',').as_bytes());
     let recording = trial.map(|trial| Recording::open(&path.join(trial.directory)));
     recording.is_ok_and(|it| it.is_ok_and(|recording| !recording.has_packets()))
 }

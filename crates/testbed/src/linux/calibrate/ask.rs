@@ -62,7 +62,7 @@ pub fn measure_ceiling(
     // If it is gone already, so are its answers.
     let _ = send(&ask, &request);
     let answer = BufReader::new(answers).lines().map_while(Result::ok).find_map(|line| {
-        match serde_json::from_str(&line) {
+        match serde_json::from_slice(line.as_bytes()) {
             Ok(Word::Ceiling(ceiling)) => Some(Ok(ceiling)),
             Ok(Word::Failed { message, remedy }) => {
                 Some(Err(TrialError::Reported { message, remedy }))
