@@ -1,55 +1,58 @@
-//! Files of the repository embedded into the program.
+//! Files of the repository that the program carries.
 
-/// Names and sources of the files `NAME.toml` in a folder of the repository (`folder/name` in a
-/// subfolder). A test checks that no file is missing.
-macro_rules! embedded {
-    ($folder:literal: $($name:literal),* $(,)?) => {
-        &[$((
-            $name,
-            include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../", $folder, "/", $name, ".toml")),
-        )),*]
-    };
+use std::sync::LazyLock;
+
+use tcplab_embedded::embedded;
+
+embedded! {
+    /// What `build.rs` names.
+    FILES
 }
-pub(crate) use embedded;
+
+/// Name, without folder and ending, and text of files, by name.
+pub(crate) type Texts = [(&'static str, &'static str)];
+
+/// The built-in scenarios: the files in `scenarios/`.
+pub fn catalogue() -> &'static Texts {
+    static ALL: LazyLock<Vec<(&str, &str)>> = LazyLock::new(|| {
+        let mut all = FILES.below("scenarios", ".toml");
+        // Those compare models with kernels, for `tcplab fidelity`.
+        all.retain(|(name, _)| !name.starts_with("fidelity/"));
+        all
+    });
+    &ALL
+}
+
+/// The files in `paths/`.
+pub fn presets() -> &'static Texts {
+    static ALL: LazyLock<Vec<(&str, &str)>> = LazyLock::new(|| FILES.below("paths", ".toml"));
+    &ALL
+}
+
+/// The files in `stacks/`.
+pub(crate) fn stacks() -> &'static Texts {
+    static ALL: LazyLock<Vec<(&str, &str)>> = LazyLock::new(|| FILES.below("stacks", ".toml"));
+    &ALL
+}
+
+/// The schema of scenario files, as editors find it.
+pub(crate) fn schema() -> &'static str {
+    FILES.get("scenario.schema.json").expect("`build.rs` packs it")
+}
 
 #[cfg(test)]
 mod tests {
-    use std::path::Path;
-
-    use crate::{catalogue, presets};
-
-    /// Names of the files in a folder, and in those in it that hold any.
-    fn files_in(place: &Path, before: &str) -> Vec<String> {
-        let entries = std::fs::read_dir(place).unwrap().map(Result::unwrap);
-        let names = |entry: std::fs::DirEntry| {
-            let name = entry.file_name().into_string().unwrap();
-            if entry.path().is_dir() {
-                return files_in(&entry.path(), &format!("{before}{name}/"));
-            }
-            name.strip_suffix(".toml").map(|name| format!("{before}{name}")).into_iter().collect()
-        };
-        entries.flat_map(names).collect()
-    }
+    use super::*;
+    use crate::Scenario;
 
     #[test]
-    fn every_file_is_embedded() {
-        let folders =
-            [("scenarios", catalogue()), ("paths", presets()), ("stacks", crate::profile::FILES)];
-        for (folder, embedded) in folders {
-            let place = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(folder);
-            // A folder of which nothing is embedded is for something else.
-            let has_folder = |file: &String| {
-                let folder = file.rsplit_once('/').map_or("", |(folder, _)| folder);
-                embedded.iter().any(|(name, _)| name.starts_with(folder))
-            };
-            let mut files = files_in(&place, "");
-            files.retain(has_folder);
-            files.sort();
-            let embedded: Vec<&str> = embedded.iter().map(|(name, _)| *name).collect();
-            assert_eq!(
-                embedded, files,
-                "embed each file of {folder}/, in the order of their names"
-            );
+    fn every_scenario_is_read_and_asks_a_question() {
+        assert!(catalogue().len() >= 60, "{}", catalogue().len());
+        for (name, source) in catalogue() {
+            match Scenario::parse(source, name) {
+                Err(error) => panic!("{name}: {error}"),
+                Ok(read) => assert!(read.question.is_some_and(|it| it.ends_with('?')), "{name}"),
+            }
         }
     }
 }

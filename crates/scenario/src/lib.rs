@@ -5,7 +5,6 @@
 //! remedy.
 
 mod case;
-mod catalogue;
 mod compares;
 mod compose;
 mod design;
@@ -38,9 +37,9 @@ pub use case::{
     Case, EndpointSpec, Flow, FlowEnd, FlowSpec, KERNEL_MODEL, LimitsSpec, PlannedConnection,
     RouteSpec, RouteValue, SamplingSpec, Stack,
 };
-pub use catalogue::catalogue;
 pub use compares::{Compare, Threshold};
 pub use compose::{compose, decompose};
+pub use embedded::{catalogue, presets};
 pub use error::ScenarioError;
 pub use events::{EventsError, with_events};
 pub use expect::{Check, Evidence, Expectation, Selection, Statistic};
@@ -49,7 +48,7 @@ pub use metrics::{
 };
 pub use operand::Value;
 pub use ordered::Ordered;
-pub use path_file::{PathFile, ReadFile, presets};
+pub use path_file::{PathFile, ReadFile};
 pub use plots::{Measure, Plot, as_numbers};
 pub use problem::{Problem, nearest};
 pub use profile::{ModelSettingError, ModelSettings, Profile, ProfileError};

@@ -7,7 +7,7 @@ use tcplab_path::{Backend, Direction, PathError, PathSpec};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use crate::embedded::embedded;
+use crate::embedded::presets;
 use crate::error::ScenarioError;
 use crate::fault::Fault;
 use crate::mistakes::read_all;
@@ -207,36 +207,6 @@ impl<'a> Files<'a> {
 pub(crate) fn no_files(name: &str) -> Result<Vec<u8>, String> {
     Err(format!("cannot read `{name}`: this path must not refer to files"))
 }
-
-/// Name and source of every file in `paths/`, by name.
-pub fn presets() -> &'static [(&'static str, &'static str)] {
-    PRESETS
-}
-
-const PRESETS: &[(&str, &str)] = embedded![
-    "paths":
-    "3g",
-    "4g",
-    "bufferbloat",
-    "bufferbloat-cured",
-    "bursty-losses",
-    "cable-5",
-    "datacenter",
-    "dsl-1.5",
-    "dsl-25",
-    "edge",
-    "fiber-20",
-    "geo-satellite",
-    "lan-100",
-    "lan-1000",
-    "leo-satellite",
-    "lte",
-    "lte-handover",
-    "transatlantic",
-    "wifi-bursty",
-    "wifi-g",
-    "wifi-n",
-];
 
 mod overrides;
 #[cfg(test)]

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tcplab_stack::Config;
 
-use crate::embedded::embedded;
+use crate::embedded::stacks;
 use crate::problem::nearest;
 
 /// A stack model.
@@ -44,29 +44,10 @@ struct File {
     config: Config,
 }
 
-/// The files of `stacks/`, by name.
-pub(crate) const FILES: &[(&str, &str)] = embedded![
-    "stacks":
-    "digital-unix",
-    "freebsd-15",
-    "haiku-2017-after",
-    "haiku-2017-before",
-    "haiku-2017-middle",
-    "linux-5.10",
-    "linux-6.1",
-    "linux-6.12",
-    "linux-6.18",
-    "linux-7.2",
-    "netburner",
-    "osx-10.7",
-    "windows-7",
-    "windows-7-compound",
-];
-
 impl Profile {
     /// The names of all profiles.
     pub fn names() -> impl Iterator<Item = &'static str> {
-        FILES.iter().map(|(name, _)| *name)
+        stacks().iter().map(|(name, _)| *name)
     }
 
     /// The profile with this name.
@@ -74,7 +55,7 @@ impl Profile {
     /// # Errors
     /// If there is none.
     pub fn named(name: &str) -> Result<Profile, ProfileError> {
-        let Some((name, text)) = FILES.iter().find(|(known, _)| *known == name) else {
+        let Some((name, text)) = stacks().iter().find(|(known, _)| *known == name) else {
             let known: Vec<&str> = Profile::names().collect();
             let near = nearest(name, Profile::names());
             let near = near.map(|near| format!("did you mean `{near}`? ")).unwrap_or_default();
@@ -120,7 +101,8 @@ impl ModelSettings {
     /// # Errors
     /// At the first unknown or wrong setting.
     pub fn applied_to(&self, profile: &str) -> Result<Config, ModelSettingError> {
-        let text = FILES.iter().find(|(known, _)| *known == profile).map_or("", |(_, text)| text);
+        let text =
+            stacks().iter().find(|(known, _)| *known == profile).map_or("", |(_, text)| text);
         let table: toml::Table = text.parse().expect("every profile is read by a test");
         let mut whole = serde_json::to_value(table).expect("a profile is plain data");
         let fields = whole.as_object_mut().expect("a profile is a table");
@@ -189,7 +171,7 @@ mod tests {
             "host",
             "freebsd",
         ];
-        for (name, text) in FILES {
+        for (name, text) in stacks() {
             let table: toml::Table = text.parse().unwrap();
             let wrong: Vec<_> = table.keys().filter(|key| !known.contains(&key.as_str())).collect();
             assert!(wrong.is_empty(), "{name}: {wrong:?}");

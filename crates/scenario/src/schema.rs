@@ -4,12 +4,13 @@ use std::sync::LazyLock;
 
 use serde_json::Value;
 
+use crate::embedded;
 use crate::key::Key;
 
 /// The file for editors, which a test compares with the types. The program carries it, as that
 /// takes less room than what makes it.
 static SCHEMA: LazyLock<Value> = LazyLock::new(|| {
-    let text = include_bytes!("../../../docs/scenario.schema.json");
+    let text = embedded::schema().as_bytes();
     serde_json::from_slice(text).expect("a test has compared it with the types")
 });
 

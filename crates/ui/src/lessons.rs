@@ -4,6 +4,8 @@ use std::sync::LazyLock;
 
 use serde::{Deserialize, Serialize};
 
+use crate::assets::carried;
+
 /// A lesson: a question of one of the founding documents, to be answered by an experiment.
 #[derive(Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
@@ -104,7 +106,7 @@ pub(crate) struct Program {
 macro_rules! data {
     ($name:literal) => {
         LazyLock::new(|| {
-            serde_json::from_str(include_str!(concat!("../assets/", $name)))
+            serde_json::from_slice(carried(concat!("page/", $name)).as_bytes())
                 .expect(concat!($name, " is read in tests"))
         })
     };

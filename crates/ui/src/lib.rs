@@ -18,7 +18,6 @@ mod guard;
 mod jobs;
 mod lessons;
 mod places;
-mod programs;
 mod reports;
 mod server;
 mod state;

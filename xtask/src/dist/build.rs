@@ -13,6 +13,15 @@ use super::system::{Linker, System};
 /// The profile in Cargo.toml.
 const PROFILE: &str = "dist";
 
+/// The linker that comes with the compiler, and its ways to a smaller program: addresses to correct
+/// at the start as a bitmap (DT_RELR) and functions with equal code once: 2 MB in all.
+const SMALL_LINK: [&str; 4] = [
+    "-Clinker=rust-lld",
+    "-Clink-self-contained=yes",
+    "-Clink-arg=--pack-dyn-relocs=relr",
+    "-Clink-arg=--icf=all",
+];
+
 /// A repository, and what is the same for all that is made of it.
 #[derive(Debug)]
 pub(super) struct Workspace {
@@ -126,6 +135,9 @@ fn flags(workspace: &Workspace, system: &System) -> anyhow::Result<OsString> {
         remapped(&workspace.target, "/target"),
         remapped(&cargo_home, "/cargo"),
     ];
+    if system.linker == Linker::Musl {
+        flags.extend(SMALL_LINK.map(OsString::from));
+    }
     if system.linker == Linker::MacOs {
         let frameworks = workspace.repository.join("scripts/macos");
         flags.push(OsString::from(format!("-Clink-arg=-F{}", frameworks.display())));

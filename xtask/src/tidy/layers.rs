@@ -19,6 +19,8 @@ struct Row {
 const LAYERS: &str = "\
 units:
     quantities stand on nothing
+embedded:
+    files that a program carries are bytes
 quantities: units
     the names of what is measured stand below all that measure or show it
 stats: units
@@ -41,7 +43,7 @@ workload: units
     an application sees a byte stream
 recording: units quantities capture path workload
     a recording is what both worlds leave, so it knows neither
-scenario: units quantities path stack workload
+scenario: embedded units quantities path stack workload
     a scenario describes an experiment, it does not run it
 packetdrill: units wire stack
     a script is run against a stack, segment by segment, in no world
@@ -74,7 +76,7 @@ python: units capture path recording scenario testbed trace table results lab pl
     Python's modules hold what the command prints
 watch: units wire path capture recording trace lab
     a recording is read while it grows, whoever shows it
-ui: units wire path capture recording scenario trace findings results lab plot report actions watch
+ui: embedded units wire path capture recording scenario trace findings results lab plot report actions watch
     the page shows what the command does, and starts the command for what takes time
 cli: units quantities servers load kernels wire capture path workload recording scenario stack packetdrill \
 testbed conformance trace findings table results lab plot report actions ui \

@@ -16,6 +16,7 @@ use tcplab_trace::Filter;
 use tokio::sync::mpsc;
 use tokio_stream::wrappers::ReceiverStream;
 
+use super::from_json::FromJson;
 use crate::captures::{LARGEST, Product, Uploaded, Wish};
 use crate::error::Refusal;
 use crate::state::{Ui, aside};
@@ -93,7 +94,7 @@ pub(super) struct Asked {
 /// Reads a capture, or says what is wrong with the filter, and where.
 pub(super) async fn read(
     State(ui): State<Arc<Ui>>,
-    Json(Asked { id, filter }): Json<Asked>,
+    FromJson(Asked { id, filter }): FromJson<Asked>,
 ) -> Result<Json<Value>, Refusal> {
     let filter = match filter.trim() {
         "" => None,
@@ -125,7 +126,7 @@ pub(super) struct Making {
 
 pub(super) async fn make(
     State(ui): State<Arc<Ui>>,
-    Json(Making { id, wish }): Json<Making>,
+    FromJson(Making { id, wish }): FromJson<Making>,
 ) -> Result<Json<Value>, Refusal> {
     let capture = ui.captures.capture(&id)?;
     let product = ui.captures.make(&capture, &wish)?;

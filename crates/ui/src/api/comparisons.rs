@@ -9,6 +9,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use tcplab_recording::make_private_directories;
 
+use super::from_json::FromJson;
 use crate::error::Refusal;
 use crate::jobs::in_words;
 use crate::places::run_directory;
@@ -30,7 +31,7 @@ pub(super) struct Pair {
 /// Compares two runs as `tcplab compare` does, by it; the address of its page.
 pub(super) async fn compare(
     State(ui): State<Arc<Ui>>,
-    Json(Pair { a, b }): Json<Pair>,
+    FromJson(Pair { a, b }): FromJson<Pair>,
 ) -> Result<Json<Value>, Refusal> {
     aside(move || {
         let [first, second] = [run_directory(&ui.runs, &a)?, run_directory(&ui.runs, &b)?];

@@ -3,9 +3,9 @@
 use axum::http::header::CONTENT_TYPE;
 use axum::response::{IntoResponse, Response};
 
-/// As a file, so that it can be read without a server, too.
-pub(super) const OPENAPI: &str = include_str!("../../../../docs/schemas/ui-openapi.json");
+use crate::assets::carried;
 
+/// The file in docs/schemas, where it can be read without a server, too.
 pub(super) async fn openapi() -> Response {
-    ([(CONTENT_TYPE, "application/json")], OPENAPI).into_response()
+    ([(CONTENT_TYPE, "application/json")], carried("openapi.json")).into_response()
 }

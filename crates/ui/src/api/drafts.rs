@@ -16,6 +16,7 @@ use tcplab_results::World;
 use tcplab_scenario::{Case, PathFile, Scenario, ScenarioError, catalogue, presets, with_events};
 use tcplab_units::{Instant, Span};
 
+use super::from_json::FromJson;
 use crate::error::Refusal;
 use crate::state::{Ui, aside};
 
@@ -116,7 +117,7 @@ impl Draft {
 }
 
 /// All mistakes of a scenario, each with its place, or what it would run.
-pub(super) async fn check(Json(draft): Json<Draft>) -> Result<Json<Value>, Refusal> {
+pub(super) async fn check(FromJson(draft): FromJson<Draft>) -> Result<Json<Value>, Refusal> {
     draft.checked_length()?;
     aside(move || {
         Ok(Json(match draft.read() {
@@ -160,7 +161,7 @@ fn experiment(scenario: &Scenario) -> Value {
 /// The time and the room that a run would take.
 pub(super) async fn estimate(
     State(ui): State<Arc<Ui>>,
-    Json(draft): Json<Draft>,
+    FromJson(draft): FromJson<Draft>,
 ) -> Result<Json<Value>, Refusal> {
     draft.checked_length()?;
     aside(move || {
@@ -194,14 +195,14 @@ pub(super) struct WithEvents {
 
 /// The text of a scenario with these events of its path.
 pub(super) async fn events(
-    Json(WithEvents { toml, events }): Json<WithEvents>,
+    FromJson(WithEvents { toml, events }): FromJson<WithEvents>,
 ) -> Result<Json<Value>, Refusal> {
     let toml = with_events(&toml, &events).map_err(|error| Refusal::bad(error.to_string()))?;
     Ok(Json(json!({ "toml": toml })))
 }
 
 /// What the path of a scenario's first case will do, or of a path file.
-pub(super) async fn outlook(Json(draft): Json<Draft>) -> Result<Json<Value>, Refusal> {
+pub(super) async fn outlook(FromJson(draft): FromJson<Draft>) -> Result<Json<Value>, Refusal> {
     draft.checked_length()?;
     aside(move || {
         let mistaken = |error: String| Refusal::bad(error);

@@ -10,6 +10,7 @@ use tcplab_lab::read_run;
 use tcplab_report::{CommonFigure, CommonFigures, RUNS_MOST, check_labels, figure_file, labelled};
 use tcplab_results::Run;
 
+use super::from_json::FromJson;
 use crate::error::Refusal;
 use crate::jobs::in_words;
 use crate::places::run_directory;
@@ -31,7 +32,7 @@ pub(super) struct Wish {
 /// The figures that these runs have in common, and one of them drawn, as `tcplab plot` does.
 pub(super) async fn figures(
     State(ui): State<Arc<Ui>>,
-    Json(wish): Json<Wish>,
+    FromJson(wish): FromJson<Wish>,
 ) -> Result<Json<Value>, Refusal> {
     aside(move || answer(&ui, &wish).map(Json)).await
 }

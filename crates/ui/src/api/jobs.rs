@@ -18,6 +18,7 @@ use tokio::sync::mpsc;
 use tokio_stream::Stream;
 use tokio_stream::wrappers::ReceiverStream;
 
+use super::from_json::FromJson;
 use super::wishes::{AdviceWish, LoadWish, Rfc6349Wish};
 use crate::error::Refusal;
 use crate::jobs::{Job, JobState};
@@ -78,7 +79,7 @@ fn auto() -> String {
 
 pub(super) async fn start(
     State(ui): State<Arc<Ui>>,
-    Json(wish): Json<Wish>,
+    FromJson(wish): FromJson<Wish>,
 ) -> Result<Json<JobState>, Refusal> {
     aside(move || {
         let arguments = arguments(&ui, wish)?;
@@ -175,7 +176,7 @@ pub(super) async fn stop(
 pub(super) async fn change(
     State(ui): State<Arc<Ui>>,
     Path(id): Path<u64>,
-    Json(change): Json<PathChange>,
+    FromJson(change): FromJson<PathChange>,
 ) -> Result<Json<Value>, Refusal> {
     let job = ui.jobs.job(id)?;
     aside(move || {

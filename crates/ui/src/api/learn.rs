@@ -11,10 +11,10 @@ use tcplab_lab::read_run;
 use tcplab_results::{Claim, Run};
 use tcplab_scenario::metric;
 
+use crate::assets::program_source;
 use crate::error::Refusal;
 use crate::lessons::{LESSONS, Lesson, OPTION_EXPERIMENTS, PROGRAMS, WALKS};
 use crate::places::run_directory;
-use crate::programs::source;
 use crate::state::{Ui, aside};
 
 /// All lessons, and connections whose states are worth following.
@@ -117,7 +117,7 @@ pub(super) struct Named {
 
 /// The source of one, in both languages.
 pub(super) async fn program(Query(Named { name }): Query<Named>) -> Result<Json<Value>, Refusal> {
-    match (source(&name, "rust"), source(&name, "c")) {
+    match (program_source(&name, "rust"), program_source(&name, "c")) {
         (Some(rust), Some(c)) => Ok(Json(json!({ "name": name, "rust": rust, "c": c }))),
         _ => Err(Refusal::missing("there is no such program")),
     }

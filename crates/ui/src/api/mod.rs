@@ -8,6 +8,7 @@ mod comparisons;
 mod document;
 mod drafts;
 mod figures;
+mod from_json;
 mod jobs;
 mod learn;
 mod live;

@@ -16,6 +16,7 @@ use tokio::time::sleep;
 use tokio_stream::Stream;
 use tokio_stream::wrappers::ReceiverStream;
 
+use super::from_json::FromJson;
 use super::live::{TOLD_EVERY, Wanted};
 use crate::error::Refusal;
 use crate::state::aside;
@@ -93,7 +94,7 @@ pub(super) async fn packets(
 /// Changes the path at once.
 pub(super) async fn change(
     State(traffic): State<Arc<TrafficPage>>,
-    Json(change): Json<PathChange>,
+    FromJson(change): FromJson<PathChange>,
 ) -> Result<Json<Value>, Refusal> {
     aside(move || {
         let refused = |why| Refusal::new(StatusCode::CONFLICT, why);

@@ -9,7 +9,7 @@ use tcplab_results::World;
 use tcplab_scenario::{Scenario, catalogue, metric};
 
 use super::*;
-use crate::programs::source;
+use crate::assets::program_source;
 
 fn repository() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
@@ -152,7 +152,7 @@ fn programs_are_the_examples() {
         for (language, place) in [("rust", "examples/src/bin"), ("c", "examples/c")] {
             let ending = if language == "rust" { "rs" } else { "c" };
             let file = repository().join(place).join(format!("{name}.{ending}"));
-            assert_eq!(source(name, language), fs::read_to_string(file).ok().as_deref());
+            assert_eq!(program_source(name, language), fs::read_to_string(file).ok().as_deref());
         }
     }
     let numbers: BTreeSet<u8> = PROGRAMS.iter().filter_map(|it| it.example).collect();

@@ -1,0 +1,16 @@
+//! Packs what the program carries: built-in scenarios, paths and stacks, and the schema.
+
+use std::io;
+use std::path::Path;
+
+use tcplab_embedded::Collected;
+
+fn main() -> io::Result<()> {
+    let repository = Path::new("../..");
+    let mut files = Collected::default();
+    for folder in ["scenarios", "paths", "stacks"] {
+        files.add_all(folder, &repository.join(folder), ".toml")?;
+    }
+    files.add("scenario.schema.json".into(), &repository.join("docs/scenario.schema.json"))?;
+    files.pack()
+}
