@@ -1,6 +1,6 @@
 //! Packs what the program carries: built-in scenarios, paths and stacks, and the schema.
 
-use std::io;
+use std::io::{self, Write as _};
 use std::path::Path;
 
 use tcplab_embedded::Collected;
@@ -12,5 +12,5 @@ fn main() -> io::Result<()> {
         files.add_all(folder, &repository.join(folder), ".toml")?;
     }
     files.add("scenario.schema.json".into(), &repository.join("docs/scenario.schema.json"))?;
-    files.pack()
+    io::stdout().write_all(files.pack()?.as_bytes())
 }

@@ -1,7 +1,7 @@
 //! Packs what the program carries: the files of the page, the description of the interface, and the
 //! source of the example programs.
 
-use std::io;
+use std::io::{self, Write as _};
 use std::path::Path;
 
 use tcplab_embedded::Collected;
@@ -13,5 +13,5 @@ fn main() -> io::Result<()> {
     files.add("openapi.json".into(), &repository.join("docs/schemas/ui-openapi.json"))?;
     files.add_all("rust", &repository.join("examples/src/bin"), ".rs")?;
     files.add_all("c", &repository.join("examples/c"), ".c")?;
-    files.pack()
+    io::stdout().write_all(files.pack()?.as_bytes())
 }

@@ -19,7 +19,11 @@ const END: char = '\0';
 
 /// Text files of a repository, for a build script.
 #[derive(Debug, Default)]
-pub struct Collected(BTreeMap<String, String>);
+pub struct Collected {
+    files: BTreeMap<String, String>,
+    /// What cargo is to watch.
+    orders: String,
+}
 
 impl Collected {
     /// Adds a file, which is called `name`.
@@ -32,8 +36,9 @@ impl Collected {
         if text.contains(END) {
             return Err(named(Error::other("has a zero byte")));
         }
-        self.0.insert(name, text);
-        say(&format!("cargo::rerun-if-changed={}", file.display()))
+        self.files.insert(name, text);
+        self.watch(file);
+        Ok(())
     }
 
     /// Adds all files below `folder` whose names end with `ending`, as `place/NAME`.
@@ -42,7 +47,7 @@ impl Collected {
     /// As for [`add`](Self::add).
     pub fn add_all(&mut self, place: &str, folder: &Path, ending: &str) -> io::Result<()> {
         // A file more changes the folder.
-        say(&format!("cargo::rerun-if-changed={}", folder.display()))?;
+        self.watch(folder);
         for entry in fs::read_dir(folder)? {
             let entry = entry?;
             let name = entry.file_name().to_string_lossy().into_owned();
@@ -55,18 +60,20 @@ impl Collected {
         Ok(())
     }
 
-    /// Packs them for [`embedded!`]: the same bytes for the same files.
+    fn watch(&mut self, place: &Path) {
+        self.orders += &format!("cargo::rerun-if-changed={}\n", place.display());
+    }
+
+    /// Packs them for [`embedded!`]: the same bytes for the same files. Returns what the build
+    /// script is to print, so that cargo runs it again when a file changes or is new.
     ///
     /// # Errors
     /// When the file cannot be written.
-    pub fn pack(&self) -> io::Result<()> {
+    pub fn pack(self) -> io::Result<String> {
         let place = env::var_os("OUT_DIR").ok_or_else(|| Error::other("not a build script"))?;
-        fs::write(Path::new(&place).join(FILE), packed(&self.0)?)
+        fs::write(Path::new(&place).join(FILE), packed(&self.files)?)?;
+        Ok(self.orders)
     }
-}
-
-fn say(order: &str) -> io::Result<()> {
-    writeln!(io::stdout(), "{order}")
 }
 
 fn packed(files: &BTreeMap<String, String>) -> io::Result<Vec<u8>> {
@@ -161,8 +168,10 @@ mod tests {
         write("three.md", b"3");
         let mut collected = Collected::default();
         collected.add_all("all", place.path(), ".toml").unwrap();
-        let names: Vec<&String> = collected.0.keys().collect();
+        let names: Vec<&String> = collected.files.keys().collect();
         assert_eq!(names, ["all/in/two.toml", "all/one.toml"]);
+        // Both folders, as a file may be new, and both files.
+        assert_eq!(collected.orders.matches("cargo::rerun-if-changed=").count(), 4);
         for (name, text, why) in [("zero.toml", "a\0b", "zero byte"), ("bytes.toml", "", "UTF-8")] {
             let text = if text.is_empty() { &[0xff][..] } else { text.as_bytes() };
             write(name, text);
