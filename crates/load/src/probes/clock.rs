@@ -6,7 +6,7 @@
 //! sample with the least RTT decides; over a long time the samples with the least RTT of each
 //! window say how fast the offset changes.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// Windows that the drift is taken from.
 const WINDOWS: usize = 64;
@@ -38,7 +38,7 @@ impl Sample {
 }
 
 /// How the server's clock differs from the client's.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Clock {
     /// Server's minus client's clock at the beginning.
     pub offset_ns: i64,

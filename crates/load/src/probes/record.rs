@@ -205,7 +205,7 @@ fn span(nanos: i64) -> Duration {
 }
 
 /// Latencies of a part of the measurement.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Phase {
     /// `idle`, or `under load`.
     pub name: String,
