@@ -7,7 +7,7 @@ use std::net::SocketAddr;
 use std::sync::{LazyLock, Mutex, PoisonError};
 use std::time::Duration;
 
-use tcplab_wire::{Probe, Seen, host_mark};
+use tcplab_units::{Probe, ProbeTimes, host_mark};
 
 /// Sessions that are counted at once. Others are answered and not counted.
 const MOST: usize = 1024;
@@ -47,7 +47,7 @@ impl Sessions {
         now: Duration,
         then: impl Fn() -> Duration,
     ) -> Option<Vec<u8>> {
-        let seen = |counted: Counted| Seen {
+        let seen = |counted: Counted| ProbeTimes {
             received_at: now.as_nanos() as u64,
             sent_at: then().as_nanos() as u64,
             received: counted.received,
@@ -178,8 +178,8 @@ mod tests {
             (ask(8, token), from),
             (ask(7, token), "192.0.2.2:40000"),
             (ask(7, token), "192.0.2.1:40001"),
-            (Probe::Answer { session: 7, number: 0, seen: Seen::default() }, from),
-            (Probe::Welcome { session: 7, token, host: 0, seen: Seen::default() }, from),
+            (Probe::Answer { session: 7, number: 0, seen: ProbeTimes::default() }, from),
+            (Probe::Welcome { session: 7, token, host: 0, seen: ProbeTimes::default() }, from),
         ] {
             assert_eq!(answer(&sessions, probe, from, NOW), None, "{probe:?} from {from}");
         }

@@ -7,8 +7,6 @@
 //!
 //! [`fields`] lists every field of a frame with its place and value, for people who look at bytes.
 //!
-//! [`Probe`] is tcplab's own datagram, which measures latency each way.
-//!
 //! [`offload`] turns what a kernel hands over when it leaves work to the network card
 //! (super-packets, half-made checksums) into the packets a wire would carry.
 
@@ -24,7 +22,6 @@ mod ip;
 mod link;
 pub mod offload;
 mod options;
-mod probe;
 mod repr;
 mod sequence;
 mod tcp;
@@ -44,7 +41,6 @@ pub use icmp::{PortUnreachableRepr, QuotedSegment, TooBigRepr, port_unreachable,
 pub use ip::{Ecn, Fragment, IpPacket, protocol};
 pub use link::LinkType;
 pub use options::{SackBlock, SackBlocks, TcpOption, TcpOptions};
-pub use probe::{PROBE_BYTES, Probe, Seen, host_mark};
 pub use repr::{IpRepr, Ipv4Repr, Ipv6Repr, OptionLayout, TcpRepr};
 pub use sequence::{SeqNumber, SeqUnwrapper};
 pub use tcp::{ChecksumState, TcpPacket};

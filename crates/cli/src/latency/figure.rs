@@ -53,12 +53,19 @@ pub(super) fn svg_of(hosts: &[Measured]) -> String {
     let began = hosts.iter().map(Measured::began_by_server).min().unwrap_or_default();
     let drawing = Drawing { hosts, began, until: until(hosts, began) };
     let loss: Value = |it| (it.sent > 0).then(|| it.lost as f64 * 100.0 / it.sent as f64);
-    let figures = [
-        drawing.chart("Latency there, mean", "ms", &[("", |it| it.there_mean_ms)]),
-        drawing.chart("Latency back, mean", "ms", &[("", |it| it.back_mean_ms)]),
+    let there: Value = |it| it.there_mean_ms;
+    let back: Value = |it| it.back_mean_ms;
+    let mut figures = match hosts {
+        [_] => vec![drawing.chart("Latency, mean", "ms", &[("there", there), ("back", back)])],
+        _ => vec![
+            drawing.chart("Latency there, mean", "ms", &[("", there)]),
+            drawing.chart("Latency back, mean", "ms", &[("", back)]),
+        ],
+    };
+    figures.extend([
         drawing.chart("RTT", "ms", &[("mean", |it| it.rtt_mean_ms), ("max", |it| it.rtt_max_ms)]),
         drawing.chart("Lost probes", "%", &[("", loss)]),
-    ];
+    ]);
     let names: Vec<&str> = hosts.iter().map(|host| host.name.as_str()).collect();
     let title = format!("Latency: {}", visible_line(&names.join(", ")));
     let svg = stacked(&title, &figures);
@@ -93,7 +100,7 @@ impl Drawing<'_> {
                 class,
                 label: self.label(host, what),
                 points: self.points(host, *value),
-                steps: false,
+                steps: unit == "%",
             })
             .collect();
         let view = View { from: instant(0.0), until: instant(self.until), bands: &[] };

@@ -65,7 +65,7 @@ fn config(arguments: &LatencyArguments, target: &str) -> Result<LatencyConfig> {
             address: look_up(address)?,
             direction,
             connections: arguments.connections.unwrap_or(1) as usize,
-            time: time - after,
+            time: time.saturating_sub(after),
             send_buffer: None,
         });
     }

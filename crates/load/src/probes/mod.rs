@@ -15,8 +15,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use serde::Serialize;
-use tcplab_units::Durations;
-use tcplab_wire::{PROBE_BYTES, Probe, host_mark};
+use tcplab_units::{Durations, PROBE_BYTES, Probe, host_mark};
 
 pub use clock::{Clock, Sample};
 use prober::Prober;
@@ -26,10 +25,13 @@ pub use record::{Phase, SeriesPoint};
 use crate::bulk::{BulkConfig, BulkOutcome, bulk};
 use crate::error::{LoadError, system};
 use crate::outcome::seconds;
+use crate::run::{LONGEST_CONNECT, reach};
 
 /// How often a server is asked until it answers, and how long.
 const ASK_AGAIN: Duration = Duration::from_millis(200);
 const ASK_LONGEST: Duration = Duration::from_secs(5);
+/// How long a host may refuse, as its server may be about to start.
+const REFUSED_LONGEST: Duration = Duration::from_secs(1);
 /// The longest wait before progress is reported.
 const LOOK: Duration = Duration::from_millis(100);
 /// Silence after which the server may be another: it is asked for a token.
@@ -131,11 +133,14 @@ pub struct LatencyOutcome {
 /// stop it.
 ///
 /// # Errors
-/// When no server answers, or the data beside cannot be carried.
+/// When no server answers probes, none takes the data beside, or the system refuses a thread.
 pub fn latency(
     config: &LatencyConfig,
     observe: &mut dyn FnMut(&LatencyProgress) -> ControlFlow<()>,
 ) -> Result<LatencyOutcome, LoadError> {
+    for load in config.beside.iter().flat_map(|beside| &beside.loads) {
+        reach(load.address, LONGEST_CONNECT)?;
+    }
     let socket = open(config.address).map_err(system("open a UDP socket"))?;
     let session = random().map_err(system("read /dev/urandom"))?;
     let (token, host) = greet(&socket, config.address, session, observe)?;
@@ -155,7 +160,8 @@ pub fn latency(
     };
     let stop = AtomicBool::new(false);
     let ended = std::thread::scope(|scope| session.run(scope, &stop, observe));
-    let (elapsed, was_stopped, loads) = ended?;
+    let Ended { elapsed, was_stopped, loads } = ended?;
+    let (loads, failed): (Vec<_>, Vec<_>) = loads.into_iter().partition(Result::is_ok);
     let Session { prober, .. } = session;
     let clock = if is_same { Some(Clock::same()) } else { prober.record.clock() };
     let clock = clock.filter(|_| prober.counts.answered > 0);
@@ -181,20 +187,28 @@ pub fn latency(
         clock,
         samples_of_each_way: prober.record.samples(),
         phases: clock.map_or_else(Vec::new, |clock| prober.record.phases(&clock)),
-        loads,
+        loads: loads.into_iter().flatten().collect(),
         series: prober.record.series(&clock.unwrap_or(Clock::same())),
         was_stopped,
-        warnings: clock.map_or_else(Vec::new, |clock| warnings(&prober.record, &clock)),
+        warnings: warnings(
+            &prober.record,
+            clock.as_ref(),
+            failed.into_iter().filter_map(Result::err),
+        ),
     })
 }
 
-fn warnings(record: &Record, clock: &Clock) -> Vec<String> {
-    let least = record.least_way(clock);
+fn warnings(
+    record: &Record,
+    clock: Option<&Clock>,
+    failed: impl Iterator<Item = LoadError>,
+) -> Vec<String> {
     // Threads read the clocks of one host some microseconds apart.
-    let is_negative = least < -20_000;
+    let is_negative = clock.is_some_and(|clock| record.least_way(clock) < -20_000);
     let said = "a clock was set meanwhile, or the hosts' clocks drift unsteadily: latency each way \
                 is wrong, the RTT is right";
-    is_negative.then(|| said.to_owned()).into_iter().collect()
+    let failed = failed.map(|error| format!("the load ended early: {error}"));
+    failed.chain(is_negative.then(|| said.to_owned())).collect()
 }
 
 fn open(address: SocketAddr) -> io::Result<UdpSocket> {
@@ -224,13 +238,22 @@ fn greet(
 ) -> Result<(u64, u64), LoadError> {
     let began = Instant::now();
     let mut buffer = [0; PROBE_BYTES + 1];
-    while began.elapsed() < ASK_LONGEST {
-        // A refusal comes back as an error of a later call; another server may start meanwhile.
+    let mut longest = ASK_LONGEST;
+    while began.elapsed() < longest {
+        // A refusal comes back as an error of a later call.
         let _ = socket.send(&Probe::Hello { session }.bytes());
         let until = Instant::now() + ASK_AGAIN;
         while Instant::now() < until {
             await_datagram(socket, until.saturating_duration_since(Instant::now()));
-            let Ok(length) = socket.recv(&mut buffer) else { continue };
+            let length = match socket.recv(&mut buffer) {
+                Ok(length) => length,
+                Err(error) => {
+                    if error.kind() == ErrorKind::ConnectionRefused {
+                        longest = REFUSED_LONGEST;
+                    }
+                    continue;
+                }
+            };
             if let Some(Probe::Welcome { session: same, token, host, .. }) =
                 Probe::read(&buffer[..length])
                 && same == session
@@ -271,8 +294,13 @@ struct Session<'a> {
     prober: Prober,
 }
 
-/// How long probes were sent, whether it was stopped, and what was carried.
-type Ended = (Duration, bool, Vec<BulkOutcome>);
+/// How a measurement ended.
+struct Ended {
+    /// How long probes were sent.
+    elapsed: Duration,
+    was_stopped: bool,
+    loads: Vec<Result<BulkOutcome, LoadError>>,
+}
 
 type Loads<'scope> = Vec<ScopedJoinHandle<'scope, Result<BulkOutcome, LoadError>>>;
 
@@ -297,7 +325,7 @@ impl Session<'_> {
         self.wait_for_rest();
         let loads: Loads<'_> = loads.transpose()?.unwrap_or_default();
         let loads = loads.into_iter().map(|it| it.join().expect("it does not die"));
-        Ok((elapsed, was_stopped, loads.collect::<Result<_, _>>()?))
+        Ok(Ended { elapsed, was_stopped, loads: loads.collect() })
     }
 
     /// Sends probes until time is over: for how long, and whether it was stopped.

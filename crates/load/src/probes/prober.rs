@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::time::Duration;
 
-use tcplab_wire::{PROBE_BYTES, Probe, Seen};
+use tcplab_units::{PROBE_BYTES, Probe, ProbeTimes};
 
 use super::clock::Sample;
 use super::record::Record;
@@ -106,8 +106,10 @@ impl Prober {
 
     /// Counts probes as lost whose time is over.
     pub(crate) fn expire(&mut self, now: Duration) {
-        let is_over = |it: &mut Waiting| it.sent + self.timeout <= now;
-        while let Some(over) = self.waiting.pop_front_if(is_over) {
+        while let Some(over) = self.waiting.front().copied()
+            && over.sent + self.timeout <= now
+        {
+            self.waiting.pop_front();
             self.first += 1;
             if !over.is_answered {
                 self.counts.lost += 1;
@@ -142,7 +144,7 @@ impl Prober {
         }
     }
 
-    fn answer(&mut self, number: u64, seen: Seen, now: Duration) {
+    fn answer(&mut self, number: u64, seen: ProbeTimes, now: Duration) {
         self.counts.is_uncounted |= seen.received == 0;
         self.note(seen);
         let place = number.checked_sub(self.first).and_then(|it| usize::try_from(it).ok());
@@ -168,7 +170,7 @@ impl Prober {
     }
 
     /// Counts only grow; answers may overtake each other.
-    fn note(&mut self, seen: Seen) {
+    fn note(&mut self, seen: ProbeTimes) {
         let (received, duplicates) = self.counts.now;
         // A server cannot have received more than was sent.
         self.counts.now =
@@ -201,7 +203,7 @@ mod tests {
     fn answer(number: u64, received: u64) -> Probe {
         let received_at = number * 10_000_000 + 3_000_000;
         let sent_at = received_at + 1_000_000;
-        let seen = Seen { received_at, sent_at, received, duplicates: 0 };
+        let seen = ProbeTimes { received_at, sent_at, received, duplicates: 0 };
         Probe::Answer { session: SESSION, number, seen }
     }
 
@@ -258,7 +260,7 @@ mod tests {
     fn restarted_server_is_counted_on() {
         let mut prober = prober(4);
         prober.receive(&answer(0, 1).bytes(), 20 * MS);
-        let seen = Seen::default();
+        let seen = ProbeTimes::default();
         let welcome = Probe::Welcome { session: SESSION, token: 100, host: 0, seen };
         assert!(prober.receive(&welcome.bytes(), 20 * MS));
         prober.receive(&answer(3, 1).bytes(), 40 * MS);

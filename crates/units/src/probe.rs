@@ -37,7 +37,7 @@ pub enum Probe {
         /// The host of the server, as [`host_mark`] makes it.
         host: u64,
         /// The server's times and counts.
-        seen: Seen,
+        seen: ProbeTimes,
     },
     /// The client asks for the time.
     Ask {
@@ -55,13 +55,13 @@ pub enum Probe {
         /// The probe's.
         number: u64,
         /// The server's times and counts.
-        seen: Seen,
+        seen: ProbeTimes,
     },
 }
 
 /// What a server says of its clock and of a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Seen {
+pub struct ProbeTimes {
     /// When it received the datagram, nanoseconds since the Unix epoch by its clock.
     pub received_at: u64,
     /// When it answered.
@@ -78,18 +78,20 @@ impl Probe {
         let bytes: &[u8; PROBE_BYTES] = datagram.try_into().ok()?;
         let (words, _) = bytes.as_chunks::<8>();
         let mut it = words.iter().map(|word| u64::from_be_bytes(*word));
-        let [kind, session, a, b, c, d, e, f] = std::array::from_fn(|_| it.next().unwrap_or(0));
-        let zero = |rest: &[u64]| rest.iter().all(|word| *word == 0);
-        match kind.wrapping_sub(NAME) {
-            0 if zero(&[a, b, c, d, e, f]) => Some(Probe::Hello { session }),
-            1 => {
-                let seen = Seen { received_at: c, sent_at: d, received: e, duplicates: f };
-                Some(Probe::Welcome { session, token: a, host: b, seen })
+        let [kind, session, rest @ ..]: [u64; WORDS] =
+            std::array::from_fn(|_| it.next().unwrap_or(0));
+        let seen = |counts: [u64; 4]| {
+            let [received_at, sent_at, received, duplicates] = counts;
+            ProbeTimes { received_at, sent_at, received, duplicates }
+        };
+        match (kind.wrapping_sub(NAME), rest) {
+            (0, [0, 0, 0, 0, 0, 0]) => Some(Probe::Hello { session }),
+            (1, [token, host, counts @ ..]) => {
+                Some(Probe::Welcome { session, token, host, seen: seen(counts) })
             }
-            2 if zero(&[c, d, e, f]) => Some(Probe::Ask { session, number: a, token: b }),
-            3 if f == 0 => {
-                let seen = Seen { received_at: b, sent_at: c, received: d, duplicates: e };
-                Some(Probe::Answer { session, number: a, seen })
+            (2, [number, token, 0, 0, 0, 0]) => Some(Probe::Ask { session, number, token }),
+            (3, [number, counts @ .., 0]) => {
+                Some(Probe::Answer { session, number, seen: seen(counts) })
             }
             _ => None,
         }
@@ -100,12 +102,12 @@ impl Probe {
         let words: [u64; WORDS] = match *self {
             Probe::Hello { session } => [NAME, session, 0, 0, 0, 0, 0, 0],
             Probe::Welcome { session, token, host, seen } => {
-                let Seen { received_at, sent_at, received, duplicates } = seen;
+                let ProbeTimes { received_at, sent_at, received, duplicates } = seen;
                 [NAME + 1, session, token, host, received_at, sent_at, received, duplicates]
             }
             Probe::Ask { session, number, token } => [NAME + 2, session, number, token, 0, 0, 0, 0],
             Probe::Answer { session, number, seen } => {
-                let Seen { received_at, sent_at, received, duplicates } = seen;
+                let ProbeTimes { received_at, sent_at, received, duplicates } = seen;
                 [NAME + 3, session, number, received_at, sent_at, received, duplicates, 0]
             }
         };
@@ -132,7 +134,7 @@ pub fn host_mark(boot_id: &str, session: u64) -> u64 {
 mod tests {
     use super::*;
 
-    const SEEN: Seen = Seen { received_at: 5, sent_at: 6, received: 7, duplicates: 8 };
+    const SEEN: ProbeTimes = ProbeTimes { received_at: 5, sent_at: 6, received: 7, duplicates: 8 };
     const ALL: [Probe; 4] = [
         Probe::Hello { session: u64::MAX },
         Probe::Welcome { session: 1, token: 2, host: 3, seen: SEEN },
