@@ -17,6 +17,7 @@ pub(crate) fn refuse(command: &Command) -> Result<ExitCode> {
         Command::Bridge(_) => "bridge",
         Command::Server(_) => "server",
         Command::Load(_) => "load",
+        Command::Latency(_) => "latency",
         Command::Doctor(_) => "doctor",
         Command::Kernel(_) => "kernel",
         Command::Bisect(_) => "bisect",

@@ -31,6 +31,8 @@ mod fidelity;
 mod figure;
 #[cfg(target_os = "linux")]
 mod kernel;
+#[cfg(target_os = "linux")]
+mod latency;
 mod live;
 #[cfg(target_os = "linux")]
 mod load;
@@ -123,6 +125,8 @@ fn main() -> ExitCode {
         Command::Server(arguments) => server::server(&arguments),
         #[cfg(target_os = "linux")]
         Command::Load(arguments) => load::load(&arguments),
+        #[cfg(target_os = "linux")]
+        Command::Latency(arguments) => latency::latency(&arguments),
         #[cfg(target_os = "linux")]
         Command::Bisect(arguments) => bisect::bisect(&arguments),
         #[cfg(target_os = "linux")]

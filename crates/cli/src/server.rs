@@ -77,6 +77,7 @@ fn config(arguments: &ServerArguments) -> Config {
         (None, Service::Discard) => Subject::Discard,
         (None, Service::Chargen) => Subject::Chargen,
         (None, Service::Time) => Subject::Time,
+        (None, Service::Latency) => Subject::Latency,
         (None, Service::Users) => Subject::Users,
     };
     let mut design = arguments.design;
@@ -111,6 +112,7 @@ fn subject(config: &Config) -> String {
         Subject::Chargen => "chargen".into(),
         Subject::Http(path) => format!("{} over HTTP", path.display()),
         Subject::Time => "time".into(),
+        Subject::Latency => "latency".into(),
         Subject::Users => "users".into(),
     }
 }

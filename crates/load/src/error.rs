@@ -18,6 +18,12 @@ pub enum LoadError {
         /// The error of the kernel.
         source: io::Error,
     },
+    /// No server answers probes.
+    #[error("no answer to probes from {address} (UDP)")]
+    Silent {
+        /// Who was tried.
+        address: SocketAddr,
+    },
     /// The limit on descriptors is too low.
     #[error("{connections} connections need as many descriptors; the limit is {allowed}")]
     Descriptors {
@@ -61,6 +67,11 @@ impl LoadError {
                 ),
                 _ => None,
             },
+            LoadError::Silent { address } => Some(format!(
+                "start `tcplab server --service latency --address ADDRESS --port {}` on that host, \
+                 and let UDP pass its firewall",
+                address.port()
+            )),
             LoadError::Descriptors { .. } => {
                 Some("raise it with `ulimit -n`, or use fewer connections".into())
             }

@@ -6,6 +6,8 @@
 //! delays all that was due meanwhile, and all of it is seen. A closed loop would send one request
 //! less and report one slow answer ("coordinated omission").
 //!
+//! Probes over UDP measure the latency to a host, each way by itself, also while data is carried.
+//!
 //! Every answer is checked: its status, its length, its content.
 
 mod bulk;
@@ -14,6 +16,7 @@ mod connection;
 mod error;
 mod latency;
 mod outcome;
+mod probes;
 mod reference;
 mod reply;
 mod run;
@@ -27,9 +30,13 @@ pub use config::{Check, Config, Length, Pace, Renewal};
 pub use error::{Fault, LoadError};
 pub use latency::Latencies;
 pub use outcome::{BodySeen, Outcome, Progress};
+pub use probes::{
+    Beside, Clock, LatencyConfig, LatencyOutcome, LatencyProgress, Phase, Sample, SeriesPoint,
+    latency,
+};
 pub use reference::Reference;
 pub use run::run;
-pub use target::{Protocol, Target, TargetError};
+pub use target::{Protocol, Target, TargetError, look_up};
 
 /// For the fuzzer: reads an answer as a client does, cut as `cuts` says, and gives the verdict.
 #[doc(hidden)]

@@ -1,6 +1,6 @@
 //! A load from beginning to end.
 
-use std::net::TcpStream;
+use std::net::{SocketAddr, TcpStream};
 use std::ops::ControlFlow;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -22,6 +22,8 @@ use crate::worker::{Counted, Gauges, Load, Worker};
 const TICK: Duration = Duration::from_millis(100);
 /// Descriptors that are needed beside those of connections.
 const SPARE: u64 = 32;
+/// How long a connection may take before the load begins.
+pub(crate) const LONGEST_CONNECT: Duration = Duration::from_secs(5);
 
 /// Puts the load on its target. `observe` receives several times a second how far it is, and can
 /// break it off, which is no error: what was counted until then is the outcome.
@@ -34,7 +36,7 @@ pub fn run(
     observe: &mut dyn FnMut(&Progress) -> ControlFlow<()>,
 ) -> Result<Outcome, LoadError> {
     check(config)?;
-    reach(config)?;
+    reach(config.target.address, config.timeout.min(LONGEST_CONNECT))?;
     let question = question(config);
     let begin = Instant::now();
     let counted_from = begin + config.warm_up;
@@ -116,9 +118,7 @@ pub(crate) fn check_descriptors(connections: usize) -> Result<(), LoadError> {
 }
 
 /// Whether the server accepts connections.
-fn reach(config: &Config) -> Result<(), LoadError> {
-    let address = config.target.address;
-    let longest = config.timeout.min(Duration::from_secs(5));
+pub(crate) fn reach(address: SocketAddr, longest: Duration) -> Result<(), LoadError> {
     match TcpStream::connect_timeout(&address, longest) {
         Ok(_) => Ok(()),
         Err(source) => Err(LoadError::Unreachable { address, source }),

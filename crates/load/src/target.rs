@@ -89,7 +89,10 @@ fn has_port(authority: &str) -> bool {
 }
 
 /// The first address of a host; IPv4 before IPv6, as servers here listen on 127.0.0.1.
-pub(crate) fn look_up(authority: &str) -> Result<SocketAddr, TargetError> {
+///
+/// # Errors
+/// When the host is not found, or no port is given.
+pub fn look_up(authority: &str) -> Result<SocketAddr, TargetError> {
     let named = |source| TargetError::Name { host: authority.into(), source };
     let mut found: Vec<SocketAddr> = authority.to_socket_addrs().map_err(named)?.collect();
     found.sort_by_key(SocketAddr::is_ipv6);

@@ -87,6 +87,8 @@ documents! {
         "A load test of a server: `tcplab load --json`";
     BULK_DOCUMENT = "tcplab.bulk" 1,
         "A bulk transfer: `tcplab load --json` with an echo or discard service";
+    LATENCY_DOCUMENT = "tcplab.latency" 1,
+        "Latency to a host, each way: `tcplab latency --json`";
     SOCKET_OPTIONS_DOCUMENT = "tcplab.socket-options" 1,
         "Socket options of this machine: `tcplab sockopts --json`";
     METRICS_DOCUMENT = "tcplab.metrics" 1,

@@ -21,6 +21,8 @@ pub enum Subject {
     Http(PathBuf),
     /// UDP only: the client sends its time, the server answers with its own.
     Time,
+    /// UDP only: probes of `tcplab latency` are answered with the times of this host.
+    Latency,
     /// UDP only: the client names a user, the server says whether that user is logged in.
     Users,
 }
@@ -105,7 +107,7 @@ impl Config {
     /// A server on this machine only, on a port that the kernel chooses.
     pub fn new(design: ServerDesign, subject: Subject) -> Config {
         let transport = match subject {
-            Subject::Time | Subject::Users => Transport::Udp,
+            Subject::Time | Subject::Users | Subject::Latency => Transport::Udp,
             _ => Transport::Tcp,
         };
         Config {

@@ -3,7 +3,7 @@
 
 use std::io;
 use std::net::{IpAddr, SocketAddr, UdpSocket};
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use rustix::event::{PollFd, PollFlags};
 use tcplab_units::ServerDesign;
@@ -15,6 +15,7 @@ use crate::counters::{Count, Counters, Slot};
 use crate::design::Queue;
 use crate::error::ServeError;
 use crate::service::chargen;
+use crate::sessions::Sessions;
 use crate::stop::Stop;
 use crate::utmp;
 
@@ -44,8 +45,8 @@ impl Datagrams {
     }
 }
 
-/// A datagram and where it came from.
-type Datagram = (Vec<u8>, SocketAddr);
+/// A datagram, where it came from, and when, since the Unix epoch.
+type Datagram = (Vec<u8>, SocketAddr, Duration);
 
 /// Answers until asked to stop, and then what has arrived by then.
 pub(crate) fn serve(
@@ -55,22 +56,26 @@ pub(crate) fn serve(
     counters: &Counters,
     observer: &mut Observer<'_>,
 ) -> Result<(), ServeError> {
-    let subject = &config.subject;
-    let socket = &datagrams.socket;
+    let replier = Replier {
+        socket: &datagrams.socket,
+        subject: &config.subject,
+        sessions: Sessions::default(),
+    };
+    let socket = replier.socket;
     if config.design != ServerDesign::ThreadPool {
         let slot = counters.slot(0);
-        receive(socket, stop, slot, observer, &mut |datagram, from| {
-            reply(socket, subject, datagram, from, slot);
+        receive(socket, stop, slot, observer, &mut |datagram, from, now| {
+            replier.reply(datagram, from, now, slot);
         });
         return Ok(());
     }
     let queue = Queue::<Datagram>::new(config.workers);
     std::thread::scope(|scope| {
         for worker in 1..=config.workers {
-            let queue = &queue;
+            let (queue, replier) = (&queue, &replier);
             let work = move || {
-                while let Some((datagram, from)) = queue.pop() {
-                    reply(socket, subject, &datagram, from, counters.slot(worker));
+                while let Some((datagram, from, now)) = queue.pop() {
+                    replier.reply(&datagram, from, now, counters.slot(worker));
                 }
             };
             let spawned = std::thread::Builder::new().spawn_scoped(scope, work);
@@ -79,9 +84,9 @@ pub(crate) fn serve(
                 return Err(ServeError::Process { what: "a worker's thread", source });
             }
         }
-        receive(socket, stop, counters.slot(0), observer, &mut |datagram, from| {
+        receive(socket, stop, counters.slot(0), observer, &mut |datagram, from, now| {
             while !queue.wait_for_room() {}
-            queue.push((datagram.to_vec(), from));
+            queue.push((datagram.to_vec(), from, now));
         });
         queue.end();
         Ok(())
@@ -94,7 +99,7 @@ fn receive(
     stop: &Stop,
     slot: Slot<'_>,
     observer: &mut Observer<'_>,
-    take: &mut dyn FnMut(&[u8], SocketAddr),
+    take: &mut dyn FnMut(&[u8], SocketAddr, Duration),
 ) {
     let mut buffer = vec![0; LARGEST];
     observer.report();
@@ -106,7 +111,7 @@ fn receive(
             match socket.recv_from(&mut buffer) {
                 Ok((length, from)) => {
                     slot.add(Count::Received, length as u64);
-                    take(&buffer[..length], from);
+                    take(&buffer[..length], from, since_epoch());
                 }
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 // No datagram; or an ICMP error for an earlier answer.
@@ -119,23 +124,37 @@ fn receive(
     }
 }
 
-fn reply(socket: &UdpSocket, subject: &Subject, datagram: &[u8], from: SocketAddr, slot: Slot<'_>) {
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    let Some(reply) = answer(subject, datagram, from, now) else { return };
-    slot.add(Count::Requests, 1);
-    // What the socket has no room for is lost, as datagrams are.
-    if let Ok(count) = socket.send_to(&reply, from) {
-        slot.add(Count::Sent, count as u64);
+/// What answers need.
+struct Replier<'a> {
+    socket: &'a UdpSocket,
+    subject: &'a Subject,
+    sessions: Sessions,
+}
+
+impl Replier<'_> {
+    /// Answers a datagram that came at `now`.
+    fn reply(&self, datagram: &[u8], from: SocketAddr, now: Duration, slot: Slot<'_>) {
+        let reply = match self.subject {
+            Subject::Latency if is_service(from) => None,
+            Subject::Latency => self.sessions.answer(datagram, from, now, since_epoch),
+            subject => answer(subject, datagram, from, now),
+        };
+        let Some(reply) = reply else { return };
+        slot.add(Count::Requests, 1);
+        // What the socket has no room for is lost, as datagrams are.
+        if let Ok(count) = self.socket.send_to(&reply, from) {
+            slot.add(Count::Sent, count as u64);
+        }
     }
 }
 
+/// The time since the Unix epoch.
+fn since_epoch() -> Duration {
+    SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default()
+}
+
 /// What is answered; `now` is the time since the Unix epoch.
-fn answer(
-    subject: &Subject,
-    datagram: &[u8],
-    from: SocketAddr,
-    now: std::time::Duration,
-) -> Option<Vec<u8>> {
+fn answer(subject: &Subject, datagram: &[u8], from: SocketAddr, now: Duration) -> Option<Vec<u8>> {
     let moment = Moment::at(now.as_secs());
     match subject {
         // Two such services would answer each other for ever (CERT CA-1996-01).
@@ -145,7 +164,7 @@ fn answer(
         // Never more than came, and at most the 512 of RFC 864: an answer that is larger than the
         // question, sent to an address that may be forged, is a weapon.
         Subject::Chargen => Some(chargen::characters(datagram.len().min(512)).to_vec()),
-        Subject::Discard | Subject::Http(_) => None,
+        Subject::Discard | Subject::Http(_) | Subject::Latency => None,
         Subject::Time => {
             let (seconds, micros) = (now.as_secs(), now.subsec_micros());
             Some(format!("{seconds}.{micros:06} {}", moment.daytime()).into_bytes())
@@ -180,8 +199,6 @@ fn is_logged_in(datagram: &[u8]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
-
     use super::*;
 
     #[test]

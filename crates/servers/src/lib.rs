@@ -32,6 +32,7 @@ mod output;
 mod pump;
 mod server;
 mod service;
+mod sessions;
 mod stop;
 mod sys;
 mod utmp;

@@ -95,7 +95,9 @@ fn check(config: &Config) -> Result<(), ServeError> {
     }
     match (&config.subject, config.transport) {
         (Subject::Http(_), Transport::Udp) => invalid("HTTP/1.1 needs TCP: leave out --udp"),
-        (Subject::Time | Subject::Users, Transport::Tcp) => invalid("this service is UDP only"),
+        (Subject::Time | Subject::Users | Subject::Latency, Transport::Tcp) => {
+            invalid("this service is UDP only")
+        }
         (_, Transport::Udp) if !datagrams::DESIGNS.contains(&config.design) => {
             invalid("a UDP server has the design `iterative` or `thread-pool`")
         }
@@ -114,6 +116,8 @@ fn service(subject: &Subject) -> Result<Arc<dyn Service>, ServeError> {
                 .map_err(|source| ServeError::Content { path: path.into(), source })?;
             Arc::new(Http::new(Arc::new(disk)))
         }
-        Subject::Time | Subject::Users => unreachable!("check() refused them over TCP"),
+        Subject::Time | Subject::Users | Subject::Latency => {
+            unreachable!("check() refused them over TCP")
+        }
     })
 }

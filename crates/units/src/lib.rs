@@ -6,6 +6,8 @@
 //! `24 Mbit/s`, `10 MB`, `0.3 %`. Prefixes are decimal (SI): 1 kB is 1,000 B; binary ones are
 //! spelled out (`1 KiB` is 1,024 B). Other ways to write units are read too (`10M`, `10Mbps`,
 //! `64KB`); what could mean two things is refused with both.
+//!
+//! [`Probe`] is the datagram that `tcplab latency` and its server exchange.
 
 mod bytes;
 mod csv_field;
@@ -16,6 +18,7 @@ pub mod number;
 mod offset;
 mod parse;
 mod probability;
+mod probe;
 mod rate;
 mod rng;
 pub mod rounded;
@@ -32,6 +35,7 @@ pub use endpoint::Endpoint;
 pub use offset::Offset;
 pub use parse::{NUMBER_PATTERN, UnitError};
 pub use probability::Probability;
+pub use probe::{PROBE_BYTES, Probe, ProbeTimes, host_mark};
 pub use rate::Rate;
 pub use rng::Rng;
 pub use server_design::ServerDesign;

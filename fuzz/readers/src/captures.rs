@@ -7,7 +7,7 @@ use tcplab_trace::{
     Ack, Analyzer, Connection, Explanations, Filter, Flow, FlowId, Frame, Segment, Sink, Trace,
     ladder, listing,
 };
-use tcplab_units::Span;
+use tcplab_units::{Probe, Span};
 use tcplab_wire::{FrameView, LinkType, TcpPacket};
 
 /// More of what a compressed file holds is not read: a small file may unfold to any size.
@@ -70,6 +70,9 @@ fn readable(bytes: &[u8]) -> (u64, bool) {
 
 /// One frame: two bytes say of what link, two how much longer it was, the rest is the frame.
 pub(crate) fn wire(bytes: &[u8]) {
+    if let Some(probe) = Probe::read(bytes) {
+        assert_eq!(probe.bytes(), bytes);
+    }
     let [link_low, link_high, more_low, more_high, frame @ ..] = bytes else { return };
     let link = LinkType::from_number(u16::from_le_bytes([*link_low, *link_high]));
     let more = u32::from(u16::from_le_bytes([*more_low, *more_high]));

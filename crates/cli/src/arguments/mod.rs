@@ -13,6 +13,7 @@ mod expectation;
 mod fidelity;
 mod json;
 mod kernel;
+mod latency;
 mod live;
 mod load;
 mod manual;
@@ -48,6 +49,7 @@ pub(crate) use expectation::{Amount, Expectation, Measure};
 pub(crate) use fidelity::FidelityArguments;
 pub(crate) use json::{JsonArguments, RUNS, ResultArguments};
 pub(crate) use kernel::{BuildArguments, KernelArguments, KernelCommand};
+pub(crate) use latency::{ClockChoice, LatencyArguments};
 pub(crate) use live::{LineMode, LiveMode};
 pub(crate) use load::{BulkDirection, LoadArguments};
 pub(crate) use manual::{CompletionsArguments, ManArguments, Shell};
@@ -231,6 +233,13 @@ pub(crate) enum Command {
     /// Measures connect time, latency (first byte of an answer), response time (last byte) and data
     /// rate, counts errors by kind, and checks the content of every answer.
     Load(LoadArguments),
+    /// Measure latency to a host, each way by itself
+    ///
+    /// Sends small datagrams to `tcplab server --service latency` on the other host, for seconds or
+    /// for days, also while data is carried or other programs run. Prints RTT, latency and loss
+    /// there and back, idle and under load, and how exact each way is. --together puts what several
+    /// hosts measured into one figure.
+    Latency(Box<LatencyArguments>),
     /// Build, list and remove kernels for virtual time
     ///
     /// An image is the Linux kernel of a version that you choose, as a program without privileges

@@ -12,6 +12,8 @@ Examples:
   tcplab server --file index.html                      serve one file over HTTP
   tcplab server --service echo --design fork           fork a process for each connection
   tcplab server --service time --port 5194             exchange times in datagrams
+  tcplab server --service latency --address 0.0.0.0 --port 5195
+                                                       answer `tcplab latency` on other hosts
   tcplab load http://127.0.0.1:PORT/                   load-test it (port as printed)
 
 SIGINT or SIGTERM stops the server after it has answered all open and waiting connections
@@ -89,6 +91,8 @@ pub(crate) enum Service {
     Chargen,
     /// Exchange times in datagrams
     Time,
+    /// Answer the datagrams of `tcplab latency` with this host's times
+    Latency,
     /// Answer in datagrams whether a user is logged in
     Users,
 }

@@ -214,7 +214,7 @@ fn gbit(bytes: u64, seconds: f64) -> f64 {
 }
 
 /// A changing line on a terminal, elsewhere a line per second.
-struct Display {
+pub(crate) struct Display {
     is_quiet: bool,
     /// Whether each line stays, as in a log.
     is_log: bool,
@@ -223,13 +223,13 @@ struct Display {
 }
 
 impl Display {
-    fn new(is_quiet: bool, mode: Option<LiveMode>) -> Display {
+    pub(crate) fn new(is_quiet: bool, mode: Option<LiveMode>) -> Display {
         let is_log = mode == Some(LiveMode::Plain);
         Display { is_quiet, is_log, line: LiveLine::new(), shown: 0 }
     }
 
     /// Shows the progress once per second.
-    fn show(&mut self, elapsed: Duration, line: impl FnOnce() -> String) {
+    pub(crate) fn show(&mut self, elapsed: Duration, line: impl FnOnce() -> String) {
         if self.is_quiet || elapsed.as_secs() == self.shown {
             return;
         }
@@ -237,7 +237,7 @@ impl Display {
         if self.is_log { print_note(&line()) } else { self.line.show(&line()) }
     }
 
-    fn clear(&self) {
+    pub(crate) fn clear(&self) {
         if self.shown > 0 && !self.is_log {
             self.line.clear();
         }

@@ -17,6 +17,7 @@ mod findings;
 mod home;
 mod index;
 mod kernels;
+mod latency;
 mod limited;
 mod live;
 mod manual;

@@ -15,6 +15,7 @@ mod frames;
 mod full;
 mod interfaces;
 mod interrupted;
+mod latency;
 mod leftovers;
 mod load;
 mod netem;

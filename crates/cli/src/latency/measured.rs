@@ -1,0 +1,108 @@
+//! What hosts measured, read from `tcplab latency --json=FILE`.
+
+use std::fs::File;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, bail};
+use serde::Deserialize;
+use tcplab_load::{Clock, Phase, SeriesPoint};
+use tcplab_quantities::LATENCY_DOCUMENT;
+
+/// Longer files are no results; these have at most 4,096 points.
+const LONGEST: u64 = 16 << 20;
+
+/// What one host measured.
+#[derive(Debug, Clone, Deserialize)]
+pub(super) struct Measured {
+    /// What to call it.
+    #[serde(skip)]
+    pub(super) name: String,
+    pub(super) began_unix_ns: i64,
+    pub(super) clock: Option<Clock>,
+    pub(super) phases: Vec<Phase>,
+    pub(super) series: Vec<SeriesPoint>,
+}
+
+#[derive(Deserialize)]
+struct Header {
+    schema: String,
+    version: u64,
+}
+
+impl Measured {
+    /// When it began by the server's clock, nanoseconds since the Unix epoch.
+    pub(super) fn began_by_server(&self) -> i64 {
+        self.began_unix_ns.saturating_add(self.clock.map_or(0, |clock| clock.offset_ns))
+    }
+}
+
+/// Reads results; each is called by the name of its file.
+///
+/// # Errors
+/// If a file cannot be read, or is no result with answered probes.
+pub(super) fn read_all(places: &[PathBuf]) -> Result<Vec<Measured>> {
+    places.iter().map(|place| read(place)).collect()
+}
+
+fn read(place: &Path) -> Result<Measured> {
+    let shown = place.display();
+    let mut text = String::new();
+    let file = File::open(place).with_context(|| format!("cannot read {shown}"))?;
+    let read = file.take(LONGEST + 1).read_to_string(&mut text);
+    read.with_context(|| format!("cannot read {shown}"))?;
+    let wrong = || format!("{shown} is not a result of `tcplab latency --json={shown}`");
+    if text.len() as u64 > LONGEST {
+        bail!("{}: it is too long", wrong());
+    }
+    let header: Header = serde_json::from_str(&text).with_context(wrong)?;
+    if (header.schema.as_str(), header.version)
+        != (LATENCY_DOCUMENT.schema, LATENCY_DOCUMENT.version)
+    {
+        bail!("{}", wrong());
+    }
+    let mut measured: Measured = serde_json::from_str(&text).with_context(wrong)?;
+    if measured.clock.is_none() {
+        bail!("{shown} has no answered probe: measure again");
+    }
+    if !measured.series.iter().all(|point| (0.0..1e9).contains(&point.at_seconds)) {
+        bail!("{}: its times are wrong", wrong());
+    }
+    measured.name = place.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+    Ok(measured)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    #[test]
+    fn other_files_are_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let place = folder.path().join("a.json");
+        let good = r#"{"schema": "tcplab.latency", "version": 1, "began_unix_ns": 5,
+            "clock": {"offset_ns": 7, "bound_ns": 1, "drift_ppb": null, "drift_bound_ppb": null,
+            "is_same": false}, "phases": [], "series": [{"at_seconds": 0.0, "sent": 1, "lost": 1,
+            "rtt_min_ms": null, "rtt_mean_ms": null, "rtt_max_ms": null, "there_mean_ms": null,
+            "back_mean_ms": null}]}"#;
+        let read = |text: &str| {
+            std::fs::write(&place, text).unwrap();
+            super::read(&place).map_err(|error| format!("{error:#}"))
+        };
+        let measured = read(good).unwrap();
+        assert_eq!((measured.name.as_str(), measured.began_by_server()), ("a", 12));
+        for (bad, why) in [
+            ("", "is not a result"),
+            ("[]", "is not a result"),
+            (&good.replace("tcplab.latency", "tcplab.load"), "is not a result"),
+            (&good.replace("\"version\": 1", "\"version\": 2"), "is not a result"),
+            (&good.replace("\"at_seconds\": 0.0", "\"at_seconds\": -1e300"), "its times are wrong"),
+            (&good[..200], "is not a result"),
+        ] {
+            let said = read(bad).unwrap_err();
+            assert!(said.contains(why), "{bad}: {said}");
+        }
+        let none = Path::new("/no/such/file");
+        assert!(format!("{:#}", super::read(none).unwrap_err()).contains("cannot read"));
+    }
+}

@@ -1,0 +1,136 @@
+//! `tcplab latency`.
+
+mod figure;
+mod measured;
+mod shown;
+
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use anyhow::Result;
+use tcplab_load::{
+    Beside, BulkConfig, Direction, LatencyConfig, LatencyOutcome, LatencyProgress, look_up,
+};
+use tcplab_quantities::LATENCY_DOCUMENT;
+
+use crate::arguments::{ClockChoice, LatencyArguments};
+use crate::exit::FAILED;
+use crate::load::Display;
+use crate::output::{answer, answer_or_json, check_output, print_note, write_file};
+use crate::progress::unless_stopped;
+use crate::signals::stop_on_signals;
+use measured::Measured;
+
+pub(crate) fn latency(arguments: &LatencyArguments) -> Result<ExitCode> {
+    for place in [&arguments.csv, &arguments.svg].into_iter().flatten() {
+        check_output(place)?;
+    }
+    if !arguments.together.is_empty() {
+        let hosts = measured::read_all(&arguments.together)?;
+        answer(&shown::together(&hosts))?;
+        write_files(arguments, &hosts)?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let target = arguments.target.as_deref().unwrap_or_default();
+    let config = config(arguments, target)?;
+    let stop = Arc::new(AtomicBool::new(false));
+    stop_on_signals(&stop)?;
+    let mut display = Display::new(arguments.quiet, None);
+    let outcome = tcplab_load::latency(&config, &mut |progress| {
+        display.show(progress.elapsed, || line(progress));
+        unless_stopped(&stop)
+    });
+    display.clear();
+    let outcome = outcome?;
+    answer_or_json(&LATENCY_DOCUMENT, &arguments.json, &outcome, || {
+        shown::table(target, &outcome)
+    })?;
+    for warning in &outcome.warnings {
+        print_note(&format!("tcplab: warning: {warning}"));
+    }
+    write_files(arguments, &[of(target, &outcome)])?;
+    Ok(if outcome.answered > 0 { ExitCode::SUCCESS } else { ExitCode::from(FAILED) })
+}
+
+fn config(arguments: &LatencyArguments, target: &str) -> Result<LatencyConfig> {
+    let time = arguments.duration.to_std();
+    let after = arguments.idle.map_or(time / 2, |it| it.to_std().min(time));
+    let asked =
+        [(&arguments.upload, Direction::Upload), (&arguments.download, Direction::Download)];
+    let mut loads = Vec::new();
+    for (address, direction) in asked {
+        let Some(address) = address else { continue };
+        loads.push(BulkConfig {
+            address: look_up(address)?,
+            direction,
+            connections: arguments.connections.unwrap_or(1) as usize,
+            time: time.saturating_sub(after),
+            send_buffer: None,
+        });
+    }
+    Ok(LatencyConfig {
+        address: look_up(target)?,
+        interval: arguments.interval.to_std(),
+        time,
+        timeout: arguments.timeout.to_std(),
+        same_clock: match arguments.clocks {
+            ClockChoice::Auto => None,
+            ClockChoice::Same => Some(true),
+            ClockChoice::Separate => Some(false),
+        },
+        beside: (!loads.is_empty()).then_some(Beside { after, loads }),
+    })
+}
+
+fn line(progress: &LatencyProgress) -> String {
+    let LatencyProgress { elapsed, sent, lost, rtt, is_loaded } = progress;
+    let [p50, p99] = [rtt.p50, rtt.p99].map(|nanos| nanos as f64 / 1e6);
+    let load = if *is_loaded { "  under load" } else { "" };
+    format!(
+        "{:.0} s  {sent} probes, {lost} lost  RTT median {p50:.3} ms, p99 {p99:.3} ms{load}",
+        elapsed.as_secs_f64()
+    )
+}
+
+fn of(target: &str, outcome: &LatencyOutcome) -> Measured {
+    Measured {
+        name: target.into(),
+        began_unix_ns: outcome.began_unix_ns,
+        clock: outcome.clock,
+        phases: outcome.phases.clone(),
+        series: outcome.series.clone(),
+    }
+}
+
+fn write_files(arguments: &LatencyArguments, hosts: &[Measured]) -> Result<()> {
+    if let Some(place) = &arguments.csv {
+        write_file(place, &figure::csv_of(hosts))?;
+    }
+    if let Some(place) = &arguments.svg {
+        write_file(place, &figure::svg_of(hosts))?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use tcplab_units::Durations;
+
+    use super::*;
+
+    #[test]
+    fn progress_line_says_losses_and_load() {
+        let progress = LatencyProgress {
+            elapsed: Duration::from_secs(3),
+            sent: 300,
+            lost: 2,
+            rtt: Durations { p50: 1_500_000, p99: 20_000_000, ..Durations::default() },
+            is_loaded: true,
+        };
+        let said = "3 s  300 probes, 2 lost  RTT median 1.500 ms, p99 20.000 ms  under load";
+        assert_eq!(line(&progress), said);
+    }
+}

@@ -1,0 +1,438 @@
+//! Latency to a host that answers probes over UDP, each way by itself, idle and while data is
+//! carried over TCP.
+
+mod clock;
+mod prober;
+mod record;
+
+use std::fs::File;
+use std::io::{self, ErrorKind, Read};
+use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
+use std::ops::ControlFlow;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::{Builder, Scope, ScopedJoinHandle};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use serde::Serialize;
+use tcplab_units::{Durations, PROBE_BYTES, Probe, host_mark};
+
+pub use clock::{Clock, Sample};
+use prober::Prober;
+use record::Record;
+pub use record::{Phase, SeriesPoint};
+
+use crate::bulk::{BulkConfig, BulkOutcome, bulk};
+use crate::error::{LoadError, system};
+use crate::outcome::seconds;
+use crate::run::{LONGEST_CONNECT, reach};
+
+/// How often a server is asked until it answers, and how long.
+const ASK_AGAIN: Duration = Duration::from_millis(200);
+const ASK_LONGEST: Duration = Duration::from_secs(5);
+/// How long a host may refuse, as its server may be about to start.
+const REFUSED_LONGEST: Duration = Duration::from_secs(1);
+/// The longest wait before progress is reported.
+const LOOK: Duration = Duration::from_millis(100);
+/// Silence after which the server may be another: it is asked for a token.
+const SILENCE: Duration = Duration::from_secs(2);
+/// A schedule that is this far behind is left: the machine slept.
+const ASLEEP: Duration = Duration::from_secs(1);
+
+/// The configuration of a measurement.
+#[derive(Debug, Clone)]
+pub struct LatencyConfig {
+    /// A server of the service `latency`.
+    pub address: SocketAddr,
+    /// Between two probes.
+    pub interval: Duration,
+    /// How long probes are sent.
+    pub time: Duration,
+    /// When a probe without an answer counts as lost.
+    pub timeout: Duration,
+    /// Whether both hosts have one clock; found out where it is not said.
+    pub same_clock: Option<bool>,
+    /// What is carried meanwhile.
+    pub beside: Option<Beside>,
+}
+
+/// Data that is carried while probes are sent.
+#[derive(Debug, Clone)]
+pub struct Beside {
+    /// When it begins.
+    pub after: Duration,
+    /// Each by its own threads.
+    pub loads: Vec<BulkConfig>,
+}
+
+/// How far a measurement is.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LatencyProgress {
+    /// Since the beginning.
+    pub elapsed: Duration,
+    /// Probes sent.
+    pub sent: u64,
+    /// Of these, lost.
+    pub lost: u64,
+    /// RTTs so far.
+    pub rtt: Durations,
+    /// Whether data is carried.
+    pub is_loaded: bool,
+}
+
+/// What a measurement came to.
+#[derive(Debug, Clone, Serialize)]
+pub struct LatencyOutcome {
+    /// The server.
+    pub address: SocketAddr,
+    /// When it began by the client's clock, nanoseconds since the Unix epoch.
+    pub began_unix_ns: i64,
+    /// How long probes were sent.
+    #[serde(serialize_with = "seconds", rename = "elapsed_seconds")]
+    pub elapsed: Duration,
+    /// Between two probes.
+    #[serde(serialize_with = "seconds", rename = "interval_seconds")]
+    pub interval: Duration,
+    /// Probes sent.
+    pub sent: u64,
+    /// Probes answered in time.
+    pub answered: u64,
+    /// Probes without an answer in time.
+    pub lost: u64,
+    /// Of these, lost on their way to the server; none if the server did not count.
+    pub lost_there: Option<u64>,
+    /// Of these, whose answers were lost or late.
+    pub lost_back: Option<u64>,
+    /// Answers after the timeout.
+    pub late: u64,
+    /// Answers that came after one to a later probe.
+    pub reordered: u64,
+    /// Answers that came more than once, for whatever way.
+    pub duplicates: u64,
+    /// Probes that arrived at the server more than once.
+    pub duplicates_there: Option<u64>,
+    /// Datagrams that are no answers to these probes.
+    pub ignored: u64,
+    /// The server's clock; none if nothing was answered.
+    pub clock: Option<Clock>,
+    /// Samples that the quantiles of each way are taken from.
+    pub samples_of_each_way: u64,
+    /// Latencies, idle and under load.
+    pub phases: Vec<Phase>,
+    /// What was carried meanwhile.
+    pub loads: Vec<BulkOutcome>,
+    /// Over time.
+    pub series: Vec<SeriesPoint>,
+    /// Whether it was interrupted.
+    pub was_stopped: bool,
+    /// What makes the figures doubtful.
+    pub warnings: Vec<String>,
+}
+
+/// Sends probes until time is over. `observe` gets the progress several times a second, and can
+/// stop it.
+///
+/// # Errors
+/// When no server answers probes, none takes the data beside, or the system refuses a thread.
+pub fn latency(
+    config: &LatencyConfig,
+    observe: &mut dyn FnMut(&LatencyProgress) -> ControlFlow<()>,
+) -> Result<LatencyOutcome, LoadError> {
+    for load in config.beside.iter().flat_map(|beside| &beside.loads) {
+        reach(load.address, LONGEST_CONNECT)?;
+    }
+    let socket = open(config.address).map_err(system("open a UDP socket"))?;
+    let session = random().map_err(system("read /dev/urandom"))?;
+    let (token, host) = greet(&socket, config.address, session, observe)?;
+    let boot = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
+    let is_same = config.same_clock.unwrap_or(host != 0 && host == host_mark(&boot, session));
+    let since_epoch = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    let began = Instant::now();
+    let began_unix_ns = i64::try_from(since_epoch.as_nanos()).unwrap_or(i64::MAX);
+    let loaded_from = config.beside.as_ref().map(|beside| beside.after);
+    let record = Record::new(config.interval, loaded_from);
+    let mut session = Session {
+        config,
+        socket,
+        began,
+        heard: Duration::ZERO,
+        prober: Prober::new((session, token), config.timeout, began_unix_ns, record),
+    };
+    let stop = AtomicBool::new(false);
+    let ended = std::thread::scope(|scope| session.run(scope, &stop, observe));
+    let Ended { elapsed, was_stopped, loads } = ended?;
+    let (loads, failed): (Vec<_>, Vec<_>) = loads.into_iter().partition(Result::is_ok);
+    let Session { prober, .. } = session;
+    let clock = if is_same { Some(Clock::same()) } else { prober.record.clock() };
+    let clock = clock.filter(|_| prober.counts.answered > 0);
+    let counts = prober.counts;
+    let arrived = counts.arrived();
+    let lost_there = arrived.map(|(received, _)| prober.sent().saturating_sub(received));
+    let lost_there = lost_there.map(|it| it.min(counts.lost));
+    Ok(LatencyOutcome {
+        address: config.address,
+        began_unix_ns,
+        elapsed,
+        interval: config.interval,
+        sent: prober.sent(),
+        answered: counts.answered,
+        lost: counts.lost,
+        lost_there,
+        lost_back: lost_there.map(|there| counts.lost - there),
+        late: counts.late,
+        reordered: counts.reordered,
+        duplicates: counts.duplicates,
+        duplicates_there: arrived.map(|(_, duplicates)| duplicates),
+        ignored: counts.ignored,
+        clock,
+        samples_of_each_way: prober.record.samples(),
+        phases: clock.map_or_else(Vec::new, |clock| prober.record.phases(&clock)),
+        loads: loads.into_iter().flatten().collect(),
+        series: prober.record.series(&clock.unwrap_or(Clock::same())),
+        was_stopped,
+        warnings: warnings(
+            &prober.record,
+            clock.as_ref(),
+            failed.into_iter().filter_map(Result::err),
+        ),
+    })
+}
+
+fn warnings(
+    record: &Record,
+    clock: Option<&Clock>,
+    failed: impl Iterator<Item = LoadError>,
+) -> Vec<String> {
+    // Threads read the clocks of one host some microseconds apart.
+    let is_negative = clock.is_some_and(|clock| record.least_way(clock) < -20_000);
+    let said = "a clock was set meanwhile, or the hosts' clocks drift unsteadily: latency each way \
+                is wrong, the RTT is right";
+    let failed = failed.map(|error| format!("the load ended early: {error}"));
+    failed.chain(is_negative.then(|| said.to_owned())).collect()
+}
+
+fn open(address: SocketAddr) -> io::Result<UdpSocket> {
+    let local: SocketAddr = match address {
+        SocketAddr::V4(_) => (Ipv4Addr::UNSPECIFIED, 0).into(),
+        SocketAddr::V6(_) => (Ipv6Addr::UNSPECIFIED, 0).into(),
+    };
+    let socket = UdpSocket::bind(local)?;
+    // The kernel then drops what comes from elsewhere.
+    socket.connect(address)?;
+    socket.set_nonblocking(true)?;
+    Ok(socket)
+}
+
+fn random() -> io::Result<u64> {
+    let mut bytes = [0; 8];
+    File::open("/dev/urandom")?.read_exact(&mut bytes)?;
+    Ok(u64::from_ne_bytes(bytes))
+}
+
+/// Asks for a token: gives it and the mark of the server's host.
+fn greet(
+    socket: &UdpSocket,
+    address: SocketAddr,
+    session: u64,
+    observe: &mut dyn FnMut(&LatencyProgress) -> ControlFlow<()>,
+) -> Result<(u64, u64), LoadError> {
+    let began = Instant::now();
+    let mut buffer = [0; PROBE_BYTES + 1];
+    let mut longest = ASK_LONGEST;
+    while began.elapsed() < longest {
+        // A refusal comes back as an error of a later call.
+        let _ = socket.send(&Probe::Hello { session }.bytes());
+        let until = Instant::now() + ASK_AGAIN;
+        while Instant::now() < until {
+            await_datagram(socket, until.saturating_duration_since(Instant::now()));
+            let length = match socket.recv(&mut buffer) {
+                Ok(length) => length,
+                Err(error) => {
+                    if error.kind() == ErrorKind::ConnectionRefused {
+                        longest = REFUSED_LONGEST;
+                    }
+                    continue;
+                }
+            };
+            if let Some(Probe::Welcome { session: same, token, host, .. }) =
+                Probe::read(&buffer[..length])
+                && same == session
+            {
+                return Ok((token, host));
+            }
+        }
+        let nothing = LatencyProgress {
+            elapsed: Duration::ZERO,
+            sent: 0,
+            lost: 0,
+            rtt: Durations::default(),
+            is_loaded: false,
+        };
+        if observe(&nothing).is_break() {
+            break;
+        }
+    }
+    Err(LoadError::Silent { address })
+}
+
+/// Waits for a datagram, at most so long.
+fn await_datagram(socket: &UdpSocket, longest: Duration) {
+    let timeout = Timespec {
+        tv_sec: longest.as_secs().min(3_600).cast_signed(),
+        tv_nsec: longest.subsec_nanos().into(),
+    };
+    // A signal ends the wait early, which does no harm.
+    let _ = poll(&mut [PollFd::new(socket, PollFlags::IN)], Some(&timeout));
+}
+
+struct Session<'a> {
+    config: &'a LatencyConfig,
+    socket: UdpSocket,
+    began: Instant,
+    /// When something was received.
+    heard: Duration,
+    prober: Prober,
+}
+
+/// How a measurement ended.
+struct Ended {
+    /// How long probes were sent.
+    elapsed: Duration,
+    was_stopped: bool,
+    loads: Vec<Result<BulkOutcome, LoadError>>,
+}
+
+type Loads<'scope> = Vec<ScopedJoinHandle<'scope, Result<BulkOutcome, LoadError>>>;
+
+impl Session<'_> {
+    fn run<'scope>(
+        &mut self,
+        scope: &'scope Scope<'scope, '_>,
+        stop: &'scope AtomicBool,
+        observe: &mut dyn FnMut(&LatencyProgress) -> ControlFlow<()>,
+    ) -> Result<Ended, LoadError> {
+        let mut loads = None;
+        let probed = self.probe(observe, &mut |session| {
+            if let Some(beside) = &session.config.beside
+                && loads.is_none()
+                && session.began.elapsed() >= beside.after
+            {
+                loads = Some(start(scope, stop, &beside.loads));
+            }
+        });
+        let (elapsed, was_stopped) = probed;
+        stop.store(true, Ordering::Relaxed);
+        self.wait_for_rest();
+        let loads: Loads<'_> = loads.transpose()?.unwrap_or_default();
+        let loads = loads.into_iter().map(|it| it.join().expect("it does not die"));
+        Ok(Ended { elapsed, was_stopped, loads: loads.collect() })
+    }
+
+    /// Sends probes until time is over: for how long, and whether it was stopped.
+    fn probe(
+        &mut self,
+        observe: &mut dyn FnMut(&LatencyProgress) -> ControlFlow<()>,
+        begin_load: &mut dyn FnMut(&Session<'_>),
+    ) -> (Duration, bool) {
+        let LatencyConfig { interval, time, .. } = *self.config;
+        let (mut due, mut shown, mut asked) = (Duration::ZERO, Duration::ZERO, Duration::ZERO);
+        loop {
+            begin_load(self);
+            let now = self.began.elapsed();
+            if now >= time {
+                return (now, false);
+            }
+            if now >= due {
+                due = if now > due + ASLEEP { now } else { due } + interval;
+                let sent = self.began.elapsed();
+                let probe = self.prober.probe(sent);
+                // What cannot be sent is lost.
+                let _ = self.socket.send(&probe);
+            }
+            if now > self.heard.max(asked) + SILENCE {
+                asked = now;
+                let _ = self.socket.send(&self.prober.hello());
+            }
+            self.receive();
+            self.prober.expire(self.began.elapsed());
+            let now = self.began.elapsed();
+            if now >= shown + LOOK {
+                shown = now;
+                if observe(&self.progress(now)).is_break() {
+                    return (now, true);
+                }
+            }
+            let next = due.min(time).min(shown + LOOK).saturating_sub(now);
+            await_datagram(&self.socket, next);
+        }
+    }
+
+    /// Takes what has arrived; says whether there was a welcome.
+    fn receive(&mut self) -> bool {
+        let mut is_welcome = false;
+        let mut buffer = [0; PROBE_BYTES + 1];
+        loop {
+            match self.socket.recv(&mut buffer) {
+                Ok(length) => {
+                    let now = self.began.elapsed();
+                    self.heard = now;
+                    is_welcome |= self.prober.receive(&buffer[..length], now);
+                }
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                // Nothing more; or an ICMP error for an earlier probe, which is lost then.
+                Err(_) => return is_welcome,
+            }
+        }
+    }
+
+    /// Waits for the last answers, and asks the server what has arrived.
+    fn wait_for_rest(&mut self) {
+        let until = self.began.elapsed() + self.config.timeout;
+        while !self.prober.is_done() && self.began.elapsed() < until {
+            await_datagram(&self.socket, LOOK.min(until.saturating_sub(self.began.elapsed())));
+            self.receive();
+        }
+        self.prober.expire(Duration::MAX);
+        for _ in 0..5 {
+            let _ = self.socket.send(&self.prober.hello());
+            let until = Instant::now() + ASK_AGAIN;
+            while Instant::now() < until {
+                await_datagram(&self.socket, until.saturating_duration_since(Instant::now()));
+                if self.receive() {
+                    return;
+                }
+            }
+        }
+    }
+
+    fn progress(&self, elapsed: Duration) -> LatencyProgress {
+        let beside = self.config.beside.as_ref();
+        LatencyProgress {
+            elapsed,
+            sent: self.prober.sent(),
+            lost: self.prober.counts.lost,
+            rtt: self.prober.record.rtts(),
+            is_loaded: beside.is_some_and(|beside| elapsed >= beside.after),
+        }
+    }
+}
+
+/// Starts to carry data.
+fn start<'scope>(
+    scope: &'scope Scope<'scope, '_>,
+    stop: &'scope AtomicBool,
+    loads: &[BulkConfig],
+) -> Result<Loads<'scope>, LoadError> {
+    let each = loads.iter().cloned().map(|load| {
+        let carry = move || {
+            bulk(&load, &mut |_, _| {
+                if stop.load(Ordering::Relaxed) {
+                    return ControlFlow::Break(());
+                }
+                ControlFlow::Continue(())
+            })
+        };
+        Builder::new().spawn_scoped(scope, carry).map_err(|source| LoadError::Process { source })
+    });
+    each.collect()
+}

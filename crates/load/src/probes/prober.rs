@@ -1,0 +1,279 @@
+//! Which probes are on their way, and what answers to them mean. Without clock and socket.
+
+use std::collections::VecDeque;
+use std::time::Duration;
+
+use tcplab_units::{PROBE_BYTES, Probe, ProbeTimes};
+
+use super::clock::Sample;
+use super::record::Record;
+
+/// Counts of probes and answers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Counts {
+    pub(crate) answered: u64,
+    /// Without an answer in time.
+    pub(crate) lost: u64,
+    /// Answers after the timeout, or once more after it.
+    pub(crate) late: u64,
+    /// Answers that came once more.
+    pub(crate) duplicates: u64,
+    /// Answers that came after one to a later probe.
+    pub(crate) reordered: u64,
+    /// Datagrams that are no answer to a probe of this session.
+    pub(crate) ignored: u64,
+    /// Probes that the server says it received, of tokens before this one.
+    before: (u64, u64),
+    /// The same of this one.
+    now: (u64, u64),
+    /// Whether the server said that it does not count.
+    is_uncounted: bool,
+}
+
+impl Counts {
+    /// Different probes that arrived, and duplicates of them; none if the server counted not all.
+    pub(crate) fn arrived(&self) -> Option<(u64, u64)> {
+        let (received, duplicates) = self.now;
+        let all = (self.before.0 + received, self.before.1 + duplicates);
+        (!self.is_uncounted && all.0 > 0).then_some(all)
+    }
+}
+
+/// The client's end of a session.
+#[derive(Debug)]
+pub(crate) struct Prober {
+    session: u64,
+    token: u64,
+    timeout: Duration,
+    /// The client's clock at the beginning, nanoseconds since the Unix epoch.
+    began: i64,
+    /// The probes whose time is not over, from number `first` on.
+    waiting: VecDeque<Waiting>,
+    first: u64,
+    /// The highest number that was answered.
+    highest: Option<u64>,
+    pub(crate) counts: Counts,
+    pub(crate) record: Record,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Waiting {
+    sent: Duration,
+    is_answered: bool,
+}
+
+impl Prober {
+    pub(crate) fn new(
+        (session, token): (u64, u64),
+        timeout: Duration,
+        began: i64,
+        record: Record,
+    ) -> Prober {
+        Prober {
+            session,
+            token,
+            timeout,
+            began,
+            waiting: VecDeque::new(),
+            first: 0,
+            highest: None,
+            counts: Counts::default(),
+            record,
+        }
+    }
+
+    /// The next probe; it is sent at `now`, since the beginning.
+    pub(crate) fn probe(&mut self, now: Duration) -> [u8; PROBE_BYTES] {
+        let number = self.sent();
+        self.waiting.push_back(Waiting { sent: now, is_answered: false });
+        Probe::Ask { session: self.session, number, token: self.token }.bytes()
+    }
+
+    /// Asks the server what has arrived; after a restart of the server the answer has a new token.
+    pub(crate) fn hello(&self) -> [u8; PROBE_BYTES] {
+        Probe::Hello { session: self.session }.bytes()
+    }
+
+    /// Probes sent so far.
+    pub(crate) fn sent(&self) -> u64 {
+        self.first + self.waiting.len() as u64
+    }
+
+    /// Whether all probes were answered or are lost.
+    pub(crate) fn is_done(&self) -> bool {
+        self.waiting.iter().all(|it| it.is_answered)
+    }
+
+    /// Counts probes as lost whose time is over.
+    pub(crate) fn expire(&mut self, now: Duration) {
+        while let Some(over) = self.waiting.front().copied()
+            && over.sent + self.timeout <= now
+        {
+            self.waiting.pop_front();
+            self.first += 1;
+            if !over.is_answered {
+                self.counts.lost += 1;
+                self.record.lost(over.sent);
+            }
+        }
+    }
+
+    /// Takes a datagram that arrived at `now`. Says whether it is a welcome.
+    pub(crate) fn receive(&mut self, datagram: &[u8], now: Duration) -> bool {
+        match Probe::read(datagram) {
+            Some(Probe::Answer { session, number, seen })
+                if session == self.session && number < self.sent() =>
+            {
+                self.answer(number, seen, now);
+                false
+            }
+            Some(Probe::Welcome { session, token, seen, .. }) if session == self.session => {
+                if token != self.token {
+                    self.counts.before.0 += self.counts.now.0;
+                    self.counts.before.1 += self.counts.now.1;
+                    self.counts.now = (0, 0);
+                    self.token = token;
+                }
+                self.note(seen);
+                true
+            }
+            _ => {
+                self.counts.ignored += 1;
+                false
+            }
+        }
+    }
+
+    fn answer(&mut self, number: u64, seen: ProbeTimes, now: Duration) {
+        self.counts.is_uncounted |= seen.received == 0;
+        self.note(seen);
+        let place = number.checked_sub(self.first).and_then(|it| usize::try_from(it).ok());
+        let Some(waiting) = place.and_then(|place| self.waiting.get_mut(place)) else {
+            self.counts.late += 1;
+            return;
+        };
+        if waiting.is_answered {
+            self.counts.duplicates += 1;
+            return;
+        }
+        waiting.is_answered = true;
+        self.counts.answered += 1;
+        self.counts.reordered += u64::from(self.highest > Some(number));
+        self.highest = self.highest.max(Some(number));
+        let clock = |at: Duration| i128::from(self.began) + at.as_nanos() as i128;
+        let sample = Sample {
+            at: i64::try_from(waiting.sent.as_nanos()).unwrap_or(i64::MAX),
+            there: difference(seen.received_at.into(), clock(waiting.sent)),
+            back: difference(clock(now), seen.sent_at.into()),
+        };
+        self.record.answered(sample);
+    }
+
+    /// Counts only grow; answers may overtake each other.
+    fn note(&mut self, seen: ProbeTimes) {
+        let (received, duplicates) = self.counts.now;
+        // A server cannot have received more than was sent.
+        self.counts.now =
+            (received.max(seen.received.min(self.sent())), duplicates.max(seen.duplicates));
+    }
+}
+
+fn difference(later: i128, earlier: i128) -> i64 {
+    (later - earlier).clamp(i64::MIN.into(), i64::MAX.into()) as i64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::probes::clock::Clock;
+
+    const SESSION: u64 = 7;
+    const MS: Duration = Duration::from_millis(1);
+
+    fn prober(probes: u32) -> Prober {
+        let record = Record::new(10 * MS, None);
+        let mut prober = Prober::new((SESSION, 99), 1_000 * MS, 0, record);
+        for number in 0..probes {
+            prober.probe(10 * MS * number);
+        }
+        prober
+    }
+
+    /// The server received it 3 ms after it was sent, and answered after 1 ms more.
+    fn answer(number: u64, received: u64) -> Probe {
+        let received_at = number * 10_000_000 + 3_000_000;
+        let sent_at = received_at + 1_000_000;
+        let seen = ProbeTimes { received_at, sent_at, received, duplicates: 0 };
+        Probe::Answer { session: SESSION, number, seen }
+    }
+
+    #[test]
+    fn loss_is_divided_by_way() {
+        let mut prober = prober(10);
+        // 2 and 3 were lost there, the answers to 5, 6 and 7 on their way back.
+        for (number, received) in [(0, 1), (1, 2), (4, 3), (8, 7), (9, 8)] {
+            let now = 10 * MS * number as u32 + 9 * MS;
+            assert!(!prober.receive(&answer(number, received).bytes(), now));
+        }
+        assert!(!prober.is_done());
+        prober.expire(2_000 * MS);
+        assert!(prober.is_done());
+        assert_eq!((prober.counts.answered, prober.counts.lost), (5, 5));
+        assert_eq!(prober.counts.arrived(), Some((8, 0)));
+        let [idle] = &prober.record.phases(&Clock::same())[..] else { panic!("no load") };
+        let near = |found: u64, ms: u64| found.abs_diff(ms * 1_000_000) < 10_000;
+        assert!(near(idle.there.p50, 3) && near(idle.back.p50, 5) && near(idle.rtt.p50, 8));
+    }
+
+    #[test]
+    fn reordering_duplicates_and_late_answers_are_counted() {
+        let mut prober = prober(3);
+        for number in [1, 0, 0, 2] {
+            prober.receive(&answer(number, 3).bytes(), 50 * MS);
+        }
+        let Counts { reordered, duplicates, answered, .. } = prober.counts;
+        assert_eq!((reordered, duplicates, answered), (1, 1, 3));
+        prober.expire(5_000 * MS);
+        prober.receive(&answer(2, 3).bytes(), 5_000 * MS);
+        assert_eq!((prober.counts.late, prober.counts.lost), (1, 0), "a replay changes nothing");
+    }
+
+    #[test]
+    fn foreign_datagrams_do_not_count() {
+        let mut prober = prober(3);
+        let good = answer(1, 2);
+        let Probe::Answer { seen, .. } = good else { panic!("it is one") };
+        for bad in [
+            good.bytes()[..63].to_vec(),
+            Vec::new(),
+            Probe::Answer { session: SESSION + 1, number: 1, seen }.bytes().to_vec(),
+            Probe::Answer { session: SESSION, number: 3, seen }.bytes().to_vec(),
+            Probe::Ask { session: SESSION, number: 1, token: 99 }.bytes().to_vec(),
+            Probe::Welcome { session: 1, token: 1, host: 1, seen }.bytes().to_vec(),
+        ] {
+            assert!(!prober.receive(&bad, 20 * MS));
+        }
+        assert_eq!(prober.counts, Counts { ignored: 6, ..Counts::default() });
+    }
+
+    #[test]
+    fn restarted_server_is_counted_on() {
+        let mut prober = prober(4);
+        prober.receive(&answer(0, 1).bytes(), 20 * MS);
+        let seen = ProbeTimes::default();
+        let welcome = Probe::Welcome { session: SESSION, token: 100, host: 0, seen };
+        assert!(prober.receive(&welcome.bytes(), 20 * MS));
+        prober.receive(&answer(3, 1).bytes(), 40 * MS);
+        assert_eq!(prober.counts.arrived(), Some((2, 0)));
+        let token = Probe::read(&prober.probe(50 * MS));
+        assert!(matches!(token, Some(Probe::Ask { token: 100, number: 4, .. })));
+    }
+
+    #[test]
+    fn server_that_does_not_count_divides_no_loss() {
+        let mut prober = prober(2);
+        prober.receive(&answer(0, 0).bytes(), 20 * MS);
+        prober.receive(&answer(1, 1).bytes(), 20 * MS);
+        assert_eq!(prober.counts.arrived(), None);
+    }
+}
