@@ -11,7 +11,7 @@ function amountsOf(numbers) {
   return { at, bytes };
 }
 
-/** Mbit/s of the `span` microseconds up to each time at which it changes, as in the plot crate. */
+/** Bits per microsecond of the `span` microseconds up to each time at which it changes, as in the plot crate. */
 function movingAverage({ at, bytes }, span) {
   const times = [], rates = [];
   let coming = 0, going = 0, inside = 0;
