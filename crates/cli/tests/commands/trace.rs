@@ -350,7 +350,7 @@ fn graphs_show_the_chosen_samples_and_average() {
     assert!(page.contains(r#"step="any" value="0.25""#));
     assert!(page.contains(r#"<path class="rtt off" "#), "samples of data sent once are hidden");
     let files = names(&home.path("x"));
-    let drawn = |it: &String| String::from_utf8(home.bytes(&format!("x/{it}"))).unwrap();
+    let drawn = |it: &String| String::from_utf8(home.bytes(format!("x/{it}"))).unwrap();
     let rates = files.iter().filter(|it| it.ends_with("_tput.xpl")).map(drawn);
     assert!(rates.into_iter().all(|it| it.contains("moving average")), "{files:?}");
 }
