@@ -46,7 +46,7 @@ pub fn bars(bars: &Bars<'_>, view: &View<'_>) -> Figure {
             path.move_to(from, y);
             path.line_to(scale.x(bar.until).max(from + 1), y);
         }
-        Layer { class, label: (*label).into(), path: path.finish() }
+        Layer { class, label: (*label).into(), path: path.finish(), is_off: false }
     });
     Graph {
         kind: "bars",

@@ -50,7 +50,7 @@ pub fn chart(chart: &Chart<'_>, view: &View<'_>) -> Figure {
                 Some(peak) => format!("{} (up to {} {})", series.label, brief(peak), chart.unit),
                 None => series.label.clone(),
             };
-            Layer { class: series.class, label, path }
+            Layer { class: series.class, label, path, is_off: false }
         })
         .collect();
     Graph {

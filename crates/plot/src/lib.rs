@@ -1,4 +1,4 @@
-//! Graphs as SVG text: time-sequence, window, rate, lengths of segments, RTT by sequence, ladder,
+//! Graphs as SVG text: time-sequence, window, rate, lengths of segments, RTT, ladder,
 //! state diagram, strips, panes of these, packets as bytes, trends over a number that was varied,
 //! one metric against another, and what a path will do; of many trials heat maps, distributions and
 //! every trial as a dot.
@@ -41,7 +41,7 @@ mod strip;
 mod svg;
 mod time_sequence;
 mod trend;
-mod trips_by_sequence;
+mod trips;
 mod view;
 pub mod xpl;
 
@@ -61,8 +61,12 @@ pub use path_picture::{PathPicture, path_picture, path_svg};
 pub use pgf::pgf;
 pub use plane::{Figure, Key, Plane};
 pub use pyramid::{LayerLevels, Level, Tile};
+pub use round_trips::{RoundTrip, RttKind, round_trips};
 pub use segment_lengths::segment_lengths;
-pub use series::{Series, advertised_window, delivered_rate, in_flight, round_trips, sent_rate};
+pub use series::{
+    Averaging, Series, advertised_window, delivered_amounts, delivered_rate, in_flight,
+    sent_amounts, sent_rate,
+};
 pub use spread::{SpreadRow, spread};
 pub use stacked::stacked;
 pub use state_diagram::{StateDiagram, state_diagram, state_diagram_svg};
@@ -70,7 +74,7 @@ pub use strip::{StripScale, strip, strip_axis};
 pub use svg::escape;
 pub use time_sequence::time_sequence;
 pub use trend::{Trend, TrendLine, TrendPoint, TrendScale, trend, trend_csv};
-pub use trips_by_sequence::round_trips_by_sequence;
+pub use trips::{round_trips_by_sequence, round_trips_over_time};
 pub use view::{Band, View};
 
 /// The style sheet of everything drawn here.

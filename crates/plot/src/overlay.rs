@@ -46,11 +46,13 @@ pub fn overlay(title: &str, both: [OverlaidFlow<'_>; 2], lasting: Span) -> Figur
                 class,
                 label: laid.name.into(),
                 path: draw(&|segment| !is_again(segment), STROKES),
+                is_off: false,
             },
             Layer {
                 class: again,
                 label: format!("{}: retransmission", laid.name),
                 path: draw(&is_again, usize::MAX),
+                is_off: false,
             },
         ]
     });

@@ -58,6 +58,8 @@ pub struct Key {
     pub class: &'static str,
     /// What it means.
     pub label: String,
+    /// Whether the layer is hidden until the reader asks for it.
+    pub is_off: bool,
 }
 
 /// The layers of a figure by name, and their scale.
@@ -105,6 +107,8 @@ pub(crate) struct Layer {
     pub(crate) class: &'static str,
     pub(crate) label: String,
     pub(crate) path: String,
+    /// As [`Key::is_off`].
+    pub(crate) is_off: bool,
 }
 
 impl Graph<'_> {
@@ -122,12 +126,14 @@ impl Graph<'_> {
         self.bands(&mut svg);
         let mut legend = Vec::new();
         for layer in self.layers.into_iter().filter(|l| !l.path.is_empty()) {
-            svg.push_str(&format!(r#"<path class="{}" d="{}"/>"#, layer.class, layer.path));
-            legend.push(Key { class: layer.class, label: layer.label });
+            let Layer { class, label, path, is_off } = layer;
+            let off = if is_off { " off" } else { "" };
+            svg.push_str(&format!(r#"<path class="{class}{off}" d="{path}"/>"#));
+            legend.push(Key { class, label, is_off });
         }
         svg.push_str("</g></svg></svg>");
         if !self.bands.is_empty() {
-            legend.push(Key { class: "band", label: "interruption".into() });
+            legend.push(Key { class: "band", label: "interruption".into(), is_off: false });
         }
         let plane = Plane { id: self.id.to_string(), scale: self.scale, unit: self.unit };
         Figure { title: self.title.to_string(), svg, legend, plane, levels: Vec::new() }

@@ -32,6 +32,8 @@ pub(crate) struct PointLayer {
     pub(crate) label: &'static str,
     /// Up to this number each is drawn by itself.
     pub(crate) budget: usize,
+    /// Hidden until the reader asks for it.
+    pub(crate) is_off: bool,
     pub(crate) points: Vec<Point>,
 }
 
@@ -64,7 +66,8 @@ impl Points<'_> {
         let layers = self.layers.into_iter().map(|layer| {
             let places = layer.points.iter().map(|point| point.place).collect();
             let path = dots(places, layer.budget, coarsest);
-            Layer { class: layer.class, label: layer.label.into(), path }
+            let PointLayer { class, label, is_off, .. } = layer;
+            Layer { class, label: label.into(), path, is_off }
         });
         let graph = Graph {
             kind: "points",

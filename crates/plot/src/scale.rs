@@ -100,6 +100,12 @@ impl Scale {
         Scale::wide(Across::Sequence, (0, until), 1, (0.0, high / 1e3), rows)
     }
 
+    /// A plane over time of milliseconds from 0 to `high` or a little further.
+    pub(crate) fn of_round_trips(from: Instant, until: Instant, high: Span) -> Scale {
+        let (rows, high) = rows_up_to(high.as_nanos() / 1_000);
+        Scale::new(from, until, 0.0, high / 1e3, rows)
+    }
+
     fn wide(
         across: Across,
         (from, until): (u64, u64),

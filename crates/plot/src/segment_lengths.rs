@@ -28,6 +28,7 @@ pub fn segment_lengths(title: &str, flow: &Flow, view: &View<'_>) -> Figure {
         class,
         label,
         budget,
+        is_off: false,
         points: chosen.into_iter().map(point).collect(),
     };
     let mut layers: Vec<PointLayer> = KINDS

@@ -6,7 +6,6 @@ use tcplab_trace::{Flow, Range};
 use tcplab_units::{Instant, Offset, Span};
 
 use crate::coverage::Coverage;
-use crate::round_trips::samples;
 
 /// One line of a chart.
 #[derive(Debug, Clone, PartialEq)]
@@ -58,52 +57,82 @@ pub fn in_flight(flow: &Flow) -> Series {
     Series { class: "flight", label: q::BYTES_IN_FLIGHT.label.into(), points, steps: false }
 }
 
-/// RTTs of data sent once, in ms, at the time of the ACK; interrupted where there is none for many
-/// RTTs.
-pub fn round_trips(flow: &Flow) -> Series {
-    const MANY: u64 = 8;
-    let mut points: Vec<(Instant, Option<f64>)> = Vec::new();
-    for sample in samples(flow) {
-        if let Some((last, _)) = points.last().copied()
-            && sample.at.since(last) > sample.span * MANY
-        {
-            points.push((last, None));
-        }
-        points.push((sample.at, Some(sample.span.as_secs_f64() * 1e3)));
-    }
-    Series { class: "rtt", label: "RTT".into(), points, steps: false }
+/// Over what a rate is averaged.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Averaging {
+    /// Each of equal parts of the time by itself.
+    Parts(Span),
+    /// At each time, the span that ends then.
+    Moving(Span),
 }
 
-/// Data sent per `bin`, with retransmissions, in Mbit/s.
-pub fn sent_rate(flow: &Flow, bin: Span) -> Series {
-    let amounts = flow.segments.iter().map(|s| (s.at, s.payload.as_u64()));
-    Series {
-        class: "sent",
-        label: "sent (throughput)".into(),
-        points: binned(amounts, bin),
-        steps: true,
-    }
+/// Data sent, with retransmissions, in Mbit/s.
+pub fn sent_rate(flow: &Flow, averaging: Averaging) -> Series {
+    rate("sent", "sent (throughput)", &sent_amounts(flow), averaging)
 }
 
-/// Data newly acknowledged or SACKed per `bin`, in Mbit/s: each byte counts once, when the sender
-/// learns of its arrival.
-pub fn delivered_rate(flow: &Flow, bin: Span) -> Series {
+/// Data newly acknowledged or SACKed, in Mbit/s: each byte counts once, when the sender learns of
+/// its arrival.
+pub fn delivered_rate(flow: &Flow, averaging: Averaging) -> Series {
+    rate("goodput", "acknowledged (goodput)", &delivered_amounts(flow), averaging)
+}
+
+/// Bytes of payload of each segment, when it was sent.
+pub fn sent_amounts(flow: &Flow) -> Vec<(Instant, u64)> {
+    flow.segments.iter().map(|s| (s.at, s.payload.as_u64())).collect()
+}
+
+/// Bytes that each ACK newly acknowledges or SACKs.
+pub fn delivered_amounts(flow: &Flow) -> Vec<(Instant, u64)> {
     let mut coverage = Coverage::default();
-    let mut amounts = Vec::new();
-    let Some(start) = flow.acks.first().map(|a| a.ack) else {
-        return Series { class: "goodput", label: String::new(), points: vec![], steps: true };
-    };
-    for ack in &flow.acks {
+    let Some(start) = flow.acks.first().map(|a| a.ack) else { return Vec::new() };
+    let amounts = flow.acks.iter().map(|ack| {
         let reported = std::iter::once(Range { start, end: ack.ack }).chain(ack.sack.clone());
-        let new: u64 = reported.flat_map(|r| coverage.add(r)).map(|(s, e)| e - s).sum();
-        amounts.push((ack.at, new));
+        let new = reported.flat_map(|r| coverage.add(r)).map(|(s, e)| e - s).sum();
+        (ack.at, new)
+    });
+    amounts.collect()
+}
+
+fn rate(
+    class: &'static str,
+    label: &str,
+    amounts: &[(Instant, u64)],
+    averaging: Averaging,
+) -> Series {
+    let points = match averaging {
+        Averaging::Parts(part) => binned(amounts.iter().copied(), part),
+        Averaging::Moving(span) => moving(amounts, span),
+    };
+    Series { class, label: label.into(), points, steps: true }
+}
+
+/// At each time, the bytes of the `span` up to it, over the whole `span`: a step up with each
+/// amount, and down when it is `span` old.
+fn moving(amounts: &[(Instant, u64)], span: Span) -> Vec<(Instant, Option<f64>)> {
+    let span = span.max(Span::from_nanos(1));
+    let mut amounts: Vec<_> = amounts.iter().filter(|(_, bytes)| *bytes > 0).copied().collect();
+    // A capture of several interfaces may step back in time.
+    amounts.sort_by_key(|(at, _)| *at);
+    let rate = |bytes: u64| Some(bytes as f64 * 8.0 * 1e3 / span.as_nanos() as f64);
+    let mut points: Vec<(Instant, Option<f64>)> = Vec::new();
+    let (mut coming, mut going) = (amounts.iter().peekable(), amounts.iter().peekable());
+    let mut inside = 0;
+    while let Some((oldest, _)) = going.peek() {
+        let next = coming.peek().map_or(Instant::MAX, |(at, _)| *at);
+        let at = next.min(*oldest + span);
+        while let Some((_, bytes)) = coming.next_if(|(it, _)| *it == at) {
+            inside += bytes;
+        }
+        while let Some((_, bytes)) = going.next_if(|(it, _)| *it + span == at) {
+            inside -= bytes;
+        }
+        points.push((at, rate(inside)));
     }
-    Series {
-        class: "goodput",
-        label: "acknowledged (goodput)".into(),
-        points: binned(amounts.into_iter(), bin),
-        steps: true,
+    if let Some((at, _)) = points.last().copied() {
+        points.push((at, None));
     }
+    points
 }
 
 fn binned(amounts: impl Iterator<Item = (Instant, u64)>, bin: Span) -> Vec<(Instant, Option<f64>)> {

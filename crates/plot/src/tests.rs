@@ -5,13 +5,13 @@ use tcplab_units::{Bytes, Instant, Offset, Rng, Span};
 
 use crate::*;
 
-const MSS: u64 = 1448;
+pub(crate) const MSS: u64 = 1448;
 
 fn ms(n: u64) -> Instant {
     Instant::from_nanos(n * 1_000_000)
 }
 
-fn segment(at: Instant, number: u64, kind: SegmentKind, dropped: bool) -> Segment {
+pub(crate) fn segment(at: Instant, number: u64, kind: SegmentKind, dropped: bool) -> Segment {
     let start = Offset::new(1 + number * MSS);
     Segment {
         at,
@@ -30,7 +30,7 @@ fn segment(at: Instant, number: u64, kind: SegmentKind, dropped: bool) -> Segmen
     }
 }
 
-fn ack(at: Instant, number: u64, sack: &[(u64, u64)]) -> Ack {
+pub(crate) fn ack(at: Instant, number: u64, sack: &[(u64, u64)]) -> Ack {
     let place = |n: u64| Offset::new(1 + n * MSS);
     Ack {
         at,
@@ -100,8 +100,8 @@ fn a_small_transfer_as_a_time_sequence_graph() {
 #[test]
 fn a_small_transfer_as_charts() {
     let flow = small();
-    let series =
-        [sent_rate(&flow, Span::from_millis(100)), delivered_rate(&flow, Span::from_millis(100))];
+    let parts = Averaging::Parts(Span::from_millis(100));
+    let series = [sent_rate(&flow, parts), delivered_rate(&flow, parts)];
     let what = Chart {
         title: "Throughput",
         unit: "Mbit/s",
@@ -121,7 +121,7 @@ fn a_small_transfer_as_points() {
         .push(Segment { payload: Bytes::ZERO, ..segment(ms(420), 5, SegmentKind::New, false) });
     let breaks = [band(1, ms(25), ms(105))];
     let lengths = segment_lengths("Segment <lengths>", &flow, &view(&breaks));
-    let trips = round_trips_by_sequence("RTT by sequence number", &flow).unwrap();
+    let trips = round_trips_by_sequence("RTT by sequence number", &flow, &[RttKind::Once]).unwrap();
     let shown = [lengths, trips].map(|figure| {
         let legend: Vec<_> =
             figure.legend.iter().map(|k| format!("{}: {}", k.class, k.label)).collect();
@@ -157,8 +157,8 @@ fn answered(count: u64, seed: u64) -> Flow {
 fn round_trips_by_sequence_are_those_over_time() {
     let flow = answered(3_000, 1);
     let over_time: Vec<f64> =
-        round_trips(&flow).points.into_iter().filter_map(|(_, value)| value).collect();
-    let figure = round_trips_by_sequence("", &flow).unwrap();
+        round_trips(&flow).iter().map(|sample| sample.span.as_secs_f64() * 1e3).collect();
+    let figure = round_trips_by_sequence("", &flow, &[RttKind::Once]).unwrap();
     assert!(figure.svg.contains(r#"data-across="sequence""#));
     let drawn = dots_of(&figure.svg, "rtt");
     assert_eq!((drawn.len(), over_time.len()), (2_980, 2_980));
@@ -170,7 +170,43 @@ fn round_trips_by_sequence_are_those_over_time() {
     }
     let mut silent = small();
     silent.acks.clear();
-    assert_eq!(round_trips_by_sequence("", &silent), None);
+    assert_eq!(round_trips_by_sequence("", &silent, &RttKind::ALL), None);
+    assert_eq!(round_trips_over_time("", &silent, &RttKind::ALL, &view(&[])), None);
+}
+
+#[test]
+fn samples_that_were_not_chosen_are_hidden_layers() {
+    let shown = [RttKind::Once, RttKind::Sack];
+    let figure = round_trips_over_time("RTT", &small(), &shown, &view(&[])).unwrap();
+    let legend: Vec<_> = figure.legend.iter().map(|key| (key.class, key.is_off)).collect();
+    let kinds = [("rtt", false), ("rtt-repaired", true), ("rtt-again", true), ("rtt-sack", false)];
+    assert_eq!(legend, kinds);
+    assert!(figure.svg.contains(r#"class="rtt-again off""#));
+    // 30 ms at 50 ms, and a segment sent at 110 ms that is SACKed at 140 ms.
+    let row = |ms: i64| figure.plane.scale.rows - ms * 1_000;
+    assert_eq!(dots_of(&figure.svg, "rtt"), [(5_000, row(30))]);
+    assert_eq!(dots_of(&figure.svg, "rtt-sack"), [(14_000, row(30)), (14_500, row(25))]);
+}
+
+/// The definition, byte by byte: at any time, what the span up to it brought, over the span.
+#[test]
+fn moving_average_is_the_sum_of_a_window_over_its_length() {
+    let mut rng = Rng::new(5, "moving average");
+    let flow = busy(2_000, 11);
+    for span in [1_u64, 7, 250, 4_000].map(Span::from_millis) {
+        let series = sent_rate(&flow, Averaging::Moving(span));
+        assert_eq!(series.points.last().unwrap().1, None, "it ends");
+        for _ in 0..300 {
+            let at = Instant::from_nanos(rng.below(2_500_000_000));
+            let is_inside = |it: &Segment| it.at <= at && it.at + span > at;
+            let inside = flow.segments.iter().filter(|it| is_inside(it));
+            let bytes: u64 = inside.map(|it| it.payload.as_u64()).sum();
+            let expected = bytes as f64 * 8.0 / span.as_secs_f64() / 1e6;
+            let before = series.points.iter().rfind(|(point, _)| *point <= at);
+            let drawn = before.and_then(|(_, value)| *value).unwrap_or(0.0);
+            assert!((drawn - expected).abs() < 1e-9, "{drawn} {expected} at {at:?}");
+        }
+    }
 }
 
 #[test]
@@ -196,7 +232,7 @@ fn each_segment_has_its_length() {
 fn points_of_very_many_segments_stay_few() {
     let flow = answered(100_000, 3);
     let view = View { from: Instant::ZERO, until: flow.segments.last().unwrap().at, bands: &[] };
-    let trips = round_trips_by_sequence("", &flow).unwrap();
+    let trips = round_trips_by_sequence("", &flow, &[RttKind::Once]).unwrap();
     for figure in [segment_lengths("", &flow, &view), trips] {
         assert!(figure.svg.len() < 1_500_000, "{} bytes", figure.svg.len());
         // The page draws these, down to each point.
@@ -438,7 +474,11 @@ fn empty_flow_gives_an_empty_graph() {
                 title: "",
                 unit: "",
                 right: None,
-                series: &[advertised_window(&flow), in_flight(&flow), sent_rate(&flow, Span::ZERO)],
+                series: &[
+                    advertised_window(&flow),
+                    in_flight(&flow),
+                    sent_rate(&flow, Averaging::Parts(Span::ZERO)),
+                ],
                 at_most: None,
             },
             &view,

@@ -49,7 +49,8 @@ struct Plot<'a> {
 impl Plot<'_> {
     /// The lowermost first: a loss is above its segment and wider.
     fn layers(&self) -> Vec<Layer> {
-        let layer = |class, label: &str, path| Layer { class, label: label.into(), path };
+        let layer =
+            |class, label: &str, path| Layer { class, label: label.into(), path, is_off: false };
         let below = [
             layer("edge", "right edge of the window", self.edge()),
             layer("acks", "acknowledged", self.stairs()),

@@ -117,8 +117,8 @@ class Layers {
 function graphNumbers(graph) {
   if (graph.points) return pointNumbers(graph);
   const rows = [["layer", "time_s", graph.rows ? "until_s" : "from", graph.rows ? "row" : "to"]];
-  for (const path of graph.plane.querySelectorAll("path:not(.band)")) {
-    const name = path.getAttribute("class"), { xs, ys } = decode(path.getAttribute("d"));
+  for (const path of graph.plane.querySelectorAll("path:not(.band, .off)")) {
+    const name = path.classList[0], { xs, ys } = decode(path.getAttribute("d"));
     if (graph.rows) for (let i = 0; i + 1 < xs.length; i += 2) rows.push([name, graph.time(xs[i]), graph.time(xs[i + 1]), graph.rows[Math.floor((ys[i] / graph.units[1]) * graph.rows.length)]]);
     else if (STROKE_LAYERS.includes(name)) for (let i = 0; i + 1 < xs.length; i += 2) rows.push([name, graph.time(xs[i]), graph.value(ys[i]), graph.value(ys[i + 1])]);
     else xs.forEach((x, i) => rows.push([name, graph.time(x), graph.value(ys[i]), ""]));
@@ -129,9 +129,9 @@ function graphNumbers(graph) {
 /** A row for each dot. */
 function pointNumbers(graph) {
   const rows = [["layer", graph.bySequence ? "sequence" : "time_s", graph.svg.dataset.unit]];
-  for (const path of graph.plane.querySelectorAll("path:not(.band)")) {
+  for (const path of graph.plane.querySelectorAll("path:not(.band, .off)")) {
     const { xs, ys } = decode(path.getAttribute("d"));
-    for (let i = 0; i < xs.length; i += 2) rows.push([path.getAttribute("class"), graph.time(xs[i]), graph.value(ys[i])]);
+    for (let i = 0; i < xs.length; i += 2) rows.push([path.classList[0], graph.time(xs[i]), graph.value(ys[i])]);
   }
   return csvLines(rows);
 }

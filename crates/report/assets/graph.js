@@ -116,8 +116,8 @@ class Graph {
   read() {
     this.layers ??= [...this.plane.querySelectorAll("path:not(.band)")].map((path) => ({
       path,
-      name: path.getAttribute("class"),
-      label: this.figure.querySelector(`[data-layer="${path.getAttribute("class")}"]`)?.textContent ?? "",
+      name: path.classList[0], // another may be `off`
+      label: this.figure.querySelector(`[data-layer="${path.classList[0]}"]`)?.textContent ?? "",
       ...decode(path.getAttribute("d")),
     }));
     return this.layers;
@@ -140,9 +140,18 @@ class Graph {
     return [this.toValue(bottom), this.toValue(top)];
   }
 
+  /** What the points that are shown need upwards, if some kinds are hidden. */
+  fitting() {
+    if (!this.points || !this.plane.querySelector("path.off")) return null;
+    let top = Infinity;
+    for (const layer of this.read()) if (!layer.path.classList.contains("off")) for (const y of layer.ys) top = Math.min(top, y);
+    const high = this.toValue(top);
+    return high > this.y[0] ? [this.y[0], Math.min(this.y[1], high * 1.06)] : null;
+  }
+
   /** Shows the stretch of time, and upwards what the reader chose, `range`, or all. */
   draw(from, until, range) {
-    const [low, high] = this.chosenY ?? range ?? this.y;
+    const [low, high] = this.chosenY ?? range ?? this.fitting() ?? this.y;
     this.view = { from, until, low, high };
     const x = this.toUnits(from);
     const y = ((this.y[1] - high) / (this.y[1] - this.y[0])) * this.units[1];

@@ -5,7 +5,7 @@
 
 const KEPT = 96; // unpacked tiles
 const WIDE = { data: 2, drop: 2.4, fast: 3.2, fills: 3.2, other: 3.2, timeout: 5.5, sack: 1.6, dsack: 4.5, triple: 6, acks: 1.2, edge: 1.2 };
-const WIDE_DOTS = { data: 3, drop: 3, rtt: 3, fast: 4.5, fills: 4.5, other: 4.5, timeout: 5.5 };
+const WIDE_DOTS = { data: 3, drop: 3, rtt: 3, "rtt-repaired": 3, "rtt-again": 3, "rtt-sack": 3, fast: 4.5, fills: 4.5, other: 4.5, timeout: 5.5 };
 
 class Levels {
   /** `changed` is called when more of what was asked for is there. */

@@ -25,6 +25,7 @@ function prepare(part) {
     });
   }
   for (const key of all(".graphs .legend span.key[data-layer]")) switchFor(key);
+  for (const control of all(".average[hidden]")) averageWith(control);
   for (const fold of all("details.packets:not(.ready)")) linkFrames(fold);
   for (const figure of all("figure")) addMenu(figure);
   for (const button of all(".copy")) if (button.hidden) copyWith(button);
@@ -37,7 +38,7 @@ function switchFor(key) {
   button.className = key.className;
   button.dataset.layer = key.dataset.layer;
   button.textContent = key.textContent;
-  button.setAttribute("aria-pressed", "true");
+  button.setAttribute("aria-pressed", String(!("off" in key.dataset)));
   button.addEventListener("click", () => {
     const off = button.getAttribute("aria-pressed") === "true";
     button.setAttribute("aria-pressed", String(!off));

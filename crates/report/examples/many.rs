@@ -11,7 +11,7 @@ use std::io::{BufWriter, Write as _};
 use std::path::Path;
 use std::time::Instant as Clock;
 
-use tcplab_report::{CaptureSums, ONE_FILE, ShownConnection, TracePage};
+use tcplab_report::{CaptureSums, GraphChoice, ONE_FILE, ShownConnection, TracePage};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -42,6 +42,7 @@ fn segments(count: usize, out: &str) -> Result<(), Box<dyn std::error::Error>> {
         trace: &trace,
         sums: &CaptureSums::of(&trace.connections),
         shown: &[shown],
+        choice: &GraphChoice::default(),
     };
     let mut file = BufWriter::new(File::create(out)?);
     tcplab_report::write_trace(&page, &mut file)?;

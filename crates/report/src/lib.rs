@@ -35,4 +35,6 @@ pub use several::{
 };
 pub use summary::question::question_and_answer;
 pub use terminal::{asked, claims, text_table};
-pub use trace_page::{CaptureSums, Rank, ShownConnection, TracePage, page_frames, write_trace};
+pub use trace_page::{
+    CaptureSums, GraphChoice, Rank, ShownConnection, TracePage, page_frames, write_trace,
+};

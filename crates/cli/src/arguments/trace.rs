@@ -5,13 +5,17 @@ use std::str::FromStr;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{ArgGroup, Args};
+use tcplab_plot::RttKind;
 use tcplab_plot::xpl::XplGraph;
+use tcplab_report::GraphChoice;
 use tcplab_trace::{Analyzer, Collector, Filter};
 use tcplab_units::{Bytes, Span, UnitError};
 
 use super::JsonArguments;
 use super::amount::bytes;
 
+/// What has graphs.
+const GRAPHED: &str = "graphed";
 /// What shows packets, and may show some of them only.
 const BY_PACKET: &str = "by_packet";
 
@@ -198,6 +202,7 @@ pub(crate) struct LiveArguments {
 
 /// Files to write besides the output.
 #[derive(Debug, Args)]
+#[command(group = ArgGroup::new(GRAPHED).args(["html", "xpl"]).multiple(true))]
 pub(crate) struct Outputs {
     /// Write the ladder diagram as SVG
     #[arg(long, value_name = "FILE")]
@@ -228,6 +233,30 @@ pub(crate) struct Outputs {
     #[arg(long, value_name = "GRAPHS", requires = "xpl", value_delimiter = ',')]
     #[arg(value_parser = graphs(), default_value = "tsg,tput,rtt,owin")]
     pub(crate) graphs: Vec<XplGraph>,
+    /// Choose RTT samples: of data sent once, as tcptrace; also those whose ACK waited for a
+    /// repair of earlier data; of retransmitted data, which Karn's rule excludes; by SACK. The page
+    /// of --html hides the others
+    #[arg(long, value_name = "SAMPLES", requires = GRAPHED, value_delimiter = ',')]
+    #[arg(value_parser = samples(), default_value = "once")]
+    pub(crate) rtt: Vec<RttKind>,
+    /// Average throughput over a moving span, 1 ms to 1 h [default: a 200th of a connection's time
+    /// in the page; ten data segments in xplot graphs, as tcptrace]
+    #[arg(long, value_name = "SPAN", requires = GRAPHED, value_parser = average)]
+    pub(crate) average: Option<Span>,
+}
+
+/// Reads the name of a kind of samples.
+fn samples() -> impl TypedValueParser<Value = RttKind> {
+    PossibleValuesParser::new(RttKind::ALL.map(RttKind::name)).map(|name| {
+        let named = RttKind::ALL.into_iter().find(|kind| kind.name() == name);
+        named.expect("the parser knows only names of samples")
+    })
+}
+
+fn average(text: &str) -> Result<Span, String> {
+    let span: Span = text.parse().map_err(|error: UnitError| error.to_string())?;
+    let (least, most) = (GraphChoice::SHORTEST_AVERAGE, GraphChoice::LONGEST_AVERAGE);
+    if (least..=most).contains(&span) { Ok(span) } else { Err(format!("{least} to {most}")) }
 }
 
 /// Reads the name of a graph.
@@ -273,6 +302,7 @@ Examples:
   tcplab trace --client here.pcap --server there.pcap  join two captures
   tcplab trace web.pcap.zst --html web.html --annotate explained.pcapng
   tcplab trace web.pcap.zst -c 3 --xpl graphs --graphs tsg,owin --csv web.csv --parquet tables
+  tcplab trace web.pcap.zst --html web.html --rtt once,retransmitted,sack --average 1s
   tcplab trace web.pcap.zst --jsonl | jq 'select(.type == \"stall\")'
 
 The table has two lines for each connection: the client's data above, the server's below. The RTT

@@ -330,7 +330,29 @@ fn impossible_files_are_refused_before_anything_is_read() {
             "[possible values: tsg, tput, rtt, owin, ssize, rttseq]",
         ),
         ("trace a.pcap --graphs tsg", "--xpl"),
+        (
+            "trace a.pcap --xpl graphs --rtt once,karn",
+            "[possible values: once, repaired, retransmitted, sack]",
+        ),
+        ("trace a.pcap --rtt sack", "--html"),
+        ("trace a.pcap --average 1s", "--html"),
+        ("trace a.pcap --html p.html --average 0.9ms", "1 ms to 1 h"),
+        ("trace a.pcap --html p.html --average 2h", "1 ms to 1 h"),
     ]);
+}
+
+#[test]
+fn graphs_show_the_chosen_samples_and_average() {
+    let home = home();
+    home.answer("trace a.pcap --html p.html --xpl x --graphs tput,rtt --rtt sack --average 250ms");
+    let page = String::from_utf8(home.bytes("p.html")).unwrap();
+    assert!(page.contains("Throughput, moving average over 250 ms"));
+    assert!(page.contains(r#"step="any" value="0.25""#));
+    assert!(page.contains(r#"<path class="rtt off" "#), "samples of data sent once are hidden");
+    let files = names(&home.path("x"));
+    let drawn = |it: &String| String::from_utf8(home.bytes(format!("x/{it}"))).unwrap();
+    let rates = files.iter().filter(|it| it.ends_with("_tput.xpl")).map(drawn);
+    assert!(rates.into_iter().all(|it| it.contains("moving average")), "{files:?}");
 }
 
 #[test]

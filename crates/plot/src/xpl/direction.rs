@@ -1,17 +1,21 @@
 //! One direction of a connection, drawn.
 
+use std::collections::VecDeque;
 use tcplab_trace::{Ack, Segment, SegmentKind, Timer, Transfer};
-use tcplab_units::{Bytes, Instant};
+use tcplab_units::{Bytes, Instant, Span};
 
 use super::graph::{Axes, XplGraph};
 use super::writer::{
     ATEXT, BLUE, BOX, DARROW, DIAMOND, DOT, DTICK, GREEN, HTICK, LTEXT, Number, ORANGE, PINK,
     PURPLE, Page, RED, Stamp, UARROW, UTICK, WHITE, Word, YELLOW,
 };
-use crate::round_trips::RoundTrips;
+use crate::round_trips::{RoundTrip, RoundTrips, RttKind};
 
 /// tcptrace's default (`-A10`): data segments per throughput sample.
 const AVERAGED: u64 = 10;
+
+/// The most amounts in the span of a moving average; closer ones count as one.
+const LATEST_MOST: u64 = 1 << 16;
 
 /// The drawing state of a direction.
 #[derive(Debug, Default)]
@@ -51,6 +55,9 @@ struct Answer {
 
 #[derive(Debug, Default)]
 struct Rates {
+    /// For a moving average: the data of its span, and their sum.
+    latest: VecDeque<(Instant, u64)>,
+    inside: u64,
     since: Option<Instant>,
     segments: u64,
     bytes: u64,
@@ -111,7 +118,10 @@ impl Direction {
         }
         self.high = self.high.max(segment.range.end.as_u64());
         if axes.has(XplGraph::Throughput) {
-            self.throughput(segment, now, axes);
+            match axes.average {
+                Some(span) => self.moving_average(segment, span, now, axes),
+                None => self.throughput(segment, now, axes),
+            }
         }
         let is_data = segment.kind == SegmentKind::New && segment.payload.as_u64() > 0;
         if axes.has(XplGraph::Outstanding) && is_data {
@@ -149,22 +159,32 @@ impl Direction {
         if !is_old {
             self.answer = Some(answer);
         }
-        if let Some(trip) = self.samples.answered(ack.at, number) {
-            let micros = trip.span.as_nanos() / 1_000;
-            let place = Stamp::of_sequence(trip.sequence);
-            for (kind, page, x, before) in [
-                (XplGraph::RoundTrips, &mut self.round_trip, now, &mut self.trip),
-                (
-                    XplGraph::RoundTripsBySequence,
-                    &mut self.round_trip_by_sequence,
-                    place,
-                    &mut self.trip_by_sequence,
-                ),
-            ] {
-                if axes.has(kind) {
-                    let page = page.get_or_insert_with(|| axes.page(kind));
-                    page.color(RED);
-                    page.thousandths(&x, micros, *before);
+        if axes.has(XplGraph::RoundTrips) || axes.has(XplGraph::RoundTripsBySequence) {
+            for trip in self.samples.measured(ack).filter(|trip| axes.has_samples(trip.kind)) {
+                self.sample(trip, now, axes);
+            }
+        }
+    }
+
+    /// Samples of data sent once are joined, as tcptrace does; others are dots.
+    fn sample(&mut self, trip: RoundTrip, now: Stamp, axes: Axes) {
+        let micros = trip.span.as_nanos() / 1_000;
+        let is_joined = trip.kind == RttKind::Once;
+        let place = Stamp::of_sequence(trip.sequence);
+        for (kind, page, x, before) in [
+            (XplGraph::RoundTrips, &mut self.round_trip, now, &mut self.trip),
+            (
+                XplGraph::RoundTripsBySequence,
+                &mut self.round_trip_by_sequence,
+                place,
+                &mut self.trip_by_sequence,
+            ),
+        ] {
+            if axes.has(kind) {
+                let page = page.get_or_insert_with(|| axes.page(kind));
+                page.color(color_of(trip.kind));
+                page.thousandths(&x, micros, before.filter(|_| is_joined));
+                if is_joined {
                     *before = Some((x, micros));
                 }
             }
@@ -217,6 +237,30 @@ impl Direction {
         }
     }
 
+    /// The data of the `span` up to now over that span, at each data segment.
+    fn moving_average(&mut self, segment: &Segment, span: Span, now: Stamp, axes: Axes) {
+        let (at, bytes) = (segment.at, segment.payload.as_u64());
+        if bytes == 0 {
+            return;
+        }
+        let rates = &mut self.rates;
+        let step = span / LATEST_MOST;
+        match rates.latest.back_mut() {
+            Some((last, sum)) if at.since(*last) < step => *sum += bytes,
+            _ => rates.latest.push_back((at, bytes)),
+        }
+        rates.inside += bytes;
+        while let Some((_, old)) = rates.latest.front().filter(|(last, _)| *last + span <= at) {
+            rates.inside -= old;
+            rates.latest.pop_front();
+        }
+        let page = self.throughput.get_or_insert_with(|| axes.page(XplGraph::Throughput));
+        let per_second =
+            u128::from(rates.inside) * 1_000_000_000 / u128::from(span.as_nanos().max(1));
+        let value = u64::try_from(per_second).unwrap_or(u64::MAX);
+        extend(page, RED, "moving average", &mut rates.points[1], (now, value));
+    }
+
     /// As tcptrace counts: the data of ten segments over the time since the last of the previous
     /// ten; of more where they are so small that they have no rate.
     fn throughput(&mut self, segment: &Segment, now: Stamp, axes: Axes) {
@@ -246,6 +290,15 @@ impl Direction {
         }
         rates.segments += 1;
         rates.bytes += bytes;
+    }
+}
+
+fn color_of(kind: RttKind) -> Word {
+    match kind {
+        RttKind::Once => RED,
+        RttKind::Repaired => ORANGE,
+        RttKind::Retransmitted => PINK,
+        RttKind::Sack => PURPLE,
     }
 }
 

@@ -1,21 +1,24 @@
 //! The kinds of graphs, and their common settings.
 
+use tcplab_units::Span;
+
 use super::writer::Page;
+use crate::round_trips::RttKind;
 
 /// What a graph shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum XplGraph {
     /// `a2b_tsg.xpl`: sequence numbers over time.
     TimeSequence,
-    /// `a2b_tput.xpl`: throughput over ten data segments each, and since the start.
+    /// `a2b_tput.xpl`: throughput over ten data segments each or a span, and since the start.
     Throughput,
-    /// `a2b_rtt.xpl`: RTTs of data sent once.
+    /// `a2b_rtt.xpl`: RTTs, by default of data sent once.
     RoundTrips,
     /// `a2b_owin.xpl`: data in flight, also less SACKed data, and the advertised window.
     Outstanding,
     /// `a2b_ssize.xpl`: bytes of each data segment, and their mean since the start.
     SegmentSizes,
-    /// `a2b_rttseq.xpl`: RTTs of data sent once, by sequence number. Not tcptrace's.
+    /// `a2b_rttseq.xpl`: the same RTTs by sequence number. Not tcptrace's.
     RoundTripsBySequence,
 }
 
@@ -67,6 +70,10 @@ impl XplGraph {
 pub(super) struct Axes {
     /// By [`XplGraph`].
     pub(super) graphs: [bool; XplGraph::ALL.len()],
+    /// The RTT samples to draw, by [`RttKind`].
+    pub(super) samples: [bool; RttKind::ALL.len()],
+    /// Throughput is averaged over this; without, as tcptrace does.
+    pub(super) average: Option<Span>,
     /// Of both axes, where time is across.
     pub(super) types: &'static str,
     pub(super) epoch: u64,
@@ -75,6 +82,10 @@ pub(super) struct Axes {
 impl Axes {
     pub(super) fn has(self, graph: XplGraph) -> bool {
         self.graphs[graph as usize]
+    }
+
+    pub(super) fn has_samples(self, kind: RttKind) -> bool {
+        self.samples[kind as usize]
     }
 
     pub(super) fn page(self, kind: XplGraph) -> Page {

@@ -3,9 +3,11 @@
 use std::collections::BTreeSet;
 use std::io;
 use tcplab_trace::{Ack, Connection, FlowId, Segment, Sink};
+use tcplab_units::Span;
 
 use super::direction::Direction;
 use super::graph::{Axes, XplGraph};
+use crate::round_trips::RttKind;
 
 /// The files of the graphs.
 pub trait XplFiles {
@@ -22,12 +24,9 @@ pub trait XplFiles {
 #[derive(Debug)]
 pub struct XplSink<S> {
     files: S,
-    graphs: [bool; XplGraph::ALL.len()],
+    axes: Axes,
     /// Draw these only.
     only: Option<BTreeSet<usize>>,
-    /// Added to all times, nanoseconds; with the types of both axes.
-    epoch: u64,
-    types: &'static str,
     /// By connection number; forward and reverse.
     live: Vec<Option<Box<[Direction; 2]>>>,
     /// About the bytes in all buffers.
@@ -47,15 +46,33 @@ impl<S: XplFiles> XplSink<S> {
     pub fn new(files: S, graphs: &[XplGraph], epoch: Option<u64>) -> XplSink<S> {
         XplSink {
             files,
-            graphs: XplGraph::ALL.map(|graph| graphs.contains(&graph)),
+            axes: Axes {
+                graphs: XplGraph::ALL.map(|graph| graphs.contains(&graph)),
+                samples: RttKind::ALL.map(|kind| kind == RttKind::Once),
+                average: None,
+                epoch: epoch.unwrap_or(0),
+                types: if epoch.is_some() { "timeval double" } else { "dtime double" },
+            },
             only: None,
-            epoch: epoch.unwrap_or(0),
-            types: if epoch.is_some() { "timeval double" } else { "dtime double" },
             live: Vec::new(),
             waiting: 0,
             drawn: 0,
             failed: None,
         }
+    }
+
+    /// Draws RTT samples of these kinds; by default those of data sent once, as tcptrace.
+    #[must_use]
+    pub fn samples(mut self, kinds: &[RttKind]) -> XplSink<S> {
+        self.axes.samples = RttKind::ALL.map(|kind| kinds.contains(&kind));
+        self
+    }
+
+    /// Averages throughput over a moving span; without, over ten data segments, as tcptrace.
+    #[must_use]
+    pub fn averaged_over(mut self, span: Option<Span>) -> XplSink<S> {
+        self.axes.average = span;
+        self
     }
 
     /// Draws these connections only, by number from 0.
@@ -90,7 +107,7 @@ impl<S: XplFiles> XplSink<S> {
         if self.live.len() <= index {
             self.live.resize_with(index + 1, || None);
         }
-        let axes = Axes { graphs: self.graphs, types: self.types, epoch: self.epoch };
+        let axes = self.axes;
         let direction = &mut self.live[index].get_or_insert_default()[usize::from(!flow.forward)];
         let before = direction.waiting();
         draw(direction, axes);

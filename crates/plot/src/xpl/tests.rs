@@ -8,10 +8,11 @@ use tcplab_capture::Reader;
 use tcplab_trace::{
     Ack, Analyzer, Connection, FlowId, Proof, Range, Segment, SegmentKind, Sink, Timer,
 };
-use tcplab_units::{Bytes, Instant, Offset};
+use tcplab_units::{Bytes, Instant, Offset, Span};
 
 use super::sink::name;
 use super::*;
+use crate::RttKind;
 
 #[derive(Debug, Default)]
 struct Memory(BTreeMap<String, Vec<u8>>);
@@ -351,5 +352,47 @@ fn graphs_match_tcptrace() {
                 "{name} {file}: only a graph of data, where none are, may be left out"
             );
         }
+    }
+}
+
+/// Wireshark's way to average, with the sum of a window taken from the packets.
+#[test]
+fn chosen_samples_and_average_are_drawn() {
+    let home = tempfile::tempdir().unwrap();
+    let capture = unpacked("loss1_cubic.snd", home.path());
+    let span = Span::from_millis(250);
+    let graphs = [XplGraph::Throughput, XplGraph::RoundTrips];
+    let sink = XplSink::new(Memory::default(), &graphs, None);
+    let mut analyzer = Analyzer::with_sink(sink.samples(&RttKind::ALL).averaged_over(Some(span)));
+    analyzer.read(Reader::open(&capture).unwrap());
+    let (_, Memory(files)) = analyzer.finish_into().1.finish().unwrap();
+    let trace = tcplab_trace::analyze(Reader::open(&capture).unwrap());
+    let flow = &trace.connections[1].forward;
+
+    let text = |name: &str| String::from_utf8(files[name].clone()).unwrap();
+    let dots = |name: &str| -> Vec<(f64, f64)> {
+        let text = text(name);
+        let dots = text.lines().filter_map(|line| line.strip_prefix("dot "));
+        let number = |text: &str| text.parse::<f64>().unwrap();
+        dots.filter_map(|it| it.split_once(' ')).map(|(x, y)| (number(x), number(y))).collect()
+    };
+    let trips = crate::round_trips(flow);
+    assert_eq!(dots("c2d_rtt.xpl").len(), trips.len());
+    for color in ["red", "orange", "pink", "purple"] {
+        assert!(text("c2d_rtt.xpl").lines().any(|line| line == color), "{color}");
+    }
+
+    let data: Vec<&Segment> = flow.segments.iter().filter(|it| it.payload > Bytes::ZERO).collect();
+    let drawn = dots("c2d_tput.xpl");
+    assert_eq!(drawn.len(), data.len());
+    for (segment, (_, drawn)) in data.iter().zip(drawn).step_by(17) {
+        let is_inside = |it: &&&Segment| it.at + span > segment.at && it.frame <= segment.frame;
+        let bytes: u64 = data.iter().filter(is_inside).map(|it| it.payload.as_u64()).sum();
+        let expected = bytes as f64 / span.as_secs_f64();
+        // Times are joined to a 65,536th of the span.
+        assert!(
+            (drawn - expected).abs() <= 2.0 * 1448.0 / span.as_secs_f64(),
+            "{drawn} {expected}"
+        );
     }
 }

@@ -11,10 +11,11 @@ pub const STYLES: [&str; 6] = [
 ];
 /// Runs before the first paint.
 pub(crate) const THEME: &str = include_str!("../../assets/theme.js");
-pub(crate) const SCRIPTS: [&str; 6] = [
+pub(crate) const SCRIPTS: [&str; 7] = [
     include_str!("../../assets/levels.js"),
     include_str!("../../assets/graph.js"),
     include_str!("../../assets/group.js"),
+    include_str!("../../assets/average.js"),
     include_str!("../../assets/export.js"),
     include_str!("../../assets/packets.js"),
     include_str!("../../assets/page.js"),

@@ -2,15 +2,16 @@
 
 use tcplab_findings::story;
 use tcplab_plot::{
-    Chart, Figure, LadderScene, View, advertised_window, chart, in_flight, ladder, round_trips,
-    round_trips_by_sequence, segment_lengths, time_sequence,
+    Averaging, Chart, Figure, LadderScene, View, advertised_window, chart, in_flight, ladder,
+    round_trips_by_sequence, round_trips_over_time, segment_lengths, time_sequence,
 };
 use tcplab_quantities as q;
 use tcplab_trace::{CapturePoint, CloseKind, Connection, Episode, Flow};
 use tcplab_units::rounded::{self, bytes, decimal, grouped};
 use tcplab_units::{Endpoint, Instant, Span};
 
-use super::shown::{ShownConnection, anchor};
+use super::average::AverageView;
+use super::shown::{GraphChoice, ShownConnection, anchor};
 use crate::html::packets::PacketsView;
 use crate::summary::recovery::kind_class;
 use crate::trial::graphs::{rate_chart, scaled};
@@ -20,7 +21,7 @@ use crate::trial::packets::shown_episodes;
 use crate::trial::stalls::Stalls;
 use crate::trial::view::Stop;
 
-/// Throughput is counted over a part of the time, at least this long.
+/// By default throughput is averaged over a part of the time, at least this long.
 const PARTS: u64 = 200;
 const SHORTEST_PART: Span = Span::from_millis(1);
 /// Margin around the time that a button shows.
@@ -42,6 +43,8 @@ pub(crate) struct DirectionView {
     pub(crate) facts: Vec<(&'static str, String)>,
     pub(crate) limits: Option<LimitsView>,
     pub(crate) figures: Vec<Figure>,
+    /// To average throughput over another span, and the index of its figure.
+    pub(crate) average: Option<(usize, AverageView)>,
     /// Zoomed by itself: its axis is not time.
     pub(crate) by_sequence: Option<Figure>,
     pub(crate) stalls: Option<Stalls>,
@@ -62,7 +65,11 @@ pub(crate) struct EpisodeView {
 }
 
 impl ConnectionView {
-    pub(crate) fn new(shown: &ShownConnection<'_>, open: bool) -> ConnectionView {
+    pub(crate) fn new(
+        shown: &ShownConnection<'_>,
+        open: bool,
+        choice: &GraphChoice,
+    ) -> ConnectionView {
         let connection = shown.connection;
         let flows = [(&connection.forward, true), (&connection.reverse, false)];
         let mut flows: Vec<_> = flows.into_iter().filter(|(flow, _)| has_data(flow)).collect();
@@ -75,7 +82,7 @@ impl ConnectionView {
             facts: facts(connection),
             directions: flows
                 .into_iter()
-                .map(|(flow, forward)| DirectionView::new(&id, connection, flow, forward))
+                .map(|(flow, forward)| DirectionView::new(&id, connection, (flow, forward), choice))
                 .collect(),
             packets: PacketsView::of(shown.packets),
             id,
@@ -88,7 +95,12 @@ fn has_data(flow: &Flow) -> bool {
 }
 
 impl DirectionView {
-    fn new(id: &str, connection: &Connection, flow: &Flow, forward: bool) -> DirectionView {
+    fn new(
+        id: &str,
+        connection: &Connection,
+        (flow, forward): (&Flow, bool),
+        choice: &GraphChoice,
+    ) -> DirectionView {
         let (sender, receiver) = if forward { ("client", "server") } else { ("server", "client") };
         let view = View { from: connection.first, until: end_of(connection), bands: &[] };
         let costliest = shown_episodes(flow, connection.last);
@@ -101,13 +113,16 @@ impl DirectionView {
             from: it.from.clone(),
             until: it.until.clone(),
         };
+        let name = format!("{id}-{sender}");
+        let (figures, at) = figures_of(&name, sender, flow, (&view, choice));
         DirectionView {
             title: format!("{} to {receiver}", capital(sender)),
             facts: flow_facts(flow),
             limits: LimitsView::of(flow, &view),
-            figures: figures_of(&format!("{id}-{sender}"), sender, flow, &view),
+            figures,
+            average: at.map(|at| (at, AverageView::new(flow, &view, span_of(choice, &view)))),
             by_sequence: shows_round_trips(flow)
-                .then(|| round_trips_by_sequence("RTT by sequence number", flow))
+                .then(|| round_trips_by_sequence("RTT by sequence number", flow, &choice.rtt))
                 .flatten(),
             stalls: Stalls::of(flow),
             more_episodes: flow.episodes.len() - costliest.len(),
@@ -127,10 +142,20 @@ fn capital(word: &str) -> String {
     letters.next().map(|first| first.to_ascii_uppercase()).into_iter().chain(letters).collect()
 }
 
-fn figures_of(id: &str, sender: &str, flow: &Flow, view: &View<'_>) -> Vec<Figure> {
-    let title = format!("Sequence numbers of the {sender}’s data");
+/// The span over which throughput is averaged.
+fn span_of(choice: &GraphChoice, view: &View<'_>) -> Span {
     let time = view.until.since(view.from);
-    let part = (time / PARTS).max(SHORTEST_PART);
+    choice.average.unwrap_or((time / PARTS).max(SHORTEST_PART))
+}
+
+/// The graphs over time, and which of them is that of throughput.
+fn figures_of(
+    id: &str,
+    sender: &str,
+    flow: &Flow,
+    (view, choice): (&View<'_>, &GraphChoice),
+) -> (Vec<Figure>, Option<usize>) {
+    let title = format!("Sequence numbers of the {sender}’s data");
     let windows = [scaled(in_flight(flow), 1e-3), scaled(advertised_window(flow), 1e-3)];
     let flying = windows[0].points.iter().filter_map(|(_, v)| *v).fold(0.0, f64::max);
     let mut figures = vec![
@@ -147,15 +172,14 @@ fn figures_of(id: &str, sender: &str, flow: &Flow, view: &View<'_>) -> Vec<Figur
             view,
         ),
     ];
-    figures.extend(rate_chart(flow, part, view));
+    let rates = rate_chart(flow, Averaging::Moving(span_of(choice, view)), view);
+    let at = rates.is_some().then_some(figures.len());
+    figures.extend(rates);
     figures.push(segment_lengths("Segment lengths", flow, view));
-    let trips = [round_trips(flow)];
-    if shows_round_trips(flow) && !trips[0].points.is_empty() {
-        let chart_of_trips =
-            Chart { title: "RTT", unit: "ms", right: None, series: &trips, at_most: None };
-        figures.push(chart(&chart_of_trips, view));
+    if shows_round_trips(flow) {
+        figures.extend(round_trips_over_time("RTT", flow, &choice.rtt, view));
     }
-    figures
+    (figures, at)
 }
 
 /// A capture point at the receiver sees none.

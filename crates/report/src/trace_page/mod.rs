@@ -1,5 +1,6 @@
 //! The page of a trace: one HTML file that needs nothing else.
 
+mod average;
 mod connection;
 mod found;
 mod shown;
@@ -17,8 +18,8 @@ use crate::html::rendered::rendered;
 pub use crate::trial::packets::page_frames;
 use connection::ConnectionView;
 use found::FoundView;
-pub use shown::ShownConnection;
 use shown::anchor;
+pub use shown::{GraphChoice, ShownConnection};
 pub use sums::{CaptureSums, Rank};
 
 /// What to show of a trace.
@@ -32,6 +33,8 @@ pub struct TracePage<'a> {
     pub sums: &'a CaptureSums,
     /// Connections with graphs, the most important first.
     pub shown: &'a [ShownConnection<'a>],
+    /// What their graphs show at first.
+    pub choice: &'a GraphChoice,
 }
 
 /// Writes the page. The same trace gives the same bytes.
@@ -41,7 +44,7 @@ pub struct TracePage<'a> {
 pub fn write_trace(page: &TracePage<'_>, out: &mut impl io::Write) -> Result<(), ReportError> {
     out.write_all(rendered(&head(page))?.as_bytes())?;
     for (place, shown) in page.shown.iter().enumerate() {
-        let view = ConnectionView::new(shown, place == 0);
+        let view = ConnectionView::new(shown, place == 0, page.choice);
         out.write_all(rendered(&Part { view })?.as_bytes())?;
     }
     out.write_all(rendered(&Foot { script: SCRIPTS.concat() })?.as_bytes())?;

@@ -1,8 +1,8 @@
 //! The graphs of a trial.
 
 use tcplab_plot::{
-    Band, Chart, Figure, Series, View, advertised_window, chart, delivered_rate, in_flight,
-    sent_rate, time_sequence,
+    Averaging, Band, Chart, Figure, Series, View, advertised_window, chart, delivered_rate,
+    in_flight, sent_rate, time_sequence,
 };
 use tcplab_quantities as q;
 use tcplab_recording::Sample;
@@ -39,7 +39,7 @@ pub(crate) fn figures_of(
     let view = View { bands: &brief, ..view };
     figures.push(window_chart(flow, &view));
     figures.push(congestion_chart(flow, &samples, &view));
-    figures.extend(rate_chart(flow, BIN, &view));
+    figures.extend(rate_chart(flow, Averaging::Parts(BIN), &view));
     figures.push(round_trip_chart(&samples, &view));
     figures
 }
@@ -82,15 +82,20 @@ fn congestion_chart(flow: &Flow, samples: &[&Sample], view: &View<'_>) -> Figure
     )
 }
 
-/// Sent and delivered data per `bin`, if the transfer has a rate.
-pub(crate) fn rate_chart(flow: &Flow, bin: Span, view: &View<'_>) -> Option<Figure> {
+/// Sent and delivered data, if the transfer has a rate.
+pub(crate) fn rate_chart(flow: &Flow, averaging: Averaging, view: &View<'_>) -> Option<Figure> {
     flow.transfer.throughput?;
-    let series = [sent_rate(flow, bin), delivered_rate(flow, bin)];
+    let series = [sent_rate(flow, averaging), delivered_rate(flow, averaging)];
     // A burst into an empty queue must not flatten the rest.
     let mut rates: Vec<f64> =
         series.iter().flat_map(|s| &s.points).filter_map(|(_, rate)| *rate).collect();
     rates.sort_by(f64::total_cmp);
-    let title = format!("Throughput per {}", rounded::span(bin));
+    let title = match averaging {
+        Averaging::Parts(part) => format!("Throughput per {}", rounded::span(part)),
+        Averaging::Moving(span) => {
+            format!("Throughput, moving average over {}", rounded::span(span))
+        }
+    };
     let usual = rates.get(rates.len() * 95 / 100).copied();
     let at_most = usual.map(|rate| rate * 2.0);
     let drawn = Chart { title: &title, unit: "Mbit/s", right: None, series: &series, at_most };

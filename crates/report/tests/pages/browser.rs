@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 use std::process::Command;
-use tcplab_report::{CaptureSums, ShownConnection, TracePage};
+use tcplab_report::{CaptureSums, GraphChoice, ShownConnection, TracePage};
 
 use super::page::page;
 use super::synthetic;
@@ -186,6 +186,7 @@ fn very_many_packets_are_drawn_at_each_zoom() {
         trace: &trace,
         sums: &CaptureSums::of(&trace.connections),
         shown: &shown,
+        choice: &GraphChoice::default(),
     };
     tcplab_report::write_trace(&what, &mut page).expect("a Vec takes what it is given");
     let page = String::from_utf8(page).expect("it is text");

@@ -1,6 +1,7 @@
 //! The pages, as text and in a real browser.
 
 mod answers;
+mod average;
 mod browser;
 mod flows;
 mod folder;

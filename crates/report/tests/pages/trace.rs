@@ -3,7 +3,9 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 use tcplab_findings::examine;
-use tcplab_report::{CaptureSums, ShownConnection, TracePage, page_frames, write_trace};
+use tcplab_report::{
+    CaptureSums, GraphChoice, ShownConnection, TracePage, page_frames, write_trace,
+};
 use tcplab_trace::{Connection, ConnectionNumbers, Frame, Limit, Note, PacketBytes, Trace};
 use tcplab_units::Instant;
 use tcplab_wire::LinkType;
@@ -30,6 +32,7 @@ fn page(trace: &Trace, shown: &[usize]) -> String {
             trace,
             sums: &CaptureSums::of(&trace.connections),
             shown: &shown,
+            choice: &GraphChoice::default(),
         },
         &mut page,
     )
@@ -76,14 +79,15 @@ fn trace_page_is_complete() {
     assert!(!flow.episodes.is_empty());
     // One direction of the transfer, both of the control connection.
     assert_eq!(count("<svg class=\"graph time-sequence\""), 3);
-    // Windows of each; only a capture at the sender shows the RTT; and the throughput, but of the
-    // control connection, which has none.
-    assert_eq!(count("<svg class=\"graph chart\""), 6);
-    assert_eq!(count("aria-label=\"Throughput per"), 1);
-    // Lengths of segments in each direction, and the RTT by sequence number where it is over time.
+    // Windows of each; and the throughput, but of the control connection, which has none.
+    assert_eq!(count("<svg class=\"graph chart\""), 4);
+    assert_eq!(count("aria-label=\"Throughput, moving average over"), 1);
+    assert_eq!(count("<div class=\"average\""), 1);
+    // Lengths of segments in each direction; only a capture at the sender shows the RTT, over time
+    // and by sequence number.
     assert_eq!(count("aria-label=\"Segment lengths: "), 3);
-    assert_eq!(count("aria-label=\"RTT: "), count("data-across=\"sequence\""));
-    assert_eq!(count("<svg class=\"graph points\""), 5);
+    assert_eq!(count("aria-label=\"RTT. "), count("data-across=\"sequence\""));
+    assert_eq!(count("<svg class=\"graph points\""), 7);
     let episodes: usize =
         trace.connections.iter().map(|c| c.forward.episodes.len() + c.reverse.episodes.len()).sum();
     assert_eq!(count("<svg class=\"ladder\""), episodes);
@@ -134,6 +138,7 @@ fn foreign_text_is_escaped() {
             trace: &trace,
             sums: &CaptureSums::of(&trace.connections),
             shown: &shown,
+            choice: &GraphChoice::default(),
         },
         &mut page,
     )
@@ -281,7 +286,13 @@ fn packets_open_as_bytes_in_browser() {
     let shown = [ShownConnection { index: 1, connection, findings: &findings, packets: &packets }];
     let sums = CaptureSums::of(&trace.connections);
     let mut page = Vec::new();
-    let what = TracePage { name: "blackout.pcap", trace: &trace, sums: &sums, shown: &shown };
+    let what = TracePage {
+        name: "blackout.pcap",
+        trace: &trace,
+        sums: &sums,
+        shown: &shown,
+        choice: &GraphChoice::default(),
+    };
     write_trace(&what, &mut page).unwrap();
     let page = String::from_utf8(page).unwrap();
     assert_eq!(unbalanced(&page), Vec::<String>::new());

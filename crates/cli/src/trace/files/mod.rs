@@ -68,7 +68,10 @@ impl<'a> Files<'a> {
         let place = outputs.parquet.as_deref().map(Place::make).transpose()?;
         let tables = place.as_ref().map(begin_tables).transpose()?;
         let graphs = outputs.xpl.as_deref().map(Folder::create).transpose()?;
-        let graphs = graphs.map(|folder| XplSink::new(folder, &outputs.graphs, None));
+        let graphs = graphs.map(|folder| {
+            let sink = XplSink::new(folder, &outputs.graphs, None);
+            sink.samples(&outputs.rtt).averaged_over(outputs.average)
+        });
         let copy = outputs.annotate.as_deref().map(Output::create_capture).transpose()?;
         let page = outputs.html.as_ref().map(create).transpose()?;
         let comments = copy.is_some().then(Comments::default);
@@ -78,7 +81,7 @@ impl<'a> Files<'a> {
             Only::new(only, csv),
             Both(Only::new(only, tables), Both(Only::new(only, graphs), Only::new(only, comments))),
         );
-        let page = page.map(|output| Page::new(output, view));
+        let page = page.map(|output| Page::new(output, view, outputs));
         let rest = Rest { input, outputs, tables: place, copy, page };
         Ok(Files { sinks: Both(Only::new(None, sums), written), rest })
     }

@@ -7,12 +7,12 @@ use std::path::Path;
 use anyhow::{Result, bail};
 use tcplab_findings::Finding;
 use tcplab_report::trace::Chosen;
-use tcplab_report::{CaptureSums, Rank, ShownConnection, TracePage, page_frames};
+use tcplab_report::{CaptureSums, GraphChoice, Rank, ShownConnection, TracePage, page_frames};
 use tcplab_trace::{Connection, ConnectionNumbers, PacketBytes, Trace};
 
 use super::super::hex;
 use super::super::input::Input;
-use crate::arguments::ViewArguments;
+use crate::arguments::{Outputs, ViewArguments};
 use crate::output::{Output, commit, counted};
 
 /// The most connections with graphs on a page.
@@ -26,12 +26,14 @@ pub(super) struct Page {
     /// The connection to be shown, if that is named.
     only: Option<usize>,
     most: usize,
+    choice: GraphChoice,
 }
 
 impl Page {
-    pub(super) fn new(output: Output, view: &ViewArguments) -> Page {
+    pub(super) fn new(output: Output, view: &ViewArguments, outputs: &Outputs) -> Page {
         let most = if view.all { MOST } else { view.top.min(MOST) };
-        Page { output, only: view.connection, most }
+        let choice = GraphChoice { rtt: outputs.rtt.clone(), average: outputs.average };
+        Page { output, only: view.connection, most, choice }
     }
 
     /// The connections with graphs: by lost time, then by amount of data.
@@ -97,7 +99,13 @@ impl Page {
             None => name.clone(),
         };
         let names: Vec<String> = names.iter().map(own).collect();
-        let page = TracePage { name: &names.join(" + "), trace, sums, shown: &shown };
+        let page = TracePage {
+            name: &names.join(" + "),
+            trace,
+            sums,
+            shown: &shown,
+            choice: &self.choice,
+        };
         tcplab_report::write_trace(&page, &mut output)?;
         let all = counted(sums.connections() as u64, "connection");
         commit(output, &format!("{all}, {} with graphs", shown.len()))
