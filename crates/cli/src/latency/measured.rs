@@ -47,21 +47,21 @@ pub(super) fn read_all(places: &[PathBuf]) -> Result<Vec<Measured>> {
 
 fn read(place: &Path) -> Result<Measured> {
     let shown = place.display();
-    let mut text = String::new();
+    let mut text = Vec::new();
     let file = File::open(place).with_context(|| format!("cannot read {shown}"))?;
-    let read = file.take(LONGEST + 1).read_to_string(&mut text);
+    let read = file.take(LONGEST + 1).read_to_end(&mut text);
     read.with_context(|| format!("cannot read {shown}"))?;
     let wrong = || format!("{shown} is not a result of `tcplab latency --json={shown}`");
     if text.len() as u64 > LONGEST {
         bail!("{}: it is too long", wrong());
     }
-    let header: Header = serde_json::from_str(&text).with_context(wrong)?;
+    let header: Header = serde_json::from_slice(&text).with_context(wrong)?;
     if (header.schema.as_str(), header.version)
         != (LATENCY_DOCUMENT.schema, LATENCY_DOCUMENT.version)
     {
         bail!("{}", wrong());
     }
-    let mut measured: Measured = serde_json::from_str(&text).with_context(wrong)?;
+    let mut measured: Measured = serde_json::from_slice(&text).with_context(wrong)?;
     if measured.clock.is_none() {
         bail!("{shown} has no answered probe: measure again");
     }
