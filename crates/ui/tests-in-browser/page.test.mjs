@@ -305,6 +305,28 @@ test("a capture of a million packets is dropped, read and opened", async () => {
   await context.close();
 });
 
+test("the graphs of a capture draw what one chooses", async () => {
+  const { page, context, faults } = await open(browser, server);
+  await go(page, "/capture");
+  const file = join(server.home, "small.pcap");
+  await writeFile(file, transfer(2_000));
+  await page.locator("input[type=file]").setInputFiles(file);
+  await page.locator(".connections tbody tr a, .connections tbody tr button").first().click();
+  await page.waitForSelector("iframe.report", { timeout: 60_000 });
+  const report = page.frameLocator("iframe.report");
+  const span = report.getByLabel("Average throughput over").first();
+  await span.fill("0.05");
+  await span.press("Enter");
+  await report.getByText("moving average over 0.05 s").first().waitFor({ timeout: 30_000 });
+  // What is no span is refused in words, and the graph stays.
+  await span.fill("-1");
+  await span.press("Enter");
+  await report.locator(".average .fault", { hasText: /\S/ }).first().waitFor({ timeout: 30_000 });
+  assert.equal(await report.getByText("moving average over 0.05 s").count(), 1);
+  assert.deepEqual(faults, []);
+  await context.close();
+});
+
 test("drawing takes a quarter of the time where frames are late, and goes on", async () => {
   const { page, context, faults } = await open(browser, server);
   const drawn = await page.evaluate(async () => {
