@@ -107,7 +107,7 @@ pub(crate) fn scenarios() -> PyResult<Vec<(String, String)>> {
 #[pyfunction]
 pub(crate) fn compose(json: &str) -> PyResult<String> {
     here(|| {
-        let value: Ordered = serde_json::from_str(json)?;
+        let value: Ordered = serde_json::from_slice(json.as_bytes())?;
         ensure!(
             matches!(value, Ordered::Table(_)),
             "a scenario is a table of sections, such as `path` and `workload`"

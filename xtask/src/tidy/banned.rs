@@ -101,6 +101,14 @@ const BANS: &[Ban] = &[
             "use `crate::output`",
         )
     },
+    Ban {
+        scope: Scope::Outside(&["xtask"]),
+        ..pure(
+            &["serde_json::from_str", "serde_json::from_reader", "serde_json::from_value"],
+            "each further source of JSON compiles every type that is read from it once more",
+            "use `serde_json::from_slice`",
+        )
+    },
     everywhere(
         &["todo!", "unimplemented!"],
         "what is here works",
@@ -212,6 +220,7 @@ mod tests {
             ("cli", "use std::io::{self, stdout};", 1, "`io::stdout` in `cli`"),
             ("testbed", "let _ = write!(io::stderr(), \"x\");", 1, "`io::stderr` in `testbed`"),
             ("cli", "use indicatif::ProgressDrawTarget;", 1, "`ProgressDrawTarget` in `cli`"),
+            ("lab", "serde_json::from_reader(file)", 1, "`serde_json::from_reader` in `lab`"),
             ("cli", "todo!()", 1, "`todo!` in `cli`"),
             ("testbed", "unimplemented!()", 1, "`unimplemented!` in `testbed`"),
             ("xtask", "std::dbg!(x)", 1, "`dbg!` in `xtask`"),

@@ -44,7 +44,7 @@ impl TestServer {
         if let Some(output) = server.child.stdout.take() {
             BufReader::new(output).read_line(&mut line).context("cannot hear tcplab server")?;
         }
-        let told: Value = serde_json::from_str(&line).unwrap_or_default();
+        let told: Value = serde_json::from_slice(line.as_bytes()).unwrap_or_default();
         let Some(address) = told["listening"].as_str() else {
             bail!("the server of design {} did not start", design.name());
         };

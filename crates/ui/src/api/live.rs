@@ -87,7 +87,7 @@ pub(super) async fn several(
     State(ui): State<Arc<Ui>>,
     Query(Several { run, trials }): Query<Several>,
 ) -> Result<Sse<impl Stream<Item = Result<Event, Infallible>>>, Refusal> {
-    let names: Vec<(String, u32)> = serde_json::from_str(&trials).map_err(|error| {
+    let names: Vec<(String, u32)> = serde_json::from_slice(trials.as_bytes()).map_err(|error| {
         Refusal::bad(format!("trials is no list of cases and numbers: {error}"))
     })?;
     if names.is_empty() || names.len() > SEVERAL {
