@@ -134,16 +134,19 @@ struct Replier<'a> {
 impl Replier<'_> {
     /// Answers a datagram that came at `now`.
     fn reply(&self, datagram: &[u8], from: SocketAddr, now: Duration, slot: Slot<'_>) {
-        let reply = match self.subject {
-            Subject::Latency if is_service(from) => None,
-            Subject::Latency => self.sessions.answer(datagram, from, now, since_epoch),
-            subject => answer(subject, datagram, from, now),
-        };
-        let Some(reply) = reply else { return };
+        let Some(reply) = self.answer(datagram, from, now) else { return };
         slot.add(Count::Requests, 1);
         // What the socket has no room for is lost, as datagrams are.
         if let Ok(count) = self.socket.send_to(&reply, from) {
             slot.add(Count::Sent, count as u64);
+        }
+    }
+
+    fn answer(&self, datagram: &[u8], from: SocketAddr, now: Duration) -> Option<Vec<u8>> {
+        match self.subject {
+            Subject::Latency if is_service(from) => None,
+            Subject::Latency => self.sessions.answer(datagram, from, now, since_epoch),
+            subject => answer(subject, datagram, from, now),
         }
     }
 }
@@ -199,6 +202,8 @@ fn is_logged_in(datagram: &[u8]) -> String {
 
 #[cfg(test)]
 mod tests {
+    use tcplab_units::Probe;
+
     use super::*;
 
     #[test]
@@ -229,6 +234,20 @@ mod tests {
         let now = Duration::from_secs(1);
         for from in ["192.0.2.1:7", "192.0.2.1:19", "255.255.255.255:4000"] {
             assert_eq!(answer(&Subject::Echo, b"x", from.parse().unwrap(), now), None, "{from}");
+        }
+    }
+
+    #[test]
+    fn latency_answers_no_service() {
+        let socket = &UdpSocket::bind("127.0.0.1:0").unwrap();
+        let subject = &Subject::Latency;
+        let replier = Replier { socket, subject, sessions: Sessions::default() };
+        let hello = Probe::Hello { session: 1 }.bytes();
+        for (from, is_answered) in
+            [("192.0.2.1:1023", false), ("255.255.255.255:4000", false), ("192.0.2.1:1024", true)]
+        {
+            let answer = replier.answer(&hello, from.parse().unwrap(), Duration::from_secs(1));
+            assert_eq!(answer.is_some(), is_answered, "{from}");
         }
     }
 }
