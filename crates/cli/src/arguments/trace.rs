@@ -13,6 +13,7 @@ use tcplab_units::{Bytes, Span, UnitError};
 
 use super::JsonArguments;
 use super::amount::bytes;
+use super::duration::within;
 
 /// What has graphs.
 const GRAPHED: &str = "graphed";
@@ -254,9 +255,7 @@ fn samples() -> impl TypedValueParser<Value = RttKind> {
 }
 
 fn average(text: &str) -> Result<Span, String> {
-    let span: Span = text.parse().map_err(|error: UnitError| error.to_string())?;
-    let (least, most) = (GraphChoice::SHORTEST_AVERAGE, GraphChoice::LONGEST_AVERAGE);
-    if (least..=most).contains(&span) { Ok(span) } else { Err(format!("{least} to {most}")) }
+    within(text, GraphChoice::SHORTEST_AVERAGE, GraphChoice::LONGEST_AVERAGE)
 }
 
 /// Reads the name of a graph.
