@@ -2,56 +2,48 @@
 
 use std::ops::Range;
 use std::ptr;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use crate::payload::{Digest, Payload};
 
-/// Bytes of a piece: what a write is given where nothing else is asked for, and as many as BLAKE3
-/// hashes fast.
-const PIECE: usize = 64 << 10;
+/// Bytes that lie together from any position on: what a write is given where nothing else is
+/// asked for.
+const TOGETHER: usize = 64 << 10;
 
-/// A position in a payload. Its clones go on by themselves; the bytes from the rearmost of them to
-/// the foremost are in memory.
+/// A position in a payload. Its clones go on by themselves.
 #[derive(Debug, Clone)]
 pub(crate) struct SharedPayload {
-    piece: Arc<Piece>,
-    /// Bytes of the piece that are before the position.
-    at: usize,
+    whole: Arc<Whole>,
+    /// Bytes of the payload that are before the position.
+    at: u64,
 }
 
-/// Some bytes of a payload, and how it goes on. Whoever comes first to its end draws the next.
+/// A payload of which a period and a little more are in memory.
 #[derive(Debug)]
-struct Piece {
-    bytes: Arc<[u8]>,
-    /// The hash of all before.
-    before: Digest,
-    /// What follows, and how many bytes of it.
-    rest: Payload,
-    left: u64,
-    next: OnceLock<Arc<Piece>>,
+struct Whole {
+    payload: Payload,
+    length: u64,
+    /// Its beginning, with as much of the second period as makes [`TOGETHER`] bytes of every
+    /// position lie together; drawn when somebody wants bytes.
+    bytes: OnceLock<Arc<[u8]>>,
+    /// The hash of so many bytes: both ends mostly ask for the same.
+    hashed: Mutex<(u64, Digest)>,
 }
 
 impl SharedPayload {
     /// The beginning of the first `length` bytes of a payload.
     pub(crate) fn new(payload: Payload, length: u64) -> SharedPayload {
-        let nothing = Piece {
-            bytes: Arc::new([]),
-            before: Digest::new(),
-            rest: payload,
-            left: length,
-            next: OnceLock::new(),
-        };
-        SharedPayload { piece: Arc::new(nothing), at: 0 }
+        let (bytes, hashed) = (OnceLock::new(), Mutex::default());
+        SharedPayload { whole: Arc::new(Whole { payload, length, bytes, hashed }), at: 0 }
     }
 
     /// The block that holds the next `size` bytes, and where; the position is then behind them.
-    /// None where they are not in one block.
+    /// None where they do not lie together.
     pub(crate) fn take_whole(&mut self, size: usize) -> Option<(Arc<[u8]>, Range<usize>)> {
-        self.enter_next();
-        let part = self.at..self.at + size;
-        (part.end <= self.piece.bytes.len()).then(|| {
-            self.at = part.end;
-            (Arc::clone(&self.piece.bytes), part)
+        let next = self.next_part(size);
+        (next.len() == size).then(|| {
+            self.at += size as u64;
+            (Arc::clone(self.whole.bytes()), next)
         })
     }
 
@@ -64,72 +56,69 @@ impl SharedPayload {
             }
             let (first, rest) = bytes.split_at_mut(next.len());
             first.copy_from_slice(next);
-            self.at += first.len();
+            self.at += first.len() as u64;
             bytes = rest;
         }
     }
 
     /// Whether these are the next bytes; if so, the position is then behind them.
     pub(crate) fn goes_on_with(&mut self, bytes: &[u8]) -> bool {
-        let mut ahead = self.clone();
+        let before = self.at;
         let mut rest = bytes;
         while !rest.is_empty() {
-            let next = ahead.next_bytes(rest.len());
+            let next = self.next_bytes(rest.len());
             let (first, others) = rest.split_at(next.len());
             // What came through unchanged is mostly the same memory.
             if next.is_empty() || !ptr::eq(next, first) && next != first {
+                self.at = before;
                 return false;
             }
-            ahead.at += first.len();
+            self.at += first.len() as u64;
             rest = others;
         }
-        *self = ahead;
         true
     }
 
     /// The hash of all bytes before the position.
     pub(crate) fn digest(&self) -> Digest {
-        let mut digest = self.piece.before.clone();
-        digest.update(&self.piece.bytes[..self.at]);
-        digest
-    }
-
-    /// The next bytes of the piece, `most` at most: none at the end of the payload.
-    fn next_bytes(&mut self, most: usize) -> &[u8] {
-        self.enter_next();
-        let next = &self.piece.bytes[self.at..];
-        &next[..next.len().min(most)]
-    }
-
-    /// At the end of a piece, the next is entered, if there is one.
-    fn enter_next(&mut self) {
-        if self.at == self.piece.bytes.len() && self.piece.left > 0 {
-            self.piece =
-                Arc::clone(self.piece.next.get_or_init(|| Arc::new(self.piece.draw_next())));
-            self.at = 0;
+        let mut hashed = self.whole.hashed.lock().unwrap_or_else(PoisonError::into_inner);
+        if hashed.0 > self.at {
+            *hashed = (0, Digest::new());
         }
+        let mut ahead = SharedPayload { whole: Arc::clone(&self.whole), at: hashed.0 };
+        while ahead.at < self.at {
+            let left = usize::try_from(self.at - ahead.at).unwrap_or(usize::MAX);
+            let next = ahead.next_bytes(left);
+            hashed.1.update(next);
+            let count = next.len() as u64;
+            ahead.at += count;
+        }
+        hashed.0 = self.at;
+        hashed.1.clone()
+    }
+
+    /// The next bytes, `most` at most, that lie together: none at the end of the payload.
+    fn next_bytes(&self, most: usize) -> &[u8] {
+        &self.whole.bytes()[self.next_part(most)]
+    }
+
+    /// Where they are in the block.
+    fn next_part(&self, most: usize) -> Range<usize> {
+        let from = (self.at % Payload::PERIOD as u64) as usize;
+        let left = usize::try_from(self.whole.length - self.at).unwrap_or(usize::MAX);
+        let together = self.whole.bytes().len() - from;
+        from..from + most.min(left).min(together)
     }
 }
 
-impl Piece {
-    fn draw_next(&self) -> Piece {
-        let size = self.left.min(PIECE as u64);
-        let mut bytes: Arc<[u8]> = std::iter::repeat_n(0, size as usize).collect();
-        let mut rest = self.rest.clone();
-        rest.fill(Arc::get_mut(&mut bytes).expect("nobody else has it yet"));
-        let mut before = self.before.clone();
-        before.update(&self.bytes);
-        Piece { bytes, before, rest, left: self.left - size, next: OnceLock::new() }
-    }
-}
-
-impl Drop for Piece {
-    /// One after the other: a long list would need much stack.
-    fn drop(&mut self) {
-        let mut next = self.next.take();
-        while let Some(mut piece) = next.and_then(|piece| Arc::try_unwrap(piece).ok()) {
-            next = piece.next.take();
-        }
+impl Whole {
+    fn bytes(&self) -> &Arc<[u8]> {
+        self.bytes.get_or_init(|| {
+            let size = self.length.min((Payload::PERIOD + TOGETHER) as u64);
+            let mut bytes = vec![0; size as usize];
+            self.payload.clone().fill(&mut bytes);
+            bytes.into()
+        })
     }
 }
 
@@ -137,7 +126,7 @@ impl Drop for Piece {
 mod tests {
     use super::*;
 
-    /// More than two pieces.
+    /// More than two periods.
     const LENGTH: usize = 150_000;
 
     fn whole() -> Vec<u8> {
@@ -175,24 +164,29 @@ mod tests {
     }
 
     #[test]
-    fn bytes_across_two_pieces_are_in_no_block() {
-        let (whole, mut writer) = (whole(), shared());
-        let (block, part) = writer.take_whole(60_000).unwrap();
-        assert_eq!(block[part], whole[..60_000]);
-        assert!(writer.take_whole(60_000).is_none());
-        let mut filled = vec![0; 60_000];
+    fn as_many_bytes_as_a_write_takes_lie_together_wherever_it_begins() {
+        let (whole, mut writer, mut at) = (whole(), shared(), 0);
+        for size in [60_000, 1, TOGETHER] {
+            let (block, part) = writer.take_whole(size).unwrap();
+            assert_eq!(block[part], whole[at..at + size]);
+            at += size;
+        }
+        let left = LENGTH - at;
+        assert!(writer.take_whole(left + 1).is_none(), "more than there is");
+        let mut filled = vec![0; left + 1];
         writer.fill(&mut filled);
-        assert_eq!(filled, whole[60_000..120_000]);
+        assert_eq!((&filled[..left], filled[left]), (&whole[at..], 0));
+        let long = SharedPayload::new(Payload::new(7), u64::MAX);
+        assert!(long.clone().take_whole(LENGTH).is_none(), "does not lie together");
     }
 
     #[test]
-    fn long_list_of_pieces_is_dropped_without_recursion() {
-        let reader = SharedPayload::new(Payload::new(1), u64::MAX);
-        let mut writer = reader.clone();
-        for _ in 0..3_000 {
-            writer.take_whole(PIECE).unwrap();
-        }
-        drop(writer);
-        drop(reader);
+    fn hash_of_less_than_was_hashed_already() {
+        let mut writer = shared();
+        let reader = writer.clone();
+        writer.take_whole(100_000).unwrap();
+        assert_eq!(writer.digest().hex(), Digest::of_payload(7, 100_000));
+        assert_eq!(reader.digest().hex(), Digest::of_payload(7, 0));
+        assert_eq!(writer.digest().hex(), Digest::of_payload(7, 100_000));
     }
 }

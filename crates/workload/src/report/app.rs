@@ -26,7 +26,7 @@ pub struct AppReport {
     /// Payload bytes that its socket took, or that it read.
     #[serde(with = "tcplab_units::number")]
     pub bytes: Bytes,
-    /// BLAKE3 of these bytes, hexadecimal.
+    /// XXH3 of these bytes, 128 bits in hexadecimal.
     pub digest: String,
     /// Writes that took, or reads that gave, at least one byte.
     pub calls: u64,
@@ -134,7 +134,7 @@ pub struct BackReport {
     /// How much.
     #[serde(with = "tcplab_units::number")]
     pub bytes: Bytes,
-    /// BLAKE3 of it, hexadecimal.
+    /// XXH3 of it, as above.
     pub digest: String,
 }
 
@@ -143,7 +143,7 @@ pub struct BackReport {
 pub struct UrgentReport {
     /// How many were written as urgent, or read out of band.
     pub count: u64,
-    /// BLAKE3 of what was written without them.
+    /// XXH3 of what was written without them.
     pub rest: Option<String>,
 }
 
