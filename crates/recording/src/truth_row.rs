@@ -13,13 +13,17 @@ use crate::TruthRow;
 pub(crate) const END_OF_DELIVERED: &[u8] = b",\"fate\":\"delivered\"}\n";
 
 /// Appends the JSON form of a row, as serde writes it.
-pub(crate) fn write(row: &TruthRow, line: &mut Vec<u8>) {
-    let TruthRow { frame, because, verdict } = row;
+pub(crate) fn write(
+    frame: Option<u64>,
+    because: Option<&str>,
+    verdict: &Verdict,
+    line: &mut Vec<u8>,
+) {
     let Verdict { id, direction, size, entered, transmission, left, fate, .. } = verdict;
     let Verdict { origin, marked, corrupted, second_path, .. } = verdict;
     line.push(b'{');
     if let Some(frame) = frame {
-        number(line, "\"frame\":", *frame);
+        number(line, "\"frame\":", frame);
         line.push(b',');
     }
     if let Some(because) = because {
@@ -28,8 +32,10 @@ pub(crate) fn write(row: &TruthRow, line: &mut Vec<u8>) {
         line.push(b',');
     }
     number(line, "\"id\":", *id);
-    line.extend_from_slice(b",\"direction\":");
-    json(line, direction);
+    line.extend_from_slice(match direction {
+        Direction::Forward => b",\"direction\":\"forward\"",
+        Direction::Reverse => b",\"direction\":\"reverse\"",
+    });
     number(line, ",\"size_bytes\":", size.as_u64());
     time(line, ",\"entered_ns\":", *entered);
     if let Some(Transmission { queued, began, ended }) = transmission {
@@ -61,7 +67,7 @@ pub(crate) fn write(row: &TruthRow, line: &mut Vec<u8>) {
     line.push(b'}');
 }
 
-fn json(line: &mut Vec<u8>, value: &impl Serialize) {
+fn json(line: &mut Vec<u8>, value: &(impl Serialize + ?Sized)) {
     serde_json::to_writer(line, value).expect("plain data has a JSON form");
 }
 
@@ -204,7 +210,7 @@ mod tests {
     #[test]
     fn row_of_a_delivered_packet_ends_as_expected() {
         let mut line = Vec::new();
-        write(&TruthRow { frame: Some(1), because: None, verdict: plain() }, &mut line);
+        write(Some(1), None, &plain(), &mut line);
         line.push(b'\n');
         assert!(line.ends_with(END_OF_DELIVERED));
     }
@@ -215,7 +221,7 @@ mod tests {
             for (frame, because) in [(None, None), (Some(12), None), (Some(1), Some("timeout"))] {
                 let row = TruthRow { frame, because: because.map(Into::into), verdict };
                 let mut line = Vec::new();
-                write(&row, &mut line);
+                write(frame, because, &verdict, &mut line);
                 assert_eq!(parse_truth_row(&line).unwrap(), row);
                 assert_eq!(String::from_utf8(line).unwrap(), serde_json::to_string(&row).unwrap());
             }
@@ -226,7 +232,7 @@ mod tests {
     fn what_is_read_fast_is_what_serde_reads() {
         let mut line = Vec::new();
         let row = TruthRow { frame: Some(1), because: None, verdict: plain() };
-        write(&row, &mut line);
+        write(Some(1), None, &plain(), &mut line);
         assert_eq!(delivered(&line), Some(row));
         // Every line that is cut, or has another byte anywhere.
         let changed = (0..line.len()).flat_map(|at| {

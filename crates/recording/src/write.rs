@@ -1,6 +1,5 @@
 //! Writing a recording while the trial runs.
 
-use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -11,7 +10,7 @@ use tcplab_units::{Endpoint, Instant};
 use crate::capture::{Captured, EndCapture};
 use crate::files::{APP_FILE, DONE_FILE, RESULT_FILE, SAMPLES_FILE, TRUTH_FILE, flow_samples_file};
 use crate::output::{Output, write_json};
-use crate::{AppLog, RecordingError, Sample, TrialRecord, TruthRow, capture_file, csv, truth_row};
+use crate::{AppLog, RecordingError, Sample, TrialRecord, capture_file, csv, truth_row};
 
 /// Takes what happens in a trial, in order of time, and writes its recording.
 ///
@@ -187,8 +186,7 @@ impl RecordingWriter {
         if self.captures[endpoint.index()].verdict(verdict) {
             self.settle(endpoint)
         } else {
-            let row = TruthRow { frame: None, because: None, verdict: *verdict };
-            put_row(&mut self.truth, &mut self.row, &row)
+            put_row(&mut self.truth, &mut self.row, None, None, verdict)
         }
     }
 
@@ -276,17 +274,21 @@ impl RecordingWriter {
     /// Writes the frames of one capture up to the first one that waits for its verdict.
     fn settle(&mut self, endpoint: Endpoint) -> Result<(), RecordingError> {
         let RecordingWriter { captures, truth, row, .. } = self;
-        captures[endpoint.index()].settle(|frame, verdict, because| {
-            let because = because.map(Cow::Borrowed);
-            put_row(truth, row, &TruthRow { frame: Some(frame), because, verdict: *verdict })
-        })
+        captures[endpoint.index()]
+            .settle(|frame, verdict, because| put_row(truth, row, Some(frame), because, verdict))
     }
 }
 
 /// Writes a row of the ground truth, made in a buffer that is reused.
-fn put_row(truth: &mut Output, line: &mut Vec<u8>, row: &TruthRow) -> Result<(), RecordingError> {
+fn put_row(
+    truth: &mut Output,
+    line: &mut Vec<u8>,
+    frame: Option<u64>,
+    because: Option<&str>,
+    verdict: &Verdict,
+) -> Result<(), RecordingError> {
     line.clear();
-    truth_row::write(row, line);
+    truth_row::write(frame, because, verdict, line);
     line.push(b'\n');
     truth.put(line)
 }
