@@ -60,8 +60,13 @@ pub(super) fn csv_of(hosts: &[Measured]) -> String {
 pub(super) fn svg_of(hosts: &[Measured]) -> String {
     let began = hosts.iter().map(Measured::began_by_server).min().unwrap_or_default();
     let drawing = Drawing { hosts, began, until: until(hosts, began) };
-    let lost: [Value; 3] =
-        [|it| share(it.lost, it), |it| share(it.lost_there, it), |it| share(it.lost_back, it)];
+    let lost: Value = |it| share(it.lost, it);
+    let by_way: [(&str, Value); 3] = [
+        ("there", |it| share(it.lost_there, it)),
+        ("back", |it| share(it.lost_back, it)),
+        // Where the server did not count.
+        ("way not known", |it| share(it.lost.saturating_sub(it.lost_there + it.lost_back), it)),
+    ];
     let rates: [Value; 2] = [
         |it| it.upload_bits_per_second.map(|it| it / 1e6),
         |it| it.download_bits_per_second.map(|it| it / 1e6),
@@ -78,8 +83,11 @@ pub(super) fn svg_of(hosts: &[Measured]) -> String {
     figures.extend([
         drawing.chart("RTT", "ms", &[("mean", |it| it.rtt_mean_ms), ("max", |it| it.rtt_max_ms)]),
         match hosts {
-            [_] => drawing.chart("Lost probes", "%", &[("there", lost[1]), ("back", lost[2])]),
-            _ => drawing.chart("Lost probes", "%", &[("", lost[0])]),
+            [host] => {
+                let is_known = host.series.iter().all(|it| it.lost == it.lost_there + it.lost_back);
+                drawing.chart("Lost probes", "%", &by_way[..if is_known { 2 } else { 3 }])
+            }
+            _ => drawing.chart("Lost probes", "%", &[("", lost)]),
         },
     ]);
     let points = || hosts.iter().flat_map(|host| &host.series);

@@ -58,7 +58,7 @@ pub(crate) fn latency(arguments: &LatencyArguments) -> Result<ExitCode> {
     write_files(arguments, &[of(target, &outcome)])?;
     if let Some(teller) = teller {
         write_json(&LATENCY_DOCUMENT, &arguments.json, &outcome)?;
-        teller.finished(&outcome);
+        teller.finished(&outcome, arguments.json.place.as_deref());
     } else {
         answer_or_json(&LATENCY_DOCUMENT, &arguments.json, &outcome, || {
             shown::table(target, &outcome)

@@ -2,6 +2,7 @@
 //! writes must not delay probes.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
 use std::thread::{Builder, JoinHandle};
 use std::time::Duration;
@@ -49,17 +50,17 @@ impl Teller {
         }
     }
 
-    /// Tells what it came to: what `--json` has, without the series, which may be very long.
-    pub(super) fn finished(self, outcome: &LatencyOutcome) {
-        let mut control = self.ended();
-        let without = LatencyOutcome { series: Vec::new(), ..outcome.clone() };
-        control.result(&LATENCY_DOCUMENT, &without);
-    }
-
-    /// Tells nothing more.
-    pub(super) fn ended(self) -> Control {
+    /// Tells what it came to: what `--json` has, without the series, which may be very long, and
+    /// the file that has all.
+    pub(super) fn finished(self, outcome: &LatencyOutcome, file: Option<&Path>) {
         drop(self.sender);
-        self.thread.join().expect("it does not die")
+        let mut control = self.thread.join().expect("it does not die");
+        let without = LatencyOutcome { series: Vec::new(), ..outcome.clone() };
+        control.tell(&json!({
+            "event": "finished",
+            "result": LATENCY_DOCUMENT.of(&without),
+            "file": file.map(|it| it.display().to_string()),
+        }));
     }
 }
 
@@ -121,12 +122,12 @@ impl Told {
 
     fn tell(&mut self, progress: &LatencyProgress) {
         self.last = Some(progress.elapsed);
-        let total = if self.loaded_from.is_some() { 2 } else { 1 };
+        let total = self.loaded_from.map(|_| 2);
         let part = if progress.is_loaded { 2 } else { 1 };
         if self.parts < part {
             self.parts = part;
             let name = if progress.is_loaded { "under load" } else { "idle" };
-            self.control.part(part, Some(total), name);
+            self.control.part(part, total, name);
         }
         let line = event(&self.live, progress, self.left(progress));
         self.control.tell(&line);

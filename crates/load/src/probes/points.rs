@@ -21,8 +21,8 @@ pub(crate) struct Points {
     /// The number of the first that is kept.
     first: i64,
     points: VecDeque<Point>,
-    /// The latest time of which something is known.
-    latest: i64,
+    /// Until when it is known what was carried: up, and down.
+    carried_until: [i64; 2],
 }
 
 /// Probes that were sent in a stretch of time.
@@ -44,8 +44,8 @@ struct Point {
 impl Points {
     /// Of all time: neighbours are joined when there are more than `most`.
     pub(crate) fn of_all(width: i64, most: usize) -> Points {
-        let (points, is_whole) = (VecDeque::new(), true);
-        Points { width, most, is_whole, first: 0, points, latest: 0 }
+        let points = VecDeque::new();
+        Points { width, most, is_whole: true, first: 0, points, carried_until: [0; 2] }
     }
 
     /// The latest `most` points.
@@ -58,7 +58,6 @@ impl Points {
         match *event {
             ProbeEvent::Answered(sample) => self.answered(sample),
             ProbeEvent::Lost { at, way } => {
-                self.latest = self.latest.max(at);
                 let Some(point) = self.at(at) else { return };
                 point.sent += 1;
                 point.lost += 1;
@@ -76,7 +75,6 @@ impl Points {
     }
 
     fn answered(&mut self, sample: Sample) {
-        self.latest = self.latest.max(sample.at);
         let Some(point) = self.at(sample.at) else { return };
         point.sent += 1;
         point.answered += 1;
@@ -108,7 +106,7 @@ impl Points {
 
     /// Divides bytes among the points of this time.
     fn carried(&mut self, from: i64, until: i64, direction: Direction, bytes: u64) {
-        self.latest = self.latest.max(until);
+        self.carried_until[direction as usize] = until;
         let (span, mut begin, mut left) = ((until - from).max(1), from.max(0), bytes);
         // What is late by more than is kept counts where it ends.
         begin = begin.max(until - self.width.saturating_mul(self.most as i64));
@@ -186,9 +184,12 @@ impl Points {
         let ways = clock.ways(&Sample { at, there, back });
         let known = |value: i64| (point.answered > 0).then(|| milliseconds(value));
         let begin = number * self.width;
-        // The last point is not over.
-        let nanos = (self.latest - begin).clamp(1, self.width) as f64;
-        let [upload, download] = point.carried.map(|bytes| bytes.map(|it| it as f64 * 8e9 / nanos));
+        let rate = |direction: Direction| {
+            let way = direction as usize;
+            // Of the last point it is known for a part of its time.
+            let nanos = (self.carried_until[way] - begin).clamp(1, self.width);
+            point.carried[way].map(|bytes| bytes as f64 * 8e9 / nanos as f64)
+        };
         SeriesPoint {
             at_seconds: begin as f64 / 1e9,
             sent: point.sent,
@@ -200,8 +201,8 @@ impl Points {
             rtt_max_ms: point.most.map(|it| milliseconds(it.rtt())),
             there_mean_ms: known(ways.0),
             back_mean_ms: known(ways.1),
-            upload_bits_per_second: upload,
-            download_bits_per_second: download,
+            upload_bits_per_second: rate(Direction::Upload),
+            download_bits_per_second: rate(Direction::Download),
         }
     }
 }
