@@ -20,7 +20,7 @@ pub(crate) struct Points {
     is_whole: bool,
     /// The number of the first that is kept.
     first: i64,
-    points: VecDeque<Point>,
+    kept: VecDeque<Point>,
     /// Until when it is known what was carried: up, and down.
     carried_until: [i64; 2],
 }
@@ -44,8 +44,8 @@ struct Point {
 impl Points {
     /// Of all time: neighbours are joined when there are more than `most`.
     pub(crate) fn of_all(width: i64, most: usize) -> Points {
-        let points = VecDeque::new();
-        Points { width, most, is_whole: true, first: 0, points, carried_until: [0; 2] }
+        let kept = VecDeque::new();
+        Points { width, most, is_whole: true, first: 0, kept, carried_until: [0; 2] }
     }
 
     /// The latest `most` points.
@@ -93,7 +93,7 @@ impl Points {
     fn explained(&mut self, from: i64, until: i64, mut ways: [u64; 2]) {
         let places = from.max(0) / self.width..=until.max(0) / self.width;
         for place in places.start().max(&self.first) - self.first..=places.end() - self.first {
-            let point = usize::try_from(place).ok().and_then(|it| self.points.get_mut(it));
+            let point = usize::try_from(place).ok().and_then(|it| self.kept.get_mut(it));
             let Some(point) = point else { return };
             let mut open = point.lost - point.lost_ways.iter().sum::<u64>();
             for (way, left) in ways.iter_mut().enumerate() {
@@ -128,34 +128,33 @@ impl Points {
     /// The point of this time; none where it is not kept any more.
     fn at(&mut self, at: i64) -> Option<&mut Point> {
         while self.is_whole && at / self.width >= self.most as i64 {
-            let joined = self.points.make_contiguous().chunks(2);
-            self.points =
-                joined.map(|it| it.iter().copied().fold(Point::default(), join)).collect();
+            let joined = self.kept.make_contiguous().chunks(2);
+            self.kept = joined.map(|it| it.iter().copied().fold(Point::default(), join)).collect();
             self.width *= 2;
         }
         let place = at.max(0) / self.width;
         let beyond = place - self.first - self.most as i64 + 1;
         if beyond > 0 {
             let gone =
-                usize::try_from(beyond).map_or(self.points.len(), |it| it.min(self.points.len()));
-            self.points.drain(..gone);
+                usize::try_from(beyond).map_or(self.kept.len(), |it| it.min(self.kept.len()));
+            self.kept.drain(..gone);
             self.first += beyond;
         }
         let index = usize::try_from(place - self.first).ok()?;
-        if self.points.len() <= index {
-            self.points.resize(index + 1, Point::default());
+        if self.kept.len() <= index {
+            self.kept.resize(index + 1, Point::default());
         }
-        self.points.get_mut(index)
+        self.kept.get_mut(index)
     }
 
     /// The sample with the least RTT of each point.
     pub(crate) fn least(&self) -> Vec<Sample> {
-        self.points.iter().filter_map(|point| point.least).collect()
+        self.kept.iter().filter_map(|point| point.least).collect()
     }
 
     /// The least of both ways over all times, nanoseconds: below 0 where a clock was set.
     pub(crate) fn least_way(&self, clock: &Clock) -> i64 {
-        let ends = self.points.iter().flat_map(|it| [it.least, it.most]).flatten();
+        let ends = self.kept.iter().flat_map(|it| [it.least, it.most]).flatten();
         let least = |it: Sample| {
             let ways = clock.ways(&it);
             ways.0.min(ways.1)
@@ -170,7 +169,7 @@ impl Points {
 
     /// The series until `end` (nanoseconds), each way by this clock.
     pub(crate) fn series(&self, clock: &Clock, end: i64) -> Vec<SeriesPoint> {
-        let numbered = (self.first..).zip(&self.points);
+        let numbered = (self.first..).zip(&self.kept);
         let within = numbered.take_while(|(number, _)| (number + 1) * self.width <= end);
         let is_filled = |point: &Point| point.sent > 0 || point.carried.iter().any(Option::is_some);
         let filled = within.filter(|(_, point)| is_filled(point));

@@ -205,9 +205,9 @@ pub(super) async fn list(State(ui): State<Arc<Ui>>) -> Result<Json<Value>, Refus
             .filter_map(|entry| {
                 let name = entry.file_name().into_string().ok()?;
                 let name = name.strip_suffix(".json")?.to_owned();
-                let about = entry.metadata().ok().filter(|it| it.is_file())?;
+                let about = entry.metadata().ok().filter(fs::Metadata::is_file)?;
                 let changed = about.modified().ok()?.duration_since(UNIX_EPOCH).ok()?;
-                (!name.starts_with('.')).then(|| (changed.as_millis() as u64, name, about.len()))
+                (!name.starts_with('.')).then_some((changed.as_millis() as u64, name, about.len()))
             })
             .collect();
         results.sort_unstable_by(|one, other| other.cmp(one));
