@@ -31,8 +31,8 @@ pub use error::{Fault, LoadError};
 pub use latency::Latencies;
 pub use outcome::{BodySeen, Outcome, Progress};
 pub use probes::{
-    Beside, Clock, LatencyConfig, LatencyOutcome, LatencyProgress, Phase, Sample, SeriesPoint,
-    latency,
+    Beside, Clock, LatencyConfig, LatencyOutcome, LatencyProgress, LiveLatency, Phase, ProbeEvent,
+    Sample, SeriesPoint, Way, latency,
 };
 pub use reference::Reference;
 pub use run::run;

@@ -16,6 +16,7 @@ const PAGES = {
   "/new": async () => (await import("./experiment.js")).experiment,
   "/advice": async () => (await import("./advice.js")).advice,
   "/rfc6349": async () => (await import("./rfc6349.js")).rfc6349,
+  "/latency": async () => (await import("./latency.js")).latency,
   "/load": async () => (await import("./load.js")).load,
   "/live": async () => (await import("./live.js")).live,
   "/trials": async () => (await import("./multiples.js")).multiples,

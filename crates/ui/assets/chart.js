@@ -45,6 +45,17 @@ export class Series {
     if (this.look.points) this.words[this.length] = word ?? "";
     this.length += 1;
   }
+  /** No value holds from a time on: the line has a gap. @param {number} time */
+  gap(time) {
+    if (this.length === 0 || Number.isNaN(this.values[this.length - 1])) return;
+    this.put(time, 0);
+    this.values[this.length - 1] = NaN;
+  }
+  /** Forgets all points. */
+  clear() {
+    this.length = 0;
+    this.words.length = 0;
+  }
   /** Forgets the first points. @param {number} count */
   forget(count) {
     for (const list of [this.times, this.values]) list.copyWithin(0, count, this.length);
@@ -64,13 +75,13 @@ export class Series {
   most(from, until) {
     let most = -Infinity;
     const last = Math.min(this.length, this.from(until) + 1);
-    for (let place = Math.max(0, this.from(from) - 1); place < last; place++) most = Math.max(most, this.values[place]);
+    for (let place = Math.max(0, this.from(from) - 1); place < last; place++) if (this.values[place] > most) most = this.values[place];
     return most;
   }
   /** The value that holds at a time. @param {number} time */
   at(time) {
     const place = this.from(time + 1e-9) - 1;
-    return place < 0 ? null : this.values[place];
+    return place < 0 || Number.isNaN(this.values[place]) ? null : this.values[place];
   }
 }
 
@@ -80,6 +91,13 @@ const LEFT = 66, RIGHT = 10, TOP = 8, BOTTOM = 20;
 const step = (span, most) => {
   const raw = span / most, power = 10 ** Math.floor(Math.log10(raw));
   return [1, 2, 5, 10].map((it) => it * power).find((it) => it >= raw) ?? 10 * power;
+};
+
+/** Round steps of an axis of time, seconds. @param {number} span @param {number} most */
+const timeStep = (span, most) => {
+  if (span / most < 50) return step(span, most);
+  const whole = [1, 2, 5, 10, 20, 30, 60, 120, 180, 360, 720].map((it) => it * 60).find((it) => it >= span / most);
+  return whole ?? Math.ceil(span / most / 86_400) * 86_400;
 };
 
 /** @type {Map<string, string>} */
@@ -300,8 +318,9 @@ export class Chart {
       if (one.look.far) continue;
       const first = Math.max(0, one.from(from) - 1), last = Math.min(one.length, one.from(until) + 1);
       for (let place = first; place < last; place++) {
-        most = Math.max(most, one.values[place]);
-        lowest = Math.min(lowest, one.values[place]);
+        // A gap is neither.
+        if (one.values[place] > most) most = one.values[place];
+        if (one.values[place] < lowest) lowest = one.values[place];
       }
     }
     // A stream's numbers are far from zero; other quantities are seen from zero.
@@ -360,9 +379,9 @@ export class Chart {
     }
     context.textAlign = "center";
     context.textBaseline = "top";
-    const wide = step(until - from, Math.max(2, width / 110));
+    const wide = timeStep(until - from, Math.max(2, width / 110));
     for (let time = Math.ceil(from / wide) * wide; time <= until; time += wide) {
-      const label = `${Number(time.toFixed(6))} s`;
+      const label = wide < 60 ? `${Number(time.toFixed(6))} s` : `${Math.floor(time / 3600)}:${String(Math.round(time / 60) % 60).padStart(2, "0")} h`;
       if (x(time) < width - RIGHT - 14) context.fillText(label, x(time), bottom + 5);
     }
   }
@@ -392,6 +411,11 @@ export class Chart {
     let before = NaN, column = -1, low = 0, high = 0;
     for (let place = first; place < last; place++) {
       const left = x(one.times[place]), up = y(one.values[place]);
+      if (Number.isNaN(up)) {
+        if (one.look.step && !Number.isNaN(before)) context.lineTo(left, before);
+        [before, column] = [NaN, -1];
+        continue;
+      }
       // Of many in a column of pixels the lowest and the highest are drawn.
       if (Math.floor(left) === column) {
         low = Math.min(low, up);

@@ -5,7 +5,7 @@ import { address, get, listen, post } from "./api.js";
 import { command, duration, el, say, show } from "./dom.js";
 
 /** Pages of jobs that are no run, by the command. */
-const PAGES = /** @type {Record<string, string>} */ ({ advise: "/advice", rfc6349: "/rfc6349", load: "/load" });
+const PAGES = /** @type {Record<string, string>} */ ({ advise: "/advice", rfc6349: "/rfc6349", load: "/load", latency: "/latency" });
 
 /** Where a job is shown. @param {{ id: number, kind: string }} job */
 export const jobPage = (job) => address(PAGES[job.kind] ?? "/job", { id: job.id });
@@ -45,6 +45,8 @@ export const follow = (place, job, { parts, told, ended }) => {
       bar.value = (index - 1) / total;
       left.textContent = "";
     },
+    // It has no known end.
+    progress: (event) => { if (event.left_seconds === undefined) bar.removeAttribute("value"); },
     begun: (event) => { for (const warning of event.warnings ?? []) faults.append(el("li", {}, warning)); },
     started: (event) => { trial = `trial ${event.index} of ${event.total}`; left.textContent = `${event.case}, ${trial}`; },
     failed: (event) => { faults.append(el("li", {}, `${trial}: ${event.reason}${event.again ? "; it is run again" : ""}`)); },

@@ -21,6 +21,8 @@ use crate::places::name_of;
 /// The most jobs at a time: trials on the kernel need the machine for themselves, and those in
 /// virtual time take all processors.
 const AT_A_TIME: usize = 1;
+/// The most jobs beside these that only wait, such as probes to other hosts for a day.
+const BESIDE: usize = 4;
 /// Jobs that are remembered, the newest.
 const REMEMBERED: usize = 100;
 /// Events of a job that are kept, without progress within a trial: a run of 10,000 trials has three
@@ -99,9 +101,15 @@ impl Jobs {
     /// When too many run, or no process can be made.
     pub(crate) fn start(&self, arguments: Vec<String>) -> Result<Arc<Job>, Refusal> {
         let mut list = self.list.lock().expect("no thread panics while it holds the jobs");
-        let running = list.jobs.values().filter(|job| job.is_running()).count();
-        if running >= AT_A_TIME {
-            let what = "another experiment runs: stop it, or wait for its end";
+        let is_beside = runs_beside(&arguments);
+        let running = list.jobs.values().filter(|job| job.is_running());
+        let running = running.filter(|job| runs_beside(&job.arguments) == is_beside).count();
+        if running >= if is_beside { BESIDE } else { AT_A_TIME } {
+            let what = if is_beside {
+                "four measurements of latency run: stop one"
+            } else {
+                "another experiment runs: stop it, or wait for its end"
+            };
             return Err(Refusal::new(axum::http::StatusCode::CONFLICT, what));
         }
         let mut command = Command::new(&self.program);
@@ -260,6 +268,12 @@ fn follow(job: &Arc<Job>, mut child: Child) {
     inner.input = None;
     drop(inner);
     job.changed();
+}
+
+/// Whether a command leaves the machine to others: probes without load.
+fn runs_beside(arguments: &[String]) -> bool {
+    let is_load = |it: &String| it.starts_with("--upload=") || it.starts_with("--download=");
+    arguments[0] == "latency" && !arguments.iter().any(is_load)
 }
 
 /// A command as a shell takes it.

@@ -38,7 +38,7 @@ pub(crate) struct LatencyArguments {
     /// Send a probe of 64 bytes this often
     #[arg(long, value_name = "DURATION", default_value = "10 ms", value_parser = interval)]
     pub(crate) interval: Span,
-    /// Send probes for this long
+    /// Send probes for this long, at most 8784 h (366 days)
     #[arg(long, value_name = "DURATION", default_value = "10 s", value_parser = duration)]
     pub(crate) duration: Span,
     /// Count a probe as lost without an answer in this time
@@ -72,6 +72,13 @@ pub(crate) struct LatencyArguments {
     /// Write a figure over time as SVG
     #[arg(long, value_name = "FILE")]
     pub(crate) svg: Option<PathBuf>,
+    /// Print events as lines of JSON, and stop when standard input ends
+    ///
+    /// For programs that run tcplab: `part` before the parts without and with load, `progress` with
+    /// the series and the latencies so far, and at last `finished` with what --json has, without
+    /// its series.
+    #[arg(long, conflicts_with_all = ["together", "quiet"])]
+    pub(crate) control: bool,
     /// Suppress progress output
     #[arg(long, short)]
     pub(crate) quiet: bool,

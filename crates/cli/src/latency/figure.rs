@@ -20,11 +20,15 @@ pub(super) fn csv_of(hosts: &[Measured]) -> String {
         "at_seconds",
         "sent",
         "lost",
+        "lost_there",
+        "lost_back",
         "rtt_min_ms",
         "rtt_mean_ms",
         "rtt_max_ms",
         "there_mean_ms",
         "back_mean_ms",
+        "upload_bits_per_second",
+        "download_bits_per_second",
     ];
     let rows = hosts.iter().flat_map(|host| {
         let began = host.began_by_server() as f64 / 1e9;
@@ -36,11 +40,15 @@ pub(super) fn csv_of(hosts: &[Measured]) -> String {
                 csv_number(point.at_seconds),
                 point.sent.to_string(),
                 point.lost.to_string(),
+                point.lost_there.to_string(),
+                point.lost_back.to_string(),
                 number(point.rtt_min_ms),
                 number(point.rtt_mean_ms),
                 number(point.rtt_max_ms),
                 number(point.there_mean_ms),
                 number(point.back_mean_ms),
+                number(point.upload_bits_per_second.map(f64::round)),
+                number(point.download_bits_per_second.map(f64::round)),
             ]
         })
     });
@@ -52,7 +60,17 @@ pub(super) fn csv_of(hosts: &[Measured]) -> String {
 pub(super) fn svg_of(hosts: &[Measured]) -> String {
     let began = hosts.iter().map(Measured::began_by_server).min().unwrap_or_default();
     let drawing = Drawing { hosts, began, until: until(hosts, began) };
-    let loss: Value = |it| (it.sent > 0).then(|| it.lost as f64 * 100.0 / it.sent as f64);
+    let lost: Value = |it| share(it.lost, it);
+    let by_way: [(&str, Value); 3] = [
+        ("there", |it| share(it.lost_there, it)),
+        ("back", |it| share(it.lost_back, it)),
+        // Where the server did not count.
+        ("way not known", |it| share(it.lost.saturating_sub(it.lost_there + it.lost_back), it)),
+    ];
+    let rates: [Value; 2] = [
+        |it| it.upload_bits_per_second.map(|it| it / 1e6),
+        |it| it.download_bits_per_second.map(|it| it / 1e6),
+    ];
     let there: Value = |it| it.there_mean_ms;
     let back: Value = |it| it.back_mean_ms;
     let mut figures = match hosts {
@@ -64,12 +82,30 @@ pub(super) fn svg_of(hosts: &[Measured]) -> String {
     };
     figures.extend([
         drawing.chart("RTT", "ms", &[("mean", |it| it.rtt_mean_ms), ("max", |it| it.rtt_max_ms)]),
-        drawing.chart("Lost probes", "%", &[("", loss)]),
+        match hosts {
+            [host] => {
+                let is_known = host.series.iter().all(|it| it.lost == it.lost_there + it.lost_back);
+                drawing.chart("Lost probes", "%", &by_way[..if is_known { 2 } else { 3 }])
+            }
+            _ => drawing.chart("Lost probes", "%", &[("", lost)]),
+        },
     ]);
+    let points = || hosts.iter().flat_map(|host| &host.series);
+    let named = ["upload", "download"].into_iter().zip(rates);
+    let carried: Vec<(&str, Value)> =
+        named.filter(|(_, rate)| points().any(|point| rate(point).is_some())).collect();
+    if !carried.is_empty() {
+        figures.push(drawing.chart("Throughput", "Mbit/s", &carried));
+    }
     let names: Vec<&str> = hosts.iter().map(|host| host.name.as_str()).collect();
     let title = format!("Latency: {}", visible_line(&names.join(", ")));
     let svg = stacked(&title, &figures);
     figure_file(&RunFigure { name: "latency".into(), title, svg, csv: None })
+}
+
+/// A share of the probes of a point, per cent.
+fn share(count: u64, point: &SeriesPoint) -> Option<f64> {
+    (point.sent > 0).then(|| count as f64 * 100.0 / point.sent as f64)
 }
 
 /// When the last point is over, seconds after `began`.
@@ -143,6 +179,8 @@ mod tests {
             rtt_max_ms: Some(9.5),
             there_mean_ms: Some(2.0),
             back_mean_ms: Some(3.0),
+            upload_bits_per_second: (lost > 0).then_some(1e6),
+            ..SeriesPoint::default()
         };
         let clock = Some(Clock { offset_ns, ..Clock::same() });
         let series = vec![point(0.0, 0), point(1.0, 5)];
@@ -155,8 +193,8 @@ mod tests {
         let hosts = [host("a", 500_000_000_000, 0), host("b", 402_000_000_000, 100_000_000_000)];
         let rows: Vec<String> = csv_of(&hosts).lines().map(str::to_owned).collect();
         assert_eq!(rows.len(), 5, "{rows:?}");
-        assert!(rows[1].starts_with("a,500.000,0,10,0,4,5,9.5,2,3"), "{}", rows[1]);
-        assert!(rows[4].starts_with("b,503.000,1,10,5,"), "{}", rows[4]);
+        assert!(rows[1].starts_with("a,500.000,0,10,0,0,0,4,5,9.5,2,3,,"), "{}", rows[1]);
+        assert!(rows[4].starts_with("b,503.000,1,10,5,0,0,4,5,9.5,2,3,1000000,"), "{}", rows[4]);
         assert!((until(&hosts, 500_000_000_000) - 3.0).abs() < 1e-9);
     }
 
@@ -165,5 +203,7 @@ mod tests {
         let svg = svg_of(&[host("<a>", 0, 0), host("b", 0, 0)]);
         assert!(svg.contains("&lt;a&gt;, mean") && svg.contains("b, max"), "{svg}");
         assert!(svg.contains("Lost probes") && !svg.contains("<a>"), "{svg}");
+        assert!(svg.contains("Throughput") && svg.contains("b, upload"), "{svg}");
+        assert!(!svg.contains("download"), "{svg}");
     }
 }

@@ -3,27 +3,33 @@
 mod figure;
 mod measured;
 mod shown;
+mod told;
 
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use anyhow::Result;
+use anyhow::{Result, bail};
 use tcplab_load::{
     Beside, BulkConfig, Direction, LatencyConfig, LatencyOutcome, LatencyProgress, look_up,
 };
 use tcplab_quantities::LATENCY_DOCUMENT;
 
 use crate::arguments::{ClockChoice, LatencyArguments};
+use crate::control;
 use crate::exit::FAILED;
 use crate::load::Display;
-use crate::output::{answer, answer_or_json, check_output, print_note, write_file};
+use crate::output::{answer, answer_or_json, check_output, print_note, write_file, write_json};
 use crate::progress::unless_stopped;
 use crate::signals::stop_on_signals;
 use measured::Measured;
+use told::Teller;
 
 pub(crate) fn latency(arguments: &LatencyArguments) -> Result<ExitCode> {
-    for place in [&arguments.csv, &arguments.svg].into_iter().flatten() {
+    if arguments.control && arguments.json.is_printed() {
+        bail!("--control prints lines of JSON: write the result with --json=FILE");
+    }
+    for place in [&arguments.csv, &arguments.svg, &arguments.json.place].into_iter().flatten() {
         check_output(place)?;
     }
     if !arguments.together.is_empty() {
@@ -36,20 +42,31 @@ pub(crate) fn latency(arguments: &LatencyArguments) -> Result<ExitCode> {
     let config = config(arguments, target)?;
     let stop = Arc::new(AtomicBool::new(false));
     stop_on_signals(&stop)?;
-    let mut display = Display::new(arguments.quiet, None);
+    let control = control::started(arguments.control, &stop)?;
+    let teller = control.map(|control| Teller::start(control, &config)).transpose()?;
+    let mut display = Display::new(arguments.quiet || teller.is_some(), None);
     let outcome = tcplab_load::latency(&config, &mut |progress| {
-        display.show(progress.elapsed, || line(progress));
+        match &teller {
+            Some(teller) => teller.progress(progress),
+            None => display.show(progress.elapsed, || line(progress)),
+        }
         unless_stopped(&stop)
     });
     display.clear();
     let outcome = outcome?;
-    answer_or_json(&LATENCY_DOCUMENT, &arguments.json, &outcome, || {
-        shown::table(target, &outcome)
-    })?;
+    // The files are there when it is told that all is done.
+    write_files(arguments, &[of(target, &outcome)])?;
+    if let Some(teller) = teller {
+        write_json(&LATENCY_DOCUMENT, &arguments.json, &outcome)?;
+        teller.finished(&outcome, arguments.json.place.as_deref());
+    } else {
+        answer_or_json(&LATENCY_DOCUMENT, &arguments.json, &outcome, || {
+            shown::table(target, &outcome)
+        })?;
+    }
     for warning in &outcome.warnings {
         print_note(&format!("tcplab: warning: {warning}"));
     }
-    write_files(arguments, &[of(target, &outcome)])?;
     Ok(if outcome.answered > 0 { ExitCode::SUCCESS } else { ExitCode::from(FAILED) })
 }
 
@@ -84,7 +101,7 @@ fn config(arguments: &LatencyArguments, target: &str) -> Result<LatencyConfig> {
 }
 
 fn line(progress: &LatencyProgress) -> String {
-    let LatencyProgress { elapsed, sent, lost, rtt, is_loaded } = progress;
+    let LatencyProgress { elapsed, sent, lost, rtt, is_loaded, .. } = progress;
     let [p50, p99] = [rtt.p50, rtt.p99].map(|nanos| nanos as f64 / 1e6);
     let load = if *is_loaded { "  under load" } else { "" };
     format!(
@@ -129,6 +146,7 @@ mod tests {
             lost: 2,
             rtt: Durations { p50: 1_500_000, p99: 20_000_000, ..Durations::default() },
             is_loaded: true,
+            ..LatencyProgress::default()
         };
         let said = "3 s  300 probes, 2 lost  RTT median 1.500 ms, p99 20.000 ms  under load";
         assert_eq!(line(&progress), said);

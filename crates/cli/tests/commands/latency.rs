@@ -43,13 +43,16 @@ fn load_meanwhile_divides_the_latencies() {
     let server = Server::start(&home, "--service latency").unwrap();
     let discard = Server::start(&home, "--service discard").unwrap();
     let load = format!("--upload {} -c 2 --clocks separate", discard.address);
-    let line = format!("latency {} {SHORT} {load}", server.address);
+    // What a load has carried is looked at ten times a second.
+    let line = format!("latency {} --interval 1ms --duration 1s -q {load}", server.address);
     let found = home.json(&format!("{line} --json"));
     check(&LATENCY_DOCUMENT, &found, "latency under load");
     let names: Vec<&Value> =
         found["phases"].as_array().unwrap().iter().map(|it| &it["name"]).collect();
     assert_eq!(names, ["idle", "under load"]);
     assert_eq!(found["clock"]["is_same"], false);
+    let series = found["series"].as_array().unwrap();
+    assert!(series.iter().any(|point| point["upload_bits_per_second"].is_number()), "{found}");
     let text = home.answer(&format!("{line} --json=again.json"));
     for part in ["under load\n", "increase under load", "upload: ", "half of the least RTT"] {
         assert!(text.contains(part), "{part}: {text}");

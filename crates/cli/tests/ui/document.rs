@@ -75,6 +75,7 @@ fn answers_are_as_described() {
     let brought = fs::read(&captures[0]).unwrap();
     let brought = page.ask("POST", "/api/captures?name=a.pcap.zst", &headers, &brought).json();
     let id = brought["id"].as_str().unwrap();
+    let (_server, latency) = crate::latency::kept_result(&page);
     let of = format!("id={id}");
     let made = json!({ "id": id, "kind": "listing", "connection": 1 });
     let one = format!("/api/capture/product?{of}&number=1");
@@ -98,6 +99,9 @@ fn answers_are_as_described() {
         ("get", "/api/jobs/{id}", "/api/jobs/1".into(), Value::Null),
         ("get", "/api/jobs/{id}", format!("/api/jobs/{failed}"), Value::Null),
         ("post", "/api/jobs/{id}/stop", "/api/jobs/1/stop".into(), json!({})),
+        ("get", "/api/latencies", "/api/latencies".into(), Value::Null),
+        ("get", "/api/latency", format!("/api/latency?name={latency}"), Value::Null),
+        ("delete", "/api/latency", format!("/api/latency?name={latency}"), Value::Null),
         ("get", "/api/live/packets", format!("/api/live/packets?{trial}"), Value::Null),
         ("get", "/api/live/states", format!("/api/live/states?{trial}"), Value::Null),
         ("get", "/api/lessons", "/api/lessons".into(), Value::Null),

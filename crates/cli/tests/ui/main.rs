@@ -6,6 +6,7 @@ mod attacks;
 mod bridged;
 mod captures;
 mod document;
+mod latency;
 mod learn;
 mod live;
 mod measurements;

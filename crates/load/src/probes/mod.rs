@@ -2,6 +2,9 @@
 //! carried over TCP.
 
 mod clock;
+mod event;
+mod live;
+mod points;
 mod prober;
 mod record;
 
@@ -10,6 +13,7 @@ use std::io::{self, ErrorKind, Read};
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError};
 use std::thread::{Builder, Scope, ScopedJoinHandle};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
@@ -18,9 +22,12 @@ use serde::Serialize;
 use tcplab_units::{Durations, PROBE_BYTES, Probe, host_mark};
 
 pub use clock::{Clock, Sample};
+pub use event::{ProbeEvent, Way};
+pub use live::LiveLatency;
+pub use points::SeriesPoint;
 use prober::Prober;
-use record::Record;
-pub use record::{Phase, SeriesPoint};
+pub use record::Phase;
+use record::{Record, nanos};
 
 use crate::bulk::{BulkConfig, BulkOutcome, bulk};
 use crate::error::{LoadError, system};
@@ -66,7 +73,7 @@ pub struct Beside {
 }
 
 /// How far a measurement is.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub struct LatencyProgress {
     /// Since the beginning.
     pub elapsed: Duration,
@@ -74,10 +81,18 @@ pub struct LatencyProgress {
     pub sent: u64,
     /// Of these, lost.
     pub lost: u64,
+    /// Of the lost, on their way to the server; none if that is not known.
+    pub lost_there: Option<u64>,
     /// RTTs so far.
     pub rtt: Durations,
     /// Whether data is carried.
     pub is_loaded: bool,
+    /// Whether both hosts have one clock.
+    pub is_same_clock: bool,
+    /// For how long nothing has come from the server.
+    pub silence: Duration,
+    /// What was learnt since the last progress.
+    pub events: Vec<ProbeEvent>,
 }
 
 /// What a measurement came to.
@@ -156,10 +171,13 @@ pub fn latency(
         socket,
         began,
         heard: Duration::ZERO,
+        is_same_clock: is_same,
         prober: Prober::new((session, token), config.timeout, began_unix_ns, record),
     };
-    let stop = AtomicBool::new(false);
-    let ended = std::thread::scope(|scope| session.run(scope, &stop, observe));
+    let loads = config.beside.iter().flat_map(|beside| &beside.loads);
+    let moved = loads.map(|_| Mutex::default()).collect();
+    let shared = Shared { stop: AtomicBool::new(false), moved };
+    let ended = std::thread::scope(|scope| session.run(scope, &shared, observe));
     let Ended { elapsed, was_stopped, loads } = ended?;
     let (loads, failed): (Vec<_>, Vec<_>) = loads.into_iter().partition(Result::is_ok);
     let Session { prober, .. } = session;
@@ -188,7 +206,7 @@ pub fn latency(
         samples_of_each_way: prober.record.samples(),
         phases: clock.map_or_else(Vec::new, |clock| prober.record.phases(&clock)),
         loads: loads.into_iter().flatten().collect(),
-        series: prober.record.series(&clock.unwrap_or(Clock::same())),
+        series: prober.record.points().series(&clock.unwrap_or(Clock::same()), i64::MAX),
         was_stopped,
         warnings: warnings(
             &prober.record,
@@ -204,7 +222,7 @@ fn warnings(
     failed: impl Iterator<Item = LoadError>,
 ) -> Vec<String> {
     // Threads read the clocks of one host some microseconds apart.
-    let is_negative = clock.is_some_and(|clock| record.least_way(clock) < -20_000);
+    let is_negative = clock.is_some_and(|clock| record.points().least_way(clock) < -20_000);
     let said = "a clock was set meanwhile, or the hosts' clocks drift unsteadily: latency each way \
                 is wrong, the RTT is right";
     let failed = failed.map(|error| format!("the load ended early: {error}"));
@@ -261,14 +279,7 @@ fn greet(
                 return Ok((token, host));
             }
         }
-        let nothing = LatencyProgress {
-            elapsed: Duration::ZERO,
-            sent: 0,
-            lost: 0,
-            rtt: Durations::default(),
-            is_loaded: false,
-        };
-        if observe(&nothing).is_break() {
+        if observe(&LatencyProgress::default()).is_break() {
             break;
         }
     }
@@ -291,7 +302,21 @@ struct Session<'a> {
     began: Instant,
     /// When something was received.
     heard: Duration,
+    is_same_clock: bool,
     prober: Prober,
+}
+
+/// What threads that carry data share with the one that sends probes.
+struct Shared {
+    stop: AtomicBool,
+    /// Of each load: bytes so far, and when it said so.
+    moved: Vec<Mutex<(Duration, u64)>>,
+}
+
+impl Shared {
+    fn moved(&self, index: usize) -> (Duration, u64) {
+        *self.moved[index].lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 /// How a measurement ended.
@@ -308,20 +333,20 @@ impl Session<'_> {
     fn run<'scope>(
         &mut self,
         scope: &'scope Scope<'scope, '_>,
-        stop: &'scope AtomicBool,
+        shared: &'scope Shared,
         observe: &mut dyn FnMut(&LatencyProgress) -> ControlFlow<()>,
     ) -> Result<Ended, LoadError> {
         let mut loads = None;
-        let probed = self.probe(observe, &mut |session| {
+        let probed = self.probe(shared, observe, &mut |session| {
             if let Some(beside) = &session.config.beside
                 && loads.is_none()
                 && session.began.elapsed() >= beside.after
             {
-                loads = Some(start(scope, stop, &beside.loads));
+                loads = Some(start(scope, (shared, session.began), &beside.loads));
             }
         });
         let (elapsed, was_stopped) = probed;
-        stop.store(true, Ordering::Relaxed);
+        shared.stop.store(true, Ordering::Relaxed);
         self.wait_for_rest();
         let loads: Loads<'_> = loads.transpose()?.unwrap_or_default();
         let loads = loads.into_iter().map(|it| it.join().expect("it does not die"));
@@ -331,11 +356,13 @@ impl Session<'_> {
     /// Sends probes until time is over: for how long, and whether it was stopped.
     fn probe(
         &mut self,
+        shared: &Shared,
         observe: &mut dyn FnMut(&LatencyProgress) -> ControlFlow<()>,
         begin_load: &mut dyn FnMut(&Session<'_>),
     ) -> (Duration, bool) {
         let LatencyConfig { interval, time, .. } = *self.config;
         let (mut due, mut shown, mut asked) = (Duration::ZERO, Duration::ZERO, Duration::ZERO);
+        let mut carried = vec![(Duration::ZERO, 0); shared.moved.len()];
         loop {
             begin_load(self);
             let now = self.began.elapsed();
@@ -358,12 +385,35 @@ impl Session<'_> {
             let now = self.began.elapsed();
             if now >= shown + LOOK {
                 shown = now;
+                self.look_at_loads(shared, &mut carried);
                 if observe(&self.progress(now)).is_break() {
                     return (now, true);
                 }
             }
             let next = due.min(time).min(shown + LOOK).saturating_sub(now);
             await_datagram(&self.socket, next);
+        }
+    }
+
+    /// Takes what the loads have carried since the last look.
+    fn look_at_loads(&mut self, shared: &Shared, carried: &mut [(Duration, u64)]) {
+        let loads = self.config.beside.iter().flat_map(|beside| &beside.loads);
+        for (index, (load, last)) in loads.zip(carried).enumerate() {
+            let (since, before) = *last;
+            let (until, moved) = shared.moved(index);
+            if until <= since {
+                continue;
+            }
+            *last = (until, moved);
+            // The first time is when it begins.
+            if since > Duration::ZERO {
+                self.prober.learn(ProbeEvent::Carried {
+                    from: nanos(since),
+                    until: nanos(until),
+                    direction: load.direction,
+                    bytes: moved - before,
+                });
+            }
         }
     }
 
@@ -385,7 +435,7 @@ impl Session<'_> {
         }
     }
 
-    /// Waits for the last answers, and asks the server what has arrived.
+    /// Waits for the last answers, and finds out what has arrived.
     fn wait_for_rest(&mut self) {
         let until = self.began.elapsed() + self.config.timeout;
         while !self.prober.is_done() && self.began.elapsed() < until {
@@ -393,6 +443,12 @@ impl Session<'_> {
             self.receive();
         }
         self.prober.expire(Duration::MAX);
+        self.hear_last();
+        self.prober.explain_last();
+    }
+
+    /// Asks the server what has arrived.
+    fn hear_last(&mut self) {
         for _ in 0..5 {
             let _ = self.socket.send(&self.prober.hello());
             let until = Instant::now() + ASK_AGAIN;
@@ -405,28 +461,34 @@ impl Session<'_> {
         }
     }
 
-    fn progress(&self, elapsed: Duration) -> LatencyProgress {
+    fn progress(&mut self, elapsed: Duration) -> LatencyProgress {
         let beside = self.config.beside.as_ref();
         LatencyProgress {
             elapsed,
             sent: self.prober.sent(),
             lost: self.prober.counts.lost,
+            lost_there: self.prober.lost_there(),
             rtt: self.prober.record.rtts(),
             is_loaded: beside.is_some_and(|beside| elapsed >= beside.after),
+            is_same_clock: self.is_same_clock,
+            silence: elapsed.saturating_sub(self.heard),
+            events: std::mem::take(&mut self.prober.events),
         }
     }
 }
 
-/// Starts to carry data.
+/// Starts to carry data; times are told since `began`.
 fn start<'scope>(
     scope: &'scope Scope<'scope, '_>,
-    stop: &'scope AtomicBool,
+    (shared, began): (&'scope Shared, Instant),
     loads: &[BulkConfig],
 ) -> Result<Loads<'scope>, LoadError> {
-    let each = loads.iter().cloned().map(|load| {
+    let each = loads.iter().cloned().enumerate().map(|(index, load)| {
         let carry = move || {
-            bulk(&load, &mut |_, _| {
-                if stop.load(Ordering::Relaxed) {
+            bulk(&load, &mut |_, bytes| {
+                let said = (began.elapsed(), bytes);
+                *shared.moved[index].lock().unwrap_or_else(PoisonError::into_inner) = said;
+                if shared.stop.load(Ordering::Relaxed) {
                     return ControlFlow::Break(());
                 }
                 ControlFlow::Continue(())

@@ -6,7 +6,8 @@ use std::time::Duration;
 use tcplab_units::{PROBE_BYTES, Probe, ProbeTimes};
 
 use super::clock::Sample;
-use super::record::Record;
+use super::event::{ProbeEvent, Way};
+use super::record::{Record, nanos};
 
 /// Counts of probes and answers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -52,14 +53,23 @@ pub(crate) struct Prober {
     first: u64,
     /// The highest number that was answered.
     highest: Option<u64>,
+    /// Of probes below this number it is known on which way the lost ones were lost; the server had
+    /// received so many.
+    known: (u64, u64),
+    /// Probes from there on that are lost: when the first and the last were sent, and how many.
+    unknown: Option<(i64, i64, u64)>,
     pub(crate) counts: Counts,
     pub(crate) record: Record,
+    /// What was learnt since it was taken.
+    pub(crate) events: Vec<ProbeEvent>,
 }
 
 #[derive(Debug, Clone, Copy)]
 struct Waiting {
     sent: Duration,
     is_answered: bool,
+    /// Where it is, if it is lost.
+    way: Option<Way>,
 }
 
 impl Prober {
@@ -77,15 +87,18 @@ impl Prober {
             waiting: VecDeque::new(),
             first: 0,
             highest: None,
+            known: (0, 0),
+            unknown: None,
             counts: Counts::default(),
             record,
+            events: Vec::new(),
         }
     }
 
     /// The next probe; it is sent at `now`, since the beginning.
     pub(crate) fn probe(&mut self, now: Duration) -> [u8; PROBE_BYTES] {
         let number = self.sent();
-        self.waiting.push_back(Waiting { sent: now, is_answered: false });
+        self.waiting.push_back(Waiting { sent: now, is_answered: false, way: None });
         Probe::Ask { session: self.session, number, token: self.token }.bytes()
     }
 
@@ -111,10 +124,60 @@ impl Prober {
         {
             self.waiting.pop_front();
             self.first += 1;
-            if !over.is_answered {
-                self.counts.lost += 1;
-                self.record.lost(over.sent);
+            if over.is_answered {
+                continue;
             }
+            let at = nanos(over.sent);
+            if over.way.is_none() {
+                let (from, _, count) = self.unknown.unwrap_or((at, at, 0));
+                self.unknown = Some((from, at, count + 1));
+            }
+            self.counts.lost += 1;
+            self.learn(ProbeEvent::Lost { at, way: over.way });
+        }
+    }
+
+    /// Data that a load carried.
+    pub(crate) fn learn(&mut self, event: ProbeEvent) {
+        self.record.take(&event);
+        self.events.push(event);
+    }
+
+    /// Of the lost, how many on their way to the server, as far as is known; none if the server
+    /// counts not all.
+    pub(crate) fn lost_there(&self) -> Option<u64> {
+        let (received, _) = self.counts.arrived()?;
+        Some((self.highest? + 1).saturating_sub(received).min(self.counts.lost))
+    }
+
+    /// When all is over, the server's last word says on which way the last probes were lost.
+    pub(crate) fn explain_last(&mut self) {
+        if let Some((received, _)) = self.counts.arrived() {
+            self.explain(self.sent(), received + 1);
+        }
+    }
+
+    /// An answer to a number, the highest so far, says how many the server has received: so it is
+    /// known how many probes before it were lost on their way there. Which of them is not known;
+    /// the first are taken.
+    fn explain(&mut self, number: u64, received: u64) {
+        let (first, before) = self.known;
+        if number < first {
+            return;
+        }
+        self.known = (number + 1, received.max(before));
+        let arrived = received.saturating_sub(before).saturating_sub(1);
+        let mut missing = (number - first).saturating_sub(arrived);
+        if let Some((from, until, count)) = self.unknown.take() {
+            let there = missing.min(count);
+            missing -= there;
+            self.learn(ProbeEvent::Explained { from, until, there, back: count - there });
+        }
+        let [from, until] = [first, number].map(|it| it.saturating_sub(self.first) as usize);
+        for waiting in self.waiting.range_mut(from..until.min(self.waiting.len())) {
+            let is_there = missing > 0 && !waiting.is_answered;
+            missing -= u64::from(is_there);
+            waiting.way = Some(if is_there { Way::There } else { Way::Back });
         }
     }
 
@@ -157,16 +220,20 @@ impl Prober {
             return;
         }
         waiting.is_answered = true;
+        let sent = waiting.sent;
         self.counts.answered += 1;
+        if let Some((received, _)) = self.counts.arrived() {
+            self.explain(number, received);
+        }
         self.counts.reordered += u64::from(self.highest > Some(number));
         self.highest = self.highest.max(Some(number));
         let clock = |at: Duration| i128::from(self.began) + at.as_nanos() as i128;
         let sample = Sample {
-            at: i64::try_from(waiting.sent.as_nanos()).unwrap_or(i64::MAX),
-            there: difference(seen.received_at.into(), clock(waiting.sent)),
+            at: nanos(sent),
+            there: difference(seen.received_at.into(), clock(sent)),
             back: difference(clock(now), seen.sent_at.into()),
         };
-        self.record.answered(sample);
+        self.learn(ProbeEvent::Answered(sample));
     }
 
     /// Counts only grow; answers may overtake each other.
@@ -186,6 +253,7 @@ fn difference(later: i128, earlier: i128) -> i64 {
 mod tests {
     use super::*;
     use crate::probes::clock::Clock;
+    use crate::probes::points::SeriesPoint;
 
     const SESSION: u64 = 7;
     const MS: Duration = Duration::from_millis(1);
@@ -197,6 +265,10 @@ mod tests {
             prober.probe(10 * MS * number);
         }
         prober
+    }
+
+    fn series(prober: &Prober) -> Vec<SeriesPoint> {
+        prober.record.points().series(&Clock::same(), i64::MAX)
     }
 
     /// The server received it 3 ms after it was sent, and answered after 1 ms more.
@@ -221,8 +293,36 @@ mod tests {
         assert_eq!((prober.counts.answered, prober.counts.lost), (5, 5));
         assert_eq!(prober.counts.arrived(), Some((8, 0)));
         let [idle] = &prober.record.phases(&Clock::same())[..] else { panic!("no load") };
+        let ways: Vec<_> = series(&prober).iter().map(|it| (it.lost_there, it.lost_back)).collect();
+        assert_eq!(ways, [(2, 3)]);
         let near = |found: u64, ms: u64| found.abs_diff(ms * 1_000_000) < 10_000;
         assert!(near(idle.there.p50, 3) && near(idle.back.p50, 5) && near(idle.rtt.p50, 8));
+    }
+
+    #[test]
+    fn long_losses_are_divided_by_way_when_an_answer_comes() {
+        let mut prober = prober(400);
+        prober.receive(&answer(0, 1).bytes(), 9 * MS);
+        // 1 to 299 are lost for longer than the timeout; of these 50 arrived.
+        prober.expire(4_000 * MS);
+        assert_eq!((prober.counts.lost, prober.lost_there()), (300, Some(0)));
+        let unknown: u64 = series(&prober).iter().map(|it| it.lost_there + it.lost_back).sum();
+        assert_eq!(unknown, 0);
+        prober.receive(&answer(350, 102).bytes(), 4_050 * MS);
+        assert_eq!(prober.lost_there(), Some(249));
+        let last = ProbeTimes { received: 111, ..ProbeTimes::default() };
+        let welcome = Probe::Welcome { session: SESSION, token: 99, host: 0, seen: last };
+        prober.expire(10_000 * MS);
+        assert!(prober.receive(&welcome.bytes(), 10_000 * MS));
+        prober.explain_last();
+        let sums = series(&prober).iter().fold((0, 0, 0), |(lost, there, back), it| {
+            (lost + it.lost, there + it.lost_there, back + it.lost_back)
+        });
+        // 400 were sent, and 111 received; answers to 0 and 350 came back.
+        assert_eq!(sums, (398, 289, 109));
+        let explained =
+            prober.events.iter().filter(|it| matches!(it, ProbeEvent::Explained { .. }));
+        assert_eq!(explained.count(), 2, "once for each silence");
     }
 
     #[test]

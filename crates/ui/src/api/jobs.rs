@@ -19,6 +19,7 @@ use tokio_stream::Stream;
 use tokio_stream::wrappers::ReceiverStream;
 
 use super::from_json::FromJson;
+use super::latency::LatencyWish;
 use super::wishes::{AdviceWish, LoadWish, Rfc6349Wish};
 use crate::error::Refusal;
 use crate::jobs::{Job, JobState};
@@ -71,6 +72,8 @@ pub(super) enum Wish {
     Rfc6349(Box<Rfc6349Wish>),
     /// Load servers.
     Load(LoadWish),
+    /// Measure latency to a host.
+    Latency(LatencyWish),
 }
 
 fn auto() -> String {
@@ -132,6 +135,7 @@ fn arguments(ui: &Ui, wish: Wish) -> Result<Vec<String>, Refusal> {
         Wish::Advise(wish) => return wish.arguments(ui),
         Wish::Rfc6349(wish) => return wish.arguments(ui),
         Wish::Load(wish) => return wish.arguments(&ui.runs.join(DRAFTS)),
+        Wish::Latency(wish) => return wish.arguments(&ui.runs),
     }
     Ok(arguments)
 }

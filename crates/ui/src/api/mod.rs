@@ -10,6 +10,7 @@ mod drafts;
 mod figures;
 mod from_json;
 mod jobs;
+mod latency;
 mod learn;
 mod live;
 mod reports;
@@ -49,6 +50,9 @@ pub(crate) fn routes(ui: Arc<Ui>) -> Router {
         .route("/api/jobs/{id}/stop", post(jobs::stop))
         .route("/api/jobs/{id}/change", post(jobs::change))
         .route("/api/jobs/{id}/events", get(jobs::events))
+        .route("/api/latencies", get(latency::list))
+        .route("/api/latency", get(latency::one).delete(latency::remove))
+        .route("/api/latency/file", get(latency::file))
         .route("/api/live", get(live::events))
         .route("/api/live/several", get(live::several))
         .route("/api/live/packets", get(live::packets))

@@ -375,7 +375,11 @@ fn congestion(name: &str) -> Result<String, Refusal> {
 }
 
 /// A flag with a number.
-fn within(flag: &str, number: u32, allowed: RangeInclusive<u32>) -> Result<String, Refusal> {
+pub(super) fn within(
+    flag: &str,
+    number: u32,
+    allowed: RangeInclusive<u32>,
+) -> Result<String, Refusal> {
     if allowed.contains(&number) {
         return Ok(format!("--{flag}={number}"));
     }
