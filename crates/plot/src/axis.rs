@@ -83,6 +83,10 @@ impl Axis {
             return ticks.at.iter().map(|at| (*at, ticks.label(*at))).collect();
         }
         let decades = (self.high / self.low).log10();
+        if decades < 1.0 {
+            let ticks = Ticks::between(self.low, self.high, most);
+            return ticks.at.iter().map(|at| (*at, ticks.label(*at))).collect();
+        }
         let steps: &[f64] = match () {
             () if decades > 3.0 || decades * 3.0 > most as f64 + 1.0 => &[1.0],
             () => &[1.0, 2.0, 5.0],

@@ -54,7 +54,7 @@ pub(crate) fn ecdf(title: &str, values: &str, lines: &[EcdfLine], looks: &Looks)
     if is_marked {
         let names: Vec<&str> = lines.iter().map(|(name, _)| name.as_str()).collect();
         height += 10.0;
-        height += legend(&mut svg, &names, looks, (height, WIDTH));
+        height += legend(&mut svg, &names, looks, (height, WIDTH)) + 4.0;
     } else {
         svg.push_str(&keys(lines, looks).0);
     }
@@ -83,7 +83,7 @@ impl Place {
         let axis = Axis::reaching(sorted.iter().flatten().copied(), &looks.across);
         let is_marked = lines.len() > NAMED_ABOVE;
         let top = if is_marked { 8.0 } else { keys(lines, looks).1 };
-        let top = if looks.up.label.is_some() { top + KEY_ROW } else { top };
+        let top = if looks.up.label.is_some() { top + KEY_ROW + 6.0 } else { top };
         let bottom = top + if is_marked { HEIGHT_OF_MANY } else { HEIGHT };
         let AxisLooks { from, until, .. } = looks.up;
         let shares = (from.unwrap_or(0.0) / 100.0, until.unwrap_or(100.0) / 100.0);
@@ -155,7 +155,7 @@ fn axes(svg: &mut String, place: &Place, values: &str, looks: &Looks) {
     let over = looks.across.label.as_deref().unwrap_or(values);
     text(svg, "over", (f64::midpoint(left, right), bottom + 35.0), over);
     if let Some(label) = &looks.up.label {
-        text(svg, "unit", (4.0, top - 6.0), label);
+        text(svg, "unit", (4.0, top - 12.0), label);
     }
 }
 

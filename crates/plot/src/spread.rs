@@ -134,9 +134,14 @@ fn draw(svg: &mut String, row: &SpreadRow, place: &Place, y: f64) {
         ));
     }
     path(svg, "trials", &dots(row, place, y));
-    if let Some((from, until)) = row.interval.and_then(|it| place.part(it)) {
+    if let Some((ends, (from, until))) = row.interval.and_then(|it| Some((it, place.part(it)?))) {
         let (above, below) = (y - high.min(5.0), y + high.min(5.0));
-        let ends = format!("M{from:.1} {above}V{below}M{until:.1} {above}V{below}");
+        // What is cut has no end.
+        let end = |value: f64, x: f64| {
+            let is_end = place.holds(value);
+            is_end.then(|| format!("M{x:.1} {above}V{below}")).unwrap_or_default()
+        };
+        let ends = end(ends.0, from) + &end(ends.1, until);
         path(svg, "interval", &format!("M{from:.1} {y}H{until:.1}{ends}"));
     }
     if let Some(middle) = row.middle.filter(|it| place.holds(*it)) {

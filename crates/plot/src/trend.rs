@@ -27,6 +27,8 @@ const LABEL_ROW: f64 = 12.0;
 /// the most, as far as the levels leave room.
 const APART: f64 = 3.0;
 const POINTS_APART: f64 = 12.0;
+/// From the first of the joined points at a level to the last, the most.
+const ASIDE_MOST: f64 = 48.0;
 /// The share of a level's room that its points take.
 const POINTS_SHARE: f64 = 0.6;
 /// The most pixels for names beside the lines, apart from their connectors.
@@ -146,7 +148,7 @@ pub(crate) fn trend(trend: &Trend<'_>, scale: TrendScale, looks: &Looks) -> (Str
     } else {
         let names: Vec<&str> = trend.lines.iter().map(|line| line.name.as_str()).collect();
         height += 10.0;
-        height += legend(&mut svg, &names, looks, (height, WIDTH));
+        height += legend(&mut svg, &names, looks, (height, WIDTH)) + 4.0;
     }
     let head = format!(
         r#"<svg class="trend" viewBox="0 0 {WIDTH} {height:.0}" role="img" aria-label="{0}"><title>{0}</title>"#,
@@ -183,8 +185,8 @@ impl Room {
         let names = if is_named_beside { named.max(last) } else { last.max(LETTER) };
         let right = WIDTH - names;
         let apart = if trend.is_numeric {
-            // Many lines would leave no room between their levels.
-            APART.min((right - LEFT) / 4.0 / trend.lines.len().max(1) as f64)
+            // Points of many lines would be far from their level.
+            APART.min(ASIDE_MOST / trend.lines.len().max(1) as f64)
         } else {
             points_apart(trend, right)
         };

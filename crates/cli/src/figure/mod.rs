@@ -7,12 +7,14 @@ use std::process::ExitCode;
 
 use anyhow::{Context, Result, bail};
 use tcplab_lab::{RunDirectory, load_trial, read_run};
-use tcplab_report::{RunFigure, run_figures, trial_figures};
+use tcplab_plot::Colour;
+use tcplab_report::{FigureLooks, LooksError, RunFigure, run_figures, trial_figures};
 use tcplab_results::{Case, Run, Trial};
 use tcplab_scenario::nearest;
+use tcplab_units::visible_line;
 
-use crate::arguments::FigureArguments;
-use crate::output::answer;
+use crate::arguments::{FigureArguments, LooksArguments};
+use crate::output::{answer, print_note};
 use crate::remedied::Remedied;
 use writing::write;
 
@@ -27,13 +29,19 @@ pub(crate) fn plot(arguments: &FigureArguments) -> Result<ExitCode> {
             "`tcplab plot RUN RUN --label NAME --label NAME`",
         ));
     }
+    if arguments.relative_to.is_some() {
+        return Err(Remedied::error(
+            "--relative-to is for figures of several runs, and this is one",
+            "`tcplab plot RUN RUN --relative-to 1`",
+        ));
+    }
     let directory = RunDirectory::open(&RunDirectory::named(place, &arguments.runs))?;
     let run = read_run(directory.path())?;
     let Some(name) = &arguments.figure else {
         answer(&format!("{}{}", list(&run_figures(&run)), trials(&run)))?;
         return Ok(ExitCode::SUCCESS);
     };
-    let (figures, is_all) = match trial_of(&run, name) {
+    let (mut figures, is_all) = match trial_of(&run, name) {
         Some((case, trial, is_all)) => {
             let whole = directory.whole(trial)?;
             let data = load_trial(&directory, trial)
@@ -46,13 +54,45 @@ pub(crate) fn plot(arguments: &FigureArguments) -> Result<ExitCode> {
         answer(&list(&figures))?;
         return Ok(ExitCode::SUCCESS);
     }
-    let Some(figure) = figures.iter().find(|it| it.name == *name) else {
+    let Some(at) = figures.iter().position(|it| it.name == *name) else {
         let near = nearest(name, figures.iter().map(|it| it.name.as_str()));
         let near = near.map(|near| format!("did you mean `{near}`? ")).unwrap_or_default();
         bail!("no figure `{name}`: {near}`tcplab plot RUN` lists them");
     };
-    write(figure, arguments)?;
+    let figure = figures.swap_remove(at);
+    let looks = looks(&arguments.looks, arguments.looks.color.clone());
+    let (figure, notes) = looks.applied(figure).map_err(|error| refused(&error))?;
+    write(&figure, arguments)?;
+    tell(&notes);
     Ok(ExitCode::SUCCESS)
+}
+
+/// What the arguments say of the looks of a figure with lines of these colours.
+fn looks(arguments: &LooksArguments, colours: Vec<(String, Colour)>) -> FigureLooks {
+    let [x, y] = arguments.axes();
+    FigureLooks { title: arguments.title.clone(), x, y, colours }
+}
+
+fn refused(error: &LooksError) -> anyhow::Error {
+    let remedy = match error {
+        LooksError::Fixed(_) => "leave out the options of axes and colours",
+        LooksError::NoLine { .. } => "`--color NAME=COLOR` with a name that it shows",
+        LooksError::Names(..) => "leave the option out, or choose another figure",
+        LooksError::Long => "a shorter text",
+        LooksError::Range(_)
+        | LooksError::Place { .. }
+        | LooksError::Empty(_)
+        | LooksError::NotPositive(_) => {
+            "A..B, A.. or ..B with numbers in the unit of the axis, or with their own"
+        }
+    };
+    Remedied::error(error.to_string(), remedy)
+}
+
+fn tell(notes: &[String]) {
+    for note in notes {
+        print_note(&visible_line(note));
+    }
 }
 
 /// The trial that a figure is of, and whether all its figures are meant: of `CASE/NUMBER`.
