@@ -5,7 +5,7 @@ use crate::clip::Edges;
 use crate::drawn::{Drawn, csv, csv_number, opening, path, text};
 use crate::legend::legend;
 use crate::letters::{fitted_apart, width};
-use crate::line_style::{group, marker};
+use crate::line_style::{groups, marker};
 use crate::looks::{AxisLooks, Looks};
 use crate::scale::Ticks;
 use crate::svg::escape;
@@ -38,9 +38,10 @@ pub(crate) fn ecdf(title: &str, values: &str, lines: &[EcdfLine], looks: &Looks)
     let mut svg = String::new();
     axes(&mut svg, &place, values, looks);
     let is_marked = lines.len() > NAMED_ABOVE;
+    let groups = groups(lines.iter().map(|(name, _)| name.as_str()), looks);
     for (index, values) in sorted.iter().enumerate().filter(|(_, values)| !values.is_empty()) {
         let name = &lines[index].0;
-        svg.push_str(&group(index, looks.colour_of(name)));
+        svg.push_str(&groups[index]);
         if is_marked {
             svg.push_str(&format!("<title>{}</title>", escape(name)));
         }
@@ -171,12 +172,13 @@ fn keys(lines: &[EcdfLine], looks: &Looks) -> (String, f64) {
     let (mut x, mut y) = (0.0, 12.0);
     if lines.len() > 1 {
         let names = fitted_apart(lines.iter().map(|(name, _)| name.as_str()), NAMES_MOST);
+        let groups = groups(lines.iter().map(|(name, _)| name.as_str()), looks);
         for (index, name) in names.iter().enumerate() {
             let wide = width(name) + 36.0;
             if x > 0.0 && x + wide > WIDTH {
                 (x, y) = (0.0, y + KEY_ROW);
             }
-            svg.push_str(&group(index, looks.colour_of(&lines[index].0)));
+            svg.push_str(&groups[index]);
             path(&mut svg, "line", &format!("M{x:.1} {:.1}h16", y - 4.0));
             text(&mut svg, "name", (x + 21.0, y), name);
             svg.push_str("</g>");

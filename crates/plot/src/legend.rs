@@ -2,7 +2,7 @@
 
 use crate::drawn::{path, text};
 use crate::letters::{fitted_apart, width};
-use crate::line_style::{group, marker};
+use crate::line_style::{groups, marker};
 use crate::looks::Looks;
 
 /// Pixels.
@@ -26,10 +26,11 @@ pub(crate) fn legend(
     let shown: Vec<usize> = (0..names.len()).filter(|index| !names[*index].is_empty()).collect();
     let columns = ((wide + GAP) / column).floor().max(1.0) as usize;
     let rows = shown.len().div_ceil(columns);
+    let groups = groups(names.iter().copied(), looks);
     for (place, index) in shown.into_iter().enumerate() {
         let x = (place / rows) as f64 * column;
         let y = top + ((place % rows) as f64 + 0.5) * ROW;
-        svg.push_str(&group(index, looks.colour_of(names[index])));
+        svg.push_str(&groups[index]);
         path(svg, "line", &format!("M{x:.1} {y:.1}h{SAMPLE}"));
         svg.push_str(&marker(index, x + SAMPLE / 2.0, y));
         text(svg, "name", (x + SAMPLE + 6.0, y + 4.0), &cut[index]);

@@ -1,6 +1,6 @@
 //! What tells lines apart: colour, dashes and marks.
 
-use crate::looks::Colour;
+use crate::looks::{Colour, Looks};
 
 /// Lines with a colour each; others have the colours again, with other dashes.
 pub(crate) const COLOURS: usize = 7;
@@ -11,10 +11,24 @@ const FORMS: usize = 4;
 /// The first of the marks that are open.
 const OPEN_FROM: usize = 4;
 
-/// The tag of the group that a line with its marks is in, not closed; `colour` replaces the line's
-/// own. Of up to 336 lines no two have the same colour, dash and mark.
-pub(crate) fn group(index: usize, colour: Option<Colour>) -> String {
-    let dash = match index / COLOURS % DASHES {
+/// The tags of the groups that lines with their marks are in, not closed. Of up to 336 lines no two
+/// have the same colour, dash and mark; those that the reader gives one colour differ in dashes.
+pub(crate) fn groups<'n>(names: impl Iterator<Item = &'n str>, looks: &Looks) -> Vec<String> {
+    let mut own: Vec<Colour> = Vec::new();
+    let tag = |(index, name): (usize, &str)| {
+        let Some(colour) = looks.colour_of(name) else {
+            return group(index / COLOURS, index, None);
+        };
+        let before = own.iter().filter(|it| **it == colour).count();
+        own.push(colour);
+        group(before, index, Some(colour))
+    };
+    names.enumerate().map(tag).collect()
+}
+
+/// The tag of one, with this of the dashes; `colour` replaces that of the line.
+pub(crate) fn group(dash: usize, index: usize, colour: Option<Colour>) -> String {
+    let dash = match dash % DASHES {
         0 => String::new(),
         1 => " dashed".into(),
         other => format!(" dash-{other}"),
@@ -52,15 +66,24 @@ mod tests {
     #[test]
     fn no_two_of_many_lines_look_alike() {
         let all: BTreeSet<String> =
-            (0..336).map(|it| group(it, None) + &marker(it, 0.0, 0.0)).collect();
+            (0..336).map(|it| group(it / COLOURS, it, None) + &marker(it, 0.0, 0.0)).collect();
         assert_eq!(all.len(), 336);
     }
 
     #[test]
     fn own_colour_replaces_that_of_the_line() {
         let own = Some(Colour::Own([0, 0x72, 0xb2]));
-        assert_eq!(group(8, own), r##"<g class="own dashed" color="#0072b2">"##);
-        assert_eq!(group(8, Some(Colour::Named(2))), r#"<g class="line-2 dashed">"#);
-        assert_eq!(group(15, Some(Colour::Named(7))), r#"<g class="line-grey dash-2">"#);
+        assert_eq!(group(1, 8, own), r##"<g class="own dashed" color="#0072b2">"##);
+        assert_eq!(group(1, 8, Some(Colour::Named(2))), r#"<g class="line-2 dashed">"#);
+        assert_eq!(group(2, 15, Some(Colour::Named(7))), r#"<g class="line-grey dash-2">"#);
+    }
+
+    #[test]
+    fn cases_of_one_colour_differ_in_dashes() {
+        let colours = vec![("b".to_owned(), Colour::Named(0))];
+        let looks = Looks { colours, ..Looks::default() };
+        let found = groups(["a: x", "b: x", "a: y", "b: y"].into_iter(), &looks);
+        let expected = ["line-0", "line-0", "line-2", "line-0 dashed"];
+        assert_eq!(found, expected.map(|class| format!(r#"<g class="{class}">"#)));
     }
 }

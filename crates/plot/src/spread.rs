@@ -71,7 +71,7 @@ pub(crate) fn spread(
         match looks.colour_of(&row.name) {
             None => draw(&mut svg, row, &place, y),
             own => {
-                svg.push_str(&group(0, own).replacen("class=\"", "class=\"coloured ", 1));
+                svg.push_str(&group(0, 0, own).replacen("class=\"", "class=\"coloured ", 1));
                 draw(&mut svg, row, &place, y);
                 svg.push_str("</g>");
             }
@@ -138,8 +138,7 @@ fn draw(svg: &mut String, row: &SpreadRow, place: &Place, y: f64) {
         let (above, below) = (y - high.min(5.0), y + high.min(5.0));
         // What is cut has no end.
         let end = |value: f64, x: f64| {
-            let is_end = place.holds(value);
-            is_end.then(|| format!("M{x:.1} {above}V{below}")).unwrap_or_default()
+            if place.holds(value) { format!("M{x:.1} {above}V{below}") } else { String::new() }
         };
         let ends = end(ends.0, from) + &end(ends.1, until);
         path(svg, "interval", &format!("M{from:.1} {y}H{until:.1}{ends}"));

@@ -8,7 +8,7 @@ use crate::clip::Edges;
 use crate::drawn::{csv, csv_number, path, upright};
 use crate::legend::legend;
 use crate::letters::{fitted, fitted_apart, width};
-use crate::line_style::{group, marker};
+use crate::line_style::{groups, marker};
 use crate::looks::{AxisLooks, Looks};
 use crate::svg::escape;
 
@@ -133,9 +133,10 @@ pub(crate) fn trend(trend: &Trend<'_>, scale: TrendScale, looks: &Looks) -> (Str
     frame(&mut svg, trend, &room, looks);
     let many = trend.lines.len() as f64;
     let mut outside = 0;
+    let groups = groups(trend.lines.iter().map(|line| line.name.as_str()), looks);
     for (index, line) in trend.lines.iter().enumerate() {
         let aside = (index as f64 - (many - 1.0) / 2.0) * room.apart;
-        svg.push_str(&group(index, looks.colour_of(&line.name)));
+        svg.push_str(&groups[index]);
         if !room.is_named_beside {
             svg.push_str(&format!("<title>{}</title>", escape(&line.name)));
         }
@@ -144,7 +145,7 @@ pub(crate) fn trend(trend: &Trend<'_>, scale: TrendScale, looks: &Looks) -> (Str
     }
     let mut height = room.height + room.below;
     if room.is_named_beside {
-        names(&mut svg, trend, &room, looks);
+        names(&mut svg, trend, &room, &groups);
     } else {
         let names: Vec<&str> = trend.lines.iter().map(|line| line.name.as_str()).collect();
         height += 10.0;
@@ -345,7 +346,7 @@ fn draw(
 }
 
 /// Beside the line's end, without overlaps.
-fn names(svg: &mut String, trend: &Trend<'_>, room: &Room, looks: &Looks) {
+fn names(svg: &mut String, trend: &Trend<'_>, room: &Room, groups: &[String]) {
     let cut = fitted_apart(trend.lines.iter().map(|line| line.name.as_str()), NAMES_MOST);
     let named = trend.lines.iter().enumerate().filter(|(_, line)| !line.name.is_empty());
     let ends = named.filter_map(|(index, line)| {
@@ -360,7 +361,7 @@ fn names(svg: &mut String, trend: &Trend<'_>, room: &Room, looks: &Looks) {
     let places = apart(&heights, NAME_ROW, (TOP, room.bottom()));
     for ((y, index, level), place) in ends.into_iter().zip(places) {
         let (from, until) = (room.places[level] + 12.0, room.right + 6.0);
-        svg.push_str(&group(index, looks.colour_of(&trend.lines[index].name)));
+        svg.push_str(&groups[index]);
         svg.push_str(&format!(
             r#"<path class="leader" d="M{from:.1} {y:.1}L{until:.1} {place:.1}"/>"#
         ));

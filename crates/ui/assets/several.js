@@ -21,6 +21,9 @@ const download = (name, type, text) => el("a", {
   href: URL.createObjectURL(new Blob([text], { type })), download: name,
 }, name);
 
+/** What values are in a figure relative to a run. @param {string} label */
+const timesThat = (label) => `times that of ${label}`;
+
 /**
  * What is set of the looks of a figure; `changed` is called when that changes.
  * @param {Record<string, any>} looks @param {() => void} changed
@@ -43,7 +46,7 @@ const looksForm = (looks, changed) => {
     return el("label", {}, name, " ", choice);
   });
   return el("details", { class: "looks", open: Object.keys(looks).length > 0 }, el("summary", {}, "Axes and title"),
-    el("p", { class: "meta" }, "Ranges are numbers in the unit of the axis, or with their own: ", el("code", {}, "5 ms.."), "."),
+    el("p", { class: "meta" }, "Ranges are numbers in the unit of the axis, or with their own: ", el("code", {}, "5 ms..")),
     el("div", { class: "looks-fields" }, ...texts, ...scales));
 };
 
@@ -72,7 +75,7 @@ export const several = async (place, query) => {
   const names = runs.map((run, at) => el("input", {
     value: first.labels[at], "aria-label": `Label of ${run}`, onchange: () => {
       labels = names.map((name) => name.value);
-      for (const [index, option] of [...reference.options].slice(1).entries()) option.textContent = labels[index];
+      for (const [index, option] of [...reference.options].slice(1).entries()) option.textContent = timesThat(labels[index]);
       draw();
     },
   }));
@@ -86,7 +89,7 @@ export const several = async (place, query) => {
     },
   }));
   const reference = el("select", { onchange: () => { relative = reference.value; draw(); } },
-    el("option", { value: "" }, "as measured"), ...runs.map((_, at) => el("option", { value: String(at + 1) }, first.labels[at])));
+    el("option", { value: "" }, "as measured"), ...runs.map((_, at) => el("option", { value: String(at + 1) }, timesThat(first.labels[at]))));
   reference.value = relative;
   let turn = 0;
   /** The reference of the list of figures. */

@@ -108,7 +108,7 @@ test("a question on the first page is answered", async () => {
   await page.getByRole("combobox", { name: "Figure" }).selectOption("goodput/ecdf");
   await page.locator(".several svg.ecdf").waitFor();
   // Relative to the first, a part of it, in a colour of one's own, under a title.
-  await page.getByRole("combobox", { name: "Values" }).selectOption("<mine>");
+  await page.getByRole("combobox", { name: "Values" }).selectOption("times that of <mine>");
   await page.locator(".several svg text").filter({ hasText: "times that of <mine>" }).first().waitFor();
   await page.getByRole("combobox", { name: /^Colour of/ }).nth(1).fill("#cc3311");
   await page.keyboard.press("Enter");
@@ -119,6 +119,7 @@ test("a question on the first page is answered", async () => {
   await page.getByRole("textbox", { name: "Range of the x axis" }).fill("5..1");
   await page.keyboard.press("Tab");
   await page.getByRole("alert").filter({ hasText: "nothing lies in the range" }).waitFor();
+  assert.deepEqual(faults.splice(0).map((it) => / 400 /.test(it)), [true], "the server refused it");
   await page.getByRole("textbox", { name: "Range of the x axis" }).fill("900..");
   await page.keyboard.press("Tab");
   await page.locator(".several figcaption").filter({ hasText: "lie outside and are not drawn" }).waitFor();
