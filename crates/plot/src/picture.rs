@@ -1,4 +1,4 @@
-//! Pictures that can be drawn anew: of other ranges, on other scales, with other labels and colours.
+//! Pictures that can be drawn anew: of other ranges and scales, with other labels and colours.
 
 use crate::drawn::Drawn;
 use crate::ecdf::{EcdfLine, ecdf};

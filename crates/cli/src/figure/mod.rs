@@ -1,5 +1,6 @@
 //! `tcplab plot`.
 
+mod looks;
 mod several;
 mod writing;
 
@@ -7,15 +8,14 @@ use std::process::ExitCode;
 
 use anyhow::{Context, Result, bail};
 use tcplab_lab::{RunDirectory, load_trial, read_run};
-use tcplab_plot::Colour;
-use tcplab_report::{FigureLooks, LooksError, RunFigure, run_figures, trial_figures};
+use tcplab_report::{RunFigure, run_figures, trial_figures};
 use tcplab_results::{Case, Run, Trial};
 use tcplab_scenario::nearest;
-use tcplab_units::visible_line;
 
-use crate::arguments::{FigureArguments, LooksArguments};
-use crate::output::{answer, print_note};
+use crate::arguments::FigureArguments;
+use crate::output::answer;
 use crate::remedied::Remedied;
+use looks::{looks, refused, tell};
 use writing::write;
 
 pub(crate) fn plot(arguments: &FigureArguments) -> Result<ExitCode> {
@@ -65,34 +65,6 @@ pub(crate) fn plot(arguments: &FigureArguments) -> Result<ExitCode> {
     write(&figure, arguments)?;
     tell(&notes);
     Ok(ExitCode::SUCCESS)
-}
-
-/// What the arguments say of the looks of a figure with lines of these colours.
-fn looks(arguments: &LooksArguments, colours: Vec<(String, Colour)>) -> FigureLooks {
-    let [x, y] = arguments.axes();
-    FigureLooks { title: arguments.title.clone(), x, y, colours }
-}
-
-fn refused(error: &LooksError) -> anyhow::Error {
-    let remedy = match error {
-        LooksError::Fixed(_) => "leave out the options of axes and colours",
-        LooksError::NoLine { .. } => "`--color NAME=COLOR` with a name that it shows",
-        LooksError::Names(..) => "leave the option out, or choose another figure",
-        LooksError::Long => "a shorter text",
-        LooksError::Range(_)
-        | LooksError::Place { .. }
-        | LooksError::Empty(_)
-        | LooksError::NotPositive(_) => {
-            "A..B, A.. or ..B with numbers in the unit of the axis, or with their own"
-        }
-    };
-    Remedied::error(error.to_string(), remedy)
-}
-
-fn tell(notes: &[String]) {
-    for note in notes {
-        print_note(&visible_line(note));
-    }
 }
 
 /// The trial that a figure is of, and whether all its figures are meant: of `CASE/NUMBER`.

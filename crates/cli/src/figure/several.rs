@@ -14,8 +14,8 @@ use tcplab_results::Run;
 use tcplab_scenario::nearest;
 use tcplab_units::visible_line;
 
+use super::looks::{looks, refused, tell};
 use super::writing::write;
-use super::{looks, refused, tell};
 use crate::arguments::FigureArguments;
 use crate::output::{answer, print_note};
 use crate::remedied::Remedied;
