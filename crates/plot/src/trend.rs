@@ -4,8 +4,12 @@
 use tcplab_units::rounded::brief;
 
 use crate::axis::{Axis, DECADES};
+use crate::clip::Edges;
 use crate::drawn::{csv, csv_number, path, upright};
+use crate::legend::legend;
 use crate::letters::{fitted, fitted_apart, width};
+use crate::line_style::{groups, marker};
+use crate::looks::{AxisLooks, Looks};
 use crate::svg::escape;
 
 /// Pixels.
@@ -23,6 +27,8 @@ const LABEL_ROW: f64 = 12.0;
 /// the most, as far as the levels leave room.
 const APART: f64 = 3.0;
 const POINTS_APART: f64 = 12.0;
+/// From the first of the joined points at a level to the last, the most.
+const ASIDE_MOST: f64 = 48.0;
 /// The share of a level's room that its points take.
 const POINTS_SHARE: f64 = 0.6;
 /// The most pixels for names beside the lines, apart from their connectors.
@@ -30,24 +36,26 @@ const NAMES_MOST: f64 = 140.0;
 const NAMES_ASIDE: f64 = 22.0;
 /// Levels further apart than this factor are drawn on a logarithmic axis, unless that crowds them.
 const DECADE: f64 = 10.0;
-/// Lines with a colour each; others share the last one and are dashed.
-const COLOURS: usize = 7;
+/// The names of more lines overlap beside them; they are in columns below. So many need more room
+/// upwards, too.
+const NAMED_BESIDE: usize = 16;
+const HEIGHT_OF_MANY: f64 = 440.0;
 
 /// One picture.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Trend<'a> {
+pub(crate) struct Trend<'a> {
     /// What it shows.
-    pub title: &'a str,
+    pub(crate) title: &'a str,
     /// What was varied.
-    pub over: &'a str,
+    pub(crate) over: &'a str,
     /// Its levels in rising order, as numbers and as written.
-    pub levels: &'a [(f64, String)],
+    pub(crate) levels: &'a [(f64, String)],
     /// Whether the levels are numbers. Only points of these are joined by a line.
-    pub is_numeric: bool,
+    pub(crate) is_numeric: bool,
     /// What was measured, with its unit.
-    pub values: &'a str,
+    pub(crate) values: &'a str,
     /// In the order of their colours.
-    pub lines: &'a [TrendLine],
+    pub(crate) lines: &'a [TrendLine],
 }
 
 /// A line.
@@ -78,95 +86,179 @@ impl TrendScale {
     /// Contains all means, and their intervals as far as the means' range: those of few trials are
     /// so wide that they would hide everything else.
     pub fn over<'a>(lines: impl IntoIterator<Item = &'a TrendLine>) -> TrendScale {
-        let points: Vec<TrendPoint> =
-            lines.into_iter().flat_map(|line| &line.points).copied().collect();
-        let means = || points.iter().map(|point| point.mean).filter(|mean| mean.is_finite());
+        TrendScale::reaching(lines, &AxisLooks::default())
+    }
+
+    /// As [`Self::over`] of the means that the reader wants to see, with the ends and the scale
+    /// that the reader has set.
+    fn reaching<'a>(
+        lines: impl IntoIterator<Item = &'a TrendLine>,
+        looks: &AxisLooks,
+    ) -> TrendScale {
+        let points: Vec<TrendPoint> = lines
+            .into_iter()
+            .flat_map(|line| &line.points)
+            .filter(|point| point.mean.is_finite() && looks.holds(point.mean))
+            .copied()
+            .collect();
+        let means = || points.iter().map(|point| point.mean);
         let (least, most) = (means().fold(f64::INFINITY, f64::min), means().fold(0.0, f64::max));
         if !least.is_finite() {
-            return TrendScale(Axis { low: 0.0, high: 1.0, is_log: false });
+            return TrendScale(Axis { low: 0.0, high: 1.0, is_log: false }.within(looks));
         }
         let intervals = || points.iter().filter_map(|point| point.interval);
         let high =
             intervals().map(|(_, high)| high).filter(|it| it.is_finite()).fold(most, f64::max);
-        if least > 0.0 && most / least >= DECADES {
+        if looks.is_log.unwrap_or(least > 0.0 && most / least >= DECADES) {
             let low = intervals().map(|(low, _)| low).filter(|low| *low > 0.0);
             let low = low.fold(least, f64::min).max(least / 2.0);
             let high = high.min(most * 2.0) * 1.15;
-            return TrendScale(Axis { low: low / 1.15, high, is_log: true });
+            return TrendScale(Axis { low: low / 1.15, high, is_log: true }.within(looks));
         }
         let room = (most - least.min(0.0)).max(f64::MIN_POSITIVE);
         let high = high.min(most + room * 0.5) + room * 0.06;
-        TrendScale(Axis { low: least.min(0.0), high, is_log: false })
-    }
-
-    fn y(self, value: f64) -> f64 {
-        TOP + (1.0 - self.0.share(value).clamp(0.0, 1.0)) * (HEIGHT - TOP - BOTTOM)
+        TrendScale(Axis { low: least.min(0.0), high, is_log: false }.within(looks))
     }
 }
 
-/// Draws the lines on a `scale` that several pictures may share.
-pub fn trend(trend: &Trend<'_>, scale: TrendScale) -> String {
-    let levels = Levels::of(trend);
-    let height = HEIGHT + levels.below;
-    let mut svg = format!(
+/// Draws the lines on a `scale` that several pictures may share, as the reader wants it; says how
+/// many means lie outside.
+pub(crate) fn trend(trend: &Trend<'_>, scale: TrendScale, looks: &Looks) -> (String, usize) {
+    let scale = match &looks.up {
+        AxisLooks { from: None, until: None, is_log: None, .. } => scale,
+        up => TrendScale::reaching(trend.lines, up),
+    };
+    let room = Room::of(trend, scale, looks);
+    let mut svg = String::new();
+    frame(&mut svg, trend, &room, looks);
+    let many = trend.lines.len() as f64;
+    let mut outside = 0;
+    let groups = groups(trend.lines.iter().map(|line| line.name.as_str()), looks);
+    for (index, line) in trend.lines.iter().enumerate() {
+        let aside = (index as f64 - (many - 1.0) / 2.0) * room.apart;
+        svg.push_str(&groups[index]);
+        if !room.is_named_beside {
+            svg.push_str(&format!("<title>{}</title>", escape(&line.name)));
+        }
+        outside += draw(&mut svg, (line, index), trend, &room, aside);
+        svg.push_str("</g>");
+    }
+    let mut height = room.height + room.below;
+    if room.is_named_beside {
+        names(&mut svg, trend, &room, &groups);
+    } else {
+        let names: Vec<&str> = trend.lines.iter().map(|line| line.name.as_str()).collect();
+        height += 10.0;
+        height += legend(&mut svg, &names, looks, (height, WIDTH)) + 4.0;
+    }
+    let head = format!(
         r#"<svg class="trend" viewBox="0 0 {WIDTH} {height:.0}" role="img" aria-label="{0}"><title>{0}</title>"#,
         escape(&summary(trend))
     );
-    frame(&mut svg, trend, scale, &levels);
-    let many = trend.lines.len() as f64;
-    for (index, line) in trend.lines.iter().enumerate() {
-        let aside = (index as f64 - (many - 1.0) / 2.0) * levels.apart;
-        let x = |point: &TrendPoint| levels.x[point.level] + aside;
-        draw(&mut svg, (line, index), trend.is_numeric, x, scale);
-    }
-    names(&mut svg, trend, scale, &levels);
-    svg.push_str("</svg>");
-    svg
+    (head + &svg + "</svg>", outside)
 }
 
-struct Levels {
-    x: Vec<f64>,
+/// What is where.
+struct Room {
+    scale: TrendScale,
+    /// The place of each level; none of those that are not shown.
+    x: Vec<Option<f64>>,
+    /// Where each level would be.
+    places: Vec<f64>,
     right: f64,
+    /// The lower edge of the picture but for what is `below`.
+    height: f64,
     /// Between points of different lines at the same level.
     apart: f64,
     /// More room below the axis, for labels that stand upright.
     below: f64,
+    is_named_beside: bool,
 }
 
-impl Levels {
-    fn of(trend: &Trend<'_>) -> Levels {
+impl Room {
+    fn of(trend: &Trend<'_>, scale: TrendScale, looks: &Looks) -> Room {
+        let named = trend.lines.iter().filter(|line| !line.name.is_empty());
+        let is_named_beside = named.count() <= NAMED_BESIDE;
         let widest = trend.lines.iter().map(|line| width(&line.name)).fold(0.0, f64::max);
         // A single line needs no name.
         let last = trend.levels.last().map_or(0.0, |(_, text)| width(text) / 2.0);
         let named = if widest > 0.0 { widest.min(NAMES_MOST) + NAMES_ASIDE } else { 0.0 };
-        let names = named.max(last);
+        let names = if is_named_beside { named.max(last) } else { last.max(LETTER) };
         let right = WIDTH - names;
-        let numbers = || trend.levels.iter().map(|(number, _)| *number);
-        let (low, high) = (numbers().fold(f64::INFINITY, f64::min), numbers().fold(0.0, f64::max));
-        let ascending: Vec<f64> = numbers().collect();
-        let is_log = low > 0.0
-            && high / low >= DECADE
-            && closest(&ascending, f64::ln) >= closest(&ascending, |number| number);
-        let place = |number: f64| if is_log { number.ln() } else { number };
-        let (from, until) = (place(low), place(high));
-        let apart = if trend.is_numeric { APART } else { points_apart(trend, right) };
+        let apart = if trend.is_numeric {
+            // Points of many lines would be far from their level.
+            APART.min(ASIDE_MOST / trend.lines.len().max(1) as f64)
+        } else {
+            points_apart(trend, right)
+        };
         let inset = (trend.lines.len() as f64 * apart / 2.0).max(8.0) + 4.0;
-        let room = right - LEFT - 2.0 * inset;
-        let x = numbers().map(|number| {
-            let share = if until > from { (place(number) - from) / (until - from) } else { 0.5 };
-            LEFT + inset + share * room
-        });
-        let x: Vec<f64> = x.collect();
-        let labels = || trend.levels.iter().map(|(_, text)| width(&fitted(text, NAMES_MOST)));
-        let mut free_from = f64::NEG_INFINITY;
-        let fits = x.iter().zip(labels()).all(|(x, wide)| {
-            let fits = x - wide / 2.0 >= free_from;
-            free_from = x + wide / 2.0 + LETTER;
-            fits
-        });
-        let below = if fits { 0.0 } else { labels().fold(0.0, f64::max) - LETTER };
-        Levels { x, right, apart, below: below.max(0.0) }
+        let across = if trend.is_numeric { &looks.across } else { &AxisLooks::default() };
+        let numbers: Vec<f64> = trend.levels.iter().map(|(number, _)| *number).collect();
+        let shares = shares(&numbers, across);
+        let place = |share: &f64| LEFT + inset + share * (right - LEFT - 2.0 * inset);
+        let places: Vec<f64> = shares.iter().map(place).collect();
+        let holds = |(place, number): (&f64, &f64)| across.holds(*number).then_some(*place);
+        let x: Vec<Option<f64>> = places.iter().zip(&numbers).map(holds).collect();
+        let height = if is_named_beside { HEIGHT } else { HEIGHT_OF_MANY };
+        let below = below(trend, &x);
+        Room { scale, x, places, right, height, apart, below, is_named_beside }
     }
+
+    fn y(&self, value: f64) -> f64 {
+        self.place_of(self.scale.0.share(value).clamp(0.0, 1.0))
+    }
+
+    fn place_of(&self, share: f64) -> f64 {
+        TOP + (1.0 - share) * (self.height - TOP - BOTTOM)
+    }
+
+    fn bottom(&self) -> f64 {
+        self.height - BOTTOM
+    }
+
+    fn edges(&self) -> Edges {
+        Edges { left: LEFT, top: TOP, right: self.right, bottom: self.bottom() }
+    }
+
+    fn holds(&self, mean: f64) -> bool {
+        let Axis { low, high, is_log } = self.scale.0;
+        (low..=high).contains(&mean) && (!is_log || mean > 0.0)
+    }
+}
+
+/// Where numbers are on an axis, from 0 at its low end to 1 at its high one.
+fn shares(numbers: &[f64], looks: &AxisLooks) -> Vec<f64> {
+    let shown: Vec<f64> = numbers.iter().copied().filter(|it| looks.holds(*it)).collect();
+    let low = shown.iter().copied().fold(f64::INFINITY, f64::min);
+    let high = shown.iter().copied().fold(0.0, f64::max);
+    let is_log = looks.is_log.unwrap_or_else(|| {
+        low > 0.0
+            && high / low >= DECADE
+            && closest(&shown, f64::ln) >= closest(&shown, |number| number)
+    });
+    let (low, high) = (looks.from.unwrap_or(low), looks.until.unwrap_or(high));
+    let is_log = is_log && low > 0.0;
+    let place = |number: f64| if is_log { number.max(f64::MIN_POSITIVE).ln() } else { number };
+    let (from, until) = (place(low), place(high));
+    let share = |number: &f64| {
+        if until > from { (place(*number) - from) / (until - from) } else { 0.5 }
+    };
+    numbers.iter().map(share).collect()
+}
+
+/// The pixels that labels of levels need because they stand upright; none if they fit side by side.
+fn below(trend: &Trend<'_>, x: &[Option<f64>]) -> f64 {
+    let shown = || x.iter().zip(trend.levels).filter_map(|(x, (_, text))| Some(((*x)?, text)));
+    let labels = || shown().map(|(x, text)| (x, width(&fitted(text, NAMES_MOST))));
+    let mut free_from = f64::NEG_INFINITY;
+    let fits = labels().all(|(x, wide)| {
+        let fits = x - wide / 2.0 >= free_from;
+        free_from = x + wide / 2.0 + LETTER;
+        fits
+    });
+    let below =
+        if fits { 0.0 } else { labels().map(|(_, wide)| wide).fold(0.0, f64::max) - LETTER };
+    below.max(0.0)
 }
 
 /// Between the points at a level that no lines join, with `right` as the end of the axis.
@@ -182,10 +274,10 @@ fn closest(ascending: &[f64], place: impl Fn(f64) -> f64) -> f64 {
     distances.fold(f64::INFINITY, f64::min) / (places[places.len() - 1] - places[0])
 }
 
-fn frame(svg: &mut String, trend: &Trend<'_>, scale: TrendScale, levels: &Levels) {
-    let (right, bottom) = (levels.right, HEIGHT - BOTTOM);
-    for (value, label) in scale.0.marks(6) {
-        let y = scale.y(value);
+fn frame(svg: &mut String, trend: &Trend<'_>, room: &Room, looks: &Looks) {
+    let (right, bottom) = (room.right, room.bottom());
+    for (value, label) in room.scale.0.marks(6) {
+        let y = room.y(value);
         svg.push_str(&format!(r#"<path class="rule" d="M{LEFT} {y:.1}H{right:.1}"/>"#));
         svg.push_str(&format!(
             r#"<text class="value" x="{}" y="{:.1}">{label}</text>"#,
@@ -193,23 +285,22 @@ fn frame(svg: &mut String, trend: &Trend<'_>, scale: TrendScale, levels: &Levels
             y + 4.0
         ));
     }
-    level_labels(svg, trend, levels, bottom);
-    let (middle, below) = (f64::midpoint(LEFT, right), HEIGHT + levels.below - 5.0);
-    let (over, values) = (escape(trend.over), escape(trend.values));
+    level_labels(svg, trend, room, bottom);
+    let (middle, below) = (f64::midpoint(LEFT, right), room.height + room.below - 5.0);
+    let over = escape(looks.across.label.as_deref().unwrap_or(trend.over));
+    let values = escape(looks.up.label.as_deref().unwrap_or(trend.values));
     svg.push_str(&format!(r#"<text class="over" x="{middle:.1}" y="{below}">{over}</text>"#));
     svg.push_str(&format!(r#"<text class="unit" x="4" y="12">{values}</text>"#));
 }
 
 /// Side by side if they fit, else upright and moved aside as little as needed.
-fn level_labels(svg: &mut String, trend: &Trend<'_>, levels: &Levels, bottom: f64) {
-    let is_upright = levels.below > 0.0;
-    let places = if is_upright {
-        apart(&levels.x, LABEL_ROW, (LEFT, levels.right))
-    } else {
-        levels.x.clone()
-    };
-    for ((x, place), (_, text)) in levels.x.iter().zip(places).zip(trend.levels) {
-        let text = fitted(text, NAMES_MOST);
+fn level_labels(svg: &mut String, trend: &Trend<'_>, room: &Room, bottom: f64) {
+    let is_upright = room.below > 0.0;
+    let x: Vec<f64> = room.x.iter().flatten().copied().collect();
+    let places = if is_upright { apart(&x, LABEL_ROW, (LEFT, room.right)) } else { x.clone() };
+    let shown = room.x.iter().zip(trend.levels).filter(|(x, _)| x.is_some());
+    let texts = shown.map(|(_, (_, text))| fitted(text, NAMES_MOST));
+    for ((x, place), text) in x.iter().zip(places).zip(texts) {
         if is_upright {
             path(svg, "rule", &format!("M{x:.1} {bottom}L{place:.1} {}", bottom + 6.0));
             upright(svg, "level", (place + 4.0, bottom + 9.0), &text);
@@ -221,72 +312,61 @@ fn level_labels(svg: &mut String, trend: &Trend<'_>, levels: &Levels, bottom: f6
     }
 }
 
-fn class(index: usize) -> String {
-    let dashed = if index / COLOURS % 2 == 1 { " dashed" } else { "" };
-    format!("line-{}{dashed}", index % COLOURS)
-}
-
+/// Draws a line, `aside` of its levels, and says how many of its means lie outside.
 fn draw(
     svg: &mut String,
     (line, index): (&TrendLine, usize),
-    is_joined: bool,
-    x: impl Fn(&TrendPoint) -> f64,
-    scale: TrendScale,
-) {
-    svg.push_str(&format!(r#"<g class="{}">"#, class(index)));
+    trend: &Trend<'_>,
+    room: &Room,
+    aside: f64,
+) -> usize {
     let points: Vec<&TrendPoint> = line.points.iter().filter(|it| it.mean.is_finite()).collect();
-    let mut path = String::new();
-    for point in &points {
-        let letter = if path.is_empty() { 'M' } else { 'L' };
-        path.push_str(&format!("{letter}{:.1} {:.1}", x(point), scale.y(point.mean)));
+    let is_shown = |point: &&&TrendPoint| room.x[point.level].is_some() && room.holds(point.mean);
+    let shown: Vec<&TrendPoint> = points.iter().filter(is_shown).copied().collect();
+    if trend.is_numeric && points.len() > 1 {
+        let place = |point: &&TrendPoint| {
+            let share = room.scale.0.share(point.mean);
+            (room.places[point.level] + aside, room.place_of(share))
+        };
+        let places: Vec<(f64, f64)> = points.iter().map(place).collect();
+        let d = room.edges().path(&places);
+        if !d.is_empty() {
+            path(svg, "line", &d);
+        }
     }
-    if is_joined && points.len() > 1 {
-        svg.push_str(&format!(r#"<path class="line" d="{path}"/>"#));
-    }
-    for point in &points {
-        let at = x(point);
+    for point in &shown {
+        let at = room.places[point.level] + aside;
         if let Some((low, high)) = point.interval.filter(|(l, h)| l.is_finite() && h.is_finite()) {
-            let (from, until) = (scale.y(low), scale.y(high));
+            let (from, until) = (room.y(low), room.y(high));
             svg.push_str(&format!(r#"<path class="interval" d="M{at:.1} {from:.1}V{until:.1}"/>"#));
         }
-        svg.push_str(&marker(index, at, scale.y(point.mean)));
+        svg.push_str(&marker(index, at, room.y(point.mean)));
     }
-    svg.push_str("</g>");
-}
-
-/// Distinguishes lines without colours.
-fn marker(index: usize, x: f64, y: f64) -> String {
-    let shape = match index % 4 {
-        0 => "m-3.5 0a3.5 3.5 0 1 0 7 0a3.5 3.5 0 1 0-7 0",
-        1 => "m-3.2-3.2h6.4v6.4h-6.4z",
-        2 => "m0-4.4l4.4 4.4-4.4 4.4-4.4-4.4z",
-        _ => "m0-4.2l4.2 7.4h-8.4z",
-    };
-    let open = if index % COLOURS >= 4 { " open" } else { "" };
-    format!(r#"<path class="mark{open}" d="M{x:.1} {y:.1}{shape}"/>"#)
+    points.len() - shown.len()
 }
 
 /// Beside the line's end, without overlaps.
-fn names(svg: &mut String, trend: &Trend<'_>, scale: TrendScale, levels: &Levels) {
+fn names(svg: &mut String, trend: &Trend<'_>, room: &Room, groups: &[String]) {
     let cut = fitted_apart(trend.lines.iter().map(|line| line.name.as_str()), NAMES_MOST);
     let named = trend.lines.iter().enumerate().filter(|(_, line)| !line.name.is_empty());
     let ends = named.filter_map(|(index, line)| {
-        let last = line.points.iter().rfind(|point| point.mean.is_finite())?;
-        Some((scale.y(last.mean), index, last.level))
+        let is_shown =
+            |point: &&TrendPoint| room.x[point.level].is_some() && room.holds(point.mean);
+        let last = line.points.iter().rfind(is_shown)?;
+        Some((room.y(last.mean), index, last.level))
     });
     let mut ends: Vec<(f64, usize, usize)> = ends.collect();
     ends.sort_by(|one, other| one.0.total_cmp(&other.0).then(one.1.cmp(&other.1)));
     let heights: Vec<f64> = ends.iter().map(|(y, ..)| *y).collect();
-    let places = apart(&heights, NAME_ROW, (TOP, HEIGHT - BOTTOM));
+    let places = apart(&heights, NAME_ROW, (TOP, room.bottom()));
     for ((y, index, level), place) in ends.into_iter().zip(places) {
-        let (from, until) = (levels.x[level] + 12.0, levels.right + 6.0);
-        let (class, name) = (class(index), escape(&cut[index]));
-        svg.push_str(&format!(r#"<g class="{class}">"#));
+        let (from, until) = (room.places[level] + 12.0, room.right + 6.0);
+        svg.push_str(&groups[index]);
         svg.push_str(&format!(
             r#"<path class="leader" d="M{from:.1} {y:.1}L{until:.1} {place:.1}"/>"#
         ));
         svg.push_str(&marker(index, until + 5.0, place));
-        let (x, base) = (until + 13.0, place + 4.0);
+        let (x, base, name) = (until + 13.0, place + 4.0, escape(&cut[index]));
         svg.push_str(&format!(r#"<text class="name" x="{x:.1}" y="{base:.1}">{name}</text></g>"#));
     }
 }
@@ -310,7 +390,7 @@ fn apart(wanted: &[f64], row: f64, (first, last): (f64, f64)) -> Vec<f64> {
 }
 
 /// The numbers as comma-separated values.
-pub fn trend_csv(trend: &Trend<'_>) -> String {
+pub(crate) fn trend_csv(trend: &Trend<'_>) -> String {
     let rows = trend.lines.iter().flat_map(|line| {
         let row = |point: &TrendPoint| {
             let (low, high) = point.interval.unwrap_or((f64::NAN, f64::NAN));
@@ -336,184 +416,4 @@ fn summary(trend: &Trend<'_>) -> String {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn line(name: &str, means: &[f64]) -> TrendLine {
-        let point = |(level, mean): (usize, &f64)| TrendPoint {
-            level,
-            mean: *mean,
-            interval: Some((mean * 0.9, mean * 1.1)),
-        };
-        TrendLine { name: name.into(), points: means.iter().enumerate().map(point).collect() }
-    }
-
-    fn levels(numbers: &[f64]) -> Vec<(f64, String)> {
-        numbers.iter().map(|number| (*number, number.to_string())).collect()
-    }
-
-    fn drawn(numbers: &[f64], lines: &[TrendLine]) -> String {
-        let levels = levels(numbers);
-        let scene = Trend {
-            title: "response <time>",
-            over: "concurrency",
-            levels: &levels,
-            is_numeric: true,
-            values: "response time, ms",
-            lines,
-        };
-        trend(&scene, TrendScale::over(lines))
-    }
-
-    #[test]
-    fn levels_of_equal_ratio_are_equally_far_apart_where_they_span_a_decade() {
-        let lines = [line("fork", &[1.0, 2.0, 3.0])];
-        for (numbers, is_even) in [
-            ([1.0, 4.0, 16.0], true),
-            ([1.0, 2.0, 4.0], false),
-            // Equally far apart as they are.
-            ([50.0, 2_550.0, 5_050.0], true),
-        ] {
-            let levels = levels(&numbers);
-            let scene = Trend {
-                title: "",
-                over: "",
-                levels: &levels,
-                is_numeric: true,
-                values: "",
-                lines: &lines,
-            };
-            let x = Levels::of(&scene).x;
-            let found = (x[1] - x[0] - (x[2] - x[1])).abs() < 1e-9;
-            assert_eq!(found, is_even, "{numbers:?}");
-        }
-    }
-
-    #[test]
-    fn all_points_intervals_and_names_are_drawn() {
-        let svg = drawn(&[1.0, 8.0], &[line("fork", &[1.0, 2.0]), line("a < b", &[3.0, 4.0])]);
-        assert_eq!(svg.matches(r#"class="line""#).count(), 2);
-        assert_eq!(svg.matches(r#"class="interval""#).count(), 4);
-        assert_eq!(svg.matches(r#"class="mark""#).count(), 4 + 2, "points and names");
-        assert!(svg.contains("a &lt; b") && svg.contains("response &lt;time&gt;"), "{svg}");
-    }
-
-    #[test]
-    fn single_point_is_drawn_and_non_finite_values_are_skipped() {
-        let mut lone = line("one", &[5.0, f64::NAN]);
-        lone.points[0].interval = None;
-        let svg = drawn(&[1.0, 2.0], &[lone, line("none", &[])]);
-        assert_eq!(svg.matches(r#"class="mark""#).count(), 2);
-        assert_eq!(svg.matches(r#"class="line""#).count(), 0);
-        assert!(!svg.contains("NaN"), "{svg}");
-    }
-
-    #[test]
-    fn zero_is_on_the_scale_unless_the_values_span_decades() {
-        let near = TrendScale::over(&[line("a", &[10.0, 12.0])]);
-        assert_eq!((near.0.low, near.0.is_log), (0.0, false));
-        assert!(near.0.high > 13.2, "the intervals are on it: {near:?}");
-        let far = TrendScale::over(&[line("a", &[0.3, 300.0])]);
-        assert!(far.0.is_log && far.0.low < 0.27 && far.0.high > 330.0, "{far:?}");
-        let marks: Vec<String> = far.0.marks(6).into_iter().map(|(_, label)| label).collect();
-        assert_eq!(marks, ["1", "10", "100"]);
-        let some = TrendScale::over(&[line("a", &[0.5, 20.0])]);
-        let marks: Vec<String> = some.0.marks(6).into_iter().map(|(_, label)| label).collect();
-        assert_eq!(marks, ["0.5", "1", "2", "5", "10", "20"]);
-    }
-
-    #[test]
-    fn wide_interval_is_clipped() {
-        let mut wild = line("a", &[10.0, 12.0]);
-        wild.points[1].interval = Some((-500.0, 524.0));
-        assert!(TrendScale::over(&[wild]).0.high < 20.0);
-    }
-
-    #[test]
-    fn names_are_a_row_apart_inside_the_picture() {
-        let apart = |wanted: &[f64]| super::apart(wanted, NAME_ROW, (TOP, HEIGHT - BOTTOM));
-        let places = apart(&[250.0, 251.0, 252.0, 400.0]);
-        assert!(places.windows(2).all(|pair| pair[1] - pair[0] >= NAME_ROW - 1e-9), "{places:?}");
-        assert!(places[3] <= HEIGHT - BOTTOM);
-        assert_eq!(apart(&[100.0, 200.0]), [100.0, 200.0]);
-        let many = apart(&[TOP; 40]);
-        assert!(
-            many.iter().all(|it| (TOP - 1e-9..=HEIGHT - BOTTOM + 1e-9).contains(it)),
-            "{many:?}"
-        );
-    }
-
-    /// Regression: a wide name beside the topmost line left the picture.
-    #[test]
-    fn wide_names_fit() {
-        let lines = [line("memory", &[5.0, 9.0]), line("a name that nobody has room for", &[1.0])];
-        let levels = levels(&[1.0, 2.0]);
-        for lines in [&lines[..1], &lines[..]] {
-            let scene =
-                Trend { title: "", over: "", levels: &levels, is_numeric: true, values: "", lines };
-            let right = Levels::of(&scene).right;
-            let name = fitted(&lines.last().unwrap().name, NAMES_MOST);
-            assert!(right + 19.0 + width(&name) <= WIDTH, "{name} from {right}");
-        }
-        assert!(drawn(&[1.0, 2.0], &lines).contains("…</text>"));
-    }
-
-    /// A line between categories would say that there is something between them.
-    #[test]
-    fn categories_are_points_without_a_line() {
-        let levels = levels(&[0.0, 1.0]);
-        let lines = [line("fork", &[1.0, 2.0])];
-        let scene = Trend {
-            title: "t",
-            over: "server",
-            levels: &levels,
-            is_numeric: false,
-            values: "ms",
-            lines: &lines,
-        };
-        let svg = trend(&scene, TrendScale::over(&lines));
-        assert_eq!(svg.matches(r#"class="line""#).count(), 0, "{svg}");
-        assert_eq!(svg.matches(r#"class="mark""#).count(), 2 + 1, "points and the name");
-    }
-
-    /// Regression: labels without room were left out.
-    #[test]
-    fn every_level_has_a_label_without_overlaps() {
-        for many in [3, 12, 30] {
-            let numbers: Vec<f64> = (0..many).map(f64::from).collect();
-            let levels: Vec<(f64, String)> =
-                numbers.iter().map(|n| (*n, format!("level-{n}"))).collect();
-            let lines = [line("", &numbers)];
-            let scene = Trend {
-                title: "",
-                over: "",
-                levels: &levels,
-                is_numeric: false,
-                values: "",
-                lines: &lines,
-            };
-            let svg = trend(&scene, TrendScale::over(&lines));
-            assert_eq!(svg.matches(r#"class="level"#).count(), levels.len());
-            assert_eq!(svg.contains("upright"), many > 3, "{svg}");
-        }
-        let places = apart(&[60.0, 61.0, 62.0, 300.0], LABEL_ROW, (LEFT, WIDTH));
-        assert!(places.windows(2).all(|pair| pair[1] - pair[0] >= LABEL_ROW), "{places:?}");
-    }
-
-    #[test]
-    fn csv_has_the_numbers() {
-        let levels = levels(&[1.0, 2.0]);
-        let mut lone = line("fork, <b>", &[4.0]);
-        lone.points[0].interval = None;
-        let scene = Trend {
-            title: "t",
-            over: "clients",
-            levels: &levels,
-            is_numeric: true,
-            values: "response, ms",
-            lines: &[lone],
-        };
-        let csv = "line,clients,\"response, ms\",low,high\n\"fork, <b>\",1,4,,\n";
-        assert_eq!(trend_csv(&scene), csv);
-    }
-}
+mod tests;

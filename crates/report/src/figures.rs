@@ -1,6 +1,6 @@
 //! The figures of a run by name, each as a file of its own.
 
-use tcplab_plot::{csv, csv_number, pgf};
+use tcplab_plot::{Picture, csv, csv_number, pgf};
 use tcplab_results::{Case, Run, Trial, TrialData};
 use tcplab_trace::{Edge, StateWalk, StateWalks};
 
@@ -16,7 +16,7 @@ use crate::trial::view::TrialView;
 use crate::unscaled_svg::unscaled;
 
 /// A figure of a report, for a file.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct RunFigure {
     /// Such as `factor/loss/mean-of-each-level`; unique in the run.
     pub name: String,
@@ -26,6 +26,8 @@ pub struct RunFigure {
     pub svg: String,
     /// Its numbers; none of a graph of packets.
     pub csv: Option<String>,
+    /// To draw it otherwise, where it can be: see [`FigureLooks`](crate::FigureLooks).
+    pub picture: Option<Picture>,
 }
 
 /// The figures that show all trials of a run, in the order of its report.
@@ -58,7 +60,7 @@ pub fn trial_figures(case: &Case, trial: &Trial, data: &TrialData) -> Vec<RunFig
     let mut found = Figures::default();
     let mut add = |name: &str, title: String, svg: String, csv: Option<String>| {
         let place = format!("{}/{}/{name}", case.name, trial.number);
-        found.push(RunFigure { name: place, title, svg, csv });
+        found.push(RunFigure { name: place, title, svg, csv, picture: None });
     };
     for figure in view.figures {
         add(&words(&figure.title), figure.title, figure.svg, None);
@@ -128,11 +130,11 @@ pub(crate) struct Figures(pub(crate) Vec<RunFigure>);
 impl Figures {
     fn add(&mut self, room: &str, figures: impl IntoIterator<Item = PageFigure>) {
         for figure in figures {
-            let PageFigure { title, svg, csv } = figure;
+            let PageFigure { title, svg, csv, picture } = figure;
             let of = words(&title);
             let is_alone = of.is_empty() || room == "answer";
             let name = if is_alone { room.to_owned() } else { format!("{room}/{of}") };
-            self.push(RunFigure { name, title, svg, csv: Some(csv) });
+            self.push(RunFigure { name, title, svg, csv: Some(csv), picture });
         }
     }
 
@@ -161,7 +163,7 @@ mod tests {
     #[test]
     fn names_are_unique_and_plain() {
         assert_eq!(words("goodput (KB/s) over <loss>"), "goodput-kb-s-over-loss");
-        let figure = || PageFigure { title: "Mean".into(), svg: String::new(), csv: String::new() };
+        let figure = || PageFigure::new("Mean", String::new(), "");
         let mut found = Figures::default();
         found.add("factor/loss", [figure(), figure(), figure()]);
         let names: Vec<&str> = found.0.iter().map(|it| it.name.as_str()).collect();
@@ -176,6 +178,7 @@ mod tests {
             title: "x".into(),
             svg: r#"<svg class="layers" viewBox="0 0 60 40"><path class="data"/></svg>"#.into(),
             csv: None,
+            picture: None,
         };
         let text = figure_file(&figure);
         let head = r#"<svg xmlns="http://www.w3.org/2000/svg" class="layers" viewBox="0 0 60 40""#;

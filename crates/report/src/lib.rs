@@ -10,6 +10,7 @@ mod fidelity;
 mod figures;
 mod grid;
 mod html;
+mod looks;
 mod page;
 mod plain_svg;
 mod several;
@@ -29,9 +30,11 @@ pub use fidelity::{fidelity_page, fidelity_table};
 pub use figures::{RunFigure, figure_file, figure_pgf, run_figures, trial_figures};
 pub use html::assets::STYLES;
 pub use html::error::ReportError;
+pub use looks::{AxisRange, AxisWish, FigureLooks, LooksError};
 pub use page::{ONE_FILE, Recordings, render, write, write_folder};
 pub use several::{
-    CommonFigure, CommonFigures, LabelError, LabelledRun, RUNS_MOST, check_labels, labelled,
+    CommonFigure, CommonFigures, KeptRuns, LabelError, LabelledRun, RUNS_MOST, Relative, TooMany,
+    check_labels, labelled, run_called,
 };
 pub use summary::question::question_and_answer;
 pub use terminal::{asked, claims, text_table};

@@ -15,6 +15,7 @@ mod normal;
 mod outliers;
 mod rank_tests;
 mod ranks;
+mod ratio;
 #[cfg(test)]
 mod samples;
 mod shift;
@@ -35,6 +36,7 @@ pub use rank_tests::{
     RankTest, least_p_of_pairs, least_p_of_samples, least_pairs, least_values, rank_sum,
     signed_rank,
 };
+pub use ratio::Ratio;
 pub use shift::Shift;
 pub use student::student_t_quantile;
 pub use summary::{Interval, Summary, mean, median, quantile, standard_deviation};

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::student_t_quantile;
 
 /// How often an [`Interval`] of a [`Summary`] holds the true mean.
-const CONFIDENCE: f64 = 0.95;
+pub(crate) const CONFIDENCE: f64 = 0.95;
 
 /// What a sample of values says.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]

@@ -107,6 +107,28 @@ test("a question on the first page is answered", async () => {
   await page.locator(".several svg text").filter({ hasText: "<mine>" }).first().waitFor();
   await page.getByRole("combobox", { name: "Figure" }).selectOption("goodput/ecdf");
   await page.locator(".several svg.ecdf").waitFor();
+  // Relative to the first, a part of it, in a colour of one's own, under a title.
+  await page.getByRole("combobox", { name: "Values" }).selectOption("times that of <mine>");
+  await page.locator(".several svg text").filter({ hasText: "times that of <mine>" }).first().waitFor();
+  await page.getByRole("combobox", { name: /^Colour of/ }).nth(1).fill("#cc3311");
+  await page.keyboard.press("Enter");
+  await page.locator('.several svg g.own[color="#cc3311"]').first().waitFor();
+  const stroke = page.locator('.several svg g.own path.line').first();
+  assert.equal(await stroke.evaluate((it) => getComputedStyle(it).stroke), "rgb(204, 51, 17)");
+  await page.getByText("Axes and title").click();
+  await page.getByRole("textbox", { name: "Range of the x axis" }).fill("5..1");
+  await page.keyboard.press("Tab");
+  await page.getByRole("alert").filter({ hasText: "nothing lies in the range" }).waitFor();
+  assert.deepEqual(faults.splice(0).map((it) => / 400 /.test(it)), [true], "the server refused it");
+  await page.getByRole("textbox", { name: "Range of the x axis" }).fill("900..");
+  await page.keyboard.press("Tab");
+  await page.locator(".several figcaption").filter({ hasText: "lie outside and are not drawn" }).waitFor();
+  await page.getByRole("textbox", { name: "Title" }).fill("<b>Ours</b>");
+  await page.keyboard.press("Tab");
+  await page.locator(".several svg .figure-title").filter({ hasText: "<b>Ours</b>" }).waitFor();
+  await page.locator(".several code, .several pre").filter({ hasText: "--x-range=900.." }).first().waitFor();
+  await page.reload();
+  await page.locator(".several svg .figure-title").filter({ hasText: "<b>Ours</b>" }).waitFor();
   await isAccessible(page, "figures of several runs");
   await fits(page, "figures of several runs");
   await go(page, `/run?run=${encodeURIComponent(run)}`);

@@ -11,6 +11,7 @@ mod compare;
 mod duration;
 mod expectation;
 mod fidelity;
+mod figure;
 mod json;
 mod kernel;
 mod latency;
@@ -47,6 +48,7 @@ pub(crate) use cluster::{ArchiveArguments, ClusterArguments, SweepArguments};
 pub(crate) use compare::CompareArguments;
 pub(crate) use expectation::{Amount, Expectation, Measure};
 pub(crate) use fidelity::FidelityArguments;
+pub(crate) use figure::{FigureArguments, LooksArguments, TableFormat};
 pub(crate) use json::{JsonArguments, RUNS, ResultArguments};
 pub(crate) use kernel::{BuildArguments, KernelArguments, KernelCommand};
 pub(crate) use latency::{ClockChoice, LatencyArguments};
@@ -61,9 +63,7 @@ pub(crate) use path::{
 };
 pub(crate) use recording::{ExportArguments, ReplayArguments};
 pub(crate) use rfc6349::Rfc6349Arguments;
-pub(crate) use run::{
-    FigureArguments, ReportArguments, RunArguments, ScenariosArguments, Shown, TableFormat,
-};
+pub(crate) use run::{ReportArguments, RunArguments, ScenariosArguments, Shown};
 pub(crate) use server::{ServerArguments, Service};
 pub(crate) use sockopts::{OptionLevel, SockoptsArguments};
 pub(crate) use states::{StateFilter, StatesArguments};

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 use tcplab_kernels::CacheError;
 use tcplab_lab::KernelChoice;
 use tcplab_scenario::{RecordingSpec, Snaplen};
@@ -189,50 +189,4 @@ pub(crate) struct ReportArguments {
     pub(crate) runs: PathBuf,
     #[command(flatten)]
     pub(crate) shown: Shown,
-}
-
-/// How the table of a figure is written.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum TableFormat {
-    /// Aligned columns
-    Text,
-    /// RFC 4180
-    Csv,
-    /// A document with columns and rows
-    Json,
-}
-
-const FIGURE_EXAMPLES: &str = "\
-Examples:
-  tcplab plot upload                                     which figures are there?
-  tcplab plot upload --figure answer -o answer.svg
-  tcplab plot runs/x/A runs/x/B runs/x/C                 figures with all three
-  tcplab plot A B --label before --label after --figure goodput/trials -o goodput.pdf";
-
-#[derive(Debug, Args)]
-#[command(after_help = FIGURE_EXAMPLES)]
-pub(crate) struct FigureArguments {
-    /// The run directory, or a scenario's name for its newest run; several (12 at most) for figures
-    /// with all of them, then also results of runs (*.json, as `tcplab run --json=FILE` writes
-    /// them)
-    #[arg(required = true, value_name = "RUN")]
-    pub(crate) run: Vec<PathBuf>,
-    /// Call a run this in figures of several; repeat for each run, in their order [default: its
-    /// title, with the end of its directory's name where titles are equal]
-    #[arg(long, value_name = "NAME")]
-    pub(crate) label: Vec<String>,
-    /// The figure: a name that this command lists without --figure
-    #[arg(long, value_name = "NAME")]
-    pub(crate) figure: Option<String>,
-    /// The file: FILE.svg, FILE.png, FILE.pdf, FILE.csv, FILE.json or FILE.pgf (LaTeX);
-    /// `-`: SVG on standard output
-    #[arg(short, long, value_name = "FILE", requires = "figure")]
-    pub(crate) output: Option<PathBuf>,
-    /// Print the figure's numbers instead of drawing it: as text, CSV or JSON
-    #[arg(long, value_name = "FORMAT", requires = "figure")]
-    #[arg(num_args = 0..=1, require_equals = true, default_missing_value = "text")]
-    pub(crate) table: Option<TableFormat>,
-    /// Look for run directories here
-    #[arg(long, value_name = "DIR", default_value = RUNS)]
-    pub(crate) runs: PathBuf,
 }

@@ -1,5 +1,6 @@
 //! `tcplab plot`.
 
+mod looks;
 mod several;
 mod writing;
 
@@ -14,6 +15,7 @@ use tcplab_scenario::nearest;
 use crate::arguments::FigureArguments;
 use crate::output::answer;
 use crate::remedied::Remedied;
+use looks::{looks, refused, tell};
 use writing::write;
 
 pub(crate) fn plot(arguments: &FigureArguments) -> Result<ExitCode> {
@@ -27,13 +29,19 @@ pub(crate) fn plot(arguments: &FigureArguments) -> Result<ExitCode> {
             "`tcplab plot RUN RUN --label NAME --label NAME`",
         ));
     }
+    if arguments.relative_to.is_some() {
+        return Err(Remedied::error(
+            "--relative-to is for figures of several runs, and this is one",
+            "`tcplab plot RUN RUN --relative-to 1`",
+        ));
+    }
     let directory = RunDirectory::open(&RunDirectory::named(place, &arguments.runs))?;
     let run = read_run(directory.path())?;
     let Some(name) = &arguments.figure else {
         answer(&format!("{}{}", list(&run_figures(&run)), trials(&run)))?;
         return Ok(ExitCode::SUCCESS);
     };
-    let (figures, is_all) = match trial_of(&run, name) {
+    let (mut figures, is_all) = match trial_of(&run, name) {
         Some((case, trial, is_all)) => {
             let whole = directory.whole(trial)?;
             let data = load_trial(&directory, trial)
@@ -46,12 +54,16 @@ pub(crate) fn plot(arguments: &FigureArguments) -> Result<ExitCode> {
         answer(&list(&figures))?;
         return Ok(ExitCode::SUCCESS);
     }
-    let Some(figure) = figures.iter().find(|it| it.name == *name) else {
+    let Some(at) = figures.iter().position(|it| it.name == *name) else {
         let near = nearest(name, figures.iter().map(|it| it.name.as_str()));
         let near = near.map(|near| format!("did you mean `{near}`? ")).unwrap_or_default();
         bail!("no figure `{name}`: {near}`tcplab plot RUN` lists them");
     };
-    write(figure, arguments)?;
+    let figure = figures.swap_remove(at);
+    let looks = looks(&arguments.looks, arguments.looks.color.clone());
+    let (figure, notes) = looks.applied(figure).map_err(|error| refused(&error))?;
+    write(&figure, arguments)?;
+    tell(&notes);
     Ok(ExitCode::SUCCESS)
 }
 

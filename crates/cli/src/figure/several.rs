@@ -5,11 +5,16 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 use tcplab_lab::{RunDirectory, read_run};
-use tcplab_report::{CommonFigure, CommonFigures, LabelError, RUNS_MOST, check_labels, labelled};
+use tcplab_plot::Colour;
+use tcplab_report::{
+    CommonFigure, CommonFigures, KeptRuns, LabelError, RUNS_MOST, Relative, check_labels, labelled,
+    run_called,
+};
 use tcplab_results::Run;
 use tcplab_scenario::nearest;
 use tcplab_units::visible_line;
 
+use super::looks::{looks, refused, tell};
 use super::writing::write;
 use crate::arguments::FigureArguments;
 use crate::output::{answer, print_note};
@@ -23,9 +28,14 @@ pub(super) fn plot(arguments: &FigureArguments) -> Result<()> {
     let places = places(arguments)?;
     // A wrong label is found before large runs are read.
     check(&arguments.label, places.len())?;
-    let runs = places.iter().map(|place| Ok(read_run(place)?)).collect::<Result<Vec<Run>>>()?;
+    let mut runs = read(&places)?;
     let names: Vec<String> = places.iter().map(|place| name_of(place)).collect();
-    let figures = CommonFigures::of(&labelled(&runs, &names, &arguments.label));
+    let all = labelled(&runs, &names, &arguments.label);
+    let labels: Vec<String> = all.into_iter().map(|it| it.label).collect();
+    let reference = arguments.relative_to.as_ref().map(|name| run_of(&labels, name));
+    let relative = reference.transpose()?.map(|index| Relative::divide(&mut runs, &labels, index));
+    let figures = CommonFigures::of(&labelled(&runs, &names, &labels), relative);
+    drop(runs);
     let Some(name) = &arguments.figure else {
         if figures.list().is_empty() {
             return Err(Remedied::error(
@@ -43,11 +53,42 @@ pub(super) fn plot(arguments: &FigureArguments) -> Result<()> {
             format!("{near}`tcplab plot RUN RUN` lists them; those of one run are its own"),
         ));
     };
-    write(&figures.draw(figure), arguments)?;
+    let looks = looks(&arguments.looks, colours(&labels, &arguments.looks.color)?);
+    let (drawn, notes) = figures.draw(figure, &looks).map_err(|error| refused(&error))?;
+    write(&drawn, arguments)?;
     if let Some(note) = without(figure) {
         print_note(&note);
     }
+    tell(&notes);
     Ok(())
+}
+
+fn read(places: &[PathBuf]) -> Result<Vec<Run>> {
+    let mut kept = KeptRuns::default();
+    for place in places {
+        let few = |error| Remedied::error(format!("{error}"), "name fewer runs");
+        kept.add(read_run(place)?).map_err(few)?;
+    }
+    Ok(kept.into_runs())
+}
+
+/// The index of the run with this label or number.
+fn run_of(labels: &[String], name: &str) -> Result<usize> {
+    run_called(labels, name).ok_or_else(|| {
+        let near = nearest(name, labels.iter().map(String::as_str));
+        let near = near.map(|near| format!("did you mean `{near}`? ")).unwrap_or_default();
+        Remedied::error(
+            format!("no run is called `{name}`"),
+            format!("{near}its label, or its number from 1 to {}", labels.len()),
+        )
+    })
+}
+
+/// Colours by the labels of the runs.
+fn colours(labels: &[String], asked: &[(String, Colour)]) -> Result<Vec<(String, Colour)>> {
+    let one =
+        |(name, colour): &(String, Colour)| Ok((labels[run_of(labels, name)?].clone(), *colour));
+    asked.iter().map(one).collect()
 }
 
 fn places(arguments: &FigureArguments) -> Result<Vec<PathBuf>> {
@@ -76,7 +117,7 @@ fn check(labels: &[String], runs: usize) -> Result<()> {
         return Ok(());
     }
     check_labels(labels, runs).map_err(|error| {
-        let remedy = match &error {
+        let remedy = match error {
             LabelError::Count { runs, .. } => {
                 format!("repeat --label NAME {runs} times, in the order of the runs, or not at all")
             }

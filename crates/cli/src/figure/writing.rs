@@ -138,8 +138,8 @@ mod tests {
     #[test]
     fn tables_are_aligned_and_numbers_are_numbers() {
         let csv = "name,\"time, s\",n\n\"a, b\",0.5,\n\u{1b}[2J,12.25,7\n".to_owned();
-        let figure =
-            RunFigure { name: "x".into(), title: "X".into(), svg: String::new(), csv: Some(csv) };
+        let (name, title, svg) = ("x".into(), "X".into(), String::new());
+        let figure = RunFigure { name, title, svg, csv: Some(csv), picture: None };
         let text = "name     time, s  n\na, b         0.5\n\\x1b[2J    12.25  7\n";
         assert_eq!(table_of(&figure, TableFormat::Text).unwrap(), text);
         let json = table_of(&figure, TableFormat::Json).unwrap();

@@ -100,7 +100,7 @@ pub(super) fn svg_of(hosts: &[Measured]) -> String {
     let names: Vec<&str> = hosts.iter().map(|host| host.name.as_str()).collect();
     let title = format!("Latency: {}", visible_line(&names.join(", ")));
     let svg = stacked(&title, &figures);
-    figure_file(&RunFigure { name: "latency".into(), title, svg, csv: None })
+    figure_file(&RunFigure { name: "latency".into(), title, svg, csv: None, picture: None })
 }
 
 /// A share of the probes of a point, per cent.

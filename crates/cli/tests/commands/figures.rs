@@ -297,9 +297,12 @@ fn runs_without_the_quantity_are_named() {
 fn wrong_runs_and_labels_are_errors_with_remedies() {
     let (home, [a, b, c]) = with_three_runs();
     let before = everything(home.0.path());
-    let many = "first ".repeat(13);
+    let many = "first ".repeat(201);
     home.refuses(&[
-        (&format!("plot {many}"), "13 runs are too many for one figure try: name at most 12 runs"),
+        (
+            &format!("plot {many}"),
+            "201 runs are too many for one figure try: name at most 200 runs",
+        ),
         (&format!("plot {a} ./{a}"), "is named twice try: name each run once"),
         (
             &format!("plot {a} {b} {c} --label x --label y"),
@@ -308,9 +311,77 @@ fn wrong_runs_and_labels_are_errors_with_remedies() {
         (&format!("plot {a} {b} --label x --label x"), "two runs are called `x` try: give each"),
         (&format!("plot {a} {b} --label x --label ' '"), "a label is empty try: `--label NAME`"),
         (&format!("plot {a} --label x"), "--label is for figures of several runs"),
+        (&format!("plot {a} --relative-to 1"), "--relative-to is for figures of several runs"),
+        (&format!("plot {a} {b} --relative-to 3"), "no run is called `3` try: its label, or its"),
+        (
+            &format!("plot {a} {b} --label before --label after --relative-to befor"),
+            "no run is called `befor` try: did you mean `before`?",
+        ),
         (&format!("plot {a} {b} --figure goodput/tirals"), "did you mean `goodput/trials`?"),
         (&format!("plot {a} {b} --figure 1ms/1"), "no figure `1ms/1` of these runs try:"),
         (&format!("plot {a} nosuch"), "nosuch is not a run"),
     ]);
     assert_eq!(everything(home.0.path()), before);
+}
+
+#[test]
+fn runs_are_multiples_of_one_of_them() {
+    let (home, [a, b, _]) = with_three_runs();
+    let both = format!("plot {a} {b} --label before --label after");
+    let list = home.answer(&format!("{both} --relative-to before"));
+    assert!(list.contains("goodput: mean of each case, times that of before\n"), "{list}");
+    let by_label = format!("{both} --relative-to before --figure goodput/means --table=csv");
+    let csv = home.answer(&by_label);
+    let lines: Vec<&str> = csv.lines().collect();
+    assert_eq!(lines[0], "line,case,\"goodput, times that of before\",low,high");
+    assert_eq!(lines[1..3], ["before,1ms,1,,", "before,2ms,1,,"], "{csv}");
+    assert_eq!(home.answer(&by_label.replace("to before", "to 1")), csv);
+    let ends: Vec<f64> = lines[3].split(',').skip(2).map(|it| it.parse().unwrap()).collect();
+    assert!(ends[1] <= ends[0] && ends[0] <= ends[2], "{csv}");
+
+    // A case that the reference lacks is named.
+    home.write("less.toml", SCENARIO.replace("[\"1 ms\", \"2 ms\"]", "[\"1 ms\", \"9 ms\"]"));
+    home.answer("run less.toml --world sim -q");
+    let end = home.run(&format!(
+        "plot {a} less --label 'x\u{1b}' --label y --relative-to 1 --figure goodput/ecdf -o a.svg"
+    ));
+    assert_eq!(end.code, Some(0), "{}", end.stderr);
+    assert!(end.stderr.ends_with("\n`x\\x1b` has no `9ms` of `y`\n"), "{}", end.stderr);
+    assert!(home.text("a.svg").contains("times that of x\\x1b"));
+}
+
+#[test]
+fn figure_looks_as_asked() {
+    let (home, [a, b, _]) = with_three_runs();
+    let both = format!("plot {a} {b} --label before --label after --figure goodput");
+    let looks = "--title 'What <i> see' --x-label 'speed & more' --color 2=#cc3311";
+    let svg = home.answer(&format!("{both}/ecdf {looks} --y-range 50.. --x-scale log"));
+    for part in ["What &lt;i&gt; see", "speed &amp; more", " color=\"#cc3311\"", ">60 %<"] {
+        assert!(svg.contains(part), "{part}: {svg}");
+    }
+    let end = home.run(&format!("{both}/trials --x-range ..1e-9 -o a.csv"));
+    assert_eq!(end.code, Some(0), "{}", end.stderr);
+    assert!(end.stderr.contains("\n12 values lie outside and are not drawn\n"), "{}", end.stderr);
+    assert_eq!(home.text("a.csv").lines().count(), 1 + 12, "the table has all");
+
+    // Figures of one run, too.
+    let svg = home
+        .answer(&format!("plot {a} --figure answer --x-range=-1..100s --color 1ms=grey --title x"));
+    assert!(svg.contains("figure-title"), "{svg}");
+    let graph = home.answer(&format!("plot {a} --figure 1ms/1"));
+    let graph = graph.split_whitespace().next().unwrap();
+    let svg = home.answer(&format!("plot {a} --figure {graph} --title 'The trial'"));
+    assert!(svg.contains(">The trial</text>"), "{svg}");
+    home.refuses(&[
+        (&format!("plot {a} --figure {graph} --x-range 1.."), "only its title can be set try:"),
+        (&format!("plot {a} --figure answer --color x=grey"), "this figure has no `x`: it shows"),
+        (&format!("{both}/trials --y-range 1..2"), "the y axis of this figure has no numbers try:"),
+        (&format!("{both}/trials --x-range 2..1"), "its end is not above its begin try: A..B"),
+        (&format!("{both}/trials --x-range 5kB.."), "`5kB` is no place on the x axis, goodput"),
+        (&format!("{both}/trials --x-scale log --x-range 0.."), "no place for 0 or less: begin"),
+        (&format!("{both}/trials --x-range 5"), "`5` is no range: write A..B, A.. or ..B"),
+        (&format!("{both}/trials --color 3=grey"), "no run is called `3` try:"),
+        (&format!("{both}/trials --color 1=mauve"), "`mauve` is no colour: write #rrggbb or one"),
+        (&format!("plot {a} {b} --title x"), "--figure"),
+    ]);
 }

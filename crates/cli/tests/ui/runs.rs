@@ -59,9 +59,28 @@ fn run_from_start_to_report() {
     let svg = drawn["drawn"]["svg"].as_str().unwrap();
     assert!(svg.contains("&lt;a&gt;: ") && !svg.contains("<a>"), "{svg}");
     assert!(drawn["command"].as_str().unwrap().ends_with("--label b --figure goodput/trials"));
+    // Relative to the first, with a look of its own.
+    let wish = json!({
+        "runs": [run, second], "labels": ["<a>", "b"], "figure": "goodput/ecdf",
+        "relative_to": "1", "title": "It's <so>", "y_range": "..50", "x_scale": "log",
+        "colors": { "2": "#cc3311" },
+    });
+    let drawn = page.post("/api/figures", &wish).json();
+    let svg = drawn["drawn"]["svg"].as_str().unwrap();
+    for part in ["times that of &lt;a&gt;", "It&#39;s &lt;so&gt;", "color=\"#cc3311\""] {
+        assert!(svg.contains(part), "{part}: {svg}");
+    }
+    let typed = drawn["command"].as_str().unwrap();
+    let looks = r"--color=2=#cc3311' '--title=It'\''s <so>' --y-range=..50 --x-scale=log";
+    assert!(typed.contains(" --relative-to=1 --figure goodput/ecdf '"), "{typed}");
+    assert!(typed.ends_with(looks), "{typed}");
     for (wrong, status) in [
         (json!({ "runs": [run] }), 400),
-        (json!({ "runs": vec![&run; 13] }), 400),
+        (json!({ "runs": vec![&run; 201] }), 400),
+        (json!({ "runs": [run, second], "relative_to": "3" }), 400),
+        (json!({ "runs": [run, second], "figure": "goodput/means", "x_range": "1.." }), 400),
+        (json!({ "runs": [run, second], "figure": "goodput/means", "colors": { "1": "x" } }), 400),
+        (json!({ "runs": [run, second], "figure": "goodput/means", "x_scale": "odd" }), 422),
         (json!({ "runs": [run, "../x"] }), 403),
         (json!({ "runs": [run, "small/x"] }), 404),
         (json!({ "runs": [run, second], "labels": ["a", "a"] }), 400),

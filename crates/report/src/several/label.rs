@@ -61,6 +61,12 @@ pub fn labelled<'r>(runs: &'r [Run], names: &[String], own: &[String]) -> Vec<La
     labels.into_iter().zip(runs).map(|(label, run)| LabelledRun { label, run }).collect()
 }
 
+/// The run that is called so: by its label, or by its number in the order of all, from 1.
+pub fn run_called(labels: &[String], name: &str) -> Option<usize> {
+    let by_number = || name.parse::<usize>().ok()?.checked_sub(1).filter(|it| *it < labels.len());
+    labels.iter().position(|label| label == name).or_else(by_number)
+}
+
 /// The title of each run. Runs of one title have their identity added: what follows the time in the
 /// name of the run's directory. Where that does not tell them apart either, they are numbered.
 pub(super) fn labels(runs: &[(&Run, &str)]) -> Vec<String> {

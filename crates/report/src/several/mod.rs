@@ -1,8 +1,10 @@
 //! The figures that several runs have in common, each with all of them.
 
 mod columns;
+mod kept;
 mod label;
 mod quantities;
+mod relative;
 mod shapes;
 #[cfg(test)]
 mod tests;
@@ -10,15 +12,21 @@ mod trends;
 
 use std::collections::BTreeSet;
 
+use tcplab_plot::Looks;
+
 use crate::figures::RunFigure;
+use crate::looks::{FigureLooks, LooksError};
 use columns::Columns;
-pub use label::{LabelError, LabelledRun, check_labels, labelled};
+pub use kept::{KeptRuns, TooMany};
+pub use label::{LabelError, LabelledRun, check_labels, labelled, run_called};
 use quantities::{Quantity, Row, quantities};
+pub use relative::Relative;
 use shapes::{Shape, Shown};
 use trends::trends;
 
-/// More runs have no colours and marks of their own.
-pub const RUNS_MOST: usize = 12;
+/// So many lines each have a colour, dash and mark of their own (336 have), and a row for each run
+/// still makes a picture that can be read through: some screens high.
+pub const RUNS_MOST: usize = 200;
 
 /// The figures of several runs.
 pub struct CommonFigures {
@@ -26,10 +34,11 @@ pub struct CommonFigures {
     columns: Columns,
     quantities: Vec<Quantity>,
     list: Vec<CommonFigure>,
+    relative: Option<Relative>,
 }
 
 /// A figure that at least two of the runs have something to show in.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct CommonFigure {
     /// Such as `goodput/trials`; unique.
     pub name: String,
@@ -44,34 +53,41 @@ pub struct CommonFigure {
     content: Content,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 enum Content {
     /// The quantity, its shape, and the column of the case, by their indices.
     Quantity(usize, Shape, Option<usize>),
-    Drawn(RunFigure),
+    Drawn(Box<RunFigure>),
 }
 
 impl CommonFigures {
     /// Those of these runs: of each quantity the mean of each case, every trial and their
     /// distribution, then the runs' plots over numbers. A quantity or a plot that only one run has
-    /// is left out. A case that only some runs have is shown where it is.
-    pub fn of(runs: &[LabelledRun<'_>]) -> CommonFigures {
+    /// is left out. A case that only some runs have is shown where it is. `relative` is what the
+    /// runs were divided by, if they were. The figures hold the values that they show: the runs
+    /// are not needed any more.
+    pub fn of(runs: &[LabelledRun<'_>], relative: Option<Relative>) -> CommonFigures {
         let columns = Columns::of(runs.iter().map(|it| it.run));
+        let unit = relative.as_ref().map(Relative::unit);
         let mut all = CommonFigures {
             labels: runs.iter().map(|it| it.label.clone()).collect(),
-            quantities: quantities(runs, &columns),
+            quantities: quantities(runs, &columns, unit.as_deref()),
             columns,
             list: Vec::new(),
+            relative,
         };
         all.list = (0..all.quantities.len()).flat_map(|index| all.of_quantity(index)).collect();
         for (figure, missing) in trends(runs) {
             all.list.push(CommonFigure {
                 name: figure.name.clone(),
-                title: figure.title.clone(),
+                title: match &unit {
+                    Some(unit) => format!("{}, {unit}", figure.title),
+                    None => figure.title.clone(),
+                },
                 is_detail: false,
                 case: None,
                 missing: all.labels_of(&missing),
-                content: Content::Drawn(figure),
+                content: Content::Drawn(Box::new(figure)),
             });
         }
         // The key metrics first.
@@ -84,11 +100,33 @@ impl CommonFigures {
         &self.list
     }
 
-    /// Draws one of the list.
-    pub fn draw(&self, figure: &CommonFigure) -> RunFigure {
+    /// Draws one of the list as its reader wants it, with notes on what is not in it.
+    ///
+    /// # Errors
+    /// If the figure cannot look so.
+    pub fn draw(
+        &self,
+        figure: &CommonFigure,
+        looks: &FigureLooks,
+    ) -> Result<(RunFigure, Vec<String>), LooksError> {
+        // A run without anything in the figure has no line that could have its colour.
+        let colours = looks.colours.iter().filter(|(label, _)| !figure.missing.contains(label));
+        let looks = FigureLooks { colours: colours.cloned().collect(), ..looks.clone() };
+        let (drawn, mut notes) = looks.applied(self.drawn(figure))?;
+        let metric = match figure.content {
+            Content::Quantity(index, ..) => Some(self.quantities[index].key.as_str()),
+            Content::Drawn(_) => None,
+        };
+        notes.extend(self.relative.iter().flat_map(|it| it.notes(metric)));
+        Ok((drawn, notes))
+    }
+
+    fn drawn(&self, figure: &CommonFigure) -> RunFigure {
         let (index, shape, column) = match &figure.content {
             Content::Quantity(index, shape, column) => (*index, *shape, *column),
-            Content::Drawn(drawn) => return drawn.clone(),
+            Content::Drawn(drawn) => {
+                return RunFigure { title: figure.title.clone(), ..(**drawn).clone() };
+            }
         };
         let shown = Shown {
             title: &figure.title,
@@ -97,16 +135,17 @@ impl CommonFigures {
             cases: &self.columns.names,
             column,
         };
-        let drawn = shown.drawn(shape);
+        let picture = shown.picture(shape);
+        let (drawn, _) = picture.drawn(&Looks::default());
         let (name, title) = (figure.name.clone(), figure.title.clone());
-        RunFigure { name, title, svg: drawn.svg, csv: Some(drawn.csv) }
+        RunFigure { name, title, svg: drawn.svg, csv: Some(drawn.csv), picture: Some(picture) }
     }
 
     fn of_quantity(&self, index: usize) -> Vec<CommonFigure> {
         let quantity = &self.quantities[index];
         let mut found = Vec::new();
         for shape in Shape::ALL {
-            if !shape.suits(quantity, self.labels.len(), self.columns.names.len()) {
+            if !shape.suits(quantity) {
                 continue;
             }
             let of = |column: Option<usize>, rows: &[Row]| {
@@ -124,7 +163,8 @@ impl CommonFigures {
                 let content = Content::Quantity(index, shape, column);
                 CommonFigure { name, title, is_detail: quantity.is_detail, case, missing, content }
             };
-            if shape.is_whole(quantity.rows.len()) {
+            let (runs, cases) = (self.labels.len(), self.columns.names.len());
+            if shape.is_whole(quantity.rows.len(), runs, cases) {
                 found.push(of(None, &quantity.rows));
             } else {
                 let of_cases = quantity.rows.chunk_by(|one, other| one.column == other.column);

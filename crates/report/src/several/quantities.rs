@@ -26,6 +26,8 @@ pub(super) struct Quantity {
     pub(super) is_detail: bool,
     /// Whether the values are those of requests, not of trials.
     pub(super) is_of_requests: bool,
+    /// Such as `times that of before`, where it is divided by what a run measured.
+    relative: Option<String>,
     /// By column, then by run.
     pub(super) rows: Vec<Row>,
 }
@@ -45,13 +47,19 @@ impl Quantity {
     pub(super) fn title(&self, shows: &str) -> String {
         let of =
             if self.is_of_requests { shows.replace("trials", "requests") } else { shows.into() };
-        format!("{}: {of}", self.label)
+        let relative = self.relative.as_ref().map(|it| format!(", {it}")).unwrap_or_default();
+        format!("{}: {of}{relative}", self.label)
     }
 }
 
 /// Those that at least two runs have, the usual ones first. A metric whose unit differs between
 /// runs is a quantity for each unit, as they have no common axis.
-pub(super) fn quantities(runs: &[LabelledRun<'_>], columns: &Columns) -> Vec<Quantity> {
+/// `relative` is the unit of all, where they are divided by what a run measured.
+pub(super) fn quantities(
+    runs: &[LabelledRun<'_>],
+    columns: &Columns,
+    relative: Option<&str>,
+) -> Vec<Quantity> {
     // By the place where a metric first appears.
     let mut all: BTreeMap<(usize, &str), BTreeMap<&str, Vec<Row>>> = BTreeMap::new();
     let mut places: BTreeMap<&str, usize> = BTreeMap::new();
@@ -83,7 +91,10 @@ pub(super) fn quantities(runs: &[LabelledRun<'_>], columns: &Columns) -> Vec<Qua
             found.extend(each.map(|(unit, rows)| of_metric(name, unit, has_units, rows)));
         }
     }
-    found.extend(requests(runs, columns));
+    found.extend(requests(runs, columns, relative.unwrap_or("ms")));
+    for quantity in &mut found {
+        quantity.relative = relative.map(str::to_owned);
+    }
     found.sort_by_key(|it| (it.is_detail, rank(&it.key)));
     found
 }
@@ -98,12 +109,13 @@ fn of_metric(name: &str, unit: &str, has_units: bool, mut rows: Vec<Row>) -> Qua
         label: if has_units { format!("{label} in {unit}") } else { label },
         is_detail: metric(name).is_none_or(MetricInfo::is_detail),
         is_of_requests: false,
+        relative: None,
         rows,
     }
 }
 
 /// The response times of all requests; none unless two runs have some.
-fn requests(runs: &[LabelledRun<'_>], columns: &Columns) -> Option<Quantity> {
+fn requests(runs: &[LabelledRun<'_>], columns: &Columns, unit: &str) -> Option<Quantity> {
     let times = |case: &Case| -> Vec<f64> {
         let of = |trial: &Trial| -> Vec<f64> {
             trial.ends.iter().flat_map(|end| end.response_times_ms.iter().copied()).collect()
@@ -126,9 +138,10 @@ fn requests(runs: &[LabelledRun<'_>], columns: &Columns) -> Option<Quantity> {
     (distinct(rows.iter().map(|row| row.run)).len() > 1).then(|| Quantity {
         key: REQUESTS.into(),
         label: "response time".into(),
-        axis: "response time, ms".into(),
+        axis: format!("response time, {unit}"),
         is_detail: false,
         is_of_requests: true,
+        relative: None,
         rows,
     })
 }

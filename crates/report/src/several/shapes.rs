@@ -1,16 +1,19 @@
 //! How a quantity of several runs is drawn.
 
 use tcplab_plot::{
-    Drawn, Trend, TrendLine, TrendPoint, TrendScale, ecdf, spread, trend, trend_csv,
+    Content, Picture, SpreadRow, TrendLine, TrendPoint, TrendScale, csv, csv_number,
 };
 
 use super::quantities::{Quantity, Row};
 use crate::summary::factors::row;
 
-/// More cases have no room for their names, and more points of all runs none for themselves.
+/// More cases have no room for their names, more points of all runs none for themselves, and more
+/// runs no colours; then means are in rows.
 const CASES_BESIDE: usize = 24;
 const POINTS_BESIDE: usize = 80;
-/// More lines look alike, and more rows are no picture; then each case has a figure of its own.
+const RUNS_BESIDE: usize = 14;
+/// More lines of one figure look alike, and more rows are no picture; then each case has a figure
+/// of its own, with as many lines or rows as there are runs.
 const LINES_MOST: usize = 14;
 const ROWS_MOST: usize = 60;
 
@@ -45,24 +48,27 @@ impl Shape {
         }
     }
 
-    /// Whether it has something to show, and room for it.
-    pub(super) fn suits(self, quantity: &Quantity, runs: usize, cases: usize) -> bool {
-        let fits = cases <= CASES_BESIDE && cases * runs <= POINTS_BESIDE;
+    /// Whether it has something to show.
+    pub(super) fn suits(self, quantity: &Quantity) -> bool {
         match self {
-            Shape::Means => fits && !quantity.is_of_requests,
-            Shape::Trials => !quantity.is_of_requests,
+            Shape::Means | Shape::Trials => !quantity.is_of_requests,
             Shape::Distribution => quantity.rows.iter().any(|row| row.values.len() > 1),
         }
     }
 
     /// Whether one figure shows all of so many rows.
-    pub(super) fn is_whole(self, rows: usize) -> bool {
+    pub(super) fn is_whole(self, rows: usize, runs: usize, cases: usize) -> bool {
         match self {
-            Shape::Means => true,
+            Shape::Means => rows <= ROWS_MOST || are_beside(runs, cases),
             Shape::Trials => rows <= ROWS_MOST,
             Shape::Distribution => rows <= LINES_MOST,
         }
     }
+}
+
+/// Whether means of so many are told apart by colours, at each case.
+fn are_beside(runs: usize, cases: usize) -> bool {
+    runs <= RUNS_BESIDE && cases <= CASES_BESIDE && cases * runs <= POINTS_BESIDE
 }
 
 /// What a figure shows.
@@ -78,21 +84,18 @@ pub(super) struct Shown<'a> {
 }
 
 impl Shown<'_> {
-    pub(super) fn drawn(&self, shape: Shape) -> Drawn {
-        let axis = &self.quantity.axis;
-        match shape {
-            Shape::Means => self.means(),
+    pub(super) fn picture(&self, shape: Shape) -> Picture {
+        let content = match shape {
+            Shape::Means if are_beside(self.labels.len(), self.cases.len()) => self.means(),
+            Shape::Means => self.means_in_rows(),
             Shape::Trials => {
-                let rows: Vec<_> =
-                    self.rows().map(|it| row(&self.name_of(it), &it.values)).collect();
-                spread(self.title, axis, &rows)
+                Content::Spread(self.rows().map(|it| row(&self.name_of(it), &it.values)).collect())
             }
             Shape::Distribution => {
-                let lines: Vec<_> =
-                    self.rows().map(|it| (self.name_of(it), it.values.clone())).collect();
-                ecdf(self.title, axis, &lines)
+                Content::Ecdf(self.rows().map(|it| (self.name_of(it), it.values.clone())).collect())
             }
-        }
+        };
+        Picture { title: self.title.to_owned(), values: self.quantity.axis.clone(), content }
     }
 
     fn rows(&self) -> impl Iterator<Item = &Row> {
@@ -110,7 +113,7 @@ impl Shown<'_> {
     }
 
     /// The cases across, a colour for each run.
-    fn means(&self) -> Drawn {
+    fn means(&self) -> Content {
         let line = |(run, label): (usize, &String)| {
             let points = self.rows().filter(|row| row.run == run).filter_map(|row| {
                 Some(TrendPoint { level: row.column, mean: row.mean?, interval: row.interval })
@@ -119,15 +122,31 @@ impl Shown<'_> {
         };
         let lines: Vec<TrendLine> = self.labels.iter().enumerate().map(line).collect();
         let names = self.cases.iter().cloned().enumerate();
-        let levels: Vec<(f64, String)> = names.map(|(at, name)| (at as f64, name)).collect();
-        let scene = Trend {
-            title: self.title,
-            over: "case",
-            levels: &levels,
+        Content::Trend {
+            over: "case".into(),
+            levels: names.map(|(at, name)| (at as f64, name)).collect(),
             is_numeric: false,
-            values: &self.quantity.axis,
-            lines: &lines,
+            scale: TrendScale::over(&lines),
+            lines,
+        }
+    }
+
+    /// A row for each run and case.
+    fn means_in_rows(&self) -> Content {
+        let shown = || self.rows().filter_map(|row| Some((row, row.mean?)));
+        let row = |(row, mean): (&Row, f64)| SpreadRow {
+            name: self.name_of(row),
+            values: Vec::new(),
+            quartiles: None,
+            middle: Some(mean),
+            interval: row.interval,
         };
-        Drawn { svg: trend(&scene, TrendScale::over(&lines)), csv: trend_csv(&scene) }
+        let numbers = shown().map(|(row, mean)| {
+            let (low, high) = row.interval.unwrap_or((f64::NAN, f64::NAN));
+            let [mean, low, high] = [mean, low, high].map(csv_number);
+            [self.labels[row.run].clone(), self.cases[row.column].clone(), mean, low, high]
+        });
+        let columns = ["line", "case", &self.quantity.axis, "low", "high"];
+        Content::Means { rows: shown().map(row).collect(), numbers: csv(&columns, numbers) }
     }
 }

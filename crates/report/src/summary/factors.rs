@@ -1,8 +1,7 @@
 //! What each factor does to the main metric, and each pair of factors.
 
 use tcplab_plot::{
-    EcdfLine, Heat, SpreadRow, Trend, TrendLine, TrendPoint, TrendScale, ecdf, heat, spread, trend,
-    trend_csv,
+    Content, EcdfLine, Heat, Picture, SpreadRow, TrendLine, TrendPoint, TrendScale, heat,
 };
 use tcplab_stats::{VarianceShares, marginal_means, mean, median, quantile, variance_shares};
 use tcplab_units::rounded::{decimal, decimals_for_error, figures};
@@ -164,15 +163,14 @@ fn drawn(
     (measured, factor): (&Measured, &Factor),
     lines: &[TrendLine],
 ) -> PageFigure {
-    let scene = Trend {
-        title,
-        over: &short(&factor.key),
-        levels: &axis_levels(factor),
+    let content = Content::Trend {
+        over: short(&factor.key),
+        levels: axis_levels(factor),
         is_numeric: factor.is_numeric,
-        values: &measured.name(),
-        lines,
+        lines: lines.to_vec(),
+        scale: TrendScale::over(lines),
     };
-    PageFigure::new(name, trend(&scene, TrendScale::over(lines)), &trend_csv(&scene))
+    PageFigure::of(name, Picture { title: title.into(), values: measured.name(), content })
 }
 
 /// Numbers at their values, other levels at equal distances.
@@ -186,9 +184,8 @@ fn axis_levels(factor: &Factor) -> Vec<(f64, String)> {
 fn strips(measured: &Measured, factor: &Factor, levels: &[Vec<f64>]) -> PageFigure {
     let rows = factor.levels.iter().zip(levels).map(|(name, values)| row(name, values));
     let rows: Vec<SpreadRow> = rows.collect();
-    let (title, name) = (format!("Trials by {}", short(&factor.key)), measured.name());
-    let drawn = spread(&title, &name, &rows);
-    PageFigure::drawn("Every trial", drawn)
+    let (title, values) = (format!("Trials by {}", short(&factor.key)), measured.name());
+    PageFigure::of("Every trial", Picture { title, values, content: Content::Spread(rows) })
 }
 
 /// A row of trials: quartiles, median, and the interval of the median by order statistics.
@@ -238,8 +235,8 @@ fn median_interval(values: &[f64]) -> Option<(f64, f64)> {
 fn distribution(measured: &Measured, factor: &Factor, levels: &[Vec<f64>]) -> PageFigure {
     let lines: Vec<EcdfLine> = factor.levels.iter().cloned().zip(levels.iter().cloned()).collect();
     let title = format!("Distribution by {}", short(&factor.key));
-    let drawn = ecdf(&title, &measured.name(), &lines);
-    PageFigure::drawn("Distribution over trials (ECDF)", drawn)
+    let picture = Picture { title, values: measured.name(), content: Content::Ecdf(lines) };
+    PageFigure::of("Distribution over trials (ECDF)", picture)
 }
 
 /// Of each request, for workloads with requests; `responses` has those of each case.
@@ -256,8 +253,9 @@ fn response_times(measured: &Measured, index: usize, responses: &[Vec<f64>]) -> 
         return None;
     }
     let title = format!("Response times by {}", short(&factor.key));
-    let drawn = ecdf(&title, "response time, ms", &lines);
-    Some(PageFigure::drawn("Distribution over requests (ECDF)", drawn))
+    let values = "response time, ms".into();
+    let picture = Picture { title, values, content: Content::Ecdf(lines) };
+    Some(PageFigure::of("Distribution over requests (ECDF)", picture))
 }
 
 fn rows(

@@ -1,7 +1,7 @@
 //! The question of a run and its answer: the beginning of the page.
 
 use std::collections::BTreeSet;
-use tcplab_plot::{SpreadRow, spread};
+use tcplab_plot::{Content, Picture, SpreadRow};
 use tcplab_results::{Case, Run};
 use tcplab_units::rounded::counted;
 
@@ -118,12 +118,15 @@ fn picture(run: &Run, measured: &Measured, factors: Option<&Factors>) -> Option<
         row(&case.name, &all)
     };
     let rows: Vec<SpreadRow> = seen.iter().map(of).collect();
-    let name = measured.name();
-    let drawn = spread("Every trial", &name, &rows);
+    let picture = Picture {
+        title: "Every trial".into(),
+        values: measured.name(),
+        content: Content::Spread(rows),
+    };
     let title = format!(
         "{} of {}",
         title(measured.info.name),
         counted(measured.points.len(), "trial", "trials")
     );
-    Some(PageFigure::drawn(&title, drawn))
+    Some(PageFigure::of(&title, picture))
 }

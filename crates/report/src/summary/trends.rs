@@ -1,6 +1,6 @@
 //! Metrics over a number that was varied: pictures, and the numbers under them.
 
-use tcplab_plot::{Trend, TrendLine, TrendPoint, TrendScale, trend, trend_csv};
+use tcplab_plot::{Content, Picture, TrendLine, TrendPoint, TrendScale};
 use tcplab_results::{Case, Run, Summary};
 use tcplab_scenario::{Plot, as_numbers, metric};
 use tcplab_units::rounded::{decimal, decimals_for_error, figures};
@@ -72,18 +72,17 @@ pub(crate) fn group(run: &Run, plot: &Plot) -> Option<FigureGroup> {
     let scale = TrendScale::over(lines.iter().flatten());
     let (name, over) = (name_of_measure(measure), short(&plot.over));
     let values = if unit.is_empty() { name.clone() } else { format!("{name}, {unit}") };
-    let pictures = common.iter().zip(&lines).map(|(common, lines)| {
+    let pictures = common.iter().zip(lines).map(|(common, lines)| {
         let of = common.join(", ");
         let title = if of.is_empty() { name.clone() } else { format!("{name} ({of})") };
-        let scene = Trend {
-            title: &title,
-            over,
-            levels: &levels,
+        let content = Content::Trend {
+            over: over.to_owned(),
+            levels: levels.clone(),
             is_numeric: true,
-            values: &values,
             lines,
+            scale,
         };
-        PageFigure::new(&of, trend(&scene, scale), &trend_csv(&scene))
+        PageFigure::of(&of, Picture { title, values: values.clone(), content })
     });
     let meaning = metric(&plot.metric).map_or("", |info| info.meaning);
     Some(FigureGroup { name: format!("{name} over {over}"), meaning, pictures: pictures.collect() })

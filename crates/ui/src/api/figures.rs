@@ -1,5 +1,6 @@
 //! Figures with several runs in each.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use axum::Json;
@@ -7,8 +8,10 @@ use axum::extract::State;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use tcplab_lab::read_run;
-use tcplab_report::{CommonFigure, CommonFigures, RUNS_MOST, check_labels, figure_file, labelled};
-use tcplab_results::Run;
+use tcplab_report::{
+    AxisRange, AxisWish, CommonFigure, CommonFigures, FigureLooks, KeptRuns, RUNS_MOST, Relative,
+    check_labels, figure_file, labelled, run_called,
+};
 
 use super::from_json::FromJson;
 use crate::error::Refusal;
@@ -16,7 +19,7 @@ use crate::jobs::in_words;
 use crate::places::run_directory;
 use crate::state::{Ui, aside};
 
-/// Which figure of which runs.
+/// Which figure of which runs, and how it looks.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Wish {
@@ -27,6 +30,33 @@ pub(super) struct Wish {
     /// A name of the list; none for the list alone.
     #[serde(default)]
     figure: Option<String>,
+    /// The label or the number of the run by which all are divided.
+    #[serde(default)]
+    relative_to: Option<String>,
+    /// By label or number.
+    #[serde(default)]
+    colors: BTreeMap<String, String>,
+    #[serde(default)]
+    title: Option<String>,
+    #[serde(default)]
+    x_range: Option<String>,
+    #[serde(default)]
+    y_range: Option<String>,
+    #[serde(default)]
+    x_scale: Option<AxisScale>,
+    #[serde(default)]
+    y_scale: Option<AxisScale>,
+    #[serde(default)]
+    x_label: Option<String>,
+    #[serde(default)]
+    y_label: Option<String>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum AxisScale {
+    Linear,
+    Log,
 }
 
 /// The figures that these runs have in common, and one of them drawn, as `tcplab plot` does.
@@ -38,7 +68,7 @@ pub(super) async fn figures(
 }
 
 fn answer(ui: &Ui, wish: &Wish) -> Result<Value, Refusal> {
-    let Wish { runs: names, labels: own, figure } = wish;
+    let Wish { runs: names, labels: own, figure, .. } = wish;
     if !(2..=RUNS_MOST).contains(&names.len()) {
         let what = format!("figures need 2 to {RUNS_MOST} runs, and these are {}", names.len());
         return Err(Refusal::bad(what));
@@ -47,28 +77,85 @@ fn answer(ui: &Ui, wish: &Wish) -> Result<Value, Refusal> {
         check_labels(own, names.len()).map_err(|error| Refusal::bad(error.to_string()))?;
     }
     let mut arguments = vec!["plot".to_owned()];
-    let mut runs: Vec<Run> = Vec::new();
+    let mut kept = KeptRuns::default();
     for name in names {
         let directory = run_directory(&ui.runs, name)?;
-        runs.push(read_run(&directory).map_err(|error| Refusal::bad(error.to_string()))?);
+        let run = read_run(&directory).map_err(|error| Refusal::bad(error.to_string()))?;
+        kept.add(run).map_err(|error| Refusal::bad(error.to_string()))?;
         arguments.push(directory.display().to_string());
     }
-    arguments.extend(own.iter().flat_map(|label| ["--label".to_owned(), label.clone()]));
-    let labelled = labelled(&runs, names, own);
-    let labels: Vec<&str> = labelled.iter().map(|it| &*it.label).collect();
-    let all = CommonFigures::of(&labelled);
+    let mut runs = kept.into_runs();
+    let labels: Vec<String> = labelled(&runs, names, own).into_iter().map(|it| it.label).collect();
+    let relative = wish.relative_to.as_ref().map(|name| run_of(&labels, name)).transpose()?;
+    let relative = relative.map(|index| Relative::divide(&mut runs, &labels, index));
+    let all = CommonFigures::of(&labelled(&runs, names, &labels), relative);
+    drop(runs);
     let told = |it: &CommonFigure| json!({ "name": it.name, "title": it.title, "is_detail": it.is_detail, "missing": it.missing });
+    arguments.extend(own.iter().flat_map(|label| ["--label".to_owned(), label.clone()]));
+    arguments.extend(wish.relative_to.iter().map(|name| format!("--relative-to={name}")));
     let drawn = match figure {
         None => Value::Null,
         Some(name) => {
             let found = all.list().iter().find(|it| it.name == *name);
             let missing = || Refusal::missing(format!("these runs have no figure {name}"));
-            let drawn = all.draw(found.ok_or_else(missing)?);
+            let found = found.ok_or_else(missing)?;
+            let drawn = all.draw(found, &wish.looks(&labels)?);
+            let (drawn, notes) = drawn.map_err(|error| Refusal::bad(error.to_string()))?;
             arguments.extend(["--figure".to_owned(), name.clone()]);
-            json!({ "svg": drawn.svg, "file": figure_file(&drawn), "csv": drawn.csv })
+            arguments.extend(wish.arguments());
+            let file = figure_file(&drawn);
+            json!({ "svg": drawn.svg, "file": file, "csv": drawn.csv, "notes": notes })
         }
     };
     let figures: Vec<Value> = all.list().iter().map(told).collect();
     let command = in_words(&arguments);
     Ok(json!({ "labels": labels, "figures": figures, "drawn": drawn, "command": command }))
+}
+
+/// The index of the run with this label or number.
+fn run_of(labels: &[String], name: &str) -> Result<usize, Refusal> {
+    run_called(labels, name).ok_or_else(|| Refusal::bad(format!("no run is called `{name}`")))
+}
+
+impl Wish {
+    fn looks(&self, labels: &[String]) -> Result<FigureLooks, Refusal> {
+        let mut colours = Vec::new();
+        for (name, colour) in &self.colors {
+            let colour = colour.parse().map_err(|error| Refusal::bad(format!("{error}")))?;
+            colours.push((labels[run_of(labels, name)?].clone(), colour));
+        }
+        let x = axis(self.x_range.as_deref(), self.x_scale, self.x_label.as_ref())?;
+        let y = axis(self.y_range.as_deref(), self.y_scale, self.y_label.as_ref())?;
+        Ok(FigureLooks { title: self.title.clone(), x, y, colours })
+    }
+
+    /// The options of `tcplab plot` for these looks; `=` as a value may begin with `-`.
+    fn arguments(&self) -> Vec<String> {
+        let colours = self.colors.iter().map(|(name, colour)| format!("--color={name}={colour}"));
+        let scale = |it: AxisScale| if it == AxisScale::Log { "log" } else { "linear" }.to_owned();
+        let texts = [
+            ("title", self.title.clone()),
+            ("x-range", self.x_range.clone()),
+            ("y-range", self.y_range.clone()),
+            ("x-scale", self.x_scale.map(scale)),
+            ("y-scale", self.y_scale.map(scale)),
+            ("x-label", self.x_label.clone()),
+            ("y-label", self.y_label.clone()),
+        ];
+        let texts = texts.into_iter().filter_map(|(name, it)| Some(format!("--{name}={}", it?)));
+        colours.chain(texts).collect()
+    }
+}
+
+fn axis(
+    range: Option<&str>,
+    scale: Option<AxisScale>,
+    label: Option<&String>,
+) -> Result<AxisWish, Refusal> {
+    let range = range.map(str::parse::<AxisRange>).transpose();
+    Ok(AxisWish {
+        range: range.map_err(|error| Refusal::bad(error.to_string()))?,
+        is_log: scale.map(|scale| scale == AxisScale::Log),
+        label: label.cloned(),
+    })
 }
