@@ -24,13 +24,15 @@ export const latency = async (place, query) => {
 /** @param {HTMLElement} place */
 const form = async (place) => {
   const [own, { results }] = await Promise.all([earlier("latency"), get("/api/latencies")]);
-  const state = { host: "", port: 5195, count: 10, unit: "1", interval: 10, timeout: 2000, clocks: "auto", load: "", upload: 5009, download: 5019, connections: 1, idle: 5 };
+  const state = { host: "", port: 5195, count: 10, unit: "1", interval: 10, timeout: 2000, clocks: "auto", load: "", upload: 5009, download: 5019, connections: 1, idle: 5, third: "", thirdPort: 5196 };
   const time = el("span", {}), load = el("span", {}), servers = el("div", {});
   const refusal = el("p", { role: "alert", class: "warnings" });
   const start = el("button", { class: "primary" }, "Start");
   const sends = () => state.load === "up" || state.load === "both", receives = () => state.load === "down" || state.load === "both";
   const drawServers = () => show(servers, command(server("latency", state.port)),
-    sends() && command(server("discard", state.upload)), receives() && command(server("chargen", state.download)));
+    sends() && command(server("discard", state.upload)), receives() && command(server("chargen", state.download)),
+    state.third !== "" && el("div", {}, el("p", { class: "meta" }, "On the third host, which then measures when this one asks; TCP must pass its firewall:"),
+      command(`tcplab latency ${state.host || "HOST"}:${state.port} --on-request 0.0.0.0:${state.thirdPort}`)));
   const drawTime = () => show(time, state.unit !== "" && el("span", {}, number("Duration", state.count, 1, 8784, (it) => { state.count = it; }), " "),
     choice("Unit of the duration", UNITS, state.unit, (it) => { state.unit = it; drawTime(); }));
   const drawLoad = () => {
@@ -50,6 +52,7 @@ const form = async (place) => {
         do: "latency", host: state.host, port: state.port, interval_ms: state.interval, timeout_ms: state.timeout, clocks: state.clocks,
         ...(state.unit !== "" && { seconds: state.count * Number(state.unit) }),
         ...(state.load !== "" && { load: { connections: state.connections, idle_seconds: state.idle, ...(sends() && { upload_port: state.upload }), ...(receives() && { download_port: state.download }) } }),
+        ...(state.third !== "" && { third: { host: state.third, port: state.thirdPort } }),
       });
       location.hash = address("/latency", { id: job.id });
     } catch (error) {
@@ -62,11 +65,15 @@ const form = async (place) => {
       el("p", { class: "lead" }, "How long packets take to a host and back, each way by itself, idle and under load, for seconds or for days.")),
     el("form", { class: "ask", onsubmit: (/** @type {Event} */ event) => { event.preventDefault(); begin(); } },
       el("p", { class: "fields" },
-        el("label", {}, "Host ", el("input", { type: "text", size: 28, required: true, maxlength: 253, autocapitalize: "off", autocomplete: "off", spellcheck: "false", placeholder: "192.0.2.1 or a name", "aria-label": "Host", value: state.host, oninput: (/** @type {any} */ event) => { state.host = event.target.value.trim(); } })),
+        el("label", {}, "Host ", el("input", { type: "text", size: 28, required: true, maxlength: 253, autocapitalize: "off", autocomplete: "off", spellcheck: "false", placeholder: "192.0.2.1 or a name", "aria-label": "Host", value: state.host, oninput: (/** @type {any} */ event) => { state.host = event.target.value.trim(); drawServers(); } })),
         el("label", {}, "Port ", number("Port", state.port, 1, 65535, (it) => { state.port = it; drawServers(); })),
         el("span", {}, "for ", time),
         el("span", {}, "a probe ", choice("Interval of probes", INTERVALS, String(state.interval), (it) => { state.interval = Number(it); }))),
       el("p", { class: "fields" }, el("span", {}, "Meanwhile ", load)),
+      el("details", {}, el("summary", {}, "What a third host sees meanwhile"),
+        el("p", { class: "fields" },
+          el("label", {}, "Third host ", el("input", { type: "text", size: 24, maxlength: 253, autocapitalize: "off", autocomplete: "off", spellcheck: "false", placeholder: "none", "aria-label": "Third host", value: state.third, oninput: (/** @type {any} */ event) => { state.third = event.target.value.trim(); drawServers(); } })),
+          el("label", {}, "Port ", number("Port of the third host", state.thirdPort, 1, 65535, (it) => { state.thirdPort = it; drawServers(); })))),
       el("details", {}, el("summary", {}, "When a probe is lost, and clocks"),
         el("p", { class: "fields" },
           el("label", {}, "A probe is lost without an answer in ", number("Timeout, ms", state.timeout, 10, 3_600_000, (it) => { state.timeout = it; }), " ms"),

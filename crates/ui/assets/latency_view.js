@@ -18,15 +18,16 @@ export const latencyView = () => {
     lostThere: new Series("there", "forward", { step: true }), lostBack: new Series("back", "reverse", { step: true }),
     lostSomewhere: new Series("way not known", "plot-muted", { step: true }),
     upload: new Series("upload", "forward", { step: true }), download: new Series("download", "reverse", { step: true }),
+    thirdMean: new Series("mean", "data"), thirdMost: new Series("longest", "plot-muted"),
   };
   const charts = el("div", { class: "live-charts" });
-  const figures = el("section", {}, el("h2", {}, "Figures")), numbers = el("div", {});
+  const figures = el("section", {}, el("h2", {}, "Figures")), numbers = el("div", {}), others = el("section", {});
   figures.append(numbers);
   const latest = el("button", { type: "button", onclick: () => { mode = "latest"; turn(); } }, "Latest minute");
   const whole = el("button", { type: "button", onclick: () => { mode = "whole"; turn(); } }, "Whole");
   const clock = el("output", { class: "clock" });
   const controls = el("div", { class: "live-controls", role: "group", "aria-label": "What is shown" }, latest, whole, clock);
-  const element = el("div", { class: "latency", hidden: true }, controls, charts, figures);
+  const element = el("div", { class: "latency", hidden: true }, controls, charts, figures, others);
   /** @type {"latest" | "whole" | "hold"} */
   let mode = "whole";
   let until = 0, drawn = "";
@@ -42,9 +43,9 @@ export const latencyView = () => {
   element.addEventListener("whole", () => { mode = "whole"; turn(); });
   stretch.heard.push(() => {});
 
-  /** @param {boolean} hasLoad @param {boolean} isKnown whether the way of all losses is known */
-  const build = (hasLoad, isKnown) => {
-    const key = `${hasLoad} ${isKnown}`;
+  /** @param {boolean} hasLoad @param {boolean} isKnown whether the way of all losses is known @param {string} third */
+  const build = (hasLoad, isKnown, third) => {
+    const key = `${hasLoad} ${isKnown} ${third}`;
     if (key === drawn) return;
     drawn = key;
     stretch.charts = [];
@@ -53,12 +54,13 @@ export const latencyView = () => {
       new Chart(stretch, "RTT", duration, [series.mean, series.most, series.least]),
       new Chart(stretch, "Lost probes", percent, [series.lostThere, series.lostBack, ...(isKnown ? [] : [series.lostSomewhere])], { least: 1 }),
       ...(hasLoad ? [new Chart(stretch, "Throughput of the load", rate, [series.upload, series.download])] : []),
+      ...(third ? [new Chart(stretch, `RTT from ${third}`, duration, [series.thirdMean, series.thirdMost])] : []),
     ];
     show(charts, ...all.map((chart) => chart.element));
   };
 
-  /** @param {Record<string, (number | null)[]>} columns a list for each quantity */
-  const fill = (columns) => {
+  /** @param {Record<string, (number | null)[]>} columns a list for each quantity @param {any} [third] what a third host measured, and how much later it began */
+  const fill = (columns, third) => {
     for (const one of Object.values(series)) one.clear();
     const seconds = (/** @type {number | null} */ it) => it === null ? null : it / 1e3;
     let isKnown = true, hasLoad = false;
@@ -85,11 +87,21 @@ export const latencyView = () => {
         hasLoad ||= it !== null;
       }
     });
-    build(hasLoad, isKnown);
+    for (const point of third?.series ?? []) {
+      for (const [one, it] of /** @type {[Series, number | null][]} */ ([[series.thirdMean, point.rtt_mean_ms], [series.thirdMost, point.rtt_max_ms]])) {
+        const at = point.at_seconds + third.later;
+        if (it === null) one.gap(at);
+        else one.put(at, it / 1e3);
+      }
+    }
+    build(hasLoad, isKnown, third?.host ?? "");
   };
 
   /** @param {any} of a progress, or a result */
-  const tell = (of) => show(numbers, facts(of), table(of.phases));
+  const tell = (of) => {
+    show(numbers, facts(of), table(of.phases));
+    if (of.third) show(others, el("h2", {}, `Meanwhile, from the third host ${of.third.host}`), facts(of.third.result), table(of.third.result.phases));
+  };
 
   const pace = new Pace();
   let isGone = false;
@@ -126,7 +138,8 @@ export const latencyView = () => {
       until = document.elapsed_seconds;
       clock.textContent = `${duration(until)} in all`;
       const keys = Object.keys(points[0] ?? { at_seconds: 0 });
-      fill(Object.fromEntries(keys.map((key) => [key, points.map((point) => point[key])])));
+      const third = document.third && { host: document.third.host, series: document.third.result.series, later: byServer(document.third.result) - byServer(document) };
+      fill(Object.fromEntries(keys.map((key) => [key, points.map((point) => point[key])])), third);
       mode = "whole";
       turn();
       latest.hidden = true;
@@ -135,6 +148,9 @@ export const latencyView = () => {
     leave: () => { isGone = true; },
   };
 };
+
+/** When it began by the server's clock, seconds. @param {any} document */
+const byServer = (document) => (document.began_unix_ns + (document.clock?.offset_ns ?? 0)) / 1e9;
 
 const time = (/** @type {number} */ nanos) => duration(nanos / 1e9);
 const COLUMNS = [["min", "min_ns"], ["median", "p50_ns"], ["p90", "p90_ns"], ["p99", "p99_ns"], ["p99.9", "p999_ns"], ["max", "max_ns"]];

@@ -15,6 +15,13 @@ const service = async (name) => {
   return { port: listening.split(":").pop(), end: () => child.stdin.end() };
 };
 
+/** A third host, which measures to this port when it is asked. @param {string} port */
+const thirdHost = async (port) => {
+  const child = spawn(process.env.TCPLAB ?? "tcplab", ["latency", `127.0.0.1:${port}`, "--on-request", "127.0.0.1:0"], { stdio: ["ignore", "ignore", "pipe"] });
+  const [line] = await once(child.stderr, "data");
+  return { port: String(line).match(/^waiting at 127\.0\.0\.1:(\d+)/)[1], end: () => child.kill() };
+};
+
 let browser, server, answering, discard;
 before(async () => {
   [browser, server, answering, discard] = await Promise.all([launch(), serve(), service("latency"), service("discard")]);
@@ -40,7 +47,7 @@ test("latency is seen while it is measured, saved, and opened again", async () =
   const { page, context, faults, hosts } = await open(browser, server);
   await go(page, "/latency");
   await isWell(page, "the form of latency");
-  await page.getByRole("textbox", { name: "Host" }).fill("127.0.0.1");
+  await page.getByRole("textbox", { name: "Host", exact: true }).fill("127.0.0.1");
   await page.getByRole("spinbutton", { name: "Port", exact: true }).fill(answering.port);
   await page.getByText(`--service latency --address 0.0.0.0 --port ${answering.port}`).waitFor();
   await page.getByRole("combobox", { name: "Unit of the duration" }).selectOption("");
@@ -88,10 +95,32 @@ test("latency is seen while it is measured, saved, and opened again", async () =
   await context.close();
 });
 
+test("what a third host sees meanwhile is asked for, and shown", async () => {
+  const third = await thirdHost(answering.port);
+  const { page, context, faults } = await open(browser, server);
+  await go(page, "/latency");
+  await page.getByRole("textbox", { name: "Host", exact: true }).fill("127.0.0.1");
+  await page.getByRole("spinbutton", { name: "Port", exact: true }).fill(answering.port);
+  await page.getByRole("spinbutton", { name: "Duration" }).fill("1");
+  await page.getByText("What a third host sees meanwhile").click();
+  await page.getByRole("textbox", { name: "Third host" }).fill("127.0.0.1");
+  await page.getByRole("spinbutton", { name: "Port of the third host" }).fill(third.port);
+  await page.getByText(`tcplab latency 127.0.0.1:${answering.port} --on-request 0.0.0.0:${third.port}`).waitFor();
+  await isWell(page, "the form with a third host");
+  await page.getByRole("button", { name: "Start" }).click();
+  await page.getByRole("heading", { name: `Meanwhile, from the third host 127.0.0.1:${third.port}` }).waitFor({ timeout: 30_000 });
+  await page.getByText(`RTT from 127.0.0.1:${third.port}`).waitFor();
+  await page.waitForFunction(() => /[0-9] (µs|ms)/.test([...document.querySelectorAll(".live-chart output")].at(-1).textContent));
+  await isWell(page, "a measurement with a third host");
+  third.end();
+  assert.deepEqual(faults, []);
+  await context.close();
+});
+
 test("a host that is none is refused, and one that does not answer explained", async () => {
   const { page, context, faults, hosts } = await open(browser, server);
   await go(page, "/latency");
-  const host = page.getByRole("textbox", { name: "Host" });
+  const host = page.getByRole("textbox", { name: "Host", exact: true });
   await host.fill("<img src=x onerror=alert(1)>");
   await page.getByRole("button", { name: "Start" }).click();
   await page.getByText("a host is a name or an address").waitFor();

@@ -15,6 +15,8 @@ Examples:
   tcplab latency HOST:5195 --interval 100ms --duration 8h --svg night.svg
   tcplab latency HOST:5195 --upload HOST:9 -c 4                   idle, then while data is sent to
                                                                   `tcplab server --service discard`
+  tcplab latency HOST:5195 --on-request 0.0.0.0:5196              on a third host; then here:
+  tcplab latency HOST:5195 --upload HOST:9 --third THIRD:5196     what load does to others
   tcplab latency --together a.json b.json --svg both.svg          two hosts' --json=FILE, in one
                                                                   figure
 
@@ -66,6 +68,21 @@ pub(crate) struct LatencyArguments {
     #[arg(long, value_name = "FILE", num_args = 1..=6,
         conflicts_with_all = ["json", "interval", "duration", "upload", "download"])]
     pub(crate) together: Vec<PathBuf>,
+    /// Have a third host measure meanwhile, and put its result beside: it waits at this TCP address
+    /// with --on-request
+    ///
+    /// What --upload and --download do to latency is then seen by another user of the line. Its
+    /// times are aligned by the server's clock; it should measure to the same server.
+    #[arg(long, value_name = "HOST:PORT", conflicts_with = "together")]
+    pub(crate) third: Option<String>,
+    /// Be the third host: wait at this TCP address, and measure when another host asks (--third)
+    ///
+    /// Interval, duration and timeout are those of who asks; where to is said here alone. For one
+    /// host at a time, until Ctrl-C. Whoever reaches the address can ask.
+    #[arg(long, value_name = "ADDRESS:PORT",
+        conflicts_with_all = ["together", "third", "upload", "download", "json", "csv", "svg",
+            "control", "interval", "duration", "timeout"])]
+    pub(crate) on_request: Option<String>,
     /// Write the series over time as CSV
     #[arg(long, value_name = "FILE")]
     pub(crate) csv: Option<PathBuf>,

@@ -184,7 +184,7 @@ mod tests {
         };
         let clock = Some(Clock { offset_ns, ..Clock::same() });
         let series = vec![point(0.0, 0), point(1.0, 5)];
-        Measured { name: name.into(), began_unix_ns, clock, phases: Vec::new(), series }
+        Measured { name: name.into(), began_unix_ns, clock, series, ..Measured::default() }
     }
 
     #[test]

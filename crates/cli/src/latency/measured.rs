@@ -5,7 +5,8 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use tcplab_load::{Clock, Phase, SeriesPoint};
 use tcplab_quantities::LATENCY_DOCUMENT;
 
@@ -13,12 +14,17 @@ use tcplab_quantities::LATENCY_DOCUMENT;
 const LONGEST: u64 = 16 << 20;
 
 /// What one host measured.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[serde(default)]
 pub(super) struct Measured {
     /// What to call it.
     #[serde(skip)]
     pub(super) name: String,
     pub(super) began_unix_ns: i64,
+    pub(super) sent: u64,
+    pub(super) answered: u64,
+    pub(super) lost: u64,
+    pub(super) lost_there: Option<u64>,
     pub(super) clock: Option<Clock>,
     pub(super) phases: Vec<Phase>,
     pub(super) series: Vec<SeriesPoint>,
@@ -30,22 +36,60 @@ struct Header {
     version: u64,
 }
 
+#[derive(Deserialize)]
+struct WithThird {
+    third: Option<Third>,
+}
+
+#[derive(Deserialize)]
+struct Third {
+    host: String,
+    result: Value,
+}
+
 impl Measured {
+    /// A result; `wrong` says of which one that it is none.
+    ///
+    /// # Errors
+    /// If it is none, or has no answered probe.
+    pub(super) fn of(text: &[u8], name: &str, wrong: impl Fn() -> String) -> Result<Measured> {
+        let header: Header = serde_json::from_slice(text).with_context(&wrong)?;
+        if (header.schema.as_str(), header.version)
+            != (LATENCY_DOCUMENT.schema, LATENCY_DOCUMENT.version)
+        {
+            bail!("{}", wrong());
+        }
+        let mut measured: Measured = serde_json::from_slice(text).with_context(&wrong)?;
+        if measured.clock.is_none() {
+            bail!("{name} has no answered probe: measure again");
+        }
+        if !measured.series.iter().all(|point| (0.0..1e9).contains(&point.at_seconds)) {
+            bail!("{}: its times are wrong", wrong());
+        }
+        name.clone_into(&mut measured.name);
+        Ok(measured)
+    }
+
     /// When it began by the server's clock, nanoseconds since the Unix epoch.
     pub(super) fn began_by_server(&self) -> i64 {
         self.began_unix_ns.saturating_add(self.clock.map_or(0, |clock| clock.offset_ns))
     }
 }
 
-/// Reads results; each is called by the name of its file.
+/// Reads results; each is called by the name of its file, and what a third host measured by its
+/// address, too.
 ///
 /// # Errors
 /// If a file cannot be read, or is no result with answered probes.
 pub(super) fn read_all(places: &[PathBuf]) -> Result<Vec<Measured>> {
-    places.iter().map(|place| read(place)).collect()
+    let mut all = Vec::new();
+    for place in places {
+        all.extend(read(place)?);
+    }
+    Ok(all)
 }
 
-fn read(place: &Path) -> Result<Measured> {
+fn read(place: &Path) -> Result<Vec<Measured>> {
     let shown = place.display();
     let mut text = Vec::new();
     let file = File::open(place).with_context(|| format!("cannot read {shown}"))?;
@@ -55,21 +99,14 @@ fn read(place: &Path) -> Result<Measured> {
     if text.len() as u64 > LONGEST {
         bail!("{}: it is too long", wrong());
     }
-    let header: Header = serde_json::from_slice(&text).with_context(wrong)?;
-    if (header.schema.as_str(), header.version)
-        != (LATENCY_DOCUMENT.schema, LATENCY_DOCUMENT.version)
-    {
-        bail!("{}", wrong());
+    let name = place.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+    let mut all = vec![Measured::of(&text, &name, wrong)?];
+    let WithThird { third } = serde_json::from_slice(&text).with_context(wrong)?;
+    if let Some(Third { host, result }) = third {
+        let text = serde_json::to_vec(&result).with_context(wrong)?;
+        all.push(Measured::of(&text, &format!("{name}, {host}"), wrong)?);
     }
-    let mut measured: Measured = serde_json::from_slice(&text).with_context(wrong)?;
-    if measured.clock.is_none() {
-        bail!("{shown} has no answered probe: measure again");
-    }
-    if !measured.series.iter().all(|point| (0.0..1e9).contains(&point.at_seconds)) {
-        bail!("{}: its times are wrong", wrong());
-    }
-    measured.name = place.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-    Ok(measured)
+    Ok(all)
 }
 
 #[cfg(test)]
@@ -89,8 +126,13 @@ mod tests {
             std::fs::write(&place, text).unwrap();
             super::read(&place).map_err(|error| format!("{error:#}"))
         };
-        let measured = read(good).unwrap();
-        assert_eq!((measured.name.as_str(), measured.began_by_server()), ("a", 12));
+        let names = |text: &str| -> Vec<(String, i64)> {
+            let all = read(text).unwrap();
+            all.iter().map(|it| (it.name.clone(), it.began_by_server())).collect()
+        };
+        assert_eq!(names(good), [("a".into(), 12)]);
+        let third = format!(r#"{{"third": {{"host": "b:1", "result": {good}}}, {}"#, &good[1..]);
+        assert_eq!(names(&third), [("a".into(), 12), ("a, b:1".into(), 12)]);
         for (bad, why) in [
             ("", "is not a result"),
             ("[]", "is not a result"),
@@ -98,6 +140,7 @@ mod tests {
             (&good.replace("\"version\": 1", "\"version\": 2"), "is not a result"),
             (&good.replace("\"at_seconds\": 0.0", "\"at_seconds\": -1e300"), "its times are wrong"),
             (&good[..200], "is not a result"),
+            (&third.replacen("tcplab.latency", "tcplab.load", 1), "is not a result"),
         ] {
             let said = read(bad).unwrap_err();
             assert!(said.contains(why), "{bad}: {said}");

@@ -2,7 +2,10 @@
 
 mod figure;
 mod measured;
+mod on_request;
+mod request;
 mod shown;
+mod third;
 mod told;
 
 use std::process::ExitCode;
@@ -10,10 +13,12 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use anyhow::{Result, bail};
+use serde::Serialize;
 use tcplab_load::{
     Beside, BulkConfig, Direction, LatencyConfig, LatencyOutcome, LatencyProgress, look_up,
 };
 use tcplab_quantities::LATENCY_DOCUMENT;
+use tcplab_units::visible_line;
 
 use crate::arguments::{ClockChoice, LatencyArguments};
 use crate::control;
@@ -23,6 +28,7 @@ use crate::output::{answer, answer_or_json, check_output, print_note, write_file
 use crate::progress::unless_stopped;
 use crate::signals::stop_on_signals;
 use measured::Measured;
+use third::{Third, ThirdResult};
 use told::Teller;
 
 pub(crate) fn latency(arguments: &LatencyArguments) -> Result<ExitCode> {
@@ -40,9 +46,13 @@ pub(crate) fn latency(arguments: &LatencyArguments) -> Result<ExitCode> {
     }
     let target = arguments.target.as_deref().unwrap_or_default();
     let config = config(arguments, target)?;
+    if let Some(address) = &arguments.on_request {
+        return on_request::serve(address, &config);
+    }
     let stop = Arc::new(AtomicBool::new(false));
     stop_on_signals(&stop)?;
     let control = control::started(arguments.control, &stop)?;
+    let third = arguments.third.as_ref().map(|name| Third::start(name, &config)).transpose()?;
     let teller = control.map(|control| Teller::start(control, &config)).transpose()?;
     let mut display = Display::new(arguments.quiet || teller.is_some(), None);
     let outcome = tcplab_load::latency(&config, &mut |progress| {
@@ -53,21 +63,45 @@ pub(crate) fn latency(arguments: &LatencyArguments) -> Result<ExitCode> {
         unless_stopped(&stop)
     });
     display.clear();
-    let outcome = outcome?;
+    let mut outcome = outcome?;
+    let mut hosts = vec![of(target, &outcome)];
+    let third = match third.map(|third| third.finish(config.timeout)) {
+        None => None,
+        Some(Ok((third, measured))) => {
+            hosts.push(measured);
+            Some(third)
+        }
+        // What was measured here is there all the same.
+        Some(Err(error)) => {
+            outcome.warnings.push(format!("{error:#}"));
+            None
+        }
+    };
     // The files are there when it is told that all is done.
-    write_files(arguments, &[of(target, &outcome)])?;
+    write_files(arguments, &hosts)?;
+    let whole = Whole { outcome: &outcome, third: third.as_ref() };
     if let Some(teller) = teller {
-        write_json(&LATENCY_DOCUMENT, &arguments.json, &outcome)?;
-        teller.finished(&outcome, arguments.json.place.as_deref());
+        write_json(&LATENCY_DOCUMENT, &arguments.json, &whole)?;
+        teller.finished(&outcome, third, arguments.json.place.as_deref());
     } else {
-        answer_or_json(&LATENCY_DOCUMENT, &arguments.json, &outcome, || {
+        answer_or_json(&LATENCY_DOCUMENT, &arguments.json, &whole, || {
             shown::table(target, &outcome)
+                + &hosts[1..].iter().map(shown::third).collect::<String>()
         })?;
     }
     for warning in &outcome.warnings {
-        print_note(&format!("tcplab: warning: {warning}"));
+        print_note(&format!("tcplab: warning: {}", visible_line(warning)));
     }
     Ok(if outcome.answered > 0 { ExitCode::SUCCESS } else { ExitCode::from(FAILED) })
+}
+
+/// What was measured here, and what a third host measured meanwhile.
+#[derive(Serialize)]
+struct Whole<'a> {
+    #[serde(flatten)]
+    outcome: &'a LatencyOutcome,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    third: Option<&'a ThirdResult>,
 }
 
 fn config(arguments: &LatencyArguments, target: &str) -> Result<LatencyConfig> {
@@ -114,6 +148,10 @@ fn of(target: &str, outcome: &LatencyOutcome) -> Measured {
     Measured {
         name: target.into(),
         began_unix_ns: outcome.began_unix_ns,
+        sent: outcome.sent,
+        answered: outcome.answered,
+        lost: outcome.lost,
+        lost_there: outcome.lost_there,
         clock: outcome.clock,
         phases: outcome.phases.clone(),
         series: outcome.series.clone(),

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use tcplab_load::{Clock, Direction, LatencyOutcome, Phase};
-use tcplab_units::Durations;
+use tcplab_units::{Durations, visible_line};
 
 use super::measured::Measured;
 use crate::output::counted;
@@ -55,6 +55,11 @@ pub(super) fn table(target: &str, outcome: &LatencyOutcome) -> String {
     text
 }
 
+/// What a third host measured meanwhile.
+pub(super) fn third(host: &Measured) -> String {
+    format!("\nmeanwhile, from the third host\n{}", together(std::slice::from_ref(host)))
+}
+
 /// What several hosts measured.
 pub(super) fn together(hosts: &[Measured]) -> String {
     let mut text = heading();
@@ -65,7 +70,7 @@ pub(super) fn together(hosts: &[Measured]) -> String {
             } else {
                 host.name.clone()
             };
-            text += &rows(&name, phase);
+            text += &rows(&visible_line(&name), phase);
         }
         if let Some(clock) = host.clock.filter(|clock| !clock.is_same) {
             let _ = writeln!(text, "  each way ±{}", milliseconds(clock.bound_ns as f64));

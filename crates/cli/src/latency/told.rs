@@ -14,6 +14,8 @@ use tcplab_load::{
 };
 use tcplab_quantities::LATENCY_DOCUMENT;
 
+use super::Whole;
+use super::third::ThirdResult;
 use crate::control::Control;
 
 /// How often the progress is told: at first, and after a minute.
@@ -52,13 +54,22 @@ impl Teller {
 
     /// Tells what it came to: what `--json` has, without the series, which may be very long, and
     /// the file that has all.
-    pub(super) fn finished(self, outcome: &LatencyOutcome, file: Option<&Path>) {
+    pub(super) fn finished(
+        self,
+        outcome: &LatencyOutcome,
+        third: Option<ThirdResult>,
+        file: Option<&Path>,
+    ) {
         drop(self.sender);
         let mut control = self.thread.join().expect("it does not die");
         let without = LatencyOutcome { series: Vec::new(), ..outcome.clone() };
+        let third = third.map(|mut third| {
+            third.result["series"] = json!([]);
+            third
+        });
         control.tell(&json!({
             "event": "finished",
-            "result": LATENCY_DOCUMENT.of(&without),
+            "result": LATENCY_DOCUMENT.of(Whole { outcome: &without, third: third.as_ref() }),
             "file": file.map(|it| it.display().to_string()),
         }));
     }

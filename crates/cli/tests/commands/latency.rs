@@ -1,9 +1,12 @@
 //! `tcplab latency` and the service that answers it, on one host.
 
-use std::net::UdpSocket;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{Shutdown, TcpListener, TcpStream, UdpSocket};
+use std::process::{Child, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 use tcplab_quantities::LATENCY_DOCUMENT;
 
@@ -112,6 +115,137 @@ fn answers_that_are_none_do_not_count() {
         assert!(found["ignored"].as_u64() > Some(0), "{found}");
         assert_eq!(found["lost_there"], Value::Null, "the server did not count: {found}");
     });
+}
+
+/// A third host, which waits for requests. Dropped before it was stopped, it is killed.
+struct Third {
+    child: Child,
+    address: String,
+}
+
+impl Third {
+    fn start(home: &Home, target: &str) -> Third {
+        let mut command = home.command(&format!("latency {target} --on-request 127.0.0.1:0"));
+        let mut child = command.stderr(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap();
+        let mut said = BufReader::new(child.stderr.take().unwrap());
+        let mut first = String::new();
+        said.read_line(&mut first).unwrap();
+        let address = first.split_whitespace().nth(2).expect(&first).to_owned();
+        assert!(first.contains(&format!("who measures to {target}")), "{first}");
+        // It must not wait for who reads what it says.
+        std::thread::spawn(move || said.read_to_end(&mut Vec::new()));
+        Third { child, address }
+    }
+
+    /// What it answers to these bytes.
+    fn answer(&self, asked: &[u8]) -> String {
+        let mut stream = TcpStream::connect(&self.address).unwrap();
+        stream.write_all(asked).unwrap();
+        stream.shutdown(Shutdown::Write).unwrap();
+        let mut answer = String::new();
+        // Bytes that it did not read reset the connection.
+        let _ = stream.read_to_string(&mut answer);
+        answer
+    }
+}
+
+impl Drop for Third {
+    fn drop(&mut self) {
+        kill_process(Pid::from_child(&self.child), Signal::TERM).unwrap();
+        self.child.wait().unwrap();
+    }
+}
+
+#[test]
+fn third_host_measures_meanwhile() {
+    let home = Home::new();
+    let server = Server::start(&home, "--service latency").unwrap();
+    let third = Third::start(&home, &server.address.to_string());
+    let line = format!("latency {} {SHORT} --third {}", server.address, third.address);
+    let files = "--json=with.json --csv both.csv --svg both.svg";
+    let text = home.answer(&format!("{line} {files}"));
+    let name = &third.address;
+    assert!(text.contains("from the third host\n") && text.contains(name), "{text}");
+    let found: Value = serde_json::from_slice(&home.bytes("with.json")).unwrap();
+    check(&LATENCY_DOCUMENT, &found, "latency with a third host");
+    let seen = &found["third"];
+    assert_eq!(seen["host"], *name);
+    assert_eq!(
+        (&seen["result"]["schema"], &seen["result"]["lost"]),
+        (&"tcplab.latency".into(), &0.into())
+    );
+    assert!(seen["result"]["sent"].as_u64() > Some(50), "{seen}");
+    // Both began at about the same time, by the server's clock, and the figure has both.
+    let began = |it: &Value| it["began_unix_ns"].as_i64().unwrap();
+    assert!((began(&found) - began(&seen["result"])).abs() < 5_000_000_000, "{found}");
+    let figure = home.text("both.svg");
+    assert!(figure.contains(&format!("{name}, max")), "{figure}");
+    assert!(home.text("both.csv").contains(&format!("\n{name},")));
+    let again = home.answer("latency --together with.json");
+    assert!(again.contains("with\n") && again.contains(&format!("with, {name}\n")), "{again}");
+    // It measures again, and its load does not.
+    home.answer(&line);
+}
+
+#[test]
+fn third_host_answers_nothing_else() {
+    let home = Home::new();
+    let server = Server::start(&home, "--service latency").unwrap();
+    let third = Third::start(&home, &server.address.to_string());
+    let asked = |interval: u64, duration: u64| {
+        let rest = "\"timeout_us\":10000";
+        format!(
+            "{{\"tcplab_latency\":1,\"interval_us\":{interval},\"duration_us\":{duration},{rest}}}\n"
+        )
+    };
+    for (asked, why) in [
+        ("GET / HTTP/1.1\r\n\r\n", "does not speak as"),
+        ("", "the connection ended"),
+        ("{}\n", "does not speak as"),
+        (&"x".repeat(100_000), ""),
+        (&asked(1, 1_000_000), "interval of 1"),
+        (&asked(10_000, u64::MAX), "duration of"),
+        (&asked(10_000, 200_000).replace('}', ",\"target\":\"192.0.2.1:7\"}"), "does not speak as"),
+    ] {
+        let answer = third.answer(asked.as_bytes());
+        assert!(answer.contains(why), "{asked}: {answer}");
+    }
+    // One at a time: the first goes on until it ends its direction.
+    let mut first = TcpStream::connect(&third.address).unwrap();
+    first.write_all(asked(10_000, 3_600_000_000).as_bytes()).unwrap();
+    let mut answers = BufReader::new(first.try_clone().unwrap()).lines();
+    assert_eq!(answers.next().unwrap().unwrap(), "{\"event\":\"began\"}");
+    assert!(third.answer(asked(10_000, 1_000_000).as_bytes()).contains("for another host"));
+    first.shutdown(Shutdown::Write).unwrap();
+    let finished: Value = serde_json::from_str(&answers.next().unwrap().unwrap()).unwrap();
+    assert_eq!(finished["result"]["was_stopped"], true, "{finished}");
+}
+
+#[test]
+fn third_host_that_cannot_is_named() {
+    let home = Home::new();
+    let server = Server::start(&home, "--service latency").unwrap();
+    let closed = UdpSocket::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let third = Third::start(&home, &closed.to_string());
+    let line = |third: &str| format!("latency {} {SHORT} --third {third}", server.address);
+    let nonsense = TcpListener::bind("127.0.0.1:0").unwrap();
+    let strange = nonsense.local_addr().unwrap().to_string();
+    std::thread::spawn(move || {
+        for answer in [b"HTTP/1.1 400 \x1b[31mBad\r\n".to_vec(), vec![b'x'; 17 << 20]] {
+            let (mut stream, _) = nonsense.accept().unwrap();
+            let _ = stream.write_all(&answer);
+            let _ = stream.read(&mut [0; 500]);
+        }
+    });
+    home.refuses(&[
+        (&line(&third.address), "no answer to probes"),
+        (&line("127.0.0.1:1"), "--on-request"),
+        (&line("127.0.0.1"), "cannot find 127.0.0.1"),
+        (&line(&strange), "does not speak as"),
+        (&line(&strange), "longer than 16777216 bytes"),
+        (&format!("{} --on-request 127.0.0.1:1", line("127.0.0.1:1")), "cannot be used with"),
+        (&format!("latency {} --on-request nowhere", server.address), "cannot wait for requests"),
+    ]);
 }
 
 #[test]

@@ -180,6 +180,9 @@ fn bad_hosts_and_numbers_are_refused() {
         load(json!({ "upload_port": 9, "connections": 65, "idle_seconds": 1 })),
         load(json!({ "upload_port": 9, "connections": 1, "idle_seconds": 0 })),
         load(json!({ "upload_port": 0, "connections": 1, "idle_seconds": 1 })),
+        json!({ "third": { "host": "--json=/tmp/x", "port": 1 } }),
+        json!({ "third": { "host": "127.0.0.1", "port": 0 } }),
+        json!({ "third": { "host": "127.0.0.1" } }),
     ] {
         let mut wish = wish(1);
         wish.as_object_mut().unwrap().extend(other.as_object().unwrap().clone());

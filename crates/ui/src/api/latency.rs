@@ -45,6 +45,15 @@ pub(super) struct LatencyWish {
     #[serde(default)]
     clocks: Clocks,
     load: Option<BesideWish>,
+    third: Option<ThirdWish>,
+}
+
+/// A third host that measures meanwhile: it waits for requests.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ThirdWish {
+    host: String,
+    port: u16,
 }
 
 /// Data that is carried meanwhile.
@@ -90,6 +99,9 @@ impl LatencyWish {
         }
         if let Some(load) = &self.load {
             arguments.extend(load.arguments(&self.host)?);
+        }
+        if let Some(third) = &self.third {
+            arguments.push(format!("--third={}", authority(&third.host, third.port)?));
         }
         let place = runs.join(RESULTS);
         make_private_directories(&place).map_err(|error| {
@@ -323,6 +335,7 @@ mod tests {
             "host": "::1", "port": 5195, "seconds": 0.5, "interval_ms": 10, "timeout_ms": 500,
             "clocks": "separate",
             "load": { "upload_port": 9, "connections": 2, "idle_seconds": 0.25 },
+            "third": { "host": "192.0.2.7", "port": 5196 },
         }))
         .unwrap();
         let arguments = wish.arguments(runs.path()).unwrap();
@@ -336,6 +349,7 @@ mod tests {
             "--upload=[::1]:9",
             "--connections=2",
             "--idle=0.25s",
+            "--third=192.0.2.7:5196",
         ];
         assert_eq!(arguments[..wanted.len()], wanted);
         let files = &arguments[wanted.len()..];
