@@ -13,7 +13,6 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use anyhow::{Result, bail};
-use serde::Serialize;
 use tcplab_load::{
     Beside, BulkConfig, Direction, LatencyConfig, LatencyOutcome, LatencyProgress, look_up,
 };
@@ -28,7 +27,7 @@ use crate::output::{answer, answer_or_json, check_output, print_note, write_file
 use crate::progress::unless_stopped;
 use crate::signals::stop_on_signals;
 use measured::Measured;
-use third::{Third, ThirdResult};
+use third::{Third, Whole};
 use told::Teller;
 
 pub(crate) fn latency(arguments: &LatencyArguments) -> Result<ExitCode> {
@@ -93,15 +92,6 @@ pub(crate) fn latency(arguments: &LatencyArguments) -> Result<ExitCode> {
         print_note(&format!("tcplab: warning: {}", visible_line(warning)));
     }
     Ok(if outcome.answered > 0 { ExitCode::SUCCESS } else { ExitCode::from(FAILED) })
-}
-
-/// What was measured here, and what a third host measured meanwhile.
-#[derive(Serialize)]
-struct Whole<'a> {
-    #[serde(flatten)]
-    outcome: &'a LatencyOutcome,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    third: Option<&'a ThirdResult>,
 }
 
 fn config(arguments: &LatencyArguments, target: &str) -> Result<LatencyConfig> {

@@ -7,7 +7,7 @@ use std::time::Duration;
 use anyhow::{Context, Result, anyhow};
 use serde::Serialize;
 use serde_json::Value;
-use tcplab_load::{LatencyConfig, look_up};
+use tcplab_load::{LatencyConfig, LatencyOutcome, look_up};
 use tcplab_quantities::LATENCY_DOCUMENT;
 use tcplab_units::visible_line;
 
@@ -34,6 +34,15 @@ pub(super) struct ThirdResult {
     pub(super) host: String,
     /// What is used of its document.
     pub(super) result: Value,
+}
+
+/// What was measured here, and what a third host measured meanwhile.
+#[derive(Serialize)]
+pub(super) struct Whole<'a> {
+    #[serde(flatten)]
+    pub(super) outcome: &'a LatencyOutcome,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) third: Option<&'a ThirdResult>,
 }
 
 impl Third {

@@ -14,8 +14,7 @@ use tcplab_load::{
 };
 use tcplab_quantities::LATENCY_DOCUMENT;
 
-use super::Whole;
-use super::third::ThirdResult;
+use super::third::{ThirdResult, Whole};
 use crate::control::Control;
 
 /// How often the progress is told: at first, and after a minute.
