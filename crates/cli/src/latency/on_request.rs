@@ -1,6 +1,6 @@
 //! This host as the third one: it measures to a server of its own choice, when another host asks.
 
-use std::io::{BufReader, ErrorKind, Read as _, Write as _};
+use std::io::{ErrorKind, Read as _, Write as _};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::ops::ControlFlow;
 use std::process::ExitCode;
@@ -14,7 +14,7 @@ use tcplab_load::{LatencyConfig, LatencyOutcome};
 use tcplab_quantities::LATENCY_DOCUMENT;
 use tcplab_units::visible_line;
 
-use super::request::{Answer, REQUEST_MOST, Request, line, read_line};
+use super::request::{Answer, Lines, REQUEST_MOST, Request, line};
 use crate::output::{counted, print_note};
 use crate::print_error::print_error;
 use crate::signals::stop_on_signals;
@@ -41,15 +41,16 @@ pub(super) fn serve(address: &str, config: &LatencyConfig) -> Result<ExitCode> {
             continue;
         };
         let is_busy = measuring.as_ref().is_some_and(|it| !it.is_finished());
-        match asked(&stream, is_busy) {
+        let mut lines = Lines::of(stream);
+        match asked(&mut lines, is_busy) {
             Ok(request) => {
                 let (config, stop) = (of(config, &request), Arc::clone(&stop));
-                let measure = move || measure(&stream, from, &config, &stop);
+                let measure = move || measure(lines.stream(), from, &config, &stop);
                 measuring = Some(Builder::new().spawn(measure).context("cannot start a thread")?);
             }
             Err(error) => {
                 print_note(&format!("{from} was refused: {}", visible_line(&format!("{error:#}"))));
-                let _ = fail(&stream, &format!("{error:#}"));
+                let _ = fail(lines.stream(), &format!("{error:#}"));
             }
         }
     }
@@ -60,12 +61,12 @@ pub(super) fn serve(address: &str, config: &LatencyConfig) -> Result<ExitCode> {
 }
 
 /// What is asked, if it can be done.
-fn asked(stream: &TcpStream, is_busy: bool) -> Result<Request> {
+fn asked(lines: &mut Lines, is_busy: bool) -> Result<Request> {
+    let stream = lines.stream();
     // Whatever the listener's flag is: not all systems pass it on.
     stream.set_nonblocking(false)?;
-    stream.set_read_timeout(Some(LONGEST_REQUEST))?;
     stream.set_write_timeout(Some(LONGEST_ANSWER))?;
-    let request: Request = read_line(&mut BufReader::new(stream), REQUEST_MOST)?;
+    let request: Request = lines.receive(REQUEST_MOST, LONGEST_REQUEST)?;
     let request = request.checked()?;
     anyhow::ensure!(!is_busy, "it measures for another host at present");
     Ok(request)

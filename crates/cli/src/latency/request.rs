@@ -1,7 +1,8 @@
 //! What a host asks a third one over TCP, and what that answers: a line of JSON each.
 
-use std::io::{BufRead, Read};
-use std::time::Duration;
+use std::io::{self, BufRead, BufReader, ErrorKind, Read};
+use std::net::TcpStream;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 use serde::{Deserialize, Serialize};
@@ -80,16 +81,58 @@ impl Request {
     }
 }
 
-/// Reads a line of at most `most` bytes.
-///
-/// # Errors
-/// If there is none, it is longer, or it is not what is expected.
-pub(super) fn read_line<T: for<'de> Deserialize<'de>>(
-    from: &mut impl BufRead,
-    most: u64,
-) -> Result<T> {
+/// A connection that lines come from.
+pub(super) struct Lines(BufReader<Timed>);
+
+/// Until a time, however the bytes come.
+struct Timed {
+    stream: TcpStream,
+    until: Instant,
+}
+
+impl Read for Timed {
+    fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
+        let left = self.until.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            return Err(ErrorKind::TimedOut.into());
+        }
+        self.stream.set_read_timeout(Some(left))?;
+        self.stream.read(bytes)
+    }
+}
+
+impl Lines {
+    pub(super) fn of(stream: TcpStream) -> Lines {
+        Lines(BufReader::new(Timed { stream, until: Instant::now() }))
+    }
+
+    pub(super) fn stream(&self) -> &TcpStream {
+        &self.0.get_ref().stream
+    }
+
+    /// Receives a line of at most `most` bytes.
+    ///
+    /// # Errors
+    /// If none comes in this time, it is longer, or it is not what is expected.
+    pub(super) fn receive<T: for<'de> Deserialize<'de>>(
+        &mut self,
+        most: u64,
+        longest: Duration,
+    ) -> Result<T> {
+        self.0.get_mut().until = Instant::now() + longest;
+        read_line(&mut self.0, most)
+    }
+}
+
+fn read_line<T: for<'de> Deserialize<'de>>(from: &mut impl BufRead, most: u64) -> Result<T> {
     let mut line = Vec::new();
-    from.take(most).read_until(b'\n', &mut line)?;
+    match from.take(most).read_until(b'\n', &mut line) {
+        Ok(_) => {}
+        Err(error) if [ErrorKind::TimedOut, ErrorKind::WouldBlock].contains(&error.kind()) => {
+            bail!("it said nothing in time");
+        }
+        Err(error) => return Err(error.into()),
+    }
     if line.is_empty() {
         bail!("the connection ended");
     }
@@ -108,6 +151,9 @@ pub(super) fn line(value: &impl Serialize) -> Vec<u8> {
 
 #[cfg(test)]
 mod tests {
+    use std::io::Write as _;
+    use std::net::TcpListener;
+
     use super::*;
 
     const GOOD: Request = Request {
@@ -129,6 +175,25 @@ mod tests {
         ] {
             assert!(wrong.checked().is_err(), "{wrong:?}");
         }
+    }
+
+    #[test]
+    fn line_that_comes_byte_by_byte_has_no_more_time() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        let slow = std::thread::spawn(move || {
+            let mut stream = TcpStream::connect(address).unwrap();
+            // Until nobody reads any more.
+            while stream.write_all(b" ").is_ok() {
+                std::thread::sleep(Duration::from_millis(5));
+            }
+        });
+        let (stream, _) = listener.accept().unwrap();
+        let mut lines = Lines::of(stream);
+        let said = lines.receive::<Request>(REQUEST_MOST, Duration::from_millis(100));
+        assert_eq!(said.unwrap_err().to_string(), "it said nothing in time");
+        drop(lines);
+        slow.join().unwrap();
     }
 
     #[test]

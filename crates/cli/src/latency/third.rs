@@ -1,6 +1,6 @@
 //! A third host that measures meanwhile, asked for by this one.
 
-use std::io::{BufReader, Write as _};
+use std::io::Write as _;
 use std::net::{Shutdown, TcpStream};
 use std::time::Duration;
 
@@ -12,19 +12,21 @@ use tcplab_quantities::LATENCY_DOCUMENT;
 use tcplab_units::visible_line;
 
 use super::measured::Measured;
-use super::request::{ANSWER_MOST, Answer, Request, VERSION, line, read_line};
+use super::request::{ANSWER_MOST, Answer, Lines, Request, VERSION, line};
 use crate::remedied::Remedied;
 
 /// How long a third host may take to accept the connection, and to hear from its own server.
 const LONGEST_CONNECT: Duration = Duration::from_secs(5);
 const LONGEST_BEGIN: Duration = Duration::from_secs(10);
 /// How long it may take to end and tell, beside the time that it waits for late answers.
-const LONGEST_END: Duration = Duration::from_secs(10);
+const LONGEST_END: Duration = Duration::from_secs(30);
 
 /// A third host that measures.
 pub(super) struct Third {
     name: String,
-    stream: BufReader<TcpStream>,
+    lines: Lines,
+    /// What it told already, where it has ended before this host began.
+    early: Option<Value>,
 }
 
 /// What it measured.
@@ -65,19 +67,21 @@ impl Third {
                 "start `tcplab latency HOST:PORT --on-request ADDRESS:PORT` there",
             )
         })?;
-        let mut third = Third { name: name.to_owned(), stream: BufReader::new(stream) };
+        let mut third = Third { name: name.to_owned(), lines: Lines::of(stream), early: None };
         third.ask(&request).with_context(|| third.said())?;
         Ok(third)
     }
 
     fn ask(&mut self, request: &Request) -> Result<()> {
-        let stream = self.stream.get_mut();
-        stream.set_read_timeout(Some(LONGEST_BEGIN))?;
-        stream.write_all(&line(request))?;
-        match read_line(&mut self.stream, ANSWER_MOST)? {
+        self.lines.stream().write_all(&line(request))?;
+        match self.lines.receive(ANSWER_MOST, LONGEST_BEGIN)? {
             Answer::Began => Ok(()),
             Answer::Failed { message } => Err(anyhow!("{}", visible_line(&message))),
-            Answer::Finished { .. } => Err(anyhow!("it ended before it began")),
+            // It was so short that nothing was told of it before.
+            Answer::Finished { result } => {
+                self.early = Some(*result);
+                Ok(())
+            }
         }
     }
 
@@ -95,11 +99,12 @@ impl Third {
     }
 
     fn told(&mut self, timeout: Duration) -> Result<Value> {
-        let stream = self.stream.get_mut();
+        if let Some(early) = self.early.take() {
+            return Ok(early);
+        }
         // It may have ended by itself.
-        let _ = stream.shutdown(Shutdown::Write);
-        stream.set_read_timeout(Some(LONGEST_END + timeout))?;
-        match read_line(&mut self.stream, ANSWER_MOST)? {
+        let _ = self.lines.stream().shutdown(Shutdown::Write);
+        match self.lines.receive(ANSWER_MOST, LONGEST_END + timeout)? {
             Answer::Finished { result } => Ok(*result),
             Answer::Failed { message } => Err(anyhow!("{}", visible_line(&message))),
             Answer::Began => Err(anyhow!("it began twice")),
