@@ -14,6 +14,7 @@ mod bulk;
 mod config;
 mod connection;
 mod error;
+mod keepalive;
 mod latency;
 mod outcome;
 mod probes;
@@ -28,6 +29,7 @@ mod worker;
 pub use bulk::{BulkConfig, BulkOutcome, Direction, Watch, bulk, bulk_watched};
 pub use config::{Check, Config, Length, Pace, Renewal};
 pub use error::{Fault, LoadError};
+pub use keepalive::notice_vanished;
 pub use latency::Latencies;
 pub use outcome::{BodySeen, Outcome, Progress};
 pub use probes::{

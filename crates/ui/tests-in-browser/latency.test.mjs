@@ -5,7 +5,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { after, before, test } from "node:test";
 
-import { fits, go, isAccessible, launch, open, serve } from "./place.mjs";
+import { go, isAccessible, isWell, launch, open, serve } from "./place.mjs";
 
 /** A server of tcplab, which ends with its standard input. */
 const service = async (name) => {
@@ -32,16 +32,6 @@ after(async () => {
   discard?.end();
   await server?.forget();
 });
-
-/** The page is well, at both widths. */
-const isWell = async (page, what) => {
-  for (const width of [1280, 400]) {
-    await page.setViewportSize({ width, height: 900 });
-    await isAccessible(page, `${what}, ${width}`);
-    await fits(page, `${what}, ${width}`);
-  }
-  await page.setViewportSize({ width: 1280, height: 900 });
-};
 
 test("latency is seen while it is measured, saved, and opened again", async () => {
   const { page, context, faults, hosts } = await open(browser, server);

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 
-import { fits, go, isAccessible, launch, open, serve } from "./place.mjs";
+import { go, isAccessible, isWell, launch, open, serve } from "./place.mjs";
 
 let browser, server;
 before(async () => {
@@ -15,16 +15,6 @@ after(async () => {
 });
 
 const isDone = (page) => page.locator(".job").getByText("Done.").waitFor({ timeout: 60_000 });
-
-/** The page is well, at both widths. */
-const isWell = async (page, what) => {
-  for (const width of [1280, 400]) {
-    await page.setViewportSize({ width, height: 900 });
-    await isAccessible(page, `${what}, ${width}`);
-    await fits(page, `${what}, ${width}`);
-  }
-  await page.setViewportSize({ width: 1280, height: 900 });
-};
 
 test("advice for a path shows settings and what they gain", async () => {
   const { page, context, faults, hosts } = await open(browser, server);

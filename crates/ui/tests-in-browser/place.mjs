@@ -86,3 +86,13 @@ export const fits = async (page, what) => {
   const wide = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
   assert.ok(wide <= 1, `${what} is ${wide} pixels too wide`);
 };
+
+/** The page is well, at both widths. */
+export const isWell = async (page, what) => {
+  for (const width of [1280, 400]) {
+    await page.setViewportSize({ width, height: 900 });
+    await isAccessible(page, `${what}, ${width}`);
+    await fits(page, `${what}, ${width}`);
+  }
+  await page.setViewportSize({ width: 1280, height: 900 });
+};

@@ -10,7 +10,7 @@ use std::thread::{self, Builder, JoinHandle};
 use std::time::Duration;
 
 use anyhow::{Context, Result};
-use tcplab_load::{LatencyConfig, LatencyOutcome};
+use tcplab_load::{LatencyConfig, LatencyOutcome, notice_vanished};
 use tcplab_quantities::LATENCY_DOCUMENT;
 use tcplab_units::visible_line;
 
@@ -66,6 +66,8 @@ fn asked(lines: &mut Lines, is_busy: bool) -> Result<Request> {
     // Whatever the listener's flag is: not all systems pass it on.
     stream.set_nonblocking(false)?;
     stream.set_write_timeout(Some(LONGEST_ANSWER))?;
+    // A host that has vanished asks for nothing any more.
+    notice_vanished(stream)?;
     let request: Request = lines.receive(REQUEST_MOST, LONGEST_REQUEST)?;
     let request = request.checked()?;
     anyhow::ensure!(!is_busy, "it measures for another host at present");

@@ -39,12 +39,7 @@ fn loopback_is_captured_at_both_endpoints() {
     let trial = &run.result().cases[0].trials[0];
     let metric = |name| trial.metrics.value_named(name);
     assert_eq!((metric("payload_intact"), metric("lost")), (Some(1.0), None));
-    // How busy the processors are is no matter of this test: both directions come to one capture
-    // from two of them, and samples wait for one.
-    let is_of_pace = |said: &String| {
-        said.contains("samples of TCP_INFO were missed") || said.contains("is out of time order")
-    };
-    assert!(trial.warnings.iter().chain(&trial.flaws).all(is_of_pace), "{trial:?}");
+    assert!(trial.warnings.is_empty() && trial.flaws.is_empty(), "{trial:?}");
 
     let recording = Recording::open(&run.directory().join(&trial.directory)).unwrap();
     assert_eq!(recording.record().unwrap().world.device, "loopback");
