@@ -39,7 +39,12 @@ fn loopback_is_captured_at_both_endpoints() {
     let trial = &run.result().cases[0].trials[0];
     let metric = |name| trial.metrics.value_named(name);
     assert_eq!((metric("payload_intact"), metric("lost")), (Some(1.0), None));
-    assert!(trial.warnings.is_empty() && trial.flaws.is_empty(), "{trial:?}");
+    assert_eq!(trial.warnings, [""; 0]);
+    // The kernel tells TCP_INFO only while no system call works on the socket (`tcp_get_info` takes
+    // its lock), and here one nearly always does: what was missed is said.
+    let missed = |flaw: &&String| flaw.ends_with("samples of TCP_INFO were missed");
+    let others: Vec<_> = trial.flaws.iter().filter(|flaw| !missed(flaw)).collect();
+    assert_eq!(others, [""; 0]);
 
     let recording = Recording::open(&run.directory().join(&trial.directory)).unwrap();
     assert_eq!(recording.record().unwrap().world.device, "loopback");

@@ -8,7 +8,9 @@ use tcplab_units::Span;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SamplingSpec {
-    /// Interval between samples of `TCP_INFO` of both sockets, at least 1 ms. Default: 10 ms.
+    /// Interval between samples of `TCP_INFO` of both sockets, at least 1 ms. Linux gives none
+    /// while a system call works on the socket: where that is nearly always so, at full speed on
+    /// one host, some are missed; the trial says how many. Default: 10 ms.
     #[serde(default = "default_tcp_info")]
     pub tcp_info: Span,
     /// Whether to sample whenever an acknowledgement has changed the sender's state instead. Costs

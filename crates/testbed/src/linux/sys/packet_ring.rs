@@ -116,11 +116,6 @@ impl PacketRing {
         true
     }
 
-    /// No packet has more bytes here.
-    pub(crate) fn most(&self) -> usize {
-        self.slot - BEFORE
-    }
-
     /// Packets that found no room, from the beginning.
     pub(crate) fn dropped(&mut self) -> u64 {
         self.dropped += packet_drops(self.socket.as_fd()).unwrap_or_default();

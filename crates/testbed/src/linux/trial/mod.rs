@@ -3,6 +3,7 @@
 mod bridged;
 mod conduct;
 mod endpoint_thread;
+mod in_order;
 mod netem;
 mod recording_threads;
 mod same_host;

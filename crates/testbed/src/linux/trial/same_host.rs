@@ -16,6 +16,7 @@ use tcplab_wire::offload::{GsoType, VnetHeader};
 
 use super::conduct::{Carrier, conduct};
 use super::endpoint_thread::start;
+use super::in_order::InOrder;
 use super::recording_threads::Moved;
 use crate::addresses::addresses;
 use crate::bridge::BridgeState;
@@ -28,7 +29,8 @@ use crate::trial_request::TrialRequest;
 use crate::trial_state::TrialState;
 use crate::{TrialError, sysctl};
 
-/// How often the ring is emptied; a busy loopback needs much longer to fill it.
+/// How often the ring is emptied. A busy loopback needs much longer to fill it; a processor that
+/// has taken the time of a packet needs much less to put it there.
 const EVERY: Span = Span::from_millis(5);
 /// How long to wait for the recorder at the end; one that has failed takes nothing more.
 const PATIENCE: Span = Span::from_secs(20);
@@ -67,10 +69,20 @@ fn open_ring(snaplen: Option<u32>) -> Result<PacketRing, TrialError> {
         .map_err(TrialError::setup("look at the packets of the loopback"))
 }
 
+/// A packet of the loopback.
+struct Seen {
+    endpoint: Endpoint,
+    is_sent: bool,
+    len: usize,
+    /// What the kernel left to do on it.
+    undone: VnetHeader,
+}
+
 /// Captures what passes the loopback.
 struct LoopbackCapture {
     clock: Clock,
     ring: PacketRing,
+    packets: InOrder<Seen>,
     queue: RecorderQueue,
     addresses: [Ipv4Addr; 2],
     /// The wall clock before the trial's, at the start.
@@ -84,32 +96,39 @@ impl LoopbackCapture {
         queue: RecorderQueue,
         addresses: [Ipv4Addr; 2],
     ) -> LoopbackCapture {
-        LoopbackCapture { clock, ring, queue, addresses, wall_offset: Clock::wall_offset() }
+        let (packets, wall_offset) = (InOrder::new(), Clock::wall_offset());
+        LoopbackCapture { clock, ring, packets, queue, addresses, wall_offset }
     }
 
-    /// Takes what has passed, as far as there is room in the queue; the rest waits in the ring.
-    /// Whether it took all.
-    fn look(&mut self) -> bool {
-        let LoopbackCapture { clock, ring, queue, addresses, wall_offset } = self;
+    /// Records what had passed at `until`, as far as there is room in the queue; the rest waits.
+    /// Whether that was all, and nothing is left in the ring.
+    fn look(&mut self, until: Instant) -> bool {
+        let LoopbackCapture { clock, ring, packets, queue, addresses, wall_offset } = self;
         // Where the wall clock was set meanwhile, the kernel's times moved with it.
         let moved = Clock::wall_offset().wrapping_sub(*wall_offset);
         let epoch = clock.epoch_nanos().saturating_add_signed(moved);
-        let note = |queue: &mut RecorderQueue, packet: Ringed<'_>| {
+        let note = |packets: &mut InOrder<Seen>, packet: Ringed<'_>| {
             let Some(endpoint) = whose(&packet, *addresses) else { return };
             let at = Instant::from_nanos(packet.at_nanos.saturating_sub(epoch)).min(clock.now());
-            if packet.bytes.len() < packet.len {
-                queue.seen_cut(endpoint, at, packet.is_sent, packet.bytes, packet.len);
-            } else {
-                queue.seen(endpoint, at, packet.is_sent, undone(&packet), packet.bytes);
-            }
+            let Ringed { is_sent, len, .. } = packet;
+            packets.put(at, Seen { endpoint, is_sent, len, undone: undone(&packet) }, packet.bytes);
         };
-        let mut is_room;
-        while {
-            is_room = queue.has_room(ring.most());
-            is_room && ring.take(|packet| note(queue, packet))
-        } {}
+        let mut is_empty = false;
+        while !is_empty && packets.has_room() {
+            is_empty = !ring.take(|packet| note(packets, packet));
+        }
+        let had_room = packets.hand_on(until, |at, seen, bytes| {
+            let Seen { endpoint, is_sent, len, undone } = *seen;
+            let is_room = queue.has_room(bytes.len());
+            if is_room && bytes.len() < len {
+                queue.seen_cut(endpoint, at, is_sent, bytes, len);
+            } else if is_room {
+                queue.seen(endpoint, at, is_sent, undone, bytes);
+            }
+            is_room
+        });
         queue.pass_on(|| 0);
-        is_room
+        is_empty && had_room
     }
 }
 
@@ -117,9 +136,11 @@ impl Carrier for LoopbackCapture {
     const IS_PROMPT: bool = false;
 
     fn run(&mut self, over: &mut dyn FnMut(&BridgeState) -> bool) -> Result<(), TrialError> {
+        let mut looked = Instant::ZERO;
         loop {
-            self.look();
             let now = self.clock.now();
+            self.look(looked);
+            looked = now;
             if over(&BridgeState { now, on_path: 0 }) {
                 return Ok(());
             }
@@ -128,10 +149,11 @@ impl Carrier for LoopbackCapture {
     }
 
     fn finish(mut self, world: WorldRecord) -> Moved {
-        let until = self.clock.now() + PATIENCE;
-        while !self.look() && self.clock.now() < until {
+        let end = self.clock.now();
+        while {
             self.clock.sleep_until(self.clock.now() + EVERY);
-        }
+            !self.look(self.clock.now()) && self.clock.now() < end + PATIENCE
+        } {}
         let [client, server] = self.queue.frames_lost();
         // The ring does not say whose frames it had no room for.
         let frames_lost = [client + self.ring.dropped(), server];
