@@ -96,11 +96,14 @@ impl<W: Write> PcapngWriter<W> {
     pub fn write_packet(&mut self, packet: &Packet<'_>) -> io::Result<()> {
         let most = self.snap_lens[packet.interface as usize];
         let kept = &packet.captured[..packet.captured.len().min(most)];
-        self.begin(kind::ENHANCED_PACKET);
-        self.put(&packet.interface.to_le_bytes());
-        self.put(&words_of(packet.time));
-        self.put(&(kept.len() as u32).to_le_bytes());
-        self.put(&packet.original_len.to_le_bytes());
+        let mut start = [0; PACKET_START];
+        start[..4].copy_from_slice(&kind::ENHANCED_PACKET.to_le_bytes());
+        start[8..12].copy_from_slice(&packet.interface.to_le_bytes());
+        start[12..20].copy_from_slice(&words_of(packet.time));
+        start[20..24].copy_from_slice(&(kept.len() as u32).to_le_bytes());
+        start[24..].copy_from_slice(&packet.original_len.to_le_bytes());
+        self.block.clear();
+        self.put(&start);
         self.put_padded(kept);
         let options = self.block.len();
         for comment in packet.comments {
@@ -206,6 +209,9 @@ impl<W: Write> PcapngWriter<W> {
         self.out.write_all(&self.block)
     }
 }
+
+/// A packet's block before the frame, bytes.
+const PACKET_START: usize = 28;
 
 /// The resolution of interfaces: 10⁻⁹ s.
 const NANOSECONDS: u8 = 9;
