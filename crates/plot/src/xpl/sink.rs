@@ -35,8 +35,9 @@ pub struct XplSink<S> {
     failed: Option<io::Error>,
 }
 
-/// A buffer of this length is written.
-const LONG: usize = 64 << 10;
+/// What is written at once, bytes: a piece of another length ends within a page of the kernel's,
+/// and takes it half as long again.
+const PIECE: usize = 64 << 10;
 /// At this length together all buffers are written.
 const MOST: usize = 8 << 20;
 
@@ -113,32 +114,34 @@ impl<S: XplFiles> XplSink<S> {
         draw(direction, axes);
         let now = direction.waiting();
         self.waiting += now - before;
-        if now > LONG {
-            self.put_away(index, flow.forward);
+        if now > PIECE {
+            self.put_away(index, flow.forward, PIECE);
         }
         if self.waiting > MOST {
             for index in 0..self.live.len() {
-                self.put_away(index, true);
-                self.put_away(index, false);
+                self.put_away(index, true, 1);
+                self.put_away(index, false, 1);
             }
         }
     }
 
-    /// Writes a direction's buffer.
-    fn put_away(&mut self, index: usize, forward: bool) {
+    /// Writes each buffer of a direction as far as it fills pieces of `piece` bytes.
+    fn put_away(&mut self, index: usize, forward: bool, piece: usize) {
         let Some(directions) = &mut self.live[index] else { return };
         if self.failed.is_some() {
             return;
         }
         for (page, kind) in directions[usize::from(!forward)].pages() {
-            if page.text().is_empty() {
+            let written = page.text().len() / piece * piece;
+            if written == 0 {
                 continue;
             }
-            self.waiting = self.waiting.saturating_sub(page.text().len());
+            self.waiting = self.waiting.saturating_sub(written);
             let begins = !std::mem::replace(&mut page.begun, true);
             self.drawn += u64::from(begins);
-            let stored = self.files.append(&name(index, forward, kind), begins, page.text());
-            page.clear();
+            let stored =
+                self.files.append(&name(index, forward, kind), begins, &page.text()[..written]);
+            page.remove(written);
             if let Err(error) = stored {
                 self.failed = Some(error);
                 return;
@@ -173,8 +176,8 @@ impl<S: XplFiles> Sink for XplSink<S> {
                 self.waiting += page.text().len() - before;
             }
         }
-        self.put_away(index, true);
-        self.put_away(index, false);
+        self.put_away(index, true, 1);
+        self.put_away(index, false, 1);
         self.live[index] = None;
     }
 }

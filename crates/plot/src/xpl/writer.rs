@@ -158,8 +158,10 @@ impl Page {
     pub(super) fn text(&self) -> &[u8] {
         &self.text[..self.len]
     }
-    pub(super) fn clear(&mut self) {
-        self.len = 0;
+    /// Removes its first bytes.
+    pub(super) fn remove(&mut self, bytes: usize) {
+        self.text.copy_within(bytes..self.len, 0);
+        self.len -= bytes;
     }
 
     /// Sets the colour of the following lines.
