@@ -53,6 +53,7 @@ mod linux {
     pub(crate) mod multipath;
     pub(crate) mod namespace;
     pub(crate) mod netlink;
+    pub(crate) mod netlink_message;
     pub(crate) mod options;
     pub(crate) mod packet_socket;
     pub(crate) mod process;

@@ -11,18 +11,19 @@ use netlink_packet_core::{
     NLM_F_ACK, NLM_F_CREATE, NLM_F_EXCL, NLM_F_REPLACE, NLM_F_REQUEST, NetlinkHeader,
     NetlinkMessage, NetlinkPayload,
 };
+use netlink_packet_route::AddressFamily;
 use netlink_packet_route::address::{AddressAttribute, AddressMessage};
 use netlink_packet_route::link::{
-    InfoData, InfoKind, InfoVeth, LinkAttribute, LinkFlags, LinkInfo, LinkLayerType, LinkMessage,
-    State,
+    InfoData, InfoKind, InfoVeth, LinkAttribute, LinkFlags, LinkInfo, LinkMessage, State,
 };
 use netlink_packet_route::route::{
     RouteAddress, RouteAttribute, RouteHeader, RouteMessage, RouteMetric, RouteProtocol,
     RouteScope, RouteType,
 };
-use netlink_packet_route::{AddressFamily, RouteNetlinkMessage};
 use netlink_sys::protocols::NETLINK_ROUTE;
 use netlink_sys::{Socket, SocketAddr};
+
+use crate::netlink_message::{Answer, Link, Request};
 
 /// Speaks for the network namespace of the thread that opened it.
 pub(crate) struct Netlink {
@@ -152,7 +153,7 @@ impl Netlink {
         message.attributes.extend(settings.queue_len.map(LinkAttribute::TxQueueLen));
         message.attributes.extend(settings.mac.map(|mac| LinkAttribute::Address(mac.to_vec())));
         message.attributes.extend(settings.segments.map(LinkAttribute::GsoMaxSegs));
-        self.ask(RouteNetlinkMessage::SetLink(message), 0)
+        self.ask(Request::Link(libc::RTM_SETLINK, message), 0)
     }
 
     /// Gives the interface `index` an address in a network of `prefix_len` bits.
@@ -169,7 +170,7 @@ impl Netlink {
         message.header.index = index;
         message.attributes =
             vec![AddressAttribute::Local(address), AddressAttribute::Address(address)];
-        self.ask(RouteNetlinkMessage::NewAddress(message), NLM_F_CREATE | NLM_F_EXCL)
+        self.ask(Request::NewAddress(message), NLM_F_CREATE | NLM_F_EXCL)
     }
 
     /// Adds a route. Of two to the same place the one with the lower `priority` holds.
@@ -178,7 +179,7 @@ impl Netlink {
             Way::Gateway { .. } | Way::Nowhere => NLM_F_CREATE | NLM_F_EXCL,
             Way::Link { .. } => NLM_F_CREATE | NLM_F_REPLACE,
         };
-        self.ask(RouteNetlinkMessage::NewRoute(route.message()), flags)
+        self.ask(Request::Route(libc::RTM_NEWROUTE, route.message()), flags)
     }
 
     /// Adds a route to the network of `prefix_len` bits that `destination` is in, through the
@@ -204,7 +205,7 @@ impl Netlink {
         message.attributes =
             vec![RouteAttribute::Destination(address(destination)), RouteAttribute::Oif(out)];
         message.attributes.extend(gateway.map(address).map(RouteAttribute::Gateway));
-        self.ask(RouteNetlinkMessage::NewRoute(message), NLM_F_CREATE | NLM_F_EXCL)
+        self.ask(Request::Route(libc::RTM_NEWROUTE, message), NLM_F_CREATE | NLM_F_EXCL)
     }
 
     /// The metrics of the route that packets to `destination` take.
@@ -213,8 +214,8 @@ impl Netlink {
         message.header.address_family = AddressFamily::Inet;
         message.header.destination_prefix_length = 32;
         message.attributes = vec![RouteAttribute::Destination(RouteAddress::Inet(destination))];
-        match self.exchange(RouteNetlinkMessage::GetRoute(message), 0)? {
-            NetlinkPayload::InnerMessage(RouteNetlinkMessage::NewRoute(route)) => {
+        match self.exchange(Request::Route(libc::RTM_GETROUTE, message), 0)? {
+            NetlinkPayload::InnerMessage(Answer::Route(route)) => {
                 let metrics = route.attributes.into_iter().find_map(|attribute| match attribute {
                     RouteAttribute::Metrics(metrics) => Some(metrics),
                     _ => None,
@@ -247,14 +248,14 @@ impl Netlink {
                 LinkInfo::Data(InfoData::Veth(InfoVeth::Peer(other))),
             ]),
         ];
-        self.ask(RouteNetlinkMessage::NewLink(message), NLM_F_CREATE | NLM_F_EXCL)
+        self.ask(Request::Link(libc::RTM_NEWLINK, message), NLM_F_CREATE | NLM_F_EXCL)
     }
 
     /// Takes the interface `index` away, and with it the other end of a pair.
     pub(crate) fn delete(&mut self, index: u32) -> io::Result<()> {
         let mut message = LinkMessage::default();
         message.header.index = index;
-        self.ask(RouteNetlinkMessage::DelLink(message), 0)
+        self.ask(Request::Link(libc::RTM_DELLINK, message), 0)
     }
 
     /// Whether the interface `index` has a carrier and the kernel acts upon it.
@@ -263,39 +264,34 @@ impl Netlink {
     /// what is sent until then; this state and the queue for what is sent change in one step, under
     /// the lock that this answer takes, too (net/core/link_watch.c, `linkwatch_do_dev`).
     pub(crate) fn is_operational(&mut self, index: u32) -> io::Result<bool> {
-        Ok(self.link(index)?.attributes.contains(&LinkAttribute::OperState(State::Up)))
+        Ok(self.link(index)?.operational_state == Some(u8::from(State::Up)))
     }
 
     /// The interface `index`.
     pub(crate) fn interface(&mut self, index: u32) -> io::Result<Interface> {
         let link = self.link(index)?;
-        let mtu = link.attributes.iter().find_map(|attribute| match attribute {
-            LinkAttribute::Mtu(mtu) => Some(*mtu),
-            _ => None,
-        });
-        let is_part = |attribute: &LinkAttribute| matches!(attribute, LinkAttribute::Controller(_));
         Ok(Interface {
             index,
-            mtu: mtu.unwrap_or_default(),
-            is_up: link.header.flags.contains(LinkFlags::Up),
-            is_loopback: link.header.flags.contains(LinkFlags::Loopback),
-            is_ethernet: link.header.link_layer_type == LinkLayerType::Ether,
-            is_in_bridge: link.attributes.iter().any(is_part),
+            mtu: link.mtu.unwrap_or_default(),
+            is_up: link.flags.contains(LinkFlags::Up),
+            is_loopback: link.flags.contains(LinkFlags::Loopback),
+            is_ethernet: link.hardware == libc::ARPHRD_ETHER,
+            is_in_bridge: link.has_controller,
         })
     }
 
-    fn link(&mut self, index: u32) -> io::Result<LinkMessage> {
+    fn link(&mut self, index: u32) -> io::Result<Link> {
         let mut message = LinkMessage::default();
         message.header.index = index;
-        match self.exchange(RouteNetlinkMessage::GetLink(message), 0)? {
-            NetlinkPayload::InnerMessage(RouteNetlinkMessage::NewLink(link)) => Ok(link),
+        match self.exchange(Request::Link(libc::RTM_GETLINK, message), 0)? {
+            NetlinkPayload::InnerMessage(Answer::Link(link)) => Ok(link),
             NetlinkPayload::Error(error) => Err(error.to_io()),
             other => Err(io::Error::other(format!("unexpected netlink answer {other:?}"))),
         }
     }
 
     /// Sends one request and waits for its acknowledgement.
-    fn ask(&mut self, request: RouteNetlinkMessage, flags: u16) -> io::Result<()> {
+    fn ask(&mut self, request: Request, flags: u16) -> io::Result<()> {
         match self.exchange(request, NLM_F_ACK | flags)? {
             NetlinkPayload::Error(error) if error.code.is_some() => Err(error.to_io()),
             NetlinkPayload::Error(_) => Ok(()),
@@ -304,11 +300,7 @@ impl Netlink {
     }
 
     /// Sends one request and waits for its answer.
-    fn exchange(
-        &mut self,
-        request: RouteNetlinkMessage,
-        flags: u16,
-    ) -> io::Result<NetlinkPayload<RouteNetlinkMessage>> {
+    fn exchange(&mut self, request: Request, flags: u16) -> io::Result<NetlinkPayload<Answer>> {
         self.sequence += 1;
         let mut header = NetlinkHeader::default();
         header.flags = NLM_F_REQUEST | flags;
@@ -319,7 +311,7 @@ impl Netlink {
         message.serialize(&mut bytes);
         self.socket.send(&bytes, 0)?;
         let (answer, _) = self.socket.recv_from_full()?;
-        let answer = NetlinkMessage::<RouteNetlinkMessage>::deserialize(&answer)
+        let answer = NetlinkMessage::<Answer>::deserialize(&answer)
             .map_err(|e| io::Error::other(e.to_string()))?;
         Ok(answer.payload)
     }
