@@ -78,22 +78,13 @@ fn draw(svg: &mut String, row: &BoxRow, place: &Place, y: f64) {
             svg.push_str(&format!(
                 r#"<rect class="box" x="{from:.1}" y="{above}" width="{wide:.1}" height="{tall}"/>"#
             ));
-            // What is cut has no end.
-            let end = |value: f64| {
-                let x = place.x(value);
-                if place.holds(value) { format!("M{x:.1} {above}V{below}") } else { String::new() }
-            };
             let sides = format!("M{from:.1} {above}H{until:.1}M{from:.1} {below}H{until:.1}");
-            path(svg, "outline", &(sides + &end(first) + &end(third)));
+            let ends = place.end(first, y, half) + &place.end(third, y, half);
+            path(svg, "outline", &(sides + &ends));
         }
         let whisker = |from: f64, until: f64, end: f64| {
             let (left, right) = place.part((from, until)).filter(|_| from < until)?;
-            let cap = place.x(end);
-            let half = half.min(5.0);
-            let (above, below) = (y - half, y + half);
-            let cap =
-                if place.holds(end) { format!("M{cap:.1} {above}V{below}") } else { "".into() };
-            Some(format!("M{left:.1} {y}H{right:.1}{cap}"))
+            Some(format!("M{left:.1} {y}H{right:.1}{}", place.end(end, y, half.min(5.0))))
         };
         let both = [whisker(low, first, low), whisker(third, high, high)];
         path(svg, "whisker", &both.into_iter().flatten().collect::<String>());

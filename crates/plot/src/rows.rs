@@ -126,15 +126,18 @@ impl Place {
         if self.half < 5.0 { self.half * 0.7 } else { (self.half - 6.0).max(5.0) }
     }
 
-    /// A line from one value to another, and upright ends of it: what is cut has none.
+    /// A line from one value to another, and its ends.
     pub(crate) fn interval(&self, ends: (f64, f64), y: f64) -> Option<String> {
         let (from, until) = self.part(ends)?;
         let half = self.half_of_box().min(5.0);
-        let end = |value: f64, x: f64| {
-            let (above, below) = (y - half, y + half);
-            if self.holds(value) { format!("M{x:.1} {above}V{below}") } else { String::new() }
-        };
-        Some(format!("M{from:.1} {y}H{until:.1}{}{}", end(ends.0, from), end(ends.1, until)))
+        let both = self.end(ends.0, y, half) + &self.end(ends.1, y, half);
+        Some(format!("M{from:.1} {y}H{until:.1}{both}"))
+    }
+
+    /// The upright end of what ends at a value: what is cut has none.
+    pub(crate) fn end(&self, value: f64, y: f64, half: f64) -> String {
+        let (x, above, below) = (self.x(value), y - half, y + half);
+        if self.holds(value) { format!("M{x:.1} {above}V{below}") } else { String::new() }
     }
 
     /// A dot for each value: strokes of no length with round ends. Dots that would overlap go
