@@ -13,8 +13,8 @@ const GAP: f64 = 14.0;
 const NAMES_MOST: f64 = 230.0;
 
 /// Draws a sample of each line with its name, down the columns in the order of the lines, from
-/// `top` on over the `wide` of a picture; says how high that is. Lines without a name are left out, and
-/// all names where there are more than can be told apart.
+/// `top` on over the `wide` of a picture; says how high that is. Lines without a name are left
+/// out, and all names where there are more than can be told apart.
 pub(crate) fn legend(
     svg: &mut String,
     names: &[&str],

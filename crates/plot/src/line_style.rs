@@ -13,8 +13,9 @@ pub(crate) const DIFFERENT: usize = COLOURS * DASHES * FORMS * 2;
 /// The first of the marks that are open.
 const OPEN_FROM: usize = 4;
 
-/// The tags of the groups that lines with their marks are in, not closed. Of up to [`DIFFERENT`] lines no
-/// two have the same colour, dash and mark; those that the reader gives one colour differ in dashes.
+/// The tags of the groups that lines with their marks are in, not closed. Of up to [`DIFFERENT`]
+/// lines no two have the same colour, dash and mark; those that the reader gives one colour differ
+/// in dashes.
 pub(crate) fn groups<'n>(names: impl Iterator<Item = &'n str>, looks: &Looks) -> Vec<String> {
     let mut own: Vec<Colour> = Vec::new();
     let tag = |(index, name): (usize, &str)| {

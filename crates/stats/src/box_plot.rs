@@ -9,7 +9,7 @@ const REACH: f64 = 1.5;
 /// Quartiles, whiskers and outliers.
 #[derive(Debug, Clone, PartialEq)]
 pub struct BoxPlot {
-    /// The first quartile, the median and the third quartile, each by [`quantile`](crate::quantile).
+    /// The first quartile, the median and the third quartile by [`quantile`](crate::quantile).
     pub quartiles: (f64, f64, f64),
     /// The least and the greatest value that is no farther from the box than 1.5 times the box's
     /// length. Where no such value lies beyond the box, the whisker ends at the quartile.
@@ -42,9 +42,9 @@ impl BoxPlot {
 mod tests {
     use super::*;
 
-    /// Values, then `numpy.quantile(values, [0.25, 0.5, 0.75], method="linear")` of NumPy 2.4.6 (R's
-    /// type 7; `scipy.stats.mstats.mquantiles(values, alphap=1, betap=1)` of SciPy 1.17.1 agrees),
-    /// then `whislo`, `whishi` and `fliers` of `matplotlib.cbook.boxplot_stats(values)` of
+    /// Values, then `numpy.quantile(values, [0.25, 0.5, 0.75], method="linear")` of NumPy 2.4.6
+    /// (R's type 7; `scipy.stats.mstats.mquantiles(values, alphap=1, betap=1)` of SciPy 1.17.1
+    /// agrees), then `whislo`, `whishi` and `fliers` of `matplotlib.cbook.boxplot_stats(values)` of
     /// Matplotlib 3.11.2.
     type Row<'a> = (&'a [f64], [f64; 3], [f64; 2], &'a [f64]);
 

@@ -2,22 +2,30 @@
 
 use std::collections::BTreeSet;
 
-use tcplab_report::{MetricFigures, run_figures};
+use tcplab_report::{MetricFigure, MetricFigures, run_figures};
 use tcplab_results::{Case, Run};
 
-/// The figures of the report, then those of the key metrics; the other metrics by name.
+/// The figures of the report, then those that each metric has, and the metrics.
 pub(super) fn list_of_run(run: &Run) -> String {
     let figures = run_figures(run);
     let of_metrics = MetricFigures::of(run);
-    let (details, keys): (Vec<_>, Vec<_>) = of_metrics.list().iter().partition(|it| it.is_detail);
-    let own = figures.iter().map(|it| (it.name.as_str(), it.title.as_str()));
-    let keys = keys.iter().map(|it| (it.name.as_str(), it.title.as_str()));
-    let others = once_each(details.iter().filter_map(|it| Some(it.name.split_once('/')?.0)));
-    let others = match &others[..] {
-        [] => String::new(),
-        others => format!("boxes and bars, likewise: {}\n", others.join(", ")),
+    let parts = |it: &MetricFigure| {
+        let (metric, rest) = it.name.split_once('/')?;
+        let (_, shows) = it.title.split_once(": ")?;
+        Some((metric.to_owned(), format!("METRIC/{rest}"), shows.to_owned()))
     };
-    list(own.chain(keys)) + &others
+    let parts: Vec<_> = of_metrics.list().iter().filter_map(parts).collect();
+    let mut seen = BTreeSet::new();
+    let first = parts.iter().filter(|(_, name, _)| seen.insert(name));
+    let kinds: Vec<(&str, &str)> =
+        first.map(|(_, name, shows)| (name.as_str(), shows.as_str())).collect();
+    let own = figures.iter().map(|it| (it.name.as_str(), it.title.as_str()));
+    let metrics = once_each(parts.iter().map(|(metric, ..)| metric.as_str()));
+    let metrics = match &metrics[..] {
+        [] => String::new(),
+        metrics => format!("METRIC: {}\n", metrics.join(", ")),
+    };
+    list(own.chain(kinds)) + &metrics
 }
 
 /// A line for each name and title.

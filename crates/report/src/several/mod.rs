@@ -24,8 +24,8 @@ pub use relative::Relative;
 use shapes::{Shape, Shown};
 use trends::trends;
 
-/// A row for each of so many still makes a picture that programs can open: 16,046 pixels high, twice
-/// of which are in a PNG, where 32,767 fit. What bounds the memory is how many numbers they have
+/// A row for each of so many still makes a picture that programs can open: 16,046 pixels high,
+/// twice as many in a PNG, where 32,767 fit. What bounds the memory is how many numbers they have
 /// together: [`TooMany::Values`].
 pub const RUNS_MOST: usize = 4_000;
 
