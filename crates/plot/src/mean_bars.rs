@@ -51,12 +51,13 @@ pub(crate) fn mean_bars(
     (Drawn { svg, csv: csv(&[BAR, values, "low", "high"], numbers) }, outside)
 }
 
+// Pages have elements of the class `bar` that have a height of their own.
 fn draw(svg: &mut String, row: &BarRow, place: &Place, y: f64) {
     let half = place.half_of_box();
     if let Some((from, until)) = place.part((row.mean.min(0.0), row.mean.max(0.0))) {
         let (top, wide, tall) = (y - half, until - from, 2.0 * half);
         svg.push_str(&format!(
-            r#"<rect class="bar" x="{from:.1}" y="{top}" width="{wide:.1}" height="{tall}"/>"#
+            r#"<rect class="mean-bar" x="{from:.1}" y="{top}" width="{wide:.1}" height="{tall}"/>"#
         ));
     }
     if let Some(d) = row.interval.and_then(|ends| place.interval(ends, y)) {
@@ -98,7 +99,7 @@ mod tests {
         };
         let bars: Vec<(f64, f64)> = drawn
             .svg
-            .split(r#"<rect class="bar""#)
+            .split(r#"<rect class="mean-bar""#)
             .skip(1)
             .map(|bar| (number(bar, "x"), number(bar, "width")))
             .collect();
