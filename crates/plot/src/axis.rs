@@ -68,6 +68,11 @@ impl Axis {
         }
     }
 
+    /// Whether a value is between the ends, which belong to it.
+    pub(crate) fn holds(self, value: f64) -> bool {
+        (self.low..=self.high).contains(&value)
+    }
+
     /// From 0 at the low end to 1 at the high one.
     pub(crate) fn share(self, value: f64) -> f64 {
         if self.is_log {

@@ -67,7 +67,7 @@ pub(crate) fn ecdf(title: &str, values: &str, lines: &[EcdfLine], looks: &Looks)
             move |(rank, value): (usize, &f64)| [name.clone(), csv_number(*value), share(rank)];
         values.iter().enumerate().map(row).collect::<Vec<_>>()
     });
-    let outside = sorted.iter().flatten().filter(|it| !place.axis_holds(**it)).count();
+    let outside = sorted.iter().flatten().filter(|it| !place.axis.holds(**it)).count();
     (Drawn { svg, csv: csv(&["name", values, "share"], rows) }, outside)
 }
 
@@ -89,10 +89,6 @@ impl Place {
         let AxisLooks { from, until, .. } = looks.up;
         let shares = (from.unwrap_or(0.0) / 100.0, until.unwrap_or(100.0) / 100.0);
         Place { axis, shares, edges: Edges { left: LEFT, top, right: WIDTH - RIGHT, bottom } }
-    }
-
-    fn axis_holds(&self, value: f64) -> bool {
-        (self.axis.low..=self.axis.high).contains(&value)
     }
 
     fn x(&self, value: f64) -> f64 {
@@ -129,7 +125,7 @@ impl Place {
             let rank = (share * values.len() as f64).ceil().max(1.0) as usize - 1;
             let value = values[rank.min(values.len() - 1)];
             let is_shown = (self.shares.0..=self.shares.1).contains(&share);
-            if is_shown && self.axis_holds(value) {
+            if is_shown && self.axis.holds(value) {
                 svg.push_str(&marker(index, self.x(value), self.y(share)));
             }
         }

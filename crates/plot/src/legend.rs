@@ -2,7 +2,7 @@
 
 use crate::drawn::{path, text};
 use crate::letters::{fitted_apart, width};
-use crate::line_style::{groups, marker};
+use crate::line_style::{DIFFERENT, groups, marker};
 use crate::looks::Looks;
 
 /// Pixels.
@@ -13,13 +13,17 @@ const GAP: f64 = 14.0;
 const NAMES_MOST: f64 = 230.0;
 
 /// Draws a sample of each line with its name, down the columns in the order of the lines, from
-/// `top` on over the `wide` of a picture; says how high that is. Lines without a name are left out.
+/// `top` on over the `wide` of a picture; says how high that is. Lines without a name are left
+/// out, and all names where there are more than can be told apart.
 pub(crate) fn legend(
     svg: &mut String,
     names: &[&str],
     looks: &Looks,
     (top, wide): (f64, f64),
 ) -> f64 {
+    if names.len() > DIFFERENT {
+        return 0.0;
+    }
     let cut = fitted_apart(names.iter().copied(), NAMES_MOST);
     let widest = cut.iter().map(|name| width(name)).fold(0.0, f64::max);
     let column = SAMPLE + 6.0 + widest + GAP;

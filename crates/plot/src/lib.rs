@@ -1,7 +1,7 @@
 //! Graphs as SVG text: time-sequence, window, rate, lengths of segments, RTT, ladder,
 //! state diagram, strips, panes of these, packets as bytes, trends over a number that was varied,
-//! one metric against another, and what a path will do; of many trials heat maps, distributions and
-//! every trial as a dot.
+//! one metric against another, and what a path will do; of many trials heat maps, distributions,
+//! every trial as a dot, box plots and bars.
 //!
 //! Everything drawn is complete without scripts. Colours are CSS variables of [`STYLE`], so a
 //! page decides about dark mode and print; layers are `<path>`s with a class each, so a page can
@@ -9,6 +9,7 @@
 
 mod axis;
 mod bars;
+mod boxes;
 mod chart;
 mod clip;
 mod coverage;
@@ -23,6 +24,7 @@ mod legend;
 mod letters;
 mod line_style;
 mod looks;
+mod mean_bars;
 mod overlay;
 mod packet_bytes;
 mod pane;
@@ -35,6 +37,7 @@ mod plane;
 mod points;
 mod pyramid;
 mod round_trips;
+mod rows;
 mod scale;
 mod segment_layers;
 mod segment_lengths;
@@ -52,6 +55,7 @@ mod view;
 pub mod xpl;
 
 pub use bars::{Bar, Bars, bars};
+pub use boxes::{BoxRow, BoxShape};
 pub use chart::{Chart, chart};
 pub use dots::{Dots, dots};
 pub use drawn::{Drawn, csv, csv_number, csv_rows};
@@ -60,6 +64,7 @@ pub use forest::{ForestRow, forest};
 pub use heat::{Heat, heat};
 pub use ladder::{LadderScene, ladder, ladder_svg};
 pub use looks::{AxisLooks, COLOURS, Colour, ColourError, Looks};
+pub use mean_bars::BarRow;
 pub use overlay::{OverlaidFlow, overlay};
 pub use packet_bytes::packets_svg;
 pub use pane::{Pane, pane};

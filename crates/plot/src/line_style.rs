@@ -8,11 +8,14 @@ pub(crate) const COLOURS: usize = 7;
 const DASHES: usize = 6;
 /// Forms of marks, each filled or open.
 const FORMS: usize = 4;
+/// So many lines differ: each form of a mark is filled or open with each dash of each colour.
+pub(crate) const DIFFERENT: usize = COLOURS * DASHES * FORMS * 2;
 /// The first of the marks that are open.
 const OPEN_FROM: usize = 4;
 
-/// The tags of the groups that lines with their marks are in, not closed. Of up to 336 lines no two
-/// have the same colour, dash and mark; those that the reader gives one colour differ in dashes.
+/// The tags of the groups that lines with their marks are in, not closed. Of up to [`DIFFERENT`]
+/// lines no two have the same colour, dash and mark; those that the reader gives one colour differ
+/// in dashes.
 pub(crate) fn groups<'n>(names: impl Iterator<Item = &'n str>, looks: &Looks) -> Vec<String> {
     let mut own: Vec<Colour> = Vec::new();
     let tag = |(index, name): (usize, &str)| {
@@ -65,9 +68,10 @@ mod tests {
 
     #[test]
     fn no_two_of_many_lines_look_alike() {
-        let all: BTreeSet<String> =
-            (0..336).map(|it| group(it / COLOURS, it, None) + &marker(it, 0.0, 0.0)).collect();
-        assert_eq!(all.len(), 336);
+        let all: BTreeSet<String> = (0..DIFFERENT)
+            .map(|it| group(it / COLOURS, it, None) + &marker(it, 0.0, 0.0))
+            .collect();
+        assert_eq!((all.len(), DIFFERENT), (336, 336));
     }
 
     #[test]

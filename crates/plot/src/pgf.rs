@@ -1,8 +1,12 @@
 //! Figures for LaTeX: a `tikzpicture` with the axes of pgfplots, from the numbers of a figure.
 
+use std::collections::BTreeMap;
+
 use tcplab_units::visible_line;
 
+use crate::boxes::{PART, PARTS};
 use crate::drawn::csv_rows;
+use crate::mean_bars::BAR;
 
 /// More labels overlap.
 const LABELS_MAX: usize = 40;
@@ -14,8 +18,8 @@ struct Column {
 }
 
 /// The text of a `tikzpicture` that draws a figure's table (see [`csv`](crate::csv)): a line for
-/// each text in its first column, or the values of each such text in a row. None if the table has
-/// no numbers to draw so.
+/// each text in its first column, or the values of each such text in a row, as marks, boxes or
+/// bars. None if the table has no numbers to draw so.
 pub fn pgf(title: &str, table: &str) -> Option<String> {
     let columns = columns(table);
     let first = columns.first()?;
@@ -29,9 +33,14 @@ pub fn pgf(title: &str, table: &str) -> Option<String> {
     let bound = |name: &str| columns.iter().find(|it| it.name == name && it.is_numeric());
     let interval = bound("low").zip(bound("high"));
     let drawn = match (&values[..], over_texts) {
+        ([values], Some(part)) if first.name == "name" && part.name == PART => {
+            boxes(first, part, values)
+        }
+        ([values], None) if first.name == BAR => bars(first, values, interval?),
         ([over, values, ..], None) => lines(first, (&over.name, &over.numbers()), values, interval),
         ([values, ..], Some(over)) => {
             let (labels, places) = over.ranked();
+            let places: Vec<Option<f64>> = places.iter().map(|it| Some(*it as f64)).collect();
             let ticks = ticks("x", &labels);
             let text = lines(first, (&over.name, &places), values, interval);
             text.replacen("\\begin{axis}[\n", &format!("\\begin{{axis}}[\n{ticks}"), 1)
@@ -40,8 +49,9 @@ pub fn pgf(title: &str, table: &str) -> Option<String> {
         _ => return None,
     };
     let title = escape(title);
+    let library = if drawn.contains("boxplot") { " \\usepgfplotslibrary{statistics}" } else { "" };
     Some(format!(
-        "% \\usepackage{{pgfplots}} \\pgfplotsset{{compat=1.18}}\n\\begin{{tikzpicture}}\n\
+        "% \\usepackage{{pgfplots}}{library} \\pgfplotsset{{compat=1.18}}\n\\begin{{tikzpicture}}\n\
          {}\\end{{tikzpicture}}\n",
         drawn.replacen("\\begin{axis}[\n", &format!("\\begin{{axis}}[\n  title={{{title}}},\n"), 1)
     ))
@@ -62,18 +72,18 @@ fn lines(
     let (series, which) = names.ranked();
     let numbers = values.numbers();
     let ends = interval.map(|(low, high)| (low.numbers(), high.numbers()));
-    for (index, name) in series.iter().enumerate() {
+    let mut rows_of = vec![Vec::new(); series.len()];
+    for (row, place) in which.iter().enumerate() {
+        rows_of[*place].push(row);
+    }
+    for (name, rows) in series.iter().zip(rows_of) {
         let options =
             if ends.is_some() { "+[error bars/.cd, y dir=both, y explicit]" } else { "+" };
         let head = if ends.is_some() { "[x=x, y=y, y error plus=p, y error minus=m]" } else { "" };
         text += &format!("\\addplot{options} table{head} {{\n");
         text += if ends.is_some() { "x y p m\n" } else { "x y\n" };
-        for row in 0..names.cells.len() {
-            let (true, Some(x), Some(y)) =
-                (which[row] == Some(index as f64), places[row], numbers[row])
-            else {
-                continue;
-            };
+        for row in rows {
+            let (Some(x), Some(y)) = (places[row], numbers[row]) else { continue };
             text += &format!("{x} {y}");
             if let Some((low, high)) = &ends {
                 let (plus, minus) = (high[row].map(|it| it - y), low[row].map(|it| y - it));
@@ -96,9 +106,63 @@ fn rows(names: &Column, values: &Column) -> String {
         escape(&values.name)
     );
     for (place, value) in places.iter().zip(values.numbers()) {
-        if let (Some(place), Some(value)) = (place, value) {
+        if let Some(value) = value {
             text += &format!("{value} {place}\n");
         }
+    }
+    text + "};\n\\end{axis}\n"
+}
+
+/// A box for each text in the first column, with its outliers; a row without a box has marks.
+fn boxes(names: &Column, part: &Column, values: &Column) -> String {
+    const KEYS: [&str; 5] =
+        ["lower whisker", "lower quartile", "median", "upper quartile", "upper whisker"];
+    let (labels, places) = names.ranked();
+    let mut rows = vec![(Vec::new(), Vec::new()); labels.len()];
+    for ((place, part), value) in places.iter().zip(&part.cells).zip(values.numbers()) {
+        let Some(value) = value else { continue };
+        let (parts, dots) = &mut rows[*place];
+        match PARTS.iter().position(|it| it == part) {
+            Some(index) => parts.push(format!("{}={value}", KEYS[index])),
+            None => dots.push(value),
+        }
+    }
+    let mut text = format!(
+        "\\begin{{axis}}[\n  boxplot/draw direction=x,\n{}  y dir=reverse,\n  xlabel={{{}}},\n]\n",
+        ticks("y", &labels),
+        escape(&values.name)
+    );
+    for (place, (parts, dots)) in rows.iter().enumerate() {
+        if parts.is_empty() {
+            let dots: Vec<String> = dots.iter().map(|it| format!("({it},{place})")).collect();
+            text += "\\addplot[only marks, mark=*] coordinates {";
+            text += &format!("{}}};\n", dots.join(" "));
+            continue;
+        }
+        let (parts, dots) = (parts.join(", "), dots.iter().map(|it| format!("{it}\\\\ ")));
+        text +=
+            &format!("\\addplot[mark=*, boxplot prepared={{{parts}, draw position={place}}}]\n");
+        text +=
+            &format!("  table[row sep=\\\\, y index=0] {{x\\\\ {}}};\n", dots.collect::<String>());
+    }
+    text + "\\end{axis}\n"
+}
+
+/// A bar for each text in the first column, with its interval.
+fn bars(names: &Column, values: &Column, (low, high): (&Column, &Column)) -> String {
+    let (labels, places) = names.ranked();
+    let mut text = format!(
+        "\\begin{{axis}}[\n  xbar,\n{}  y dir=reverse,\n  xlabel={{{}}},\n]\n\\addplot+[error \
+         bars/.cd, x dir=both, x explicit] table[x=x, y=y, x error plus=p, x error minus=m] {{\n\
+         x y p m\n",
+        ticks("y", &labels),
+        escape(&values.name)
+    );
+    let (values, low, high) = (values.numbers(), low.numbers(), high.numbers());
+    for (row, place) in places.iter().enumerate() {
+        let Some(value) = values[row] else { continue };
+        let (plus, minus) = (high[row].map(|it| it - value), low[row].map(|it| value - it));
+        text += &format!("{value} {place} {} {}\n", plus.unwrap_or(0.0), minus.unwrap_or(0.0));
     }
     text + "};\n\\end{axis}\n"
 }
@@ -128,17 +192,17 @@ impl Column {
     }
 
     /// The texts in the order in which they come, and the place of each cell's among them.
-    fn ranked(&self) -> (Vec<String>, Vec<Option<f64>>) {
+    fn ranked(&self) -> (Vec<String>, Vec<usize>) {
         let mut labels: Vec<String> = Vec::new();
-        let place = |cell: &String| {
-            let known = labels.iter().position(|label| label == cell);
-            let place = known.unwrap_or(labels.len());
-            if known.is_none() {
+        let mut known: BTreeMap<&str, usize> = BTreeMap::new();
+        let mut places = Vec::with_capacity(self.cells.len());
+        for cell in &self.cells {
+            let place = *known.entry(cell).or_insert(labels.len());
+            if place == labels.len() {
                 labels.push(cell.clone());
             }
-            Some(place as f64)
-        };
-        let places = self.cells.iter().map(place).collect();
+            places.push(place);
+        }
         (labels, places)
     }
 }
@@ -187,6 +251,19 @@ mod tests {
     #[test]
     fn levels_in_words_are_ticks() {
         insta::assert_snapshot!(pgf("Means", "line,queue,ms\nx,codel,1\nx,pie,2\n").unwrap());
+    }
+
+    #[test]
+    fn boxes_and_bars_are_those_of_pgfplots() {
+        let parts = ["1", "2", "3", "5", "9"].into_iter().zip(PARTS);
+        let parts: Vec<String> = parts.map(|(value, part)| format!("a,{part},{value}")).collect();
+        let table = format!(
+            "name,{PART},ms\n{}\na,outlier,11\na,outlier,12\nfew,value,4\nfew,value,6\n",
+            parts.join("\n")
+        );
+        let boxes = pgf("Boxes", &table).unwrap();
+        let bars = pgf("Bars", "bar,ms,low,high\na_b,4,3,5.5\nc,6,,\n").unwrap();
+        insta::assert_snapshot!(format!("{boxes}{bars}"));
     }
 
     #[test]

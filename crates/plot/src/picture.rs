@@ -1,8 +1,12 @@
 //! Pictures that can be drawn anew: of other ranges and scales, with other labels and colours.
 
+use crate::boxes::{BoxRow, boxes};
 use crate::drawn::Drawn;
 use crate::ecdf::{EcdfLine, ecdf};
+use crate::line_style::DIFFERENT;
 use crate::looks::Looks;
+use crate::mean_bars::{BarRow, mean_bars};
+use crate::rows::are_named;
 use crate::spread::{SpreadRow, spread};
 use crate::trend::{Trend, TrendLine, TrendScale, trend, trend_csv};
 
@@ -37,6 +41,10 @@ pub enum Content {
     Ecdf(Vec<EcdfLine>),
     /// Every trial a dot, in rows.
     Spread(Vec<SpreadRow>),
+    /// Box plots, in rows.
+    Boxes(Vec<BoxRow>),
+    /// Means as bars from zero, in rows.
+    Bars(Vec<BarRow>),
     /// Means in rows, with their intervals; `numbers` is the table.
     Means {
         /// Without values: a middle, and its interval.
@@ -51,6 +59,8 @@ pub enum Content {
 pub enum AxisKind<'a> {
     /// What was measured; the unit follows the last comma.
     Values(&'a str),
+    /// The same, from zero on: it is never logarithmic.
+    FromZero(&'a str),
     /// What was varied: numbers, as they are written.
     Levels(&'a [(f64, String)]),
     /// Shares, in percent.
@@ -73,6 +83,8 @@ impl Picture {
             }
             Content::Ecdf(lines) => ecdf(title, values, lines, looks),
             Content::Spread(rows) => spread(title, values, rows, looks),
+            Content::Boxes(rows) => boxes(title, values, rows, looks),
+            Content::Bars(rows) => mean_bars(title, values, rows, looks),
             Content::Means { rows, numbers } => {
                 let (drawn, outside) = spread(title, values, rows, looks);
                 (Drawn { csv: numbers.clone(), ..drawn }, outside)
@@ -87,7 +99,10 @@ impl Picture {
             Content::Trend { levels, is_numeric: true, .. } => [AxisKind::Levels(levels), values],
             Content::Trend { .. } => [AxisKind::Names, values],
             Content::Ecdf(_) => [values, AxisKind::Shares],
-            Content::Spread(_) | Content::Means { .. } => [values, AxisKind::Names],
+            Content::Spread(_) | Content::Boxes(_) | Content::Means { .. } => {
+                [values, AxisKind::Names]
+            }
+            Content::Bars(_) => [AxisKind::FromZero(&self.values), AxisKind::Names],
         }
     }
 
@@ -96,6 +111,8 @@ impl Picture {
         match &self.content {
             Content::Trend { lines, .. } => lines.iter().map(|line| line.name.as_str()).collect(),
             Content::Ecdf(lines) => lines.iter().map(|(name, _)| name.as_str()).collect(),
+            Content::Boxes(rows) => rows.iter().map(|row| row.name.as_str()).collect(),
+            Content::Bars(rows) => rows.iter().map(|row| row.name.as_str()).collect(),
             Content::Spread(rows) | Content::Means { rows, .. } => {
                 rows.iter().map(|row| row.name.as_str()).collect()
             }
@@ -105,5 +122,12 @@ impl Picture {
     /// Whether its names are told apart by colours, dashes and marks, and not by places.
     pub fn has_lines(&self) -> bool {
         matches!(self.content, Content::Trend { .. } | Content::Ecdf(_))
+    }
+
+    /// Whether its names are left out, as there are too many: of rows that have no room for them,
+    /// or of lines that do not all differ.
+    pub fn is_unnamed(&self) -> bool {
+        let count = self.names().len();
+        if self.has_lines() { count > DIFFERENT } else { !are_named(count) }
     }
 }

@@ -1,6 +1,7 @@
 //! What a run or a trace says, for people: one self-contained HTML page, and tables for the
 //! terminal.
 
+mod by_level;
 mod check;
 mod claims_junit;
 mod coloured;
@@ -23,6 +24,7 @@ mod trace_page;
 mod trial;
 mod unscaled_svg;
 
+pub use by_level::{MetricFigure, MetricFigures};
 pub use check::check_table;
 pub use claims_junit::claims_junit;
 pub use coloured::coloured;

@@ -2,12 +2,13 @@
 
 use std::str::FromStr;
 
-use tcplab_plot::{AxisKind, AxisLooks, Colour, Looks, titled};
+use tcplab_plot::{AxisKind, AxisLooks, Colour, Content, Looks, Picture, titled};
 use tcplab_scenario::as_numbers;
-use tcplab_units::rounded::counted;
+use tcplab_units::rounded::{counted, grouped};
 use thiserror::Error;
 
 use crate::figures::RunFigure;
+use crate::summary::boxes::BOXED_LEAST;
 
 /// Further ends of axes cannot be written beside them.
 const FARTHEST: f64 = 1e15;
@@ -72,6 +73,9 @@ pub enum LooksError {
     /// Zero or less on a logarithmic axis.
     #[error("a logarithmic axis has no place for 0 or less: begin the {0} range above it")]
     NotPositive(char),
+    /// Bars show means by their length, from zero on.
+    #[error("bars begin at zero, which {0}")]
+    FromZero(&'static str),
     /// The axis has no numbers.
     #[error("the {0} axis of this figure has no {1}")]
     Names(char, &'static str),
@@ -126,18 +130,7 @@ impl FigureLooks {
             let looks = Looks { across, up, colours: self.colours.clone() };
             let (drawn, outside) = picture.drawn(&looks);
             (figure.svg, figure.csv) = (drawn.svg, Some(drawn.csv));
-            if outside > 0 {
-                let lie = if outside == 1 { "lies" } else { "lie" };
-                let values = counted(outside, "value", "values");
-                notes.push(format!("{values} {lie} outside and {} not drawn", is_or_are(outside)));
-            }
-            let lines = picture.names().len();
-            if picture.has_lines() && lines > COLOURED {
-                notes.push(format!(
-                    "{lines} lines: each has a colour, dash and mark of its own; in an SVG file, a \
-                     line under the pointer says its name"
-                ));
-            }
+            notes.extend(notes_on(&picture, outside));
             figure.picture = Some(picture);
         } else if self.x != AxisWish::default()
             || self.y != AxisWish::default()
@@ -169,6 +162,40 @@ impl FigureLooks {
     }
 }
 
+/// What of a picture is not seen in it; `outside`: how many values lie outside.
+fn notes_on(picture: &Picture, outside: usize) -> Vec<String> {
+    let mut notes = Vec::new();
+    if outside > 0 {
+        let lie = if outside == 1 { "lies" } else { "lie" };
+        let values = counted(outside, "value", "values");
+        notes.push(format!("{values} {lie} outside and {} not drawn", is_or_are(outside)));
+    }
+    if let Content::Boxes(rows) = &picture.content {
+        let few = rows.iter().filter(|row| row.shape.is_none()).count();
+        if few > 0 {
+            let (rows, have) = (counted(few, "row", "rows"), if few == 1 { "has" } else { "have" });
+            notes.push(format!(
+                "{rows} of fewer than {BOXED_LEAST} values {have} no box: each value is a dot"
+            ));
+        }
+    }
+    let count = grouped(picture.names().len() as u64);
+    let pointer = "in an SVG file, a line under the pointer says its name";
+    match (picture.has_lines(), picture.is_unnamed()) {
+        (true, true) => notes.push(format!(
+            "{count} lines are too many for names: some look alike; {pointer}, and the table has all"
+        )),
+        (true, false) if picture.names().len() > COLOURED => notes
+            .push(format!("{count} lines: each has a colour, dash and mark of its own; {pointer}")),
+        (false, true) => notes.push(format!(
+            "{count} rows are too many for names beside them; {}, and the table has all",
+            pointer.replace("a line", "a row")
+        )),
+        _ => {}
+    }
+    notes
+}
+
 fn is_or_are(count: usize) -> &'static str {
     if count == 1 { "is" } else { "are" }
 }
@@ -182,6 +209,9 @@ impl AxisWish {
             AxisKind::Names if is_log.is_some() => return Err(LooksError::Names(axis, "scale")),
             AxisKind::Shares if *is_log == Some(true) => {
                 return Err(LooksError::Names(axis, "logarithmic scale"));
+            }
+            AxisKind::FromZero(_) if *is_log == Some(true) => {
+                return Err(LooksError::FromZero("has no place on a logarithmic axis"));
             }
             AxisKind::Names if axis == 'y' && label.is_some() => {
                 return Err(LooksError::Names(axis, "label"));
@@ -197,6 +227,10 @@ impl AxisWish {
         if from.zip(until).is_some_and(|(from, until)| from >= until) {
             return Err(LooksError::Empty(axis));
         }
+        let leaves_out_zero = from.is_some_and(|it| it > 0.0) || until.is_some_and(|it| it < 0.0);
+        if matches!(kind, AxisKind::FromZero(_)) && leaves_out_zero {
+            return Err(LooksError::FromZero("is not in the range"));
+        }
         let least = if *is_log == Some(true) { NEAREST } else { f64::NEG_INFINITY };
         if [from, until].into_iter().flatten().any(|end| end < least) {
             return Err(LooksError::NotPositive(axis));
@@ -208,7 +242,7 @@ impl AxisWish {
 /// A place on an axis, in its numbers.
 fn place(text: &str, axis: char, kind: AxisKind<'_>) -> Result<f64, LooksError> {
     let (found, of) = match kind {
-        AxisKind::Values(name) => {
+        AxisKind::Values(name) | AxisKind::FromZero(name) => {
             let unit = name.rsplit_once(", ").map_or("", |(_, unit)| unit);
             (value(text, unit), name.to_owned())
         }
@@ -301,6 +335,13 @@ mod tests {
         assert_eq!(found(wish("0..5", log), values), Err(LooksError::NotPositive('y')));
         let names = LooksError::Names('y', "numbers");
         assert_eq!(found(wish("0..5", None), AxisKind::Names), Err(names));
+        let mean = AxisKind::FromZero("goodput, Mbit/s");
+        let zero = |why| Err(LooksError::FromZero(why));
+        let whole = AxisWish { is_log: log, ..AxisWish::default() };
+        assert_eq!(found(whole, mean), zero("has no place on a logarithmic axis"));
+        assert_eq!(found(wish("2..5", None), mean), zero("is not in the range"));
+        assert_eq!(found(wish("..-2", None), mean), zero("is not in the range"));
+        assert_eq!(found(wish("0..5", None), mean), Ok((Some(0.0), Some(5.0))));
         let shares = wish("0..5", log).looks('y', AxisKind::Shares);
         assert_eq!(shares, Err(LooksError::Names('y', "logarithmic scale")));
     }

@@ -7,6 +7,7 @@
 mod binomial;
 mod blocks;
 mod bootstrap;
+mod box_plot;
 mod detect;
 mod factorial;
 mod holm;
@@ -26,6 +27,7 @@ mod trend;
 pub use binomial::binomial_range;
 pub use blocks::marginal_means;
 pub use bootstrap::{Bootstrap, Resampling};
+pub use box_plot::BoxPlot;
 pub use detect::{Design, Observed, POWER, trials_needed};
 pub use factorial::{Observation, VarianceShares, variance_shares};
 pub use holm::holm;

@@ -116,7 +116,7 @@ pub(crate) fn quantile_of_sorted(sorted: &[f64], p: f64) -> Option<f64> {
     Some(low + (high - low) * (position - below))
 }
 
-fn sorted(values: &[f64]) -> Vec<f64> {
+pub(crate) fn sorted(values: &[f64]) -> Vec<f64> {
     assert_finite(values);
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);

@@ -68,7 +68,7 @@ export const runs = async (place) => {
         onchange: () => {
           chosen = chosen.includes(it.run) ? chosen.filter((other) => other !== it.run) : [...chosen, it.run].slice(-MOST_RUNS);
           compareButton.disabled = chosen.length !== 2;
-          drawButton.disabled = chosen.length < 2;
+          drawButton.disabled = chosen.length < 1;
           draw();
         },
       }), " choose"));

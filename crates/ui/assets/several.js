@@ -1,11 +1,11 @@
 // @ts-check
-// Several runs in one figure.
+// Several runs in one figure, and the figures of one.
 
 import { address, post } from "./api.js";
 import { command, el, picture, show } from "./dom.js";
 
 /** The server refuses more. */
-export const MOST_RUNS = 200;
+export const MOST_RUNS = 4000;
 
 /** The colours that fit light and dark pages; any other is written as `#rrggbb`. */
 const COLOURS = ["blue", "orange", "green", "pink", "ochre", "purple", "black", "grey"];
@@ -125,13 +125,13 @@ export const several = async (place, query) => {
       if (own === turn) alert.textContent = /** @type {Error} */ (error).message;
     }
   };
-  show(place, el("header", {}, el("h1", {}, `Figures of ${runs.length} runs`)),
+  show(place, el("header", {}, el("h1", {}, runs.length === 1 ? `Figures of ${first.labels[0] || runs[0]}` : `Figures of ${runs.length} runs`)),
     first.figures.length > 0
-      ? el("div", { class: "actions" }, el("label", {}, "Figure ", choice), el("label", {}, "Values ", reference))
-      : el("p", { class: "lead" }, "These runs have no figure in common: no two of them measured the same."),
+      ? el("div", { class: "actions" }, el("label", {}, "Figure ", choice), runs.length > 1 && el("label", {}, "Values ", reference))
+      : el("p", { class: "lead" }, runs.length > 1 ? "These runs have no figure in common: no two of them measured the same." : "This run has no figures."),
     first.figures.length > 0 && looksForm(looks, () => draw()),
     alert, drawn,
-    el("section", {}, el("h2", {}, "Labels and colours"), el("datalist", { id: "colours" }, ...COLOURS.map((value) => el("option", { value }))),
+    runs.length > 1 && el("section", {}, el("h2", {}, "Labels and colours"), el("datalist", { id: "colours" }, ...COLOURS.map((value) => el("option", { value }))),
       el("p", { class: "meta" }, "A colour is a name or #rrggbb; without one, each run has its own."),
       el("ul", { class: "labels" }, ...runs.map((run, at) => el("li", {},
         names[at], " ", hues[at], " ", el("a", { href: `#${address("/run", { run })}` }, run))))));

@@ -107,6 +107,13 @@ test("a question on the first page is answered", async () => {
   await page.locator(".several svg text").filter({ hasText: "<mine>" }).first().waitFor();
   await page.getByRole("combobox", { name: "Figure" }).selectOption("goodput/ecdf");
   await page.locator(".several svg.ecdf").waitFor();
+  // Bars are as high as they are drawn, whatever else of the page is called a bar.
+  await page.getByRole("combobox", { name: "Figure" }).selectOption("goodput/bars");
+  const bar = page.locator(".several svg.mean-bars rect").first();
+  await bar.waitFor();
+  assert.equal(await bar.evaluate((it) => getComputedStyle(it).height), `${await bar.getAttribute("height")}px`);
+  await page.getByRole("combobox", { name: "Figure" }).selectOption("goodput/ecdf");
+  await page.locator(".several svg.ecdf").waitFor();
   // Relative to the first, a part of it, in a colour of one's own, under a title.
   await page.getByRole("combobox", { name: "Values" }).selectOption("times that of <mine>");
   await page.locator(".several svg text").filter({ hasText: "times that of <mine>" }).first().waitFor();

@@ -40,7 +40,7 @@ Examples:
 #[derive(Debug, Args)]
 #[command(after_help = FIGURE_EXAMPLES)]
 pub(crate) struct FigureArguments {
-    /// The run directory, or a scenario's name for its newest run; several (200 at most) for
+    /// The run directory, or a scenario's name for its newest run; several (4,000 at most) for
     /// figures with all of them, then also results of runs (*.json, as `tcplab run --json=FILE`
     /// writes them)
     #[arg(required = true, value_name = "RUN")]

@@ -130,10 +130,11 @@ pub(crate) enum Command {
     /// Without --figure: list the figures that show all trials, and the trials, whose graphs,
     /// ladder diagrams and state diagram are listed by `--figure CASE/NUMBER`. Of several runs:
     /// the figures that at least two of them have in common, each with all runs, told apart by
-    /// their labels. The file's ending says the format: SVG, or CSV and JSON for the numbers in
-    /// the figure, which --table prints. PNG and PDF are made of the SVG by `rsvg-convert`
-    /// (Debian: librsvg2-bin) or `inkscape`, where one is installed. `tcplab export RUN` writes
-    /// the tables of the run.
+    /// their labels. Of each metric there are box plots (METRIC/boxes) and bars of means
+    /// (METRIC/bars), of one run also by the levels of a factor. The file's ending says the
+    /// format: SVG, or CSV and JSON for the numbers in the figure, which --table prints. PNG and
+    /// PDF are made of the SVG by `rsvg-convert` (Debian: librsvg2-bin) or `inkscape`, where one is
+    /// installed. `tcplab export RUN` writes the tables of the run.
     Plot(FigureArguments),
     /// List runs with their sizes, and remove captures or whole runs
     ///

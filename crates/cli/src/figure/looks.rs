@@ -20,6 +20,9 @@ pub(super) fn refused(error: &LooksError) -> Error {
     let remedy = match error {
         LooksError::Fixed(_) => "leave out the options of axes and colours",
         LooksError::NoLine { .. } => "`--color NAME=COLOR` with a name that it shows",
+        LooksError::FromZero(_) => {
+            "a range that has 0 in it and no log scale, or the figure `…/boxes` in place of `…/bars`"
+        }
         LooksError::Names(..) => "leave the option out, or choose another figure",
         LooksError::Long => "a shorter text",
         LooksError::Range(_)

@@ -1,5 +1,6 @@
 //! `tcplab plot`.
 
+mod listing;
 mod looks;
 mod several;
 mod writing;
@@ -8,13 +9,14 @@ use std::process::ExitCode;
 
 use anyhow::{Context, Result, bail};
 use tcplab_lab::{RunDirectory, load_trial, read_run};
-use tcplab_report::{RunFigure, run_figures, trial_figures};
+use tcplab_report::{MetricFigures, RunFigure, run_figures, trial_figures};
 use tcplab_results::{Case, Run, Trial};
 use tcplab_scenario::nearest;
 
 use crate::arguments::FigureArguments;
 use crate::output::answer;
 use crate::remedied::Remedied;
+use listing::{list, list_of_run, trials};
 use looks::{looks, refused, tell};
 use writing::write;
 
@@ -38,10 +40,10 @@ pub(crate) fn plot(arguments: &FigureArguments) -> Result<ExitCode> {
     let directory = RunDirectory::open(&RunDirectory::named(place, &arguments.runs))?;
     let run = read_run(directory.path())?;
     let Some(name) = &arguments.figure else {
-        answer(&format!("{}{}", list(&run_figures(&run)), trials(&run)))?;
+        answer(&(list_of_run(&run) + &trials(&run)))?;
         return Ok(ExitCode::SUCCESS);
     };
-    let (mut figures, is_all) = match trial_of(&run, name) {
+    let (mut figures, is_all): (Vec<RunFigure>, bool) = match trial_of(&run, name) {
         Some((case, trial, is_all)) => {
             let whole = directory.whole(trial)?;
             let data = load_trial(&directory, trial)
@@ -51,11 +53,15 @@ pub(crate) fn plot(arguments: &FigureArguments) -> Result<ExitCode> {
         None => (run_figures(&run), false),
     };
     if is_all {
-        answer(&list(&figures))?;
+        answer(&list(figures.iter().map(|it| (it.name.as_str(), it.title.as_str()))))?;
         return Ok(ExitCode::SUCCESS);
     }
+    let of_metrics = MetricFigures::of(&run);
+    let asked = of_metrics.list().iter().find(|it| it.name == *name);
+    figures.extend(asked.map(|it| of_metrics.draw(it)));
     let Some(at) = figures.iter().position(|it| it.name == *name) else {
-        let near = nearest(name, figures.iter().map(|it| it.name.as_str()));
+        let names = of_metrics.list().iter().map(|it| it.name.as_str());
+        let near = nearest(name, figures.iter().map(|it| it.name.as_str()).chain(names));
         let near = near.map(|near| format!("did you mean `{near}`? ")).unwrap_or_default();
         bail!("no figure `{name}`: {near}`tcplab plot RUN` lists them");
     };
@@ -76,32 +82,4 @@ fn trial_of<'r>(run: &'r Run, name: &str) -> Option<(&'r Case, &'r Trial, bool)>
         let trial = case.trials.iter().find(|trial| trial.number == number)?;
         Some((case, trial, figure.is_empty()))
     })
-}
-
-fn list(figures: &[RunFigure]) -> String {
-    let widest = figures.iter().map(|it| it.name.chars().count()).max().unwrap_or(0);
-    figures
-        .iter()
-        .map(|it| format!("{:widest$}  {}", it.name, it.title).trim_end().to_owned() + "\n")
-        .collect()
-}
-
-/// One line for each case.
-fn trials(run: &Run) -> String {
-    let line = |case: &Case| {
-        let name = &case.name;
-        let mut drawn = case.trials.iter().filter(|trial| trial.has_packets);
-        let Some(first) = drawn.next() else {
-            let first = case.trials.first()?.number;
-            let why = "no figures of trials: their packets were removed or not kept";
-            return Some(format!("{name}/{first}/…  {why}\n"));
-        };
-        let (first, last) = (first.number, drawn.next_back().unwrap_or(first).number);
-        Some(if first == last {
-            format!("{name}/{first}/…  figures of the trial\n")
-        } else {
-            format!("{name}/{first}/… to {name}/{last}/…  figures of each trial\n")
-        })
-    };
-    run.cases.iter().filter_map(line).collect()
 }

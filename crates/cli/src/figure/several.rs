@@ -1,6 +1,5 @@
 //! `tcplab plot` of several runs.
 
-use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;
@@ -12,8 +11,10 @@ use tcplab_report::{
 };
 use tcplab_results::Run;
 use tcplab_scenario::nearest;
+use tcplab_units::rounded::grouped;
 use tcplab_units::visible_line;
 
+use super::listing::once_each;
 use super::looks::{looks, refused, tell};
 use super::writing::write;
 use crate::arguments::FigureArguments;
@@ -94,8 +95,8 @@ fn colours(labels: &[String], asked: &[(String, Colour)]) -> Result<Vec<(String,
 fn places(arguments: &FigureArguments) -> Result<Vec<PathBuf>> {
     if arguments.run.len() > RUNS_MOST {
         return Err(Remedied::error(
-            format!("{} runs are too many for one figure", arguments.run.len()),
-            format!("name at most {RUNS_MOST} runs"),
+            format!("{} runs are too many for one figure", grouped(arguments.run.len() as u64)),
+            format!("name at most {} runs", grouped(RUNS_MOST as u64)),
         ));
     }
     let named = |place: &PathBuf| RunDirectory::named(place, &arguments.runs);
@@ -167,11 +168,6 @@ fn list(figures: &[CommonFigure]) -> String {
         }
     }
     text
-}
-
-fn once_each<'f>(all: impl Iterator<Item = &'f str>) -> Vec<&'f str> {
-    let mut seen = BTreeSet::new();
-    all.filter(|it| seen.insert(*it)).collect()
 }
 
 /// The runs with nothing in the figure.

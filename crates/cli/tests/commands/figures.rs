@@ -261,6 +261,24 @@ fn figures_of_several_runs_show_all_of_them() {
     let pgf = home.text("ecdf.pgf");
     assert!(pgf.contains("before: 1ms") && pgf.contains("<i>\\&: 2ms"), "{pgf}");
 
+    let boxes = home.answer(&format!("{all}/boxes --table=csv"));
+    assert_eq!(boxes.lines().filter(|line| line.starts_with("before: 1ms,value,")).count(), 3);
+    let log = format!("{all}/bars --x-scale log");
+    let reason = "bars begin at zero, which has no place on a logarithmic axis try: a range that";
+    home.refuses(&[(&log, reason)]);
+    home.answer(&format!("{all}/bars -o bars.pgf"));
+    assert!(home.text("bars.pgf").contains("xbar,"));
+
+    // Of one run likewise.
+    let list = home.answer(&format!("plot {a}"));
+    for name in ["METRIC/boxes", "METRIC/bars"] {
+        assert!(list.lines().any(|line| line.starts_with(&format!("{name} "))), "{list}");
+    }
+    assert!(list.contains("\nMETRIC: transfer_time, goodput, "), "{list}");
+    let bars = home.answer(&format!("plot {a} --figure goodput/bars --table=csv"));
+    assert!(bars.starts_with("bar,\"goodput, Mbit/s\",low,high\n1ms,"), "{bars}");
+    home.refuses(&[(&format!("plot {a} --figure goodput/box"), "did you mean `goodput/boxes`?")]);
+
     // Also of results that were kept as a file.
     home.answer(&format!("report {a} --json=kept.json"));
     let table = home.answer(&format!("plot kept.json {b} --figure goodput/trials --table=csv"));
@@ -297,11 +315,11 @@ fn runs_without_the_quantity_are_named() {
 fn wrong_runs_and_labels_are_errors_with_remedies() {
     let (home, [a, b, c]) = with_three_runs();
     let before = everything(home.0.path());
-    let many = "first ".repeat(201);
+    let many = "first ".repeat(4_001);
     home.refuses(&[
         (
             &format!("plot {many}"),
-            "201 runs are too many for one figure try: name at most 200 runs",
+            "4,001 runs are too many for one figure try: name at most 4,000 runs",
         ),
         (&format!("plot {a} ./{a}"), "is named twice try: name each run once"),
         (

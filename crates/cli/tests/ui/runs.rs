@@ -59,6 +59,13 @@ fn run_from_start_to_report() {
     let svg = drawn["drawn"]["svg"].as_str().unwrap();
     assert!(svg.contains("&lt;a&gt;: ") && !svg.contains("<a>"), "{svg}");
     assert!(drawn["command"].as_str().unwrap().ends_with("--label b --figure goodput/trials"));
+    // Those of one run are its own.
+    let wish = json!({ "runs": [run], "figure": "goodput/boxes", "x_label": "<speed>" });
+    let drawn = page.post("/api/figures", &wish).json();
+    let svg = drawn["drawn"]["svg"].as_str().unwrap();
+    assert!(svg.contains("class=\"scene boxes\"") && svg.contains("&lt;speed&gt;"), "{svg}");
+    let typed = drawn["command"].as_str().unwrap();
+    assert!(typed.ends_with(" --figure goodput/boxes '--x-label=<speed>'"), "{typed}");
     // Relative to the first, with a look of its own.
     let wish = json!({
         "runs": [run, second], "labels": ["<a>", "b"], "figure": "goodput/ecdf",
@@ -75,8 +82,11 @@ fn run_from_start_to_report() {
     assert!(typed.contains(" --relative-to=1 --figure goodput/ecdf '"), "{typed}");
     assert!(typed.ends_with(looks), "{typed}");
     for (wrong, status) in [
-        (json!({ "runs": [run] }), 400),
-        (json!({ "runs": vec![&run; 201] }), 400),
+        (json!({ "runs": [] }), 400),
+        (json!({ "runs": [run], "relative_to": "1" }), 400),
+        (json!({ "runs": [run], "figure": "nosuch" }), 404),
+        (json!({ "runs": [run], "figure": "goodput/bars", "x_scale": "log" }), 400),
+        (json!({ "runs": vec![&run; 4001] }), 400),
         (json!({ "runs": [run, second], "relative_to": "3" }), 400),
         (json!({ "runs": [run, second], "figure": "goodput/means", "x_range": "1.." }), 400),
         (json!({ "runs": [run, second], "figure": "goodput/means", "colors": { "1": "x" } }), 400),

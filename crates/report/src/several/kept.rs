@@ -7,7 +7,7 @@ use thiserror::Error;
 use super::RUNS_MOST;
 
 /// Numbers of all runs together, 8 bytes each: figures hold them once more, so that all take less
-/// than half a gigabyte. 200 runs with 2,000 trials each have fewer.
+/// than half a gigabyte. 4,000 runs with 70 trials of 64 numbers each have fewer.
 const VALUES_MOST: usize = 20_000_000;
 /// A trial counts as at least so many, for what else there is of it.
 const VALUES_OF_TRIAL: usize = 64;
@@ -23,7 +23,7 @@ pub struct KeptRuns {
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum TooMany {
     /// Runs.
-    #[error("{0} runs are too many for one figure: {RUNS_MOST} at most")]
+    #[error("{} runs are too many for one figure: {} at most", grouped(*.0 as u64), grouped(RUNS_MOST as u64))]
     Runs(usize),
     /// Numbers in all of them.
     #[error(

@@ -24,9 +24,10 @@ pub use relative::Relative;
 use shapes::{Shape, Shown};
 use trends::trends;
 
-/// So many lines each have a colour, dash and mark of their own (336 have), and a row for each run
-/// still makes a picture that can be read through: some screens high.
-pub const RUNS_MOST: usize = 200;
+/// A row for each of so many still makes a picture that programs can open: 16,046 pixels high,
+/// twice as many in a PNG, where 32,767 fit. What bounds the memory is how many numbers they have
+/// together: [`TooMany::Values`].
+pub const RUNS_MOST: usize = 4_000;
 
 /// The figures of several runs.
 pub struct CommonFigures {

@@ -8,7 +8,7 @@ use tcplab_scenario::{MetricInfo, metric};
 use super::columns::Columns;
 use super::label::LabelledRun;
 use crate::figures::words;
-use crate::summary::measure::{distinct, values};
+use crate::summary::measure::values;
 use crate::summary::metrics::{is_truth, rank};
 use crate::title::title;
 
@@ -86,7 +86,7 @@ pub(super) fn quantities(
     let mut found: Vec<Quantity> = Vec::new();
     for ((_, name), units) in all {
         let has_units = units.len() > 1;
-        if distinct(units.values().flatten().map(|row| row.run)).len() > 1 {
+        if has_two_runs(units.values().flatten()) {
             let each = units.into_iter();
             found.extend(each.map(|(unit, rows)| of_metric(name, unit, has_units, rows)));
         }
@@ -97,6 +97,11 @@ pub(super) fn quantities(
     }
     found.sort_by_key(|it| (it.is_detail, rank(&it.key)));
     found
+}
+
+fn has_two_runs<'r>(mut rows: impl Iterator<Item = &'r Row>) -> bool {
+    let first = rows.next().map(|row| row.run);
+    rows.any(|row| Some(row.run) != first)
 }
 
 /// `has_units`: runs have it in other units, too.
@@ -135,7 +140,7 @@ fn requests(runs: &[LabelledRun<'_>], columns: &Columns, unit: &str) -> Option<Q
     let rows = runs.iter().enumerate().flat_map(of_run).filter(|row| !row.values.is_empty());
     let mut rows: Vec<Row> = rows.collect();
     rows.sort_by_key(|row| (row.column, row.run));
-    (distinct(rows.iter().map(|row| row.run)).len() > 1).then(|| Quantity {
+    has_two_runs(rows.iter()).then(|| Quantity {
         key: REQUESTS.into(),
         label: "response time".into(),
         axis: format!("response time, {unit}"),

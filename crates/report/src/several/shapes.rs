@@ -5,6 +5,7 @@ use tcplab_plot::{
 };
 
 use super::quantities::{Quantity, Row};
+use crate::summary::boxes::{bars, boxes};
 use crate::summary::factors::row;
 
 /// More cases have no room for their names, more points of all runs none for themselves, and more
@@ -24,18 +25,25 @@ pub(super) enum Shape {
     Means,
     /// A dot for each trial.
     Trials,
+    /// Median, quartiles, whiskers and outliers.
+    Boxes,
+    /// The mean of each case as a bar with its interval.
+    Bars,
     /// The empirical distribution.
     Distribution,
 }
 
 impl Shape {
-    pub(super) const ALL: [Shape; 3] = [Shape::Means, Shape::Trials, Shape::Distribution];
+    pub(super) const ALL: [Shape; 5] =
+        [Shape::Means, Shape::Trials, Shape::Distribution, Shape::Boxes, Shape::Bars];
 
     /// The last part of a figure's name.
     pub(super) fn key(self) -> &'static str {
         match self {
             Shape::Means => "means",
             Shape::Trials => "trials",
+            Shape::Boxes => "boxes",
+            Shape::Bars => "bars",
             Shape::Distribution => "ecdf",
         }
     }
@@ -44,6 +52,8 @@ impl Shape {
         match self {
             Shape::Means => "mean of each case",
             Shape::Trials => "every trial",
+            Shape::Boxes => "box plot over trials",
+            Shape::Bars => "mean of each case as a bar",
             Shape::Distribution => "distribution over trials (ECDF)",
         }
     }
@@ -51,8 +61,10 @@ impl Shape {
     /// Whether it has something to show.
     pub(super) fn suits(self, quantity: &Quantity) -> bool {
         match self {
-            Shape::Means | Shape::Trials => !quantity.is_of_requests,
-            Shape::Distribution => quantity.rows.iter().any(|row| row.values.len() > 1),
+            Shape::Means | Shape::Trials | Shape::Bars => !quantity.is_of_requests,
+            Shape::Boxes | Shape::Distribution => {
+                quantity.rows.iter().any(|row| row.values.len() > 1)
+            }
         }
     }
 
@@ -60,7 +72,7 @@ impl Shape {
     pub(super) fn is_whole(self, rows: usize, runs: usize, cases: usize) -> bool {
         match self {
             Shape::Means => rows <= ROWS_MOST || are_beside(runs, cases),
-            Shape::Trials => rows <= ROWS_MOST,
+            Shape::Trials | Shape::Boxes | Shape::Bars => rows <= ROWS_MOST,
             Shape::Distribution => rows <= LINES_MOST,
         }
     }
@@ -90,6 +102,11 @@ impl Shown<'_> {
             Shape::Means => self.means_in_rows(),
             Shape::Trials => {
                 Content::Spread(self.rows().map(|it| row(&self.name_of(it), &it.values)).collect())
+            }
+            Shape::Boxes => boxes(self.rows().map(|it| (self.name_of(it), it.values.as_slice()))),
+            Shape::Bars => {
+                let means = self.rows().filter_map(|it| Some((it, it.mean?)));
+                bars(means.map(|(it, mean)| (self.name_of(it), mean, it.interval)))
             }
             Shape::Distribution => {
                 Content::Ecdf(self.rows().map(|it| (self.name_of(it), it.values.clone())).collect())

@@ -63,7 +63,10 @@ fn each_run_has_a_mark_at_each_of_its_cases() {
     ]);
     let figures =
         CommonFigures::of(&labelled(&[("before", &first), ("<b>&\u{1b}[2J", &second)]), None);
-    assert_eq!(names(&figures), ["goodput/means", "goodput/trials", "goodput/ecdf"]);
+    assert_eq!(
+        names(&figures),
+        ["goodput/means", "goodput/trials", "goodput/ecdf", "goodput/boxes", "goodput/bars"]
+    );
     let svg = figure_file(&drawn(&figures, &figures.list()[0]));
     assert!(!svg.contains("<b>") && !svg.contains('\u{1b}'), "{svg}");
     insta::assert_snapshot!(svg.replace("><", ">\n<"));
@@ -110,7 +113,7 @@ fn lines_that_would_look_alike_are_in_a_figure_for_each_case() {
     let figures = CommonFigures::of(&labelled(&[("a", &both), ("b", &both)]), None);
     let names = names(&figures);
     assert_eq!(names[..3], ["goodput/means", "goodput/trials", "goodput/ecdf/1ms"]);
-    assert_eq!(names.len(), 2 + delays.len());
+    assert_eq!(names[2 + delays.len()..], ["goodput/boxes", "goodput/bars"]);
     let (csv, _) = table(&figures, "goodput/ecdf/8ms");
     assert_eq!(csv, "name,\"goodput, Mbit/s\",share\na,1,0.5\na,2,1\nb,1,0.5\nb,2,1\n");
 }
@@ -245,13 +248,54 @@ fn many_runs_have_rows_of_means_and_lines_told_apart() {
     let all: Vec<LabelledRun<'_>> =
         named.map(|(label, run)| LabelledRun { label: label.clone(), run }).collect();
     let figures = CommonFigures::of(&all, None);
-    assert_eq!(self::names(&figures), ["goodput/means", "goodput/trials", "goodput/ecdf/base"]);
+    let shapes = ["means", "trials", "ecdf/base", "boxes", "bars"];
+    assert_eq!(self::names(&figures), shapes.map(|shape| format!("goodput/{shape}")));
     let (csv, _) = table(&figures, "goodput/means");
     assert_eq!(csv.lines().count(), 1 + 30, "{csv}");
     assert!(csv.starts_with("line,case,\"goodput, Mbit/s\",low,high\nrun 0,base,0.5,"), "{csv}");
     let (drawn, notes) = figures.draw(&figures.list()[2], &FigureLooks::default()).unwrap();
     assert_eq!(drawn.svg.matches(r#"class="name""#).count(), 30);
     assert!(notes.len() == 1 && notes[0].starts_with("30 lines: each has a colour"), "{notes:?}");
+}
+
+#[test]
+fn boxes_are_of_trials_and_bars_of_means_from_zero() {
+    let first = run(vec![case(&[], "Mbit/s", &[8.0, 9.0, 10.0, 40.0])]);
+    let second = run(vec![case(&[], "Mbit/s", &[7.0, 7.5])]);
+    let figures = CommonFigures::of(&labelled(&[("a", &first), ("b", &second)]), None);
+    let (csv, _) = table(&figures, "goodput/boxes");
+    let parts = ["lower whisker,8", "first quartile,8.75", "median,9.5", "third quartile,17.5"];
+    let rest = ["upper whisker,17.5", "outlier,40"];
+    let a: Vec<String> = parts.iter().chain(&rest).map(|part| format!("a,{part}\n")).collect();
+    let a = a.concat();
+    assert_eq!(csv, format!("name,part,\"goodput, Mbit/s\"\n{a}b,value,7\nb,value,7.5\n"));
+    let find = |name: &str| figures.list().iter().find(|it| it.name == name).unwrap();
+    let (_, notes) = figures.draw(find("goodput/boxes"), &FigureLooks::default()).unwrap();
+    assert_eq!(notes, ["1 row of fewer than 4 values has no box: each value is a dot"]);
+    let (csv, _) = table(&figures, "goodput/bars");
+    let means = table(&figures, "goodput/means").0.replace(",base,", ",");
+    assert_eq!(csv.replacen("bar,", "line,case,", 1), means, "the same means and intervals");
+    let mut looks = FigureLooks::default();
+    looks.x.is_log = Some(true);
+    assert!(figures.draw(find("goodput/boxes"), &looks).is_ok());
+    let refused = figures.draw(find("goodput/bars"), &looks).unwrap_err();
+    assert_eq!(refused, LooksError::FromZero("has no place on a logarithmic axis"));
+}
+
+#[test]
+fn names_that_have_no_room_are_left_out_with_a_note() {
+    let one = run(vec![case(&[], "Mbit/s", &[1.0, 2.0])]);
+    let all: Vec<LabelledRun<'_>> =
+        (0..401).map(|it| LabelledRun { label: format!("run {it}"), run: &one }).collect();
+    let figures = CommonFigures::of(&all, None);
+    for (figure, what) in
+        figures.list().iter().zip(["401 rows are", "401 rows are", "401 lines are"])
+    {
+        let (drawn, notes) = figures.draw(figure, &FigureLooks::default()).unwrap();
+        assert!(notes.len() == 1 && notes[0].starts_with(what), "{notes:?}");
+        assert!(!drawn.svg.contains(r#"class="name""#), "{}", drawn.name);
+        assert_eq!(drawn.svg.matches("<title>run ").count(), 401, "{}", drawn.name);
+    }
 }
 
 #[test]

@@ -6,6 +6,7 @@ use tcplab_plot::{
 use tcplab_stats::{VarianceShares, marginal_means, mean, median, quantile, variance_shares};
 use tcplab_units::rounded::{decimal, decimals_for_error, figures};
 
+use super::boxes::BOXED_LEAST;
 use super::measure::{Factor, Measured};
 use crate::html::figure::PageFigure;
 use crate::title::{short, title};
@@ -119,12 +120,7 @@ fn factor_view(
     let factor = &measured.factors[index];
     let blocks = measured.blocks(index, |_| true);
     let means = marginal_means(&blocks);
-    let levels: Vec<Vec<f64>> = (0..factor.levels.len())
-        .map(|level| {
-            let of = measured.points.iter().filter(|point| point.levels[index] == level);
-            of.map(|point| point.value).collect()
-        })
-        .collect();
+    let levels = measured.values_by_level(index);
     let mut figures = Vec::new();
     figures.extend(effect(measured, factor, &means));
     figures.push(distribution(measured, factor, &levels));
@@ -196,7 +192,7 @@ pub(crate) fn row(name: &str, values: &[f64]) -> SpreadRow {
     SpreadRow {
         name: name.to_owned(),
         values: values.to_vec(),
-        quartiles: quartiles.filter(|_| values.len() >= 4),
+        quartiles: quartiles.filter(|_| values.len() >= BOXED_LEAST),
         middle: median(values),
         interval: median_interval(values),
     }

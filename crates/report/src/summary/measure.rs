@@ -51,7 +51,11 @@ pub(crate) struct Point {
 
 impl Measured {
     pub(crate) fn of(run: &Run, info: &'static MetricInfo) -> Measured {
-        let factors = factors(run);
+        Measured::with(run, info, factors(run))
+    }
+
+    /// As [`Self::of`], with the run's factors.
+    pub(crate) fn with(run: &Run, info: &'static MetricInfo, factors: Vec<Factor>) -> Measured {
         let points: Vec<Point> = run
             .cases
             .iter()
@@ -136,6 +140,15 @@ impl Measured {
         if self.info.better == Better::Lower { "lowest" } else { "highest" }
     }
 
+    /// The values of all trials with each level of a factor.
+    pub(crate) fn values_by_level(&self, factor: usize) -> Vec<Vec<f64>> {
+        let mut values = vec![Vec::new(); self.factors[factor].levels.len()];
+        for point in &self.points {
+            values[point.levels[factor]].push(point.value);
+        }
+        values
+    }
+
     pub(crate) fn observations(&self) -> Vec<Observation> {
         let observation = |point: &Point| Observation {
             levels: point.levels.clone(),
@@ -169,7 +182,7 @@ fn levels(case: &Case, factors: &[Factor]) -> Vec<usize> {
 }
 
 /// Factors that all cases have, with more than one level.
-fn factors(run: &Run) -> Vec<Factor> {
+pub(crate) fn factors(run: &Run) -> Vec<Factor> {
     let Some(first) = run.cases.first() else { return Vec::new() };
     let scenario = Scenario::parse(&run.scenario, &run.name).ok();
     let of = |case: &Case, key: &str| {
