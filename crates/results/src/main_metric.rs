@@ -10,8 +10,9 @@ const USUAL: [&str; 4] = ["load.rate", "goodput", "mean_response", "transfer_tim
 
 /// The main metric of a run, which its answer is about and its comparisons test first: the first of
 /// the scenario's first `[[compare]]`, else that of its first plot, else of the first claim about a
-/// number that each trial has once and that has a better direction, else by the workload. None if
-/// no trial has any.
+/// number that each trial has once and that has a better direction, else by the workload; of the
+/// latter two the first that is not the same in every trial, if there is one. None if no trial has
+/// any.
 pub fn main_metric(run: &Run) -> Option<&'static MetricInfo> {
     let is_of_trials = |flow: &Option<String>| flow.is_none() || flow.as_deref() == subject(run);
     let compared = run.comparisons.iter().filter_map(|found| found.metrics.first());
@@ -28,8 +29,10 @@ pub fn main_metric(run: &Run) -> Option<&'static MetricInfo> {
         if name == "goodput" && is_timed && has(run, name) { "transfer_time" } else { name }
     });
     let usual = usual.into_iter();
-    let infos = compared.chain(plotted).chain(claimed).chain(usual).filter_map(metric);
-    infos.filter(|info| is_number(info)).find(|info| has(run, info.name))
+    let known = |name: &str| metric(name).filter(|info| is_number(info) && has(run, info.name));
+    let others: Vec<_> = claimed.chain(usual).filter_map(known).collect();
+    let varied = others.iter().find(|info| varies(run, info.name)).copied();
+    compared.chain(plotted).find_map(known).or(varied).or(others.first().copied())
 }
 
 /// The metric by which a trial is shown before its run has an answer: the first by the workload
@@ -52,6 +55,18 @@ fn is_number(info: &MetricInfo) -> bool {
 }
 
 fn has(run: &Run, name: &str) -> bool {
-    let mut trials = run.cases.iter().flat_map(|case| &case.trials);
-    trials.any(|trial| trial.metrics.value_named(name).is_some_and(f64::is_finite))
+    values(run, name).next().is_some()
+}
+
+fn varies(run: &Run, name: &str) -> bool {
+    let mut values = values(run, name);
+    let first = values.next();
+    values.any(|value| Some(value) != first)
+}
+
+fn values(run: &Run, name: &str) -> impl Iterator<Item = f64> {
+    let trials = run.cases.iter().flat_map(|case| &case.trials);
+    trials
+        .filter_map(move |trial| trial.metrics.value_named(name))
+        .filter(|value| value.is_finite())
 }

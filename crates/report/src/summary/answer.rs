@@ -19,6 +19,7 @@ use tcplab_scenario::Better;
 use tcplab_stats::{Shift, VarianceShares};
 use tcplab_units::rounded::{counted, decimal, decimals_for_error};
 
+use super::arrivals::arrivals;
 use super::measure::Measured;
 use crate::compared::{change, counts, estimate, interval, trials, verdict};
 use crate::title::{short, title};
@@ -26,12 +27,27 @@ use crate::title::{short, title};
 /// More of the other levels are only counted.
 const MOST_OTHERS: usize = 2;
 
-/// The answer in a sentence, the best level first.
+/// The answer: with which levels the data arrive, where that depends on them; then a sentence with
+/// the best level first.
 pub(crate) fn answer(run: &Run, measured: &Measured, shares: Option<&VarianceShares>) -> String {
     let Some(factor) = asked_factor(run, measured).or_else(|| widest_factor(measured, shares))
     else {
         return without_factors(measured);
     };
+    let compared = best_level(run, measured, shares, factor);
+    match arrivals(run, &measured.factors[factor].key) {
+        Some(arrivals) => format!("{arrivals} {compared}"),
+        None => compared,
+    }
+}
+
+/// The best level against each other one.
+fn best_level(
+    run: &Run,
+    measured: &Measured,
+    shares: Option<&VarianceShares>,
+    factor: usize,
+) -> String {
     let key = &measured.factors[factor].key;
     if shares.is_none() {
         return format!(

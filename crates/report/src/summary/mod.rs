@@ -1,6 +1,7 @@
 //! The results of a run: its outcome in sentences, its metrics, the answer to its question.
 
 pub(crate) mod answer;
+mod arrivals;
 pub(crate) mod boxes;
 pub(crate) mod factors;
 pub(crate) mod measure;
