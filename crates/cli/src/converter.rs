@@ -4,6 +4,7 @@
 
 use std::io::{self, Read, Write};
 use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
@@ -12,7 +13,9 @@ use anyhow::{Context, Error, Result};
 use tcplab_testbed::{TrialError, end_group, start_group};
 use tcplab_units::visible_line;
 
+use crate::output::print_note;
 use crate::remedied::Remedied;
+use crate::signals::stop_on_signals;
 
 /// How long a converter may take.
 pub(crate) const LIMIT: Duration = Duration::from_secs(60);
@@ -94,6 +97,20 @@ pub(crate) struct Converted {
     pub(crate) program: &'static str,
     /// What the program said on standard error, made visible; mostly nothing.
     pub(crate) said: String,
+}
+
+/// The SVG as a picture, by a converter, which a signal ends. What the converter says is told.
+///
+/// # Errors
+/// If none is installed, it fails, or takes too long.
+pub(crate) fn converted(svg: &str, picture: Picture) -> Result<Vec<u8>> {
+    let stop = Arc::new(AtomicBool::new(false));
+    stop_on_signals(&stop)?;
+    let made = convert(svg, picture, LIMIT, &stop)?;
+    if !made.said.is_empty() {
+        print_note(&format!("{} says: {}", made.program, made.said));
+    }
+    Ok(made.bytes)
 }
 
 /// Converts an SVG with the first converter that is installed, which is ended after `limit`, or

@@ -6,7 +6,7 @@ use std::io::Read as _;
 use std::net::IpAddr;
 use std::path::Path;
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Error, Result, ensure};
 use serde_json::{Value, json};
 use tcplab_actions::{ends_of, open};
 use tcplab_recording::{Recording, Summary, Traffic};
@@ -66,6 +66,14 @@ pub(crate) fn judge<'a>(
         Judged { expectation, measured }
     };
     expectations.iter().map(judged).collect()
+}
+
+/// The goodput that a recording of both ends shows, as `--expect goodput` has it.
+///
+/// # Errors
+/// Where it cannot be told: the recording is not whole, or has too little data.
+pub(crate) fn goodput(recording: &Path) -> Result<Rate> {
+    Seen::of(recording)?.near.goodput().map_err(Error::msg)
 }
 
 impl Judged<'_> {

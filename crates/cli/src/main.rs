@@ -62,10 +62,7 @@ mod series;
 mod server;
 #[cfg(target_os = "linux")]
 mod shell;
-#[cfg(unix)]
 mod signals;
-#[cfg(not(unix))]
-mod signals_elsewhere;
 #[cfg(target_os = "linux")]
 mod sockopts;
 mod states;
@@ -85,8 +82,6 @@ mod work;
 use std::process::ExitCode;
 
 use arguments::Command;
-#[cfg(not(unix))]
-use signals_elsewhere as signals;
 
 /// musl's own allocator is slow, with several threads above all.
 #[cfg(target_env = "musl")]

@@ -7,11 +7,13 @@ use std::process::ExitCode;
 use anyhow::{Result, bail};
 use serde_json::{Value, json};
 use tcplab_path::{Moment, Outage, Outlook};
-use tcplab_plot::{PathPicture, path_svg};
+use tcplab_plot::{PathPicture, csv, path_picture, path_svg};
 use tcplab_quantities::PATH_OUTLOOK_DOCUMENT;
+use tcplab_report::{RunFigure, figure_file};
 use tcplab_scenario::PathFile;
 
 use crate::arguments::{PathChoice, PlotArguments};
+use crate::converter::{Picture, converted};
 use crate::output::{Output, commit, in_document, write_file};
 use crate::path_choice;
 
@@ -23,13 +25,27 @@ pub(crate) fn plot(arguments: &PlotArguments) -> Result<ExitCode> {
         return Ok(ExitCode::SUCCESS);
     }
     let [forward, reverse] = &outlooks;
-    let text = path_svg(&PathPicture { title: &title(&file, &arguments.choice), forward, reverse });
+    let title = title(&file, &arguments.choice);
+    let drawn = PathPicture { title: &title, forward, reverse };
     let name = arguments.output.as_deref().unwrap_or(Path::new(Output::STDOUT));
+    let ending = name.extension().map(|it| it.to_string_lossy().to_lowercase());
+    let bytes = match ending.as_deref() {
+        _ if name == Path::new(Output::STDOUT) => path_svg(&drawn).into(),
+        Some("svg") => path_svg(&drawn).into(),
+        Some("png") => converted(&plain(&drawn), Picture::Png)?,
+        Some("pdf") => converted(&plain(&drawn), Picture::Pdf)?,
+        Some("csv") => as_csv(&outlooks).into(),
+        Some("json") => as_json(&file, &outlooks, arguments.seed)?.into(),
+        _ => bail!(
+            "cannot tell the format of {}: use FILE.svg, FILE.png, FILE.pdf, FILE.csv or FILE.json",
+            name.display()
+        ),
+    };
     let mut output = Output::create(name)?;
     if output.is_terminal() {
         bail!("cannot draw on a terminal: write a file with `-o FILE.svg`, or use --json");
     }
-    output.write_all(text.as_bytes())?;
+    output.write_all(&bytes)?;
     commit(output, &format!("{span} of the path"))?;
     Ok(ExitCode::SUCCESS)
 }
@@ -41,6 +57,49 @@ fn title(file: &PathFile, choice: &PathChoice) -> String {
         Some(title) => format!("{title}; {}", choice.set.join(", ")),
         None => path_choice::description(choice),
     }
+}
+
+/// The picture in plain colours and fonts, without a style sheet, which converters read.
+fn plain(drawn: &PathPicture<'_>) -> String {
+    let (name, title) = ("path".into(), drawn.title.to_owned());
+    let svg = path_picture(drawn);
+    figure_file(&RunFigure { name, title, svg, csv: None, picture: None })
+}
+
+/// A row for each time at which a direction changes; nothing where a rate is not limited.
+fn as_csv(outlooks: &[Outlook; 2]) -> String {
+    let columns = [
+        "direction",
+        "at_ns",
+        "rate_bits_per_second",
+        "left_bits_per_second",
+        "delay_ns",
+        "delay_1_percent_ns",
+        "delay_99_percent_ns",
+        "queue_ns",
+    ];
+    let ways = ["forward", "reverse"].into_iter().zip(outlooks);
+    let rows = ways.flat_map(|(way, outlook)| {
+        outlook.moments.iter().map(move |moment| {
+            let cells = moment_cells(moment);
+            let cells = cells.map(|cell| cell.map_or_else(String::new, |it| it.to_string()));
+            [vec![way.to_owned()], cells.to_vec()].concat()
+        })
+    });
+    csv(&columns, rows)
+}
+
+fn moment_cells(moment: &Moment) -> [Option<u64>; 7] {
+    let Moment { at, rate, left, delay, least, most, queue } = moment;
+    [
+        Some(at.as_nanos()),
+        rate.map(tcplab_units::Rate::bits_per_second),
+        left.map(tcplab_units::Rate::bits_per_second),
+        Some(delay.as_nanos()),
+        Some(least.as_nanos()),
+        Some(most.as_nanos()),
+        queue.map(tcplab_units::Span::as_nanos),
+    ]
 }
 
 fn as_json(file: &PathFile, outlooks: &[Outlook; 2], seed: u64) -> Result<String> {

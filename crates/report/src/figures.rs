@@ -110,7 +110,9 @@ pub fn figure_file(figure: &RunFigure) -> String {
     let (tag, rest) = svg.split_once('>').unwrap_or((&svg, ""));
     let size: Vec<&str> = attribute(tag, "viewBox").unwrap_or_default().split(' ').collect();
     let size = match size[..] {
-        [_, _, width, height] => format!(r#" width="{width}" height="{height}""#),
+        [_, _, width, height] if attribute(tag, "width").is_none() => {
+            format!(r#" width="{width}" height="{height}""#)
+        }
         _ => String::new(),
     };
     let tag = tag.replacen("<svg", r#"<svg xmlns="http://www.w3.org/2000/svg""#, 1);

@@ -30,6 +30,10 @@ pub struct CommandRun {
     /// TCP segments that the kernels of both ends retransmitted, SYNs among them; none where the
     /// kernel does not count them.
     pub retransmissions: Option<u64>,
+    /// Acknowledged data of both directions over the time from the first data to the last
+    /// acknowledgement, as the capture of the near end shows; none without one, or where it has too
+    /// little data.
+    pub goodput_mbit_per_second: Option<f64>,
     /// Whether the command was ended after the time that it had; its time is then that.
     pub is_timed_out: bool,
 }
@@ -59,6 +63,8 @@ pub struct CommandTimes {
     pub mean_dropped_packets: f64,
     /// Mean of the retransmissions of a run, where they are known of all.
     pub mean_retransmissions: Option<f64>,
+    /// Median of the goodput of a run, where it is known of all.
+    pub median_goodput_mbit_per_second: Option<f64>,
     /// Runs with another exit code than 0.
     pub failed_runs: usize,
     /// Those of them that were ended after the time that they had.
@@ -126,17 +132,21 @@ pub fn times(command: &str, runs: Vec<CommandRun>) -> Option<CommandTimes> {
         median_packets: tcplab_stats::median(&of(|run| run.packets as f64))?,
         median_bytes: tcplab_stats::median(&of(|run| run.bytes as f64))?,
         mean_dropped_packets: tcplab_stats::mean(&of(|run| run.dropped_packets as f64))?,
-        mean_retransmissions: mean_retransmissions(&runs),
+        mean_retransmissions: tcplab_stats::mean(&of_all(&runs, |run| {
+            run.retransmissions.map(|count| count as f64)
+        })),
+        median_goodput_mbit_per_second: tcplab_stats::median(&of_all(&runs, |run| {
+            run.goodput_mbit_per_second
+        })),
         timed_out_runs: runs.iter().filter(|run| run.is_timed_out).count(),
         failed_runs: runs.iter().filter(|run| run.exit_code != 0).count(),
         runs,
     })
 }
 
-fn mean_retransmissions(runs: &[CommandRun]) -> Option<f64> {
-    let all: Option<Vec<f64>> =
-        runs.iter().map(|run| run.retransmissions.map(|count| count as f64)).collect();
-    tcplab_stats::mean(&all?)
+/// The values of all runs; nothing where one has none.
+fn of_all(runs: &[CommandRun], value: fn(&CommandRun) -> Option<f64>) -> Vec<f64> {
+    runs.iter().map(value).collect::<Option<Vec<f64>>>().unwrap_or_default()
 }
 
 /// Compares the commands behind each path with the first; the verdicts of all paths are one family.
@@ -201,6 +211,7 @@ mod tests {
             bytes: 1000,
             dropped_packets: u64::from(index == 0),
             retransmissions: Some(2 * index as u64),
+            goodput_mbit_per_second: Some(2.0 + index as f64),
             is_timed_out: index == 2,
         };
         times(command, seconds.iter().enumerate().map(run).collect()).unwrap()
@@ -216,9 +227,13 @@ mod tests {
         assert_eq!((times.median_packets, times.median_bytes), (11.5, 1000.0));
         assert_eq!((times.mean_dropped_packets, times.failed_runs), (0.25, 1));
         assert_eq!((times.mean_retransmissions, times.timed_out_runs), (Some(3.0), 1));
+        assert_eq!(times.median_goodput_mbit_per_second, Some(3.5));
         let mut runs = times.runs.clone();
         runs[1].retransmissions = None;
-        assert_eq!(super::times("a", runs).unwrap().mean_retransmissions, None);
+        runs[2].goodput_mbit_per_second = None;
+        let unknown = super::times("a", runs).unwrap();
+        assert_eq!(unknown.mean_retransmissions, None);
+        assert_eq!(unknown.median_goodput_mbit_per_second, None);
         let (low, high) = (times.median_time_low_seconds, times.median_time_high_seconds);
         assert!(low.unwrap() < 2.5 && high.unwrap() > 2.5);
         assert_eq!(of("a", &[1.0]).median_time_low_seconds, None);

@@ -33,9 +33,10 @@ const refusal = async (response) => {
 /** @param {string} path @param {Record<string, string | number | boolean>} [query] */
 export const get = (path, query = {}) => ask(address(path, query));
 
-/** @param {string} path @param {unknown} body */
-export const post = (path, body) => ask(path, {
+/** @param {string} path @param {unknown} body @param {AbortSignal} [signal] leaves it */
+export const post = (path, body, signal) => ask(path, {
   method: "POST",
+  signal,
   headers: { "content-type": "application/json" },
   body: JSON.stringify(body),
 });

@@ -76,16 +76,11 @@ export const runs = async (place) => {
     }));
   };
   const compared = el("div", {});
-  compareButton.addEventListener("click", async () => {
+  let leave = () => {};
+  compareButton.addEventListener("click", () => {
     compareButton.disabled = true;
-    show(compared, el("p", { class: "meta" }, "Comparing …"));
-    try {
-      const { report, command: typed } = await post("/api/compare", { a: chosen[1], b: chosen[0] });
-      show(compared, command(typed), el("iframe", { class: "report", src: report, title: "Comparison" }));
-    } catch (error) {
-      show(compared, el("p", { role: "alert" }, /** @type {Error} */ (error).message));
-    }
-    compareButton.disabled = false;
+    leave();
+    leave = comparing(compared, { a: chosen[1], b: chosen[0] }, () => { compareButton.disabled = chosen.length !== 2; });
   });
   drawButton.addEventListener("click", () => {
     location.hash = address("/figures", { runs: JSON.stringify(chosen) });
@@ -95,6 +90,43 @@ export const runs = async (place) => {
   show(place, el("header", {}, el("h1", {}, "Runs"),
     el("p", { class: "meta" }, `${count} in all, the newest first.`)),
   el("div", { class: "actions" }, filter, compareButton, drawButton), compared, list);
+  return () => leave();
+};
+
+/**
+ * Has two runs compared and shows the answer in `place`; returns what leaves the comparison, which
+ * then ends.
+ * @param {Element} place
+ * @param {{ a: string, b: string }} pair
+ * @param {() => void} over called when it has ended, or was stopped
+ * @returns {() => void}
+ */
+const comparing = (place, pair, over) => {
+  const left = new AbortController();
+  const began = performance.now();
+  const passed = el("span", {});
+  const tick = () => {
+    const seconds = Math.round((performance.now() - began) / 1e3);
+    passed.textContent = seconds > 1 ? `Comparing for ${seconds} s … ` : "Comparing … ";
+  };
+  const stop = () => {
+    left.abort();
+    show(place);
+    over();
+  };
+  tick();
+  const ticks = setInterval(tick, 300);
+  show(place, el("p", { class: "meta" }, passed, el("button", { type: "button", onclick: stop }, "Stop")));
+  post("/api/compare", pair, left.signal).then(({ report, command: typed }) => {
+    show(place, command(typed), el("iframe", { class: "report", src: report, title: "Comparison" }));
+    say("The comparison is ready");
+  }).catch((error) => {
+    if (!left.signal.aborted) show(place, el("p", { role: "alert" }, error.message));
+  }).finally(() => {
+    clearInterval(ticks);
+    if (!left.signal.aborted) over();
+  });
+  return () => left.abort();
 };
 
 const STATE = /** @type {Record<string, string>} */ ({ missing: "not begun", begun: "begun", whole: "done", failed: "failed" });

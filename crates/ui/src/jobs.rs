@@ -7,9 +7,10 @@
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStdin, Command, Stdio};
+use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
 use std::sync::{Arc, Mutex};
 use std::thread::{self, JoinHandle};
+use std::time::Duration;
 
 use serde::Serialize;
 use serde_json::Value;
@@ -30,6 +31,8 @@ const REMEMBERED: usize = 100;
 const EVENTS: usize = 40_000;
 /// What is kept of its words to people, bytes.
 const SAID: u64 = 64 << 10;
+/// How often a command is looked at that may be left.
+const LOOK: Duration = Duration::from_millis(20);
 /// The longest line of an event, bytes.
 const LINE: u64 = 1 << 20;
 
@@ -274,6 +277,26 @@ fn follow(job: &Arc<Job>, mut child: Child) {
 fn runs_beside(arguments: &[String]) -> bool {
     let is_load = |it: &String| it.starts_with("--upload=") || it.starts_with("--download=");
     arguments[0] == "latency" && !arguments.iter().any(is_load)
+}
+
+/// How a command ended; none where it was left, which ends it.
+///
+/// # Errors
+/// When it cannot be waited for.
+pub(crate) fn wait_unless(
+    child: &mut Child,
+    is_left: impl Fn() -> bool,
+) -> std::io::Result<Option<ExitStatus>> {
+    loop {
+        match child.try_wait()? {
+            Some(status) => return Ok(Some(status)),
+            None if !is_left() => thread::sleep(LOOK),
+            None => {
+                let _ = child.kill();
+                return child.wait().map(|_| None);
+            }
+        }
+    }
 }
 
 /// A command as a shell takes it.

@@ -96,6 +96,13 @@ test("a question on the first page is answered", async () => {
   await go(page, "/runs");
   await page.locator(".run-card input[type=checkbox]").nth(0).check();
   await page.locator(".run-card input[type=checkbox]").nth(1).check();
+  // A comparison that takes long can be left.
+  await page.route("**/api/compare", () => {});
+  await page.getByRole("button", { name: "Compare" }).click();
+  await page.getByText("Comparing").waitFor();
+  await page.getByRole("button", { name: "Stop" }).click();
+  await page.getByText("Comparing").waitFor({ state: "detached" });
+  await page.unroute("**/api/compare");
   await page.getByRole("button", { name: "Compare" }).click();
   await page.frameLocator("iframe.report").locator("h1").first().waitFor({ timeout: 30_000 });
   await isAccessible(page, "runs");

@@ -102,7 +102,7 @@ is their own. Their input is empty; what they print is dropped without --show-ou
 The time is that from the command's start to its end, the shell's start included (about 1 ms).
 Packets and drops are those of the path, in both directions; retransmissions are those that the
 kernels of both ends count, SYNs among them. With --capture, `tcplab trace` explains a run, such as
-DIR/1-dsl-25/A-1.
+DIR/1-dsl-25/A-1, and goodput is known: that of `tcplab shell --expect goodput`, in Mbit/s.
 
 Exit codes: 0 all commands ran, 2 a command failed or could not run. Statistics:
 docs/statistics.md.";

@@ -270,7 +270,11 @@ pub(crate) struct PlotArguments {
     /// Seed of the path's randomness: random interruptions are those of a trial with this seed
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub(crate) seed: u64,
-    /// Write this file [default: standard output]
+    /// Write this file, in the format of its ending: svg, png, pdf, csv or json [default: SVG to
+    /// standard output]
+    ///
+    /// PNG and PDF need `rsvg-convert` (Debian: librsvg2-bin) or `inkscape`. The CSV has rate,
+    /// delay and queue of each direction over time; outages and loss are in JSON alone.
     #[arg(long, short, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
     #[command(flatten)]

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use anyhow::Result;
 use serde_json::json;
+use tcplab_plot::csv_number;
 use tcplab_quantities::BENCH_DOCUMENT;
 use tcplab_results::bench::PathTimes;
 use tcplab_units::{csv_field, visible_line};
@@ -15,14 +16,15 @@ use crate::output::in_document;
 /// A row for each run.
 pub(super) fn csv(all: &[PathTimes]) -> String {
     let mut text = "path,command,block,path_seed,time_seconds,exit_code,packets,bytes,\
-                    dropped_packets,retransmissions,is_timed_out\n"
+                    dropped_packets,retransmissions,goodput_mbit_per_second,is_timed_out\n"
         .to_owned();
     for path in all {
         for times in &path.commands {
             for run in &times.runs {
+                let goodput = run.goodput_mbit_per_second.map(csv_number);
                 let retransmissions = run.retransmissions.map(|count| count.to_string());
                 text += &format!(
-                    "{},{},{},{},{},{},{},{},{},{},{}\n",
+                    "{},{},{},{},{},{},{},{},{},{},{},{}\n",
                     csv_field(&path.path),
                     csv_field(&times.command),
                     run.block,
@@ -33,6 +35,7 @@ pub(super) fn csv(all: &[PathTimes]) -> String {
                     run.bytes,
                     run.dropped_packets,
                     retransmissions.unwrap_or_default(),
+                    goodput.unwrap_or_default(),
                     run.is_timed_out
                 );
             }
@@ -115,6 +118,7 @@ mod tests {
                 bytes: 40_000,
                 dropped_packets: u64::from(index),
                 retransmissions: (!command.starts_with("get\u{1b}")).then_some(2),
+                goodput_mbit_per_second: command.starts_with("get <").then_some(4.25),
                 is_timed_out: command.starts_with('=') && index == 0,
             };
             times(command, (0..6).map(run).collect()).unwrap()
@@ -145,7 +149,7 @@ mod tests {
         let text = csv(&all());
         let rows: Vec<&str> = text.lines().collect();
         assert_eq!(rows.len(), 1 + 18);
-        assert_eq!(rows[1], "dsl-25,get <a>|b,1,7,0.2,0,40,40000,0,2,false");
-        assert_eq!(rows[7], "dsl-25,\"'=x, y\",1,7,0.1,1,40,40000,0,2,true");
+        assert_eq!(rows[1], "dsl-25,get <a>|b,1,7,0.2,0,40,40000,0,2,4.25,false");
+        assert_eq!(rows[7], "dsl-25,\"'=x, y\",1,7,0.1,1,40,40000,0,2,,true");
     }
 }

@@ -15,10 +15,11 @@ use serde::{Deserialize, Serialize};
 use tcplab_recording::Summary;
 use tcplab_results::bench::{CommandRun, judged, times};
 use tcplab_testbed::{ShellEnd, ShellRequest, TrialError, shell_in_turn};
-use tcplab_units::{Rng, Span, rounded, visible_line};
+use tcplab_units::{Rate, Rng, Span, rounded, visible_line};
 
 use crate::arguments::{BenchArguments, JsonArguments, PathChoice, UseArguments};
 use crate::exit::of_signal;
+use crate::expectations::goodput;
 use crate::output::{
     LiveLine, Output, answer, check_output, has_seen_notes, print_note, write_file,
 };
@@ -276,7 +277,9 @@ enum Attempt {
 fn attempt(request: &ShellRequest, block: u32) -> Result<Attempt> {
     let seed = request.moving.seed;
     let (mut reader, writer) = pipe().context("cannot make a pipe")?;
-    let (code, asked) = shell_in_turn(request, |ended| tell(writer, ended, block, seed))?;
+    let (code, asked) = shell_in_turn(request, |ended| {
+        tell(writer, ended, block, seed, request.moving.capture.as_deref())
+    })?;
     let mut text = Vec::new();
     reader.read_to_end(&mut text)?;
     if let Some(signal) = asked {
@@ -290,7 +293,13 @@ fn attempt(request: &ShellRequest, block: u32) -> Result<Attempt> {
 
 /// In the process that ran the command: tells the other how it ended, or prints why not. Returns
 /// its exit code.
-fn tell(mut to: PipeWriter, ended: Result<ShellEnd, TrialError>, block: u32, path_seed: u64) -> u8 {
+fn tell(
+    mut to: PipeWriter,
+    ended: Result<ShellEnd, TrialError>,
+    block: u32,
+    path_seed: u64,
+    recording: Option<&Path>,
+) -> u8 {
     let told = ended.map_err(anyhow::Error::from).and_then(|ended| {
         let ShellEnd { code, failure, took, is_timed_out, retransmissions, summary } = ended;
         let Summary { traffic, warnings, .. } = summary;
@@ -304,6 +313,7 @@ fn tell(mut to: PipeWriter, ended: Result<ShellEnd, TrialError>, block: u32, pat
             bytes: ways.iter().map(|way| way.bytes_in).sum(),
             dropped_packets: ways.iter().map(|way| way.dropped).sum(),
             retransmissions,
+            goodput_mbit_per_second: recording.and_then(|place| goodput(place).ok()).map(in_mbit),
             is_timed_out,
         };
         Ok(to.write_all(&serde_json::to_vec(&Told { run, failure, warnings })?)?)
@@ -315,6 +325,10 @@ fn tell(mut to: PipeWriter, ended: Result<ShellEnd, TrialError>, block: u32, pat
             crate::exit::ERROR
         }
     }
+}
+
+fn in_mbit(rate: Rate) -> f64 {
+    rate.bits_per_second() as f64 / 1e6
 }
 
 /// Says on standard error how far it is: a changing line on a terminal, elsewhere a line per block.

@@ -7,11 +7,12 @@ use tcplab_units::{Span, rounded, visible_line};
 const COMMAND_MAX: usize = 40;
 
 /// What the columns of a table are, the command's first.
-pub(super) const HEADINGS: [&str; 8] = [
+pub(super) const HEADINGS: [&str; 9] = [
     "command",
     "median time",
     "95 % CI",
     "min … max",
+    "goodput",
     "packets",
     "bytes",
     "drops",
@@ -61,7 +62,7 @@ fn shortened(command: &str) -> String {
 }
 
 /// A row of a table, without the command's letter.
-pub(super) fn cells(times: &CommandTimes) -> [String; 8] {
+pub(super) fn cells(times: &CommandTimes) -> [String; 9] {
     let interval = times.median_time_low_seconds.zip(times.median_time_high_seconds);
     let mut retransmissions = times.mean_retransmissions.map_or("–".into(), rounded::figures);
     if times.failed_runs > 0 {
@@ -77,6 +78,9 @@ pub(super) fn cells(times: &CommandTimes) -> [String; 8] {
         interval
             .map_or("–".into(), |(low, high)| format!("{} to {}", seconds(low), seconds(high))),
         format!("{} … {}", seconds(times.min_time_seconds), seconds(times.max_time_seconds)),
+        times
+            .median_goodput_mbit_per_second
+            .map_or("unknown".into(), |rate| format!("{} Mbit/s", rounded::figures(rate))),
         rounded::figures(times.median_packets),
         rounded::figures(times.median_bytes),
         rounded::figures(times.mean_dropped_packets),
@@ -122,8 +126,8 @@ pub(super) fn notes(all: &[PathTimes]) -> String {
     let runs = all.iter().flat_map(|path| &path.commands).map(|times| times.runs.len()).min();
     let (runs, least) = (runs.unwrap_or(0), least_runs(comparisons));
     let mut text =
-        "Packets, bytes: medians of a run; drops, retransmissions: means of a run. Ratio with its \
-         95 % CI; Mann-Whitney"
+        "Goodput (known with --capture), packets, bytes: medians of a run; drops, retransmissions: \
+         means of a run. Ratio with its 95 % CI; Mann-Whitney"
             .to_owned();
     text += &match comparisons {
         1 => ".\n".to_owned(),

@@ -57,6 +57,7 @@ pub(super) fn compare(files: [&Path; 2], arguments: &CompareArguments) -> Result
         whole(files[0], "packets of A", pairs.iter().map(|(x, _)| *x))?,
         whole(files[1], "packets of B", pairs.iter().map(|(_, y)| *y))?,
     ];
+    let work = Work::of_parts("comparing");
     let close: Vec<CloseUp<'_>> = pairs
         .iter()
         .map(|(x, y)| {
@@ -73,7 +74,9 @@ pub(super) fn compare(files: [&Path; 2], arguments: &CompareArguments) -> Result
     outputs.add(arguments.json.place.as_ref(), || json(&names, &compared))?;
     outputs.add(arguments.markdown.as_ref(), || Ok(captures_markdown(&names, &compared, alone)))?;
     let first = &close[..1];
+    work.goes_on("drawing the page");
     outputs.add(arguments.html.as_ref(), || Ok(captures_page(&names, &compared, first)?))?;
+    drop(work);
     outputs.finish(&captures_text(&names, &compared, alone))?;
     Ok(ExitCode::SUCCESS)
 }

@@ -2,8 +2,6 @@
 
 use std::io::Write;
 use std::path::Path;
-use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 
 use anyhow::{Context, Result, bail};
 use serde_json::{Value, json};
@@ -13,9 +11,8 @@ use tcplab_report::{RunFigure, figure_file, figure_pgf};
 use tcplab_units::visible_line;
 
 use crate::arguments::{FigureArguments, TableFormat};
-use crate::converter::{LIMIT, Picture, convert};
-use crate::output::{Output, commit, in_document, print_note};
-use crate::signals::stop_on_signals;
+use crate::converter::{Picture, converted};
+use crate::output::{Output, commit, in_document};
 
 /// What is in the file of a figure.
 enum Content {
@@ -37,7 +34,9 @@ pub(super) fn write(figure: &RunFigure, arguments: &FigureArguments) -> Result<(
     }
     match content {
         Content::Text(text) => output.write_all(text.as_bytes())?,
-        Content::Picture(picture) => output.write_all(&converted(figure, picture)?)?,
+        Content::Picture(picture) => {
+            output.write_all(&converted(&figure_file(figure), picture)?)?;
+        }
     }
     commit(output, &figure.title)
 }
@@ -63,17 +62,6 @@ fn content(figure: &RunFigure, place: &Path, table: Option<TableFormat>) -> Resu
         ),
     };
     Ok(Content::Text(text))
-}
-
-/// The figure as a picture, by a converter, which a signal ends.
-fn converted(figure: &RunFigure, picture: Picture) -> Result<Vec<u8>> {
-    let stop = Arc::new(AtomicBool::new(false));
-    stop_on_signals(&stop)?;
-    let made = convert(&figure_file(figure), picture, LIMIT, &stop)?;
-    if !made.said.is_empty() {
-        print_note(&format!("{} says: {}", made.program, made.said));
-    }
-    Ok(made.bytes)
 }
 
 /// The numbers of a figure.

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tcplab_load::{Clock, Phase, SeriesPoint};
 use tcplab_quantities::LATENCY_DOCUMENT;
+use tcplab_units::{Span, rounded};
 
 /// Longer files are no results; these have at most 4,096 points.
 const LONGEST: u64 = 16 << 20;
@@ -70,10 +71,48 @@ impl Measured {
         Ok(measured)
     }
 
+    /// When its last point is over by the server's clock, nanoseconds since the Unix epoch; it
+    /// takes as long as the one before it.
+    fn ended_by_server(&self) -> i64 {
+        let seconds = match &self.series[..] {
+            [.., before, last] => 2.0 * last.at_seconds - before.at_seconds,
+            [_] | [] => 0.0,
+        };
+        self.began_by_server().saturating_add((seconds * 1e9) as i64)
+    }
+
     /// When it began by the server's clock, nanoseconds since the Unix epoch.
     pub(super) fn began_by_server(&self) -> i64 {
         self.began_unix_ns.saturating_add(self.clock.map_or(0, |clock| clock.offset_ns))
     }
+}
+
+/// Says where one measurement ended before the next began: what they show did not happen at the
+/// same time.
+pub(super) fn gaps(hosts: &[Measured]) -> Vec<String> {
+    let mut hosts: Vec<&Measured> = hosts.iter().collect();
+    hosts.sort_by_key(|host| host.began_by_server());
+    let Some((mut last, later)) = hosts.split_first().map(|(first, later)| (*first, later)) else {
+        return Vec::new();
+    };
+    let mut gaps = Vec::new();
+    for host in later {
+        let gap = host.began_by_server().saturating_sub(last.ended_by_server());
+        if gap > 0 {
+            gaps.push(format!(
+                "{} and {} do not overlap in time: by the server's clock, {} began {} after {} ended",
+                last.name,
+                host.name,
+                host.name,
+                rounded::span(Span::from_nanos(gap.unsigned_abs())),
+                last.name
+            ));
+        }
+        if host.ended_by_server() > last.ended_by_server() {
+            last = host;
+        }
+    }
+    gaps
 }
 
 /// Reads results; each is called by the name of its file, and what a third host measured by its
@@ -111,7 +150,7 @@ fn read(place: &Path) -> Result<Vec<Measured>> {
 
 #[cfg(test)]
 mod tests {
-    use std::path::Path;
+    use super::*;
 
     #[test]
     fn other_files_are_refused() {
@@ -147,5 +186,35 @@ mod tests {
         }
         let none = Path::new("/no/such/file");
         assert!(format!("{:#}", super::read(none).unwrap_err()).contains("cannot read"));
+    }
+
+    #[test]
+    fn measurements_that_do_not_overlap_are_named() {
+        // When it began by its own clock, how far the server's is ahead, how long it took; seconds.
+        let of = |(name, began, ahead, took): (&str, i64, i64, f64)| {
+            let at = |at_seconds| SeriesPoint { at_seconds, ..SeriesPoint::default() };
+            Measured {
+                name: name.into(),
+                began_unix_ns: began * 1_000_000_000,
+                clock: Some(Clock { offset_ns: ahead * 1_000_000_000, ..Clock::same() }),
+                series: vec![at(0.0), at(took / 2.0)],
+                ..Measured::default()
+            }
+        };
+        let gaps = |hosts: &[(&str, i64, i64, f64)]| {
+            super::gaps(&hosts.iter().copied().map(of).collect::<Vec<_>>())
+        };
+        let none: [String; 0] = [];
+        assert_eq!(gaps(&[]), none);
+        assert_eq!(gaps(&[("a", 0, 0, 10.0), ("b", 9, 0, 10.0)]), none);
+        let said =
+            "a and b do not overlap in time: by the server's clock, b began 2 s after a ended";
+        assert_eq!(gaps(&[("b", 12, 0, 10.0), ("a", 0, 0, 10.0)]), [said]);
+        // Their own clocks do not count.
+        assert_eq!(gaps(&[("a", 0, 3600, 10.0), ("b", 3605, 0, 10.0)]), none);
+        assert_eq!(gaps(&[("a", 0, -7, 10.0), ("b", 5, 0, 10.0)]), [said]);
+        // A long one bridges short ones.
+        let all = [("a", 0, 0, 100.0), ("b", 10, 0, 5.0), ("c", 50, 0, 5.0), ("d", 200, 0, 5.0)];
+        assert_eq!(gaps(&all).len(), 1, "{:?}", gaps(&all));
     }
 }

@@ -39,6 +39,9 @@ pub(crate) fn latency(arguments: &LatencyArguments) -> Result<ExitCode> {
     }
     if !arguments.together.is_empty() {
         let hosts = measured::read_all(&arguments.together)?;
+        for gap in measured::gaps(&hosts) {
+            warn(&gap);
+        }
         answer(&shown::together(&hosts))?;
         write_files(arguments, &hosts)?;
         return Ok(ExitCode::SUCCESS);
@@ -89,9 +92,13 @@ pub(crate) fn latency(arguments: &LatencyArguments) -> Result<ExitCode> {
         })?;
     }
     for warning in &outcome.warnings {
-        print_note(&format!("tcplab: warning: {}", visible_line(warning)));
+        warn(warning);
     }
     Ok(if outcome.answered > 0 { ExitCode::SUCCESS } else { ExitCode::from(FAILED) })
+}
+
+fn warn(warning: &str) {
+    print_note(&format!("tcplab: warning: {}", visible_line(warning)));
 }
 
 fn config(arguments: &LatencyArguments, target: &str) -> Result<LatencyConfig> {

@@ -60,9 +60,24 @@ fn path_plot_is_drawn_or_refused() {
     let json = home.json("path plot small.toml --json --duration '1 s' -s 'loss=1 %'");
     assert_eq!(json["until_ns"], 1_000_000_000);
     assert_eq!(json["forward"]["moments"][0]["delay_ns"], 1_000_000);
+    // The ending says what is written.
+    home.run("path plot small.toml -o small.csv");
+    let table = home.text("small.csv");
+    let rows: Vec<&str> = table.lines().collect();
+    assert!(rows[0].starts_with("direction,at_ns,rate_bits_per_second,"), "{table}");
+    assert!(rows[1].starts_with("forward,0,") && table.contains("\nreverse,0,"), "{table}");
+    home.run("path plot small.toml -o small.json");
+    assert_eq!(home.text("small.json"), home.answer("path plot small.toml --json"));
+    // A converter reads it as it is, or there is none.
+    let picture = home.run("path plot small.toml -o small.png");
+    match picture.code {
+        Some(0) => assert!(home.bytes("small.png").starts_with(b"\x89PNG")),
+        _ => assert!(picture.stderr.contains("no converter of SVG"), "{}", picture.stderr),
+    }
     insta::assert_snapshot!(refusals(
         &home,
         &[
+            "path plot small.toml -o drawn.gif",
             "path plot nosuch",
             "path plot small.toml --duration '2 h'",
             "path plot small.toml --duration '0 s'",

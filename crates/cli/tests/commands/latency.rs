@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use rustix::process::{Pid, Signal, kill_process};
-use serde_json::Value;
+use serde_json::{Value, json};
 use tcplab_quantities::LATENCY_DOCUMENT;
 
 use crate::home::Home;
@@ -74,7 +74,15 @@ fn several_hosts_are_put_together() {
     for name in ["here", "there"] {
         home.answer(&format!("latency {} {SHORT} --json={name}.json", server.address));
     }
-    let text = home.answer("latency --together here.json there.json --svg both.svg --csv both.csv");
+    // As if it had been made later.
+    let mut later: Value = serde_json::from_str(&home.text("there.json")).unwrap();
+    let began = later["began_unix_ns"].as_i64().unwrap();
+    later["began_unix_ns"] = json!(began + 3_600_000_000_000);
+    home.write("there.json", later.to_string());
+    let ended = home.run("latency --together here.json there.json --svg both.svg --csv both.csv");
+    let warning = "warning: here and there do not overlap in time";
+    assert!(ended.code == Some(0) && ended.stderr.contains(warning), "{}", ended.stderr);
+    let text = ended.stdout;
     assert!(text.contains("here\n") && text.contains("there\n"), "{text}");
     let figure = home.text("both.svg");
     assert!(figure.contains("here, max") && figure.contains("there, max"), "{figure}");

@@ -62,6 +62,8 @@ fn packets_of_each_command_are_counted() {
         value["paths"][0]["commands"][command]["median_bytes"].as_f64().expect("a number")
     };
     assert!(bytes(1) > 1_000.0 && bytes(0) - bytes(1) > 99_000.0, "{value}");
+    let goodput = &value["paths"][0]["commands"][0]["median_goodput_mbit_per_second"];
+    assert!(goodput.is_null(), "there is no capture: {value}");
 }
 
 /// Each run has a recording, with the retransmissions that were counted.
@@ -78,6 +80,9 @@ fn recordings_of_runs_have_the_counted_retransmissions() {
          'nc -N $TCPLAB_FAR 7 < sent' 'nc -N $TCPLAB_FAR 7 < sent; true'",
     );
     check(&BENCH_DOCUMENT, &value, "bench --capture");
+    // As `tcplab shell --expect` has it: below the rate of the path, its headers not counted.
+    let goodput = &value["paths"][0]["commands"][0]["median_goodput_mbit_per_second"];
+    assert!((0.01..20.0).contains(&goodput.as_f64().expect("a number")), "{value}");
     let folder = home.only("kept");
     assert_eq!(names(&folder), ["A-1", "A-2", "B-1", "B-2"]);
     let mut all = 0;

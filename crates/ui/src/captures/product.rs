@@ -4,11 +4,9 @@ use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::Read;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
-use std::thread;
-use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use tcplab_trace::Filter;
@@ -16,14 +14,12 @@ use tokio::sync::Semaphore;
 
 use super::place::{CapturePlace, FILES_PLACE, MADE, NamedFile, cannot_keep};
 use crate::error::Refusal;
-use crate::jobs::in_words;
+use crate::jobs::{in_words, wait_unless};
 use crate::places::below;
 use crate::token::Token;
 
 /// Products of a capture that are remembered, the newest.
 const REMEMBERED: usize = 40;
-/// How often a command is looked at.
-const LOOK: Duration = Duration::from_millis(20);
 /// What is kept of a command's words, bytes.
 const SAID: u64 = 16 << 10;
 /// What is shown of a text, bytes.
@@ -206,7 +202,8 @@ impl Product {
             None => Stdio::null(),
         });
         let mut child = command.spawn().map_err(cannot)?;
-        let is_good = self.wait(&mut child);
+        let ended = wait_unless(&mut child, || self.is_stopped());
+        let is_good = ended.is_ok_and(|ended| ended.is_some_and(|status| status.success()));
         let said = beginning(&errors, SAID).map(|(text, _)| text).unwrap_or_default();
         let _ = fs::remove_file(&errors);
         if is_good {
@@ -215,21 +212,6 @@ impl Product {
         let _ = fs::remove_dir_all(&self.place);
         let said = said.replace(&format!("{}/", draft.capture.display()), "");
         Err(if self.is_stopped() { "stopped".into() } else { said })
-    }
-
-    /// Whether it did its work.
-    fn wait(&self, child: &mut Child) -> bool {
-        loop {
-            match child.try_wait() {
-                Ok(Some(status)) => return status.success(),
-                Ok(None) if !self.is_stopped() => thread::sleep(LOOK),
-                _ => {
-                    let _ = child.kill();
-                    let _ = child.wait();
-                    return false;
-                }
-            }
-        }
     }
 
     pub(crate) fn shown(&self) -> Shown {
