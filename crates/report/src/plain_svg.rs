@@ -8,9 +8,10 @@ const REFERENCES_MAX: usize = 8;
 const SANS: &str = "Helvetica, Arial, sans-serif";
 
 /// What SVG knows, of what style sheets set.
-const PROPERTIES: [&str; 17] = [
+const PROPERTIES: [&str; 19] = [
     "display",
     "fill",
+    "fill-opacity",
     "font-family",
     "font-size",
     "font-style",
@@ -23,6 +24,7 @@ const PROPERTIES: [&str; 17] = [
     "stroke-dasharray",
     "stroke-linecap",
     "stroke-linejoin",
+    "stroke-opacity",
     "stroke-width",
     "text-anchor",
     "text-decoration",
