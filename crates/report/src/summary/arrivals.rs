@@ -48,6 +48,7 @@ pub(crate) fn arrivals(run: &Run, key: &str) -> Option<String> {
     Some(format!("By {}, the data arrive {}.", short(key), parts.join("; ")))
 }
 
+/// `payload_intact` is 1 or 0.
 fn is_whole(trial: &Trial) -> Option<bool> {
-    trial.metrics.value(metrics::PAYLOAD_INTACT).map(|value| value == 1.0)
+    trial.metrics.value(metrics::PAYLOAD_INTACT).map(|value| value > 0.0)
 }
