@@ -26,6 +26,7 @@ pub(crate) fn arrivals(run: &Run, key: &str) -> Option<String> {
         levels[at].1 += arrived.iter().filter(|is_whole| **is_whole).count();
         levels[at].2 += arrived.len();
     }
+    levels.retain(|(_, _, all)| *all > 0);
     let (_, arrived, all) = *levels.first()?;
     if levels.iter().all(|level| level.1 * all == arrived * level.2) {
         return None;
