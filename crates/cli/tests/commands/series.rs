@@ -162,6 +162,7 @@ fn stopped_series_starts_no_other_run() {
     let Ended { code, stdout, stderr } = Ended::from(series.wait_with_output().unwrap());
     assert_eq!(code, Some(130), "Ctrl-C: {stderr}");
     assert!(stderr.contains("stopped; resume with: tcplab run --resume runs/b/"), "{stderr}");
+    assert!(trials() < 2000, "it stops with the trials that run: {} were made", trials());
     let lines: Vec<&str> = stdout.lines().rev().take(3).collect();
     let [c, b, a] = lines[..] else { panic!("{stdout}") };
     assert!(a.starts_with("series/a.toml  ✓ 1 of 1 claims passed  runs/a/"), "{stdout}");

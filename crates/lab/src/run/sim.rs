@@ -74,7 +74,12 @@ pub(crate) fn simulate(
         }
         drop(sender);
         loop {
-            match receiver.recv_timeout(STOP_CHECK_INTERVAL) {
+            let received = receiver.recv_timeout(STOP_CHECK_INTERVAL);
+            // Also where one trial ends right after the other.
+            if stop.load(Ordering::Relaxed) {
+                halt.store(true, Ordering::Relaxed);
+            }
+            match received {
                 Ok(TrialEnd { id, ended }) => {
                     let went_on = report_end(state, id, ended, on_event);
                     if went_on.is_err() {
@@ -83,11 +88,7 @@ pub(crate) fn simulate(
                         stopped = stopped.and(went_on);
                     }
                 }
-                Err(RecvTimeoutError::Timeout) => {
-                    if stop.load(Ordering::Relaxed) {
-                        halt.store(true, Ordering::Relaxed);
-                    }
-                }
+                Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => return stopped,
             }
         }
