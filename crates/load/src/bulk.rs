@@ -16,9 +16,9 @@ use crate::error::{LoadError, system};
 use crate::outcome::seconds;
 use crate::run::check_descriptors;
 
-/// Bytes that are written at once, by as many connections as there are. What a write leaves behind
-/// its last full segment waits for an acknowledgement (Nagle's algorithm): with pieces of 128 KiB,
-/// as iperf3 writes, half as many bytes pass a loopback.
+/// Bytes that are written at once, the same by all connections. What a write leaves behind its last
+/// full segment waits for an acknowledgement (Nagle's algorithm): with pieces of 128 KiB, as iperf3
+/// writes, half as many bytes pass a loopback.
 const WRITTEN: usize = 1 << 20;
 /// Bytes that are read at once, as iperf3 does.
 const READ: usize = 128 << 10;

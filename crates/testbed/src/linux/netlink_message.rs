@@ -77,10 +77,9 @@ impl Link {
         let Some((header, attributes)) = payload.split_first_chunk::<LINK_HEADER>() else {
             return Err("an interface's header is cut".into());
         };
-        let [_, _, hardware @ .., _, _, _, _, _, _, _, _, _, _, _, _] = header;
-        let [.., a, b, c, d, _, _, _, _] = *header;
+        let [_, _, one, other, _, _, _, _, a, b, c, d, ..] = *header;
         let mut link = Link {
-            hardware: u16::from_ne_bytes(*hardware),
+            hardware: u16::from_ne_bytes([one, other]),
             flags: LinkFlags::from_bits_retain(u32::from_ne_bytes([a, b, c, d])),
             mtu: None,
             operational_state: None,
