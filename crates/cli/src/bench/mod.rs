@@ -313,7 +313,9 @@ fn tell(
             bytes: ways.iter().map(|way| way.bytes_in).sum(),
             dropped_packets: ways.iter().map(|way| way.dropped).sum(),
             retransmissions,
-            goodput_mbit_per_second: recording.and_then(|place| goodput(place).ok()).map(in_mbit),
+            goodput_mbit_per_second: recording
+                .and_then(|place| goodput(place).ok())
+                .map(Rate::as_mbit_f64),
             is_timed_out,
         };
         Ok(to.write_all(&serde_json::to_vec(&Told { run, failure, warnings })?)?)
@@ -325,10 +327,6 @@ fn tell(
             crate::exit::ERROR
         }
     }
-}
-
-fn in_mbit(rate: Rate) -> f64 {
-    rate.bits_per_second() as f64 / 1e6
 }
 
 /// Says on standard error how far it is: a changing line on a terminal, elsewhere a line per block.
