@@ -19,25 +19,42 @@ enum Done {
     Begun,
     /// It blocks: until its connection changes, or until a time at most.
     Waits(Option<Instant>),
+    /// So it does now, after a write for which there was no room.
+    Tried(Option<Instant>),
+}
+
+/// What the calls of an application, until one blocks, have come to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Driven {
+    /// Nothing: the call that blocked before still does.
+    Nothing,
+    /// A write found no room, which the connection has noted.
+    Tried,
+    /// Calls have returned.
+    Returned,
 }
 
 impl Host {
-    /// Runs the application until a call blocks; whether any returned.
-    pub(crate) fn drive(&mut self, now: Instant) -> bool {
-        let mut moved = false;
+    /// Runs the application until a call blocks.
+    pub(crate) fn drive(&mut self, now: Instant) -> Driven {
+        let mut driven = Driven::Nothing;
         self.calls.wake = None;
         while !self.calls.is_over {
             match self.call(now) {
-                Done::Returned if self.application.is_stream() => moved = true,
+                Done::Returned if self.application.is_stream() => driven = Driven::Returned,
                 // What a call sends leaves before the next is made.
-                Done::Returned | Done::Begun => return true,
+                Done::Returned | Done::Begun => return Driven::Returned,
                 Done::Waits(until) => {
                     self.calls.wake = until;
                     break;
                 }
+                Done::Tried(until) => {
+                    self.calls.wake = until;
+                    return driven.max(Driven::Tried);
+                }
             }
         }
-        moved
+        driven
     }
 
     fn call(&mut self, now: Instant) -> Done {
@@ -193,7 +210,7 @@ impl Host {
             Err(WriteError::WouldBlock) => match self.calls.timeouts[1].map(|it| began + it) {
                 Some(until) if until <= now && moved == 0 => self.application.failed("EAGAIN", now),
                 Some(until) if until <= now => self.application.returned(now),
-                until => return Done::Waits(until),
+                until => return Done::Tried(until),
             },
             // This call returns what was taken, the next one the error.
             Err(_) if moved > 0 => self.application.returned(now),

@@ -5,6 +5,7 @@ use tcplab_recording::{Captured, RecordingError, RecordingWriter};
 use tcplab_stack::Segment;
 use tcplab_units::{Endpoint, Instant, Span};
 
+use crate::calls::Driven;
 use crate::host::Host;
 use crate::lane::{Carried, Lane, Out};
 use crate::packets::{self, Address, whole};
@@ -137,7 +138,7 @@ impl World {
                 let index = source - HOSTS;
                 let now = self.now;
                 self.host(index).handle_timeout(now);
-                self.serve(index)?;
+                self.serve(index, false)?;
             }
             self.replace()?;
             self.relieve()?;
@@ -184,8 +185,8 @@ impl World {
     }
 
     fn serve_pair(&mut self, place: usize) -> Result<(), RecordingError> {
-        self.serve(2 * place)?;
-        self.serve(2 * place + 1)
+        self.serve(2 * place, false)?;
+        self.serve(2 * place + 1, false)
     }
 
     /// Whether all connections that the trial waits for are over and, without background flows, the
@@ -248,7 +249,7 @@ impl World {
     fn relieve(&mut self) -> Result<(), RecordingError> {
         for index in 0..2 * self.pairs.len() {
             if self.host(index).is_relieved() {
-                self.serve(index)?;
+                self.serve(index, false)?;
             }
         }
         Ok(())
@@ -321,7 +322,7 @@ impl World {
         self.arrived = arrived;
         reached.sort_unstable_by_key(|index| rank_of(&self.pairs, *index));
         for index in reached.drain(..) {
-            self.serve(index)?;
+            self.serve(index, true)?;
         }
         self.reached = reached;
         Ok(())
@@ -365,16 +366,16 @@ impl World {
         })
     }
 
-    /// Runs a host's application; what its stack sends goes onto the link.
-    fn serve(&mut self, index: usize) -> Result<(), RecordingError> {
+    /// Runs a host's application; what its stack sends goes onto the link. `has_sent`: the stack has
+    /// sent all it could, and has more only if the application does something.
+    fn serve(&mut self, index: usize, has_sent: bool) -> Result<(), RecordingError> {
         let now = self.now;
-        self.host(index).drive(now);
-        loop {
+        let driven = self.host(index).drive(now);
+        let mut goes_on = !has_sent || driven != Driven::Nothing;
+        while goes_on {
             self.transmit(index)?;
             // An application that waits for room continues once all that can has left.
-            if !self.host(index).drive(now) {
-                break;
-            }
+            goes_on = self.host(index).drive(now) == Driven::Returned;
         }
         let due = self.host(index).poll_at();
         self.queue.set(HOSTS + index, due);

@@ -37,7 +37,7 @@ impl Connection {
         if let Some(transmit) = self.output.queue.pop_front() {
             return Some(transmit);
         }
-        if self.state.is_sending() {
+        if self.state.is_sending() && !self.has_nothing_to_send() {
             self.make_room_for_option(now);
             let stream = self.stream();
             let sent = self.sent();
@@ -60,6 +60,15 @@ impl Connection {
             }
         }
         self.output.queue.pop_front()
+    }
+
+    /// Whether all that was written is acknowledged, and this is noted everywhere: looking once more
+    /// for data to send would change nothing.
+    fn has_nothing_to_send(&self) -> bool {
+        self.sender.una() == self.stream_end()
+            && self.sender.is_at_rest()
+            && !self.writer.space_made
+            && self.counters.limits.is_idle()
     }
 
     /// Sends at most one burst of data, behind what waits to leave; whether it did. `is_urged`:
@@ -211,7 +220,7 @@ impl Connection {
     /// Nothing leaves now: why not (`tcp_chrono_set`, `tcp_cwnd_validate`).
     fn note_limit(&mut self, now: Instant) {
         let (una, sent) = (self.sender.una(), self.sender.sent());
-        let end = self.stream().end;
+        let end = self.stream_end();
         let window = self.sender.window();
         let limit = if una >= end {
             Limit::Idle

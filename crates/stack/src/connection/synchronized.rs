@@ -15,7 +15,7 @@ impl Connection {
     /// What is to be sent, for the sender.
     pub(super) fn stream(&self) -> Stream {
         Stream {
-            end: self.buffer.end() + u64::from(self.writer.closed_half),
+            end: self.stream_end(),
             fin: self.writer.closed_half,
             corked: self.is_corked(),
             nodelay: self.options.no_delay,
@@ -27,6 +27,11 @@ impl Connection {
             has_boundaries: self.buffer.has_seals(),
             device_full: self.output.device_full,
         }
+    }
+
+    /// The position after the last byte written, or after the FIN.
+    pub(super) fn stream_end(&self) -> u64 {
+        self.buffer.end() + u64::from(self.writer.closed_half)
     }
 
     fn next_chunk(&self) -> Option<NextChunk> {
@@ -225,7 +230,7 @@ impl Connection {
         let una = self.sender.una();
         self.buffer.release(una);
         self.writer.space_made |= self.buffer.is_full();
-        if self.writer.closed_half && una == self.stream().end {
+        if self.writer.closed_half && una == self.stream_end() {
             let state = self.state.after_all_acknowledged();
             self.enter(now, state);
         }

@@ -36,6 +36,15 @@ impl Sender {
         self.send_new(now, stream, false)
     }
 
+    /// Whether nothing is left of what was decided before: no segment waits, nothing is to be
+    /// retransmitted, and the last burst is over.
+    pub(crate) fn is_at_rest(&self) -> bool {
+        self.output.waiting.is_none()
+            && self.output.retransmit == Retransmit::Nothing
+            && !self.output.bursting
+            && !self.pacing.waits
+    }
+
     /// New data (`tcp_write_xmit`). `pushed`: small segments are not held back.
     fn send_new(&mut self, now: Instant, stream: &Stream, pushed: bool) -> Option<ToSend> {
         if stream.end <= self.window.nxt {

@@ -7,6 +7,7 @@ use tcplab_scenario::PlannedConnection;
 use tcplab_units::{Endpoint, Instant};
 
 use super::super::guest::FromGuest;
+use crate::calls::Driven;
 use crate::host::Host;
 use crate::packets::{self, ADDRESSES, Address};
 
@@ -62,7 +63,7 @@ impl Slot {
         loop {
             self.transmit(now, sent);
             // An application that waits for room continues once all that can has left.
-            if !self.host.drive(now) {
+            if self.host.drive(now) != Driven::Returned {
                 break;
             }
         }

@@ -34,6 +34,11 @@ impl Limits {
         }
     }
 
+    /// Whether there is nothing to send.
+    pub(crate) fn is_idle(&self) -> bool {
+        self.current == Limit::Idle
+    }
+
     /// Time with anything to send, of it time held back by the peer's window, and by the send
     /// buffer.
     pub(crate) fn times(&self, now: Instant) -> [Span; 3] {
