@@ -113,7 +113,7 @@ impl Connections<'_> {
         let mut connections: BTreeMap<usize, Vec<ConnectionLog>> = BTreeMap::new();
         for (planned, [client, server]) in self.of_pairs(pairs) {
             let PlannedConnection { ports, start, .. } = *planned;
-            let (client, server) = (client.application.report(), server.application.report());
+            let [client, server] = Application::reports([&client.application, &server.application]);
             let log = ConnectionLog { ports, start: start.unwrap_or_default(), client, server };
             connections.entry(planned.flow).or_default().push(log);
         }

@@ -48,7 +48,7 @@ pub(crate) struct Host {
     /// The state of its application's calls.
     pub(crate) calls: CallState,
     /// Segments of a super-segment that are not on the link yet.
-    cut: VecDeque<(Segment, SendCause)>,
+    cut: VecDeque<(Box<Segment>, SendCause)>,
     /// Received segments that the machine has not processed yet, with when it will have.
     inbox: VecDeque<(Instant, Segment, Admitted)>,
     /// Whether routers may cut what it sends: the path was found to take less than its packets
@@ -195,7 +195,8 @@ impl Host {
         if self.machine.pool().is_some_and(|pool| !pool.lets_out()) {
             return;
         }
-        self.cut.extend(reset_for(segment).map(|reset| (reset, SendCause::ResetAnswer)));
+        let reset = reset_for(segment).map(Box::new);
+        self.cut.extend(reset.map(|reset| (reset, SendCause::ResetAnswer)));
     }
 
     /// Handles an ICMP error for a segment that was too large. Returns the path MTU that all
@@ -236,8 +237,12 @@ impl Host {
         }
     }
 
-    /// The next segment to send, why it is sent, and its IP fields.
-    pub(crate) fn poll_transmit(&mut self, now: Instant) -> Option<(Segment, SendCause, Marking)> {
+    /// The next segment to send, why it is sent, and its IP fields. It stays where it is in memory
+    /// until it has arrived.
+    pub(crate) fn poll_transmit(
+        &mut self,
+        now: Instant,
+    ) -> Option<(Box<Segment>, SendCause, Marking)> {
         if self.has_vanished {
             return None;
         }
@@ -245,9 +250,9 @@ impl Host {
             let transmit = self.connection.as_mut()?.poll_transmit(now)?;
             if transmit.segments() == 1 {
                 let marking = self.next_marking(transmit.cause);
-                return Some((transmit.segment, transmit.cause, marking));
+                return Some((Box::new(transmit.segment), transmit.cause, marking));
             }
-            self.cut.extend(transmit.cut().map(|segment| (segment, transmit.cause)));
+            self.cut.extend(transmit.cut().map(|segment| (Box::new(segment), transmit.cause)));
         }
         let (segment, cause) = self.cut.pop_front()?;
         Some((segment, cause, self.next_marking(cause)))

@@ -15,7 +15,7 @@ pub(crate) struct Lane {
     reads: bool,
     /// Segments that were not serialised, with the client's port, in the order of their ids; `None`
     /// for one that has left.
-    kept: VecDeque<(u64, Option<(u16, Segment)>)>,
+    kept: VecDeque<(u64, Option<(u16, Box<Segment>)>)>,
 }
 
 /// A packet that left a link, with its verdict.
@@ -29,7 +29,7 @@ pub(crate) struct Out {
 #[derive(Debug)]
 pub(crate) enum Carried {
     /// The unchanged segment, of the connection with this client port.
-    Untouched(u16, Segment),
+    Untouched(u16, Box<Segment>),
     /// A packet that the link saw, and may have changed or made.
     Bytes(Vec<u8>),
 }
@@ -50,7 +50,7 @@ impl Lane {
         &mut self,
         now: Instant,
         id: u64,
-        (port, segment): (u16, Segment),
+        (port, segment): (u16, Box<Segment>),
         marking: Marking,
         ends: [Address; 2],
     ) {

@@ -495,6 +495,16 @@ impl Application {
         self.log.write(returned, asked);
     }
 
+    /// The reports of both ends of a connection. Of a payload that they share, what has arrived is
+    /// hashed first, then the rest of what was sent.
+    pub fn reports([client, server]: [&Application; 2]) -> [AppReport; 2] {
+        if client.role == Role::Receiver {
+            return [client.report(), server.report()];
+        }
+        let server = server.report();
+        [client.report(), server]
+    }
+
     /// Its report so far.
     pub fn report(&self) -> AppReport {
         let mut report = AppReport {

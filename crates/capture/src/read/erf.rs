@@ -25,7 +25,7 @@ pub(super) struct Links(Vec<(u8, u8)>);
 
 /// Whether a file of this format begins in `window`: it has no mark, so its first records must be
 /// sound.
-pub(super) fn detect<R: Read>(window: &mut Window<R>) -> Result<Option<Links>, Stop> {
+pub(super) fn detect<R: Read + ?Sized>(window: &mut Window<R>) -> Result<Option<Links>, Stop> {
     window.want(RECORD_HEADER)?;
     // What is ahead by now is looked at: a stream must not wait for its third record.
     let (bytes, mut at, mut last) = (window.ahead(), 0, 0);
@@ -92,7 +92,7 @@ impl Header {
 }
 
 impl Links {
-    pub(super) fn find_record<R: Read>(
+    pub(super) fn find_record<R: Read + ?Sized>(
         &mut self,
         window: &mut Window<R>,
         found: &mut Interfaces,

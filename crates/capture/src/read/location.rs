@@ -19,7 +19,7 @@ pub(super) struct RecordLocation {
 
 impl RecordLocation {
     #[inline]
-    pub(super) fn record<R>(self, window: &Window<R>) -> Record<'_> {
+    pub(super) fn record<R: ?Sized>(self, window: &Window<R>) -> Record<'_> {
         Record {
             interface: self.interface,
             time: self.time,

@@ -36,12 +36,12 @@ use window::Window;
 /// # Ok(bytes) }
 /// ```
 #[derive(Debug)]
-pub struct Reader<R> {
-    window: Window<R>,
+pub struct Reader<R: ?Sized> {
     format: Format,
     found: Interfaces,
     records: u64,
     ended: bool,
+    window: Window<R>,
 }
 
 #[derive(Debug)]
@@ -75,12 +75,14 @@ impl<R: Read> Reader<R> {
         let mut window = Window::new(source);
         let mut found = Interfaces::default();
         match Format::detect(&mut window, &mut found) {
-            Ok(Some(format)) => Ok(Reader { window, format, found, records: 0, ended: false }),
+            Ok(Some(format)) => Ok(Reader { format, found, records: 0, ended: false, window }),
             Ok(None) => Err(ReadError::not_a_capture(window.ahead())),
             Err(stop) => Err(stop.after(0, window.passed())),
         }
     }
+}
 
+impl<R: Read + ?Sized> Reader<R> {
     /// The next record; `None` at the end, and after an error.
     ///
     /// # Errors
@@ -166,7 +168,7 @@ impl<R: Read> Reader<R> {
     }
 }
 
-impl<R: Read + Seek> Reader<R> {
+impl<R: Read + Seek + ?Sized> Reader<R> {
     /// Goes to an earlier [position](Reader::position) of this file: the next record is the one
     /// that followed it, if as many [descriptions](Reader::descriptions) were read by now as
     /// there. What else lies between is not read, such as statistics.
@@ -179,7 +181,7 @@ impl<R: Read + Seek> Reader<R> {
 }
 
 impl Format {
-    fn detect<R: Read>(
+    fn detect<R: Read + ?Sized>(
         window: &mut Window<R>,
         found: &mut Interfaces,
     ) -> Result<Option<Format>, Stop> {

@@ -30,7 +30,7 @@ pub(super) struct Layout {
 impl Layout {
     /// The layout of the file that begins in `window`, if it is of this format; its header is then
     /// passed.
-    pub(super) fn detect<R: Read>(
+    pub(super) fn detect<R: Read + ?Sized>(
         window: &mut Window<R>,
         found: &mut Interfaces,
     ) -> Result<Option<Layout>, Stop> {
@@ -65,7 +65,7 @@ impl Layout {
         Ok(Some(Layout { start: since_1970(time), is_second, trailer, end }))
     }
 
-    pub(super) fn find_record<R: Read>(
+    pub(super) fn find_record<R: Read + ?Sized>(
         &self,
         window: &mut Window<R>,
     ) -> Result<Option<RecordLocation>, Stop> {

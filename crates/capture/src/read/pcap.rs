@@ -43,7 +43,7 @@ enum Lengths {
 
 impl Layout {
     /// The layout of the file in `window`, if it is a pcap; passes its header.
-    pub(super) fn detect<R: Read>(
+    pub(super) fn detect<R: Read + ?Sized>(
         window: &mut Window<R>,
     ) -> Result<Option<(Layout, Interface)>, Stop> {
         let Some(magic) = window.ahead().first_chunk().copied() else { return Ok(None) };
@@ -121,7 +121,7 @@ impl Layout {
     }
 
     #[inline]
-    pub(super) fn find_record<R: Read>(
+    pub(super) fn find_record<R: Read + ?Sized>(
         &mut self,
         window: &mut Window<R>,
     ) -> Result<Option<RecordLocation>, Stop> {

@@ -28,7 +28,9 @@ pub(super) struct Section {
 
 impl Section {
     /// A section, if one begins in `window`. Its header is left to be read as any other block.
-    pub(super) fn detect<R: Read>(window: &mut Window<R>) -> Result<Option<Section>, Stop> {
+    pub(super) fn detect<R: Read + ?Sized>(
+        window: &mut Window<R>,
+    ) -> Result<Option<Section>, Stop> {
         if Endian::Little.u32_at(window.ahead(), 0) != Some(kind::SECTION) {
             return Ok(None);
         }
@@ -46,7 +48,7 @@ impl Section {
 
     /// The next packet of this section or a later one. Interfaces on the way go to `found`.
     #[inline(never)]
-    pub(super) fn find_record<R: Read>(
+    pub(super) fn find_record<R: Read + ?Sized>(
         &mut self,
         window: &mut Window<R>,
         found: &mut Interfaces,
@@ -73,7 +75,7 @@ impl Section {
     }
 
     /// Type and length of the block ahead, once all of it is there.
-    fn next_block<R: Read>(
+    fn next_block<R: Read + ?Sized>(
         &mut self,
         window: &mut Window<R>,
         found: &Interfaces,

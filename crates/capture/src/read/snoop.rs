@@ -14,7 +14,7 @@ const FILE_HEADER: usize = 16;
 const RECORD_HEADER: usize = 24;
 
 /// Passes the header of the file that begins in `window`, if it is of this format.
-pub(super) fn detect<R: Read>(
+pub(super) fn detect<R: Read + ?Sized>(
     window: &mut Window<R>,
     found: &mut Interfaces,
 ) -> Result<bool, Stop> {
@@ -40,7 +40,7 @@ pub(super) fn detect<R: Read>(
     Ok(true)
 }
 
-pub(super) fn find_record<R: Read>(
+pub(super) fn find_record<R: Read + ?Sized>(
     window: &mut Window<R>,
     found: &mut Interfaces,
 ) -> Result<Option<RecordLocation>, Stop> {

@@ -11,20 +11,23 @@ const AFTER_JUMP: usize = 16 << 10;
 
 /// A stretch of a stream: some bytes that were passed and are still lent, and the bytes ahead.
 #[derive(Debug)]
-pub(super) struct Window<R> {
-    source: R,
+pub(super) struct Window<R: ?Sized> {
     buffer: Vec<u8>,
     /// The bytes ahead; before them lies what was passed.
     ahead: Range<usize>,
     passed: u64,
     /// How much is asked of the source at once, at most.
     most: usize,
+    source: R,
 }
 
 impl<R> Window<R> {
     pub(super) fn new(source: R) -> Window<R> {
-        Window { source, buffer: Vec::new(), ahead: 0..0, passed: 0, most: usize::MAX }
+        Window { buffer: Vec::new(), ahead: 0..0, passed: 0, most: usize::MAX, source }
     }
+}
+
+impl<R: ?Sized> Window<R> {
     pub(super) fn source(&self) -> &R {
         &self.source
     }
@@ -53,7 +56,7 @@ impl<R> Window<R> {
     }
 }
 
-impl<R: Read> Window<R> {
+impl<R: Read + ?Sized> Window<R> {
     /// Reads until `len` bytes are ahead; whether there are. Memory grows only with bytes read.
     #[inline]
     pub(super) fn want(&mut self, len: usize) -> io::Result<bool> {
@@ -93,7 +96,7 @@ impl<R: Read> Window<R> {
     }
 }
 
-impl<R: Read + Seek> Window<R> {
+impl<R: Read + Seek + ?Sized> Window<R> {
     /// Goes to this byte of the stream, of which nothing is lent then.
     pub(super) fn jump_to(&mut self, at: u64) -> io::Result<()> {
         let near = at.checked_sub(self.passed).and_then(|len| usize::try_from(len).ok());

@@ -49,8 +49,7 @@ const LATEST: Instant = Instant::from_nanos(1 << 60);
 
 /// Reads frames in capture order; stores only data in flight and unfinished recoveries.
 #[derive(Debug)]
-pub struct Analyzer<S = Collector> {
-    output: Output<S>,
+pub struct Analyzer<S: ?Sized = Collector> {
     /// None before the first frame.
     parts: Option<Parts>,
     most_open: usize,
@@ -65,7 +64,11 @@ pub struct Analyzer<S = Collector> {
     fragments: Fragments,
     filter: Option<Filter>,
     others: Others,
+    output: Output<S>,
 }
+
+/// An analyser with any sink, as for [`AnyOutput`](output::AnyOutput).
+type AnyAnalyzer<'a> = Analyzer<dyn Sink + 'a>;
 
 impl<S: Sink + Default> Default for Analyzer<S> {
     fn default() -> Analyzer<S> {
@@ -90,7 +93,6 @@ impl<S: Sink> Analyzer<S> {
     /// An analyser that passes everything to `sink`.
     pub fn with_sink(sink: S) -> Analyzer<S> {
         Analyzer {
-            output: Output::new(sink),
             parts: None,
             most_open: OPEN,
             jobs: 1,
@@ -103,6 +105,7 @@ impl<S: Sink> Analyzer<S> {
             fragments: Fragments::default(),
             filter: None,
             others: Others::default(),
+            output: Output::new(sink),
         }
     }
 
@@ -150,6 +153,36 @@ impl<S: Sink> Analyzer<S> {
 
     /// Analyses the next frame.
     pub fn packet(&mut self, frame: &Frame<'_>) {
+        let any: &mut AnyAnalyzer<'_> = self;
+        any.frame(frame);
+    }
+
+    /// The sink.
+    pub fn sink(&self) -> &S {
+        &self.output.sink
+    }
+
+    /// Counts a frame without analysing it, captured at this time after the Unix epoch.
+    pub fn skip(&mut self, time_ns: u64) {
+        let any: &mut AnyAnalyzer<'_> = self;
+        any.next_frame(time_ns);
+    }
+
+    /// Adds a note on the whole capture.
+    pub fn note(&mut self, note: Note) {
+        self.output.remarks.whole.push(note);
+    }
+
+    /// The trace without its connections, and the sink.
+    pub fn finish_into(mut self) -> (Trace, S) {
+        let any: &mut AnyAnalyzer<'_> = &mut self;
+        let trace = any.end();
+        (trace, self.output.sink)
+    }
+}
+
+impl AnyAnalyzer<'_> {
+    fn frame(&mut self, frame: &Frame<'_>) {
         self.next_frame(frame.time_ns);
         let epoch = self.epoch_nanos.unwrap_or(frame.time_ns);
         if frame.time_ns < self.latest_nanos {
@@ -247,16 +280,6 @@ impl<S: Sink> Analyzer<S> {
         packet.at = Instant::from_nanos(packet.at.as_nanos().saturating_sub(set.as_nanos()));
     }
 
-    /// The sink.
-    pub fn sink(&self) -> &S {
-        &self.output.sink
-    }
-
-    /// Counts a frame without analysing it, captured at this time after the Unix epoch.
-    pub fn skip(&mut self, time_ns: u64) {
-        self.next_frame(time_ns);
-    }
-
     #[inline]
     fn next_frame(&mut self, time_ns: u64) {
         match &mut self.parts {
@@ -282,29 +305,23 @@ impl<S: Sink> Analyzer<S> {
         }
     }
 
-    /// Adds a note on the whole capture.
-    pub fn note(&mut self, note: Note) {
-        self.output.remarks.whole.push(note);
-    }
-
-    /// The trace without its connections, and the sink.
-    pub fn finish_into(mut self) -> (Trace, S) {
+    /// Hands over what is open; the trace without its connections.
+    fn end(&mut self) -> Trace {
         if let Some(parts) = self.parts.take() {
             parts.finish(&mut self.output);
         }
-        self.output.remarks.whole.extend(self.fragments.finish());
-        let connections = self.output.connections();
+        self.output.remarks.whole.extend(std::mem::take(&mut self.fragments).finish());
         let trace = Trace {
             epoch_nanos: self.epoch_nanos.unwrap_or_default(),
             packets: self.frames,
-            others: self.others.into_list(),
+            others: std::mem::take(&mut self.others).into_list(),
             connections: Vec::new(),
-            notes: self.output.remarks.into_notes(),
+            notes: std::mem::take(&mut self.output.remarks).into_notes(),
         };
-        if let Some(log) = self.output.log {
-            log.finish(&trace, connections);
+        if let Some(log) = self.output.log.take() {
+            log.finish(&trace, self.output.connections());
         }
-        (trace, self.output.sink)
+        trace
     }
 }
 

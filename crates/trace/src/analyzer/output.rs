@@ -5,12 +5,11 @@ use std::collections::BTreeMap;
 use super::found::Found;
 use super::frame_log::FrameLog;
 use super::remarks::Remarks;
-use crate::{Ack, Connection, FlowId, Segment, Sink};
+use crate::{Ack, Connection, FlowId, Note, Segment, Sink};
 
 /// Passes results to the sink. They come in order of frames.
 #[derive(Debug)]
-pub(super) struct Output<S> {
-    pub(super) sink: S,
+pub(super) struct Output<S: ?Sized> {
     pub(super) remarks: Remarks,
     /// The number of connections.
     connections: usize,
@@ -21,19 +20,30 @@ pub(super) struct Output<S> {
     pub(super) log: Option<Box<dyn FrameLog>>,
     /// What the log knows of it.
     pub(super) copies_usual: bool,
+    pub(super) sink: S,
 }
+
+/// An output to any sink: what handles packets exists once, for all sinks.
+pub(super) type AnyOutput<'a> = Output<dyn Sink + 'a>;
 
 impl<S: Sink> Output<S> {
     pub(super) fn new(sink: S) -> Output<S> {
         Output {
-            sink,
             remarks: Remarks::default(),
             connections: 0,
             indices: Vec::new(),
             reuses: BTreeMap::new(),
             log: None,
             copies_usual: false,
+            sink,
         }
+    }
+}
+
+impl AnyOutput<'_> {
+    /// Adds a note on the whole capture.
+    pub(super) fn note(&mut self, text: String) {
+        self.remarks.whole.push(Note { frame: None, text });
     }
 
     /// The first connection that begins has this index.

@@ -2,10 +2,9 @@
 
 use tcplab_units::{Bytes, Span};
 
-use super::output::Output;
+use super::output::AnyOutput;
 use super::part::{Part, Shares, hand_over};
 use super::workers::Workers;
-use crate::Sink;
 use crate::connection::{ConnectionState, Placed, TooBig};
 use crate::packet::{Ends, Packet};
 
@@ -38,11 +37,11 @@ impl Parts {
     }
 
     #[inline(always)]
-    pub(super) fn packet<S: Sink>(
+    pub(super) fn packet(
         &mut self,
         packet: &Packet,
         comment: Option<&str>,
-        output: &mut Output<S>,
+        output: &mut AnyOutput<'_>,
     ) {
         match self {
             Parts::Here(shares, parts) => {
@@ -56,14 +55,14 @@ impl Parts {
 
     /// Ends a round if this many frames complete one.
     #[inline]
-    pub(super) fn passed<S: Sink>(&mut self, frames: u64, output: &mut Output<S>) {
+    pub(super) fn passed(&mut self, frames: u64, output: &mut AnyOutput<'_>) {
         if frames.is_multiple_of(ROUND) {
             self.end_round(frames, output);
         }
     }
 
     #[cold]
-    fn end_round<S: Sink>(&mut self, frame: u64, output: &mut Output<S>) {
+    fn end_round(&mut self, frame: u64, output: &mut AnyOutput<'_>) {
         match self {
             Parts::Here(_, parts) => parts.iter_mut().for_each(|part| part.pass_until(frame)),
             Parts::Apart(workers) => workers.end_round(frame, output),
@@ -71,10 +70,10 @@ impl Parts {
     }
 
     /// How far the capture clock was set ahead before this packet, by its sender's timestamps.
-    pub(super) fn clock_set_ahead<S: Sink>(
+    pub(super) fn clock_set_ahead(
         &mut self,
         packet: &Packet,
-        output: &mut Output<S>,
+        output: &mut AnyOutput<'_>,
     ) -> Option<Span> {
         match self {
             Parts::Here(shares, parts) => {
@@ -84,7 +83,7 @@ impl Parts {
         }
     }
 
-    pub(super) fn on_too_big<S: Sink>(&mut self, report: &TooBig, output: &mut Output<S>) {
+    pub(super) fn on_too_big(&mut self, report: &TooBig, output: &mut AnyOutput<'_>) {
         match self {
             Parts::Here(shares, parts) => {
                 let place = shares.part_of(&report.ends);
@@ -96,7 +95,7 @@ impl Parts {
     }
 
     /// Passes on everything unfinished, in order of first packets.
-    pub(super) fn finish<S: Sink>(self, output: &mut Output<S>) {
+    pub(super) fn finish(self, output: &mut AnyOutput<'_>) {
         let mut parts = match self {
             Parts::Here(_, parts) => parts,
             Parts::Apart(workers) => workers.into_parts(output),
@@ -110,7 +109,7 @@ impl Parts {
             .collect();
         asides.sort_by_key(|(index, ..)| *index);
         let mut asides = asides.into_iter().peekable();
-        let pass = |output: &mut Output<S>, part, (number, mut state): Placed| {
+        let pass = |output: &mut AnyOutput<'_>, part, (number, mut state): Placed| {
             hand_over(number, &mut state, &mut |found| drop(output.take(part, found, (0, None))));
         };
         let step = output.connections().div_ceil(STEPS);

@@ -6,7 +6,8 @@ use std::io::Read;
 use tcplab_capture::{ReadError, Reader, Record, Statistics, UnixTime};
 use tcplab_wire::LinkType;
 
-use crate::{Analyzer, Frame, Note, Sink, Trace};
+use super::AnyAnalyzer;
+use crate::{Analyzer, Frame, Sink, Trace};
 
 /// Analyses a whole capture, or the readable part of it; [`Trace::notes`] has its problems.
 pub fn analyze<R: Read>(reader: Reader<R>) -> Trace {
@@ -23,11 +24,18 @@ impl<S: Sink> Analyzer<S> {
 
     /// Reads at most `most` records of a capture.
     pub fn read_at_most<R: Read>(&mut self, mut reader: Reader<R>, most: u64) {
+        let any: &mut AnyAnalyzer<'_> = self;
+        any.records(&mut reader, most);
+    }
+}
+
+impl AnyAnalyzer<'_> {
+    fn records(&mut self, reader: &mut Reader<dyn Read + '_>, most: u64) {
         let mut links = Vec::new();
-        add_links(&mut links, &reader);
+        add_links(&mut links, reader);
         let mut last_time = 0;
         let mut copy = Vec::new();
-        let wants_comments = self.sink().wants_packets();
+        let wants_comments = self.output.sink.wants_packets();
         let mut descriptions = None;
         for _ in 0..most {
             let begins = reader.position();
@@ -38,7 +46,7 @@ impl<S: Sink> Analyzer<S> {
                     if matches!(error, ReadError::Io { .. }) {
                         self.output.give_up_log();
                     }
-                    self.note(Note { frame: None, text: format!("the capture is {error}") });
+                    self.output.note(format!("the capture is {error}"));
                     break;
                 }
             };
@@ -60,12 +68,12 @@ impl<S: Sink> Analyzer<S> {
                 // released.
                 copy.clear();
                 copy.extend_from_slice(record.captured);
-                add_links(&mut links, &reader);
+                add_links(&mut links, reader);
                 let unknown = LinkType::Other(u16::MAX);
                 (&copy[..], links.get(index).copied().unwrap_or(unknown))
             };
             let comment = comment.as_deref();
-            self.packet(&Frame { time_ns, link, captured, original_len, comment });
+            self.frame(&Frame { time_ns, link, captured, original_len, comment });
             if self.frames == 1 {
                 descriptions = reader.descriptions();
             }
@@ -80,7 +88,7 @@ impl<S: Sink> Analyzer<S> {
                 let name = name.unwrap_or_else(|| index.to_string());
                 let text =
                     format!("interface {name} dropped {lost} packets: they are not in the capture");
-                self.note(Note { frame: None, text });
+                self.output.note(text);
             }
         }
     }
@@ -92,7 +100,7 @@ pub(super) fn comment(record: &Record<'_>) -> Option<String> {
 }
 
 /// Adds the link types that became known; a file may describe any number.
-pub(super) fn add_links<R: Read>(links: &mut Vec<LinkType>, reader: &Reader<R>) {
+pub(super) fn add_links(links: &mut Vec<LinkType>, reader: &Reader<impl Read + ?Sized>) {
     let new = reader.interfaces().iter().skip(links.len());
     links.extend(new.map(|interface| LinkType::from_number(interface.link_type)));
 }

@@ -10,7 +10,7 @@ use tcplab_wire::{FrameView, LinkType};
 use super::part::Shares;
 use super::parts::Parts;
 use super::reading::{add_links, comment};
-use super::{Analyzer, LATEST, is_damaged};
+use super::{Analyzer, AnyAnalyzer, LATEST, is_damaged};
 use crate::packet::Packet;
 use crate::{Frame, Sink};
 
@@ -53,30 +53,32 @@ pub fn replay<R: Read + Seek, S: Sink>(
     sink: S,
 ) -> Result<(S, Vec<Interface>), ReplayError> {
     let mut analyzer = Analyzer::with_sink(sink);
-    analyzer.begin_known(known);
+    let any: &mut AnyAnalyzer<'_> = &mut analyzer;
+    any.begin_known(known);
     // What describes all records stands before the first.
     let begin = reader.position();
     let first = reader.next_record().ok().flatten().ok_or(ReplayError)?;
     let captured = first.captured.to_vec();
-    let first = About::of(&first, analyzer.sink().wants_packets())?;
+    let first = About::of(&first, any.output.sink.wants_packets())?;
     let interfaces = reader.interfaces().to_vec();
     let mut links = Vec::new();
     add_links(&mut links, reader);
     let mut copies = known.copies_usual.iter().peekable();
     for &(number, position) in &known.frames {
         while let Some((_, usual)) = copies.next_if(|(from, _)| *from <= number) {
-            analyzer.output.copies_usual = *usual;
+            any.output.copies_usual = *usual;
         }
         if position == begin {
-            analyzer.known_frame(&first.frame(&captured, &links)?, number)?;
+            any.known_frame(&first.frame(&captured, &links)?, number)?;
             continue;
         }
         reader.jump_to(position).map_err(|_| ReplayError)?;
         let record = reader.next_record().ok().flatten().ok_or(ReplayError)?;
-        let about = About::of(&record, analyzer.sink().wants_packets())?;
-        analyzer.known_frame(&about.frame(record.captured, &links)?, number)?;
+        let about = About::of(&record, any.output.sink.wants_packets())?;
+        any.known_frame(&about.frame(record.captured, &links)?, number)?;
     }
-    Ok((analyzer.finish_known(known)?, interfaces))
+    any.finish_known(known)?;
+    Ok((analyzer.output.sink, interfaces))
 }
 
 /// What a record says beside its bytes.
@@ -106,7 +108,7 @@ impl About {
     }
 }
 
-impl<S: Sink> Analyzer<S> {
+impl AnyAnalyzer<'_> {
     fn begin_known(&mut self, known: &KnownConnection) {
         self.epoch_nanos = Some(known.epoch_nanos);
         self.output.sink.begins(known.epoch_nanos);
@@ -114,7 +116,7 @@ impl<S: Sink> Analyzer<S> {
         self.parts = Some(Parts::new(Shares::of_one(), 1, None));
     }
 
-    /// Analyses a frame of the known connection, as [`packet`](Self::packet) did.
+    /// Analyses a frame of the known connection, as [`frame`](Self::frame) did.
     fn known_frame(&mut self, frame: &Frame<'_>, number: u64) -> Result<(), ReplayError> {
         self.frames = number;
         let passed = frame.time_ns.saturating_sub(self.epoch_nanos.unwrap_or_default());
@@ -131,12 +133,12 @@ impl<S: Sink> Analyzer<S> {
         self.too_big(&view.ip().ok_or(ReplayError)?, at);
         Ok(())
     }
-
-    fn finish_known(mut self, known: &KnownConnection) -> Result<S, ReplayError> {
+    /// Hands over the known connection, if it was one.
+    fn finish_known(&mut self, known: &KnownConnection) -> Result<(), ReplayError> {
         if let Some(parts) = self.parts.take() {
             parts.finish(&mut self.output);
         }
         let is_one = self.output.connections() == known.index + 1;
-        if is_one { Ok(self.output.sink) } else { Err(ReplayError) }
+        if is_one { Ok(()) } else { Err(ReplayError) }
     }
 }

@@ -14,11 +14,11 @@ use std::thread::{Builder, JoinHandle};
 use tcplab_units::Span;
 
 use super::found::Found;
-use super::output::Output;
+use super::output::AnyOutput;
 use super::part::{Part, Shares};
+use crate::Connection;
 use crate::connection::TooBig;
 use crate::packet::Packet;
-use crate::{Connection, Sink};
 
 /// Rounds that threads have, at most.
 const AHEAD: usize = 4;
@@ -113,10 +113,10 @@ impl Workers {
 
     /// [`Parts::clock_set_ahead`](super::parts::Parts::clock_set_ahead): all wait for the answer,
     /// on which the times of all further packets depend.
-    pub(super) fn clock_set_ahead<S: Sink>(
+    pub(super) fn clock_set_ahead(
         &mut self,
         packet: &Packet,
-        output: &mut Output<S>,
+        output: &mut AnyOutput<'_>,
     ) -> Option<Span> {
         self.give(self.shares.part_of(&packet.ends), Given::Leap(*packet));
         self.hand_out(None);
@@ -127,7 +127,7 @@ impl Workers {
         set_ahead
     }
 
-    pub(super) fn end_round<S: Sink>(&mut self, frame: u64, output: &mut Output<S>) {
+    pub(super) fn end_round(&mut self, frame: u64, output: &mut AnyOutput<'_>) {
         if self.under_way == AHEAD {
             self.take_in(output);
         }
@@ -135,7 +135,7 @@ impl Workers {
     }
 
     /// Takes in all results, and the parts.
-    pub(super) fn into_parts<S: Sink>(mut self, output: &mut Output<S>) -> Vec<Part> {
+    pub(super) fn into_parts(mut self, output: &mut AnyOutput<'_>) -> Vec<Part> {
         self.hand_out(None);
         while self.under_way > 0 {
             self.take_in(output);
@@ -162,7 +162,7 @@ impl Workers {
     }
 
     /// Takes in what was found in the oldest round.
-    fn take_in<S: Sink>(&mut self, output: &mut Output<S>) -> Option<Span> {
+    fn take_in(&mut self, output: &mut AnyOutput<'_>) -> Option<Span> {
         self.under_way -= 1;
         let mut rounds = Vec::new();
         for place in 0..self.threads.len() {
@@ -240,6 +240,7 @@ fn work_on(round: &mut Round, parts: &mut [Part], (shares, jobs): (Shares, usize
 
 #[cfg(test)]
 mod tests {
+    use super::super::output::Output;
     use super::super::part::OPEN;
     use super::*;
     use crate::Collector;
