@@ -22,7 +22,7 @@ pub trait Sink {
     fn listens(&self) -> bool {
         true
     }
-    /// Whether it uses [`Sink::segment`] and [`Sink::ack`].
+    /// Whether it uses [`Sink::segment`] and [`Sink::ack`]: always or never.
     fn wants_packets(&self) -> bool {
         true
     }

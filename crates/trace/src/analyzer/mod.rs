@@ -254,7 +254,7 @@ impl AnyAnalyzer<'_> {
 
     #[inline(always)]
     fn tcp(&mut self, tcp: &TcpPacket<'_>, at: Instant, comment: Option<&str>) {
-        let mut packet = Packet::read(tcp, at, self.frames, self.output.sink.wants_packets());
+        let mut packet = Packet::read(tcp, at, self.frames, self.output.wants_packets);
         if self.clock.leap().is_some() {
             self.explain_leap(&mut packet);
         }

@@ -20,6 +20,8 @@ pub(super) struct Output<S: ?Sized> {
     pub(super) log: Option<Box<dyn FrameLog>>,
     /// What the log knows of it.
     pub(super) copies_usual: bool,
+    /// Whether the sink uses packets.
+    pub(super) wants_packets: bool,
     pub(super) sink: S,
 }
 
@@ -35,6 +37,7 @@ impl<S: Sink> Output<S> {
             reuses: BTreeMap::new(),
             log: None,
             copies_usual: false,
+            wants_packets: sink.wants_packets(),
             sink,
         }
     }

@@ -35,7 +35,7 @@ impl AnyAnalyzer<'_> {
         add_links(&mut links, reader);
         let mut last_time = 0;
         let mut copy = Vec::new();
-        let wants_comments = self.output.sink.wants_packets();
+        let wants_comments = self.output.wants_packets;
         let mut descriptions = None;
         for _ in 0..most {
             let begins = reader.position();

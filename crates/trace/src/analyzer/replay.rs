@@ -59,7 +59,7 @@ pub fn replay<R: Read + Seek, S: Sink>(
     let begin = reader.position();
     let first = reader.next_record().ok().flatten().ok_or(ReplayError)?;
     let captured = first.captured.to_vec();
-    let first = About::of(&first, any.output.sink.wants_packets())?;
+    let first = About::of(&first, any.output.wants_packets)?;
     let interfaces = reader.interfaces().to_vec();
     let mut links = Vec::new();
     add_links(&mut links, reader);
@@ -74,7 +74,7 @@ pub fn replay<R: Read + Seek, S: Sink>(
         }
         reader.jump_to(position).map_err(|_| ReplayError)?;
         let record = reader.next_record().ok().flatten().ok_or(ReplayError)?;
-        let about = About::of(&record, any.output.sink.wants_packets())?;
+        let about = About::of(&record, any.output.wants_packets)?;
         any.known_frame(&about.frame(record.captured, &links)?, number)?;
     }
     any.finish_known(known)?;
@@ -123,7 +123,7 @@ impl AnyAnalyzer<'_> {
         let at = Instant::from_nanos(passed).min(LATEST);
         let view = FrameView::new(frame.link, frame.captured, frame.original_len);
         if let Some(tcp) = view.tcp().filter(|_| !is_damaged(&view)) {
-            let mut packet = Packet::read(&tcp, at, number, self.output.sink.wants_packets());
+            let mut packet = Packet::read(&tcp, at, number, self.output.wants_packets);
             packet.copies_usual = self.output.copies_usual;
             if let Some(parts) = &mut self.parts {
                 parts.packet(&packet, frame.comment, &mut self.output);
