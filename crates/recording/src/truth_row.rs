@@ -71,13 +71,11 @@ fn json(line: &mut Vec<u8>, value: &(impl Serialize + ?Sized)) {
     serde_json::to_writer(line, value).expect("plain data has a JSON form");
 }
 
-#[inline]
 fn time(line: &mut Vec<u8>, key: &str, at: Instant) {
     number(line, key, at.as_nanos());
 }
 
-/// What `key` says, and a number. In line, the length of `key` is known, and it is moved as a whole.
-#[inline(always)]
+/// What `key` says, and a number.
 fn number(line: &mut Vec<u8>, key: &str, value: u64) {
     line.extend_from_slice(key.as_bytes());
     json(line, &value);

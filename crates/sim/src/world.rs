@@ -366,8 +366,8 @@ impl World {
         })
     }
 
-    /// Runs a host's application; what its stack sends goes onto the link. `has_sent`: the stack has
-    /// sent all it could, and has more only if the application does something.
+    /// Runs a host's application; what its stack sends goes onto the link. `has_sent`: the stack
+    /// has sent all it could, and has more only if the application does something.
     fn serve(&mut self, index: usize, has_sent: bool) -> Result<(), RecordingError> {
         let now = self.now;
         let driven = self.host(index).drive(now);

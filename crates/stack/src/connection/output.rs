@@ -62,8 +62,8 @@ impl Connection {
         self.output.queue.pop_front()
     }
 
-    /// Whether all that was written is acknowledged, and this is noted everywhere: looking once more
-    /// for data to send would change nothing.
+    /// Whether all that was written is acknowledged, and this is noted everywhere: looking once
+    /// more for data to send would change nothing.
     fn has_nothing_to_send(&self) -> bool {
         self.sender.una() == self.stream_end()
             && self.sender.is_at_rest()
