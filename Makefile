@@ -74,6 +74,7 @@ kernel: toolchain system-packages ## build the kernel in virtual time that tests
 	  cargo run --locked --quiet --package tcplab -- kernel build $(KERNEL) || \
 	  echo "There is no kernel $(KERNEL): the tests that run on it are skipped."
 
+# More tests at once than processors: many wait, for packets or for processes.
 .PHONY: tests
 tests: toolchain
 	@$(call tool,cargo-nextest,$(NEXTEST),--no-default-features --features default-no-update)
@@ -81,7 +82,8 @@ tests: toolchain
 	@$(python_tools)
 	@rm -f target/nextest/default/junit.xml
 	@result=0; \
-	  cargo nextest run --locked --workspace --no-tests fail || result=$$?; \
+	  cargo nextest run --locked --workspace --no-tests fail \
+	    --test-threads $$(( $$(nproc) * 3 / 2 )) || result=$$?; \
 	  scripts/skipped.sh target/nextest/default/junit.xml; \
 	  exit $$result
 

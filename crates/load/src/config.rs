@@ -6,6 +6,10 @@ use std::time::Duration;
 use crate::reference::Reference;
 use crate::target::Target;
 
+/// How long answers are looked for before a thread sleeps. Measured with nginx on the next
+/// processor: 5 to 100 µs make 20 % more requests a second than sleeping at once.
+const AWAKE: Duration = Duration::from_micros(20);
+
 /// When requests are sent.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Pace {
@@ -68,6 +72,9 @@ pub struct Config {
     pub threads: usize,
     /// What answers are compared with.
     pub check: Check,
+    /// How long a thread looks for an answer before it sleeps. Nothing where computing takes no
+    /// time, as in virtual time: what is looked for there does not come.
+    pub awake: Duration,
 }
 
 impl Config {
@@ -83,6 +90,7 @@ impl Config {
             timeout: Duration::from_secs(10),
             threads: 1,
             check: Check::First,
+            awake: AWAKE,
         }
     }
 }

@@ -5,6 +5,7 @@ use std::io::{BufRead, BufReader, Write};
 use std::net::{TcpListener, TcpStream};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::process::{Child, Stdio};
+use std::thread;
 
 use rustix::fs::{CWD, FileType, Mode, mknodat};
 use rustix::process::{Pid, Signal, kill_process, kill_process_group, test_kill_process_group};
@@ -62,7 +63,7 @@ fn ctrl_c_on_commands_that_run_scenarios_exits_with_130() {
         let mut child = start(&home, line);
         while !home.exists("runs") {
             assert_eq!(child.try_wait().unwrap(), None, "{line}: it ended");
-            std::thread::yield_now();
+            thread::yield_now();
         }
         let (code, said) = code_after(child, Signal::INT);
         assert_eq!(code, Some(130), "{line}: {said}");
@@ -73,31 +74,37 @@ fn ctrl_c_on_commands_that_run_scenarios_exits_with_130() {
 /// As a terminal sends it: to every process of the group.
 #[test]
 fn ctrl_c_on_a_server_of_many_processes_leaves_none() {
-    for design in ["prefork", "fork", "thread", "io-uring"] {
-        let home = Home::new();
-        let mut command = home.command(&format!("server --port 0 --design {design}"));
-        command.process_group(0).stdout(Stdio::piped()).stderr(Stdio::piped());
-        let mut server = command.spawn().unwrap();
-        let mut line = String::new();
-        let mut output = BufReader::new(server.stdout.take().unwrap());
-        output.read_line(&mut line).unwrap();
-        let Some((_, after)) = line.split_once("127.0.0.1:") else {
-            let Ended { code, stderr, .. } = server.wait_with_output().unwrap().into();
-            assert_eq!((design, code), ("io-uring", Some(2)), "{line}{stderr}");
-            skipped("this kernel has no io_uring for this user");
-            continue;
-        };
-        let port = after.chars().take_while(char::is_ascii_digit).collect::<String>();
-        // A process of its own carries it, once it has answered.
-        let client = TcpStream::connect(("127.0.0.1", port.parse().unwrap())).unwrap();
-        (&client).write_all(b"hello\n").unwrap();
-        BufReader::new(&client).read_line(&mut String::new()).unwrap();
-        let group = Pid::from_child(&server);
-        kill_process_group(group, Signal::INT).unwrap();
+    // Side by side: each waits for its client for some seconds.
+    thread::scope(|scope| {
+        for design in ["prefork", "fork", "thread", "io-uring"] {
+            scope.spawn(move || ctrl_c_leaves_none(design));
+        }
+    });
+}
+
+fn ctrl_c_leaves_none(design: &str) {
+    let home = Home::new();
+    let mut command = home.command(&format!("server --port 0 --design {design}"));
+    command.process_group(0).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut server = command.spawn().unwrap();
+    let mut line = String::new();
+    let mut output = BufReader::new(server.stdout.take().unwrap());
+    output.read_line(&mut line).unwrap();
+    let Some((_, after)) = line.split_once("127.0.0.1:") else {
         let Ended { code, stderr, .. } = server.wait_with_output().unwrap().into();
-        assert_eq!(code, Some(130), "{design}: {stderr}");
-        assert!(test_kill_process_group(group).is_err(), "{design}: a process is left");
-    }
+        assert_eq!((design, code), ("io-uring", Some(2)), "{line}{stderr}");
+        return skipped("this kernel has no io_uring for this user");
+    };
+    let port = after.chars().take_while(char::is_ascii_digit).collect::<String>();
+    // A process of its own carries it, once it has answered.
+    let client = TcpStream::connect(("127.0.0.1", port.parse().unwrap())).unwrap();
+    (&client).write_all(b"hello\n").unwrap();
+    BufReader::new(&client).read_line(&mut String::new()).unwrap();
+    let group = Pid::from_child(&server);
+    kill_process_group(group, Signal::INT).unwrap();
+    let Ended { code, stderr, .. } = server.wait_with_output().unwrap().into();
+    assert_eq!(code, Some(130), "{design}: {stderr}");
+    assert!(test_kill_process_group(group).is_err(), "{design}: a process is left");
 }
 
 const CAPTURE: &[u8] = include_bytes!(concat!(
@@ -122,7 +129,7 @@ fn ctrl_c_on_a_trace_leaves_no_half_file() {
         };
         while growing() < 3 {
             assert_eq!(trace.try_wait().unwrap(), None, "it ended");
-            std::thread::yield_now();
+            thread::yield_now();
         }
         let (found, said) = code_after(trace, signal);
         drop(input);
@@ -164,7 +171,7 @@ fn ctrl_c_on_a_live_capture_completes_it() {
             assert!(stderr.contains("CAP_NET_RAW"), "{stderr}");
             return skipped("this user may not capture");
         }
-        std::thread::yield_now();
+        thread::yield_now();
     }
     kill_process(Pid::from_child(&trace), Signal::INT).unwrap();
     let Ended { code, stdout, stderr } = trace.wait_with_output().unwrap().into();

@@ -221,7 +221,7 @@ fn run_load(
     let started = Some(clock.now());
     let (load, served) = match work {
         Work::Clients(clients) => {
-            let load = clients.run(shared);
+            let load = clients.run(shared, clock);
             shared.end_load();
             (Some(load?), None)
         }

@@ -14,6 +14,7 @@ use tcplab_workload::{LoadReport, LoadSpec};
 
 use super::content;
 use crate::TrialError;
+use crate::clock::Clock;
 use crate::trial_state::TrialState;
 
 /// How long the server has to say that it never was there.
@@ -49,9 +50,13 @@ impl Clients {
     }
 
     /// Loads the server. If that is impossible here, the report has the reason.
-    pub(crate) fn run(&self, shared: &TrialState) -> Result<LoadReport, TrialError> {
+    pub(crate) fn run(&self, shared: &TrialState, clock: Clock) -> Result<LoadReport, TrialError> {
         let mut counted = 0;
-        let ran = tcplab_load::run(&self.config, &mut |progress| {
+        let mut config = self.config.clone();
+        if clock.is_virtual() {
+            config.awake = Duration::ZERO;
+        }
+        let ran = tcplab_load::run(&config, &mut |progress| {
             shared.add_received(progress.bytes.saturating_sub(counted));
             counted = progress.bytes;
             match shared.impossible() {
