@@ -15,8 +15,11 @@ pub(crate) struct Lane {
     reads: bool,
     /// Segments that were not serialised, with the client's port, in the order of their ids; `None`
     /// for one that has left.
-    kept: VecDeque<(u64, Option<(u16, Box<Segment>)>)>,
+    kept: VecDeque<(u64, Option<Kept>)>,
 }
+
+/// A segment, with the client's port.
+type Kept = (u16, Box<Segment>);
 
 /// A packet that left a link, with its verdict.
 #[derive(Debug)]
@@ -50,7 +53,7 @@ impl Lane {
         &mut self,
         now: Instant,
         id: u64,
-        (port, segment): (u16, Box<Segment>),
+        (port, segment): Kept,
         marking: Marking,
         ends: [Address; 2],
     ) {
