@@ -105,18 +105,26 @@ const comparing = (place, pair, over) => {
   const left = new AbortController();
   const began = performance.now();
   const passed = el("span", {});
+  const bar = el("progress", { max: 1, value: 0, "aria-label": "Progress" });
+  let part = "";
   const tick = () => {
     const seconds = Math.round((performance.now() - began) / 1e3);
-    passed.textContent = seconds > 1 ? `Comparing for ${seconds} s … ` : "Comparing … ";
+    passed.textContent = seconds > 1 ? `Comparing for ${seconds} s … ${part}` : "Comparing … ";
   };
+  const look = () => get("/api/compare", pair).then(({ progress }) => {
+    const { name, done, total } = progress ?? {};
+    if (!name || left.signal.aborted) return;
+    part = total ? `${name}: ${done} of ${total} (${Math.floor(done / total * 100)} %) ` : `${name} `;
+    bar.value = total ? done / total : 0;
+  }).catch(() => { /* it is asked again */ });
   const stop = () => {
     left.abort();
     show(place);
     over();
   };
   tick();
-  const ticks = setInterval(tick, 300);
-  show(place, el("p", { class: "meta" }, passed, el("button", { type: "button", onclick: stop }, "Stop")));
+  const ticks = setInterval(tick, 300), looks = setInterval(look, 500);
+  show(place, bar, el("p", { class: "meta" }, passed, el("button", { type: "button", onclick: stop }, "Stop")));
   post("/api/compare", pair, left.signal).then(({ report, command: typed }) => {
     show(place, command(typed), el("iframe", { class: "report", src: report, title: "Comparison" }));
     say("The comparison is ready");
@@ -124,6 +132,7 @@ const comparing = (place, pair, over) => {
     if (!left.signal.aborted) show(place, el("p", { role: "alert" }, error.message));
   }).finally(() => {
     clearInterval(ticks);
+    clearInterval(looks);
     if (!left.signal.aborted) over();
   });
   return () => left.abort();

@@ -1,6 +1,8 @@
 //! Runs that the page starts, shows, stops and removes.
 
+use std::fs;
 use std::io::{BufRead, BufReader, Write};
+use std::path::{Path, PathBuf};
 
 use rustix::process::Signal;
 use serde_json::{Value, json};
@@ -99,6 +101,16 @@ fn run_from_start_to_report() {
     ] {
         assert_eq!(page.post("/api/figures", &wrong).status, status, "{wrong}");
     }
+    // A comparison that comes to nothing leaves the earlier page of the same runs, and nothing new.
+    let results = page.runs().join(&second).join("run.json");
+    let aside = results.with_extension("aside");
+    fs::rename(&results, &aside).unwrap();
+    assert_eq!(page.post("/api/compare", &json!({ "a": run, "b": second })).status, 400);
+    assert_eq!(page.post("/api/compare", &json!({ "a": second, "b": run })).status, 400);
+    assert_eq!(page.get(compared["report"].as_str().unwrap()).status, 200, "{compared}");
+    let kept = files_below(&page.runs().join(".comparisons"));
+    assert!(kept.len() == 1 && kept[0].ends_with("report.html"), "{kept:?}");
+    fs::rename(&aside, &results).unwrap();
     // It is extended, then removed.
     let state = page.wait(page.begin(&json!({ "do": "extend", "run": run, "trials": 3 })));
     assert_eq!(state["is_finished"], true, "{state}");
@@ -225,4 +237,10 @@ fn folder_is_run_as_a_series() {
     let state = page.wait(id);
     assert_eq!(state["is_finished"], false, "{state}");
     assert!(state["run"].as_str().unwrap().starts_with("haiku-tcp"), "{state}");
+}
+
+/// Files in the directories of a place.
+fn files_below(place: &Path) -> Vec<PathBuf> {
+    let entries = |place: &Path| fs::read_dir(place).unwrap().map(|entry| entry.unwrap().path());
+    entries(place).flat_map(|it| entries(&it).collect::<Vec<_>>()).collect()
 }
