@@ -89,8 +89,8 @@ impl Drop for Asker {
 }
 
 /// Runs a command to its end: its exit code, none if a signal ended it, and what it said on
-/// standard error; `hear` gets the lines of JSON from its standard output. None where `has_left` was
-/// set before, which ends it.
+/// standard error; `hear` gets the lines of JSON from its standard output. None where `has_left`
+/// was set before, which ends it.
 fn run(
     mut command: Command,
     has_left: &AtomicBool,
