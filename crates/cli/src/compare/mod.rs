@@ -38,7 +38,12 @@ pub(crate) fn compare(arguments: &CompareArguments) -> Result<ExitCode> {
         places.map(|place| RunDirectory::named(place, Path::new(RUNS))).collect();
     let places: Vec<&Path> = places.iter().map(PathBuf::as_path).collect();
     match places[..] {
-        [a, b] if is_capture(a) && is_capture(b) => return captures::compare([a, b], arguments),
+        [a, b] if is_capture(a) && is_capture(b) => {
+            if arguments.control {
+                bail!("--control tells how far a comparison of runs is: leave it out for captures");
+            }
+            return captures::compare([a, b], arguments);
+        }
         [a] if is_capture(a) => {
             bail!("{} is a capture; pass a second capture to compare", a.display())
         }
