@@ -74,7 +74,7 @@ pub(super) async fn list(
                 RunWorld::Both => "on this machine's kernel and in virtual time",
             };
             let run = name_of(&ui.runs, &glance.path);
-            Listed { run, world_in_words, told, glance }
+            Listed { run, world_in_words, glance, told }
         };
         let most = part.most.unwrap_or(LISTED).min(LISTED);
         let shown = all.into_iter().skip(part.from).take(most);
