@@ -1,14 +1,16 @@
 //! How far work is that may take long: a bar on a terminal, elsewhere a line now and then.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
+use serde_json::json;
 use tcplab_capture::Source;
+use tcplab_lab::compare::Progress;
 use tcplab_units::{Bytes, rounded};
 
-use crate::output::{Bar, has_seen_notes, print_note};
+use crate::output::{Bar, answer, has_seen_notes, print_note};
 
 /// No bar before this time.
 const PATIENCE: Duration = Duration::from_millis(400);
@@ -30,8 +32,16 @@ struct State {
     /// Steps that are done.
     done: AtomicU64,
     /// What is done at the time, where the work has parts.
-    part: Mutex<&'static str>,
+    part: Mutex<Part>,
     is_over: AtomicBool,
+}
+
+/// A part of work.
+#[derive(Debug, Default)]
+struct Part {
+    name: &'static str,
+    /// How far it is, and the name of its steps, where it has some.
+    steps: Option<(Progress, &'static str)>,
 }
 
 /// How far work is.
@@ -69,6 +79,13 @@ impl Work {
         work
     }
 
+    /// The same, told as lines of JSON on standard output to a program that runs this one.
+    pub(crate) fn of_told_parts(first: &'static str) -> Work {
+        let work = Work::watched(Measure::Parts, Some(State::tell));
+        work.goes_on(first);
+        work
+    }
+
     /// A step is done.
     pub(crate) fn step(&self) {
         self.state.done.fetch_add(1, Ordering::Relaxed);
@@ -76,17 +93,30 @@ impl Work {
 
     /// The next part begins.
     pub(crate) fn goes_on(&self, part: &'static str) {
-        *self.state.part.lock().unwrap_or_else(PoisonError::into_inner) = part;
+        *self.state.part() = Part { name: part, steps: None };
+    }
+
+    /// The next part begins, of steps with this name.
+    pub(crate) fn goes_on_by(&self, part: &'static str, progress: &Progress, steps: &'static str) {
+        *self.state.part() = Part { name: part, steps: Some((progress.clone(), steps)) };
     }
 
     fn start(measure: Measure, has_lines: bool) -> Work {
-        let (done, part, is_over) = (AtomicU64::new(0), Mutex::new(""), AtomicBool::new(false));
+        let show: Option<fn(&State)> = match (has_seen_notes(), has_lines) {
+            (true, _) => Some(State::draw),
+            (false, true) => Some(State::print),
+            (false, false) => None,
+        };
+        Work::watched(measure, show)
+    }
+
+    fn watched(measure: Measure, show: Option<fn(&State)>) -> Work {
+        let (done, part, is_over) = (AtomicU64::new(0), Mutex::default(), AtomicBool::new(false));
         let state = Arc::new(State { measure, done, part, is_over });
         let watched = Arc::clone(&state);
-        let watch = move || if has_seen_notes() { watched.draw() } else { watched.print() };
-        // Where there can be no thread, there is no bar.
-        let is_shown = has_lines || has_seen_notes();
-        let watcher = is_shown.then(|| thread::Builder::new().spawn(watch).ok()).flatten();
+        // Where there can be no thread, nothing is shown.
+        let watch = |show: fn(&State)| thread::Builder::new().spawn(move || show(&watched)).ok();
+        let watcher = show.and_then(watch);
         Work { state, watcher }
     }
 }
@@ -158,6 +188,29 @@ impl State {
         }
     }
 
+    /// A line of JSON whenever it is further.
+    fn tell(&self) {
+        let mut last = None;
+        while !self.is_over_after(TICK) {
+            let (part, steps) = {
+                let part = self.part();
+                (part.name, part.steps.as_ref().map(|(progress, _)| progress.steps()))
+            };
+            let (done, total) = steps.unwrap_or_default();
+            if last.replace((part, done, total)) == Some((part, done, total)) {
+                continue;
+            }
+            let line = json!({ "event": "part", "name": part, "done": done, "total": total });
+            if answer(&format!("{line}\n")).is_err() {
+                return;
+            }
+        }
+    }
+
+    fn part(&self) -> MutexGuard<'_, Part> {
+        self.part.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     fn done(&self) -> u64 {
         match &self.measure {
             Measure::Bytes(taken, _) => taken.iter().map(|it| it.load(Ordering::Relaxed)).sum(),
@@ -166,7 +219,7 @@ impl State {
     }
 
     fn text(&self) -> String {
-        let part = *self.part.lock().unwrap_or_else(PoisonError::into_inner);
+        let part = self.part().name;
         let amount = self.amount();
         if part.is_empty() || amount.is_empty() {
             return format!("{part}{amount}");
@@ -182,8 +235,17 @@ impl State {
             Measure::Bytes(_, None) => format!("{} read", amount(done)),
             Measure::Steps(Some(total), name) => format!("{done} of {total} {name}"),
             Measure::Steps(None, name) => format!("{done} {name}"),
-            Measure::Parts => String::new(),
+            Measure::Parts => self.steps_of_part().unwrap_or_default(),
         }
+    }
+
+    /// None where the part has no steps, or it is not known how many.
+    fn steps_of_part(&self) -> Option<String> {
+        let part = self.part();
+        let (progress, name) = part.steps.as_ref()?;
+        let (done, total) = progress.steps();
+        let percent = (done * 100).checked_div(total)?;
+        Some(format!("{done} of {total} {name} ({percent} %)"))
     }
 }
 
@@ -202,6 +264,12 @@ mod tests {
         let parts = Work::of_parts("reading the runs");
         parts.goes_on("comparing");
         assert_eq!(parts.state.text(), "comparing");
+        let progress = Progress::default();
+        parts.goes_on_by("comparing", &progress, "steps");
+        assert_eq!(parts.state.text(), "comparing", "it is not known how many");
+        progress.begin(80);
+        progress.advance(13);
+        assert_eq!(parts.state.text(), "comparing: 13 of 80 steps (16 %)");
         let taken = Arc::new(AtomicU64::new(2_000_000));
         let reading = Work::start(Measure::Bytes(vec![taken], Some(8_000_000)), false);
         assert_eq!(reading.state.text(), "2.00 MB of 8.00 MB read");

@@ -77,7 +77,7 @@ const csvLines = (rows) => rows.map((row) => row.map((cell) => csvField(String(c
 
 /** The numbers of a figure: its CSV, or read back from its layers. */
 function numbers(figure, svg) {
-  const written = figure.querySelector("template.csv");
+  const written = (svg.closest(".way") ?? figure).querySelector("template.csv");
   if (written) return written.content.textContent;
   if (svg.classList.contains("graph")) return graphNumbers(new Layers(svg));
   if (svg.classList.contains("pane")) {
@@ -151,8 +151,8 @@ function download(blob, name) {
   setTimeout(() => URL.revokeObjectURL(link.href), 10000);
 }
 
-/** The picture of a figure: not the small signs in its caption. */
-const pictureOf = (figure) => [...figure.querySelectorAll("svg")].find((svg) => !svg.closest("figcaption"));
+/** The picture of a figure, as the reader chose it: not the small signs in its caption. */
+const pictureOf = (figure) => [...figure.querySelectorAll("svg")].find((svg) => !svg.closest("figcaption, .way[hidden]"));
 
 /** The export of each kind; also for tests. */
 async function exported(figure, kind) {

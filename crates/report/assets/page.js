@@ -25,6 +25,7 @@ function prepare(part) {
     });
   }
   for (const key of all(".graphs .legend span.key[data-layer]")) switchFor(key);
+  for (const choice of all(".ways[hidden]")) chooseWith(choice);
   for (const control of all(".average[hidden]")) averageWith(control);
   for (const fold of all("details.packets:not(.ready)")) linkFrames(fold);
   for (const figure of all("figure")) addMenu(figure);
@@ -47,6 +48,20 @@ function switchFor(key) {
     groups.get(figure.closest(".graphs"))?.later();
   });
   key.replaceWith(button);
+}
+
+/** Buttons for the ways to draw a figure, of which one is shown. */
+function chooseWith(choice) {
+  choice.hidden = false;
+  const buttons = [...choice.children], figure = choice.closest("figure");
+  const ways = [...figure.querySelectorAll(":scope > .way")];
+  buttons.forEach((button, at) => {
+    button.addEventListener("click", () => {
+      ways.forEach((way, i) => { way.hidden = i !== at; });
+      buttons.forEach((it, i) => it.setAttribute("aria-pressed", String(i === at)));
+      figure.querySelector(".title").textContent = button.dataset.title;
+    });
+  });
 }
 
 function copyWith(button) {

@@ -1,13 +1,15 @@
-//! Box plots and bars of a run's metrics: of its cases, and by the levels of each of its factors.
+//! Box plots and bars of a run's metrics, and box plots of its requests: of its cases, and by the
+//! levels of each of its factors.
 
 use tcplab_plot::{Content, Looks, Picture};
-use tcplab_results::Run;
+use tcplab_results::{Case, Run};
 use tcplab_scenario::{MetricInfo, metric};
-use tcplab_stats::marginal_means;
 
 use crate::figures::{RunFigure, words};
-use crate::summary::boxes::{bars, boxes};
-use crate::summary::measure::{Factor, Measured, distinct, factors, values};
+use crate::summary::boxes::{REQUESTS, bars_by, bars_of_cases, boxes_by, named_boxes};
+use crate::summary::measure::{
+    Factor, Measured, distinct, factors, level_of, response_times, values,
+};
 use crate::summary::metrics::{is_truth, rank};
 use crate::title::{free_name, short, title};
 
@@ -27,10 +29,18 @@ pub struct MetricFigure {
     pub title: String,
     /// Whether the metric is not one of the key metrics.
     pub is_detail: bool,
-    metric: &'static MetricInfo,
+    /// None: the response times of requests.
+    metric: Option<&'static MetricInfo>,
     /// The index of the factor whose levels it has; none of cases.
     factor: Option<usize>,
     shape: Shape,
+}
+
+impl MetricFigure {
+    /// Whether it is of the response times of requests, not of a metric of trials.
+    pub fn is_of_requests(&self) -> bool {
+        self.metric.is_none()
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -42,7 +52,8 @@ enum Shape {
 impl<'r> MetricFigures<'r> {
     /// Of each metric with values a box plot and bars of the cases. Of several factors also by the
     /// levels of each: boxes of all trials with a level, and bars of marginal means, which need
-    /// trials that have all levels.
+    /// trials that have all levels. Of the response times of requests, where there are any, boxes
+    /// of all requests alike.
     pub fn of(run: &'r Run) -> MetricFigures<'r> {
         let summaries = run.cases.iter().flat_map(|case| &case.summaries);
         let names = distinct(summaries.map(|it| it.name.as_str()).filter(|name| !is_truth(name)));
@@ -81,13 +92,36 @@ impl<'r> MetricFigures<'r> {
                     name: format!("{}/{key}{behind}", metric.name),
                     title: format!("{}: {shows}, by {of}", title(metric.name)),
                     is_detail: metric.is_detail(),
-                    metric,
+                    metric: Some(metric),
                     factor,
                     shape,
                 });
             }
         }
+        all.add_requests(&keys, &groups);
         all
+    }
+
+    fn add_requests(&mut self, keys: &[String], groups: &[Option<usize>]) {
+        if self.run.cases.iter().all(|case| response_times(case).is_empty()) {
+            return;
+        }
+        for factor in groups {
+            let (behind, of) = match *factor {
+                Some(at) => (format!("/{}", keys[at]), short(&self.factors[at].key)),
+                None => (String::new(), "case".into()),
+            };
+            self.list.push(MetricFigure {
+                name: format!("{REQUESTS}/boxes{behind}"),
+                title: format!("response time: box plot over requests, by {of}"),
+                is_detail: false,
+                metric: None,
+                factor: *factor,
+                shape: Shape::Boxes,
+            });
+        }
+        // The key metrics first.
+        self.list.sort_by_key(|it| it.is_detail);
     }
 
     /// What the factors are called in names of figures; unique.
@@ -107,58 +141,59 @@ impl<'r> MetricFigures<'r> {
 
     /// Draws one of the list.
     pub fn draw(&self, figure: &MetricFigure) -> RunFigure {
-        let measured = Measured::with(self.run, figure.metric, self.factors.clone());
-        let content = match (figure.factor, figure.shape) {
-            (None, shape) => self.of_cases(figure.metric.name, shape),
-            (Some(factor), Shape::Boxes) => boxes_by(&measured, factor),
-            (Some(factor), Shape::Bars) => bars_by(&measured, factor),
+        let (values, content) = match figure.metric {
+            Some(metric) => self.of_metric(metric, figure),
+            None => ("response time, ms".to_owned(), self.of_requests(figure.factor)),
         };
-        let picture = Picture { title: figure.title.clone(), values: measured.name(), content };
+        let picture = Picture { title: figure.title.clone(), values, content };
         let (drawn, _) = picture.drawn(&Looks::default());
         let (name, title) = (figure.name.clone(), figure.title.clone());
         RunFigure { name, title, svg: drawn.svg, csv: Some(drawn.csv), picture: Some(picture) }
+    }
+
+    /// What is measured, with its unit, and how it is drawn.
+    fn of_metric(&self, metric: &'static MetricInfo, figure: &MetricFigure) -> (String, Content) {
+        let measured = Measured::with(self.run, metric, self.factors.clone());
+        let content = match (figure.factor, figure.shape) {
+            (None, shape) => self.of_cases(metric.name, shape),
+            (Some(factor), Shape::Boxes) => boxes_by(&measured, factor),
+            (Some(factor), Shape::Bars) => bars_by(&measured, factor),
+        };
+        (measured.name(), content)
+    }
+
+    /// Of all cases, or of those with each level of a factor.
+    fn of_requests(&self, factor: Option<usize>) -> Content {
+        let cases = &self.run.cases;
+        let Some(factor) = factor.map(|at| &self.factors[at]) else {
+            let times: Vec<Vec<f64>> = cases.iter().map(response_times).collect();
+            return named_boxes(cases.iter().map(|case| &case.name).zip(&times));
+        };
+        let with = |level: &String| {
+            let has = |case: &&Case| level_of(case, &factor.key) == Some(level.as_str());
+            cases.iter().filter(has).flat_map(response_times).collect()
+        };
+        let times: Vec<Vec<f64>> = factor.levels.iter().map(with).collect();
+        named_boxes(factor.levels.iter().zip(&times))
     }
 
     fn of_cases(&self, name: &str, shape: Shape) -> Content {
         match shape {
             Shape::Boxes => {
                 let of = |case| values(case, name).into_iter().map(|(_, value)| value).collect();
-                let all: Vec<(&str, Vec<f64>)> =
-                    self.run.cases.iter().map(|case| (case.name.as_str(), of(case))).collect();
-                let with_values = all.iter().filter(|(_, values)| !values.is_empty());
-                boxes(with_values.map(|(case, values)| ((*case).to_owned(), values.as_slice())))
+                let all: Vec<Vec<f64>> = self.run.cases.iter().map(of).collect();
+                named_boxes(self.run.cases.iter().map(|case| &case.name).zip(&all))
             }
-            Shape::Bars => bars(self.run.cases.iter().filter_map(|case| {
-                let summary = case.summaries.iter().find(|it| it.name == name)?;
-                let mean = Some(summary.mean).filter(|mean| mean.is_finite())?;
-                Some((case.name.clone(), mean, summary.interval))
-            })),
+            Shape::Bars => bars_of_cases(&self.run.cases, name).unwrap_or(Content::Bars(vec![])),
         }
     }
 }
 
-/// Of all trials with each level.
-fn boxes_by(measured: &Measured, factor: usize) -> Content {
-    let levels = measured.values_by_level(factor);
-    let named = measured.factors[factor].levels.iter().zip(&levels);
-    let with_values = named.filter(|(_, values)| !values.is_empty());
-    boxes(with_values.map(|(level, values)| (level.clone(), values.as_slice())))
-}
-
-/// The marginal mean of each level, as the report has it.
-fn bars_by(measured: &Measured, factor: usize) -> Content {
-    let means = marginal_means(&measured.blocks(factor, |_| true));
-    let named = measured.factors[factor].levels.iter().zip(means);
-    bars(named.map(|(level, (mean, interval))| {
-        let interval = interval.map(|it| (measured.unscaled(it.low), measured.unscaled(it.high)));
-        (level.clone(), measured.unscaled(mean), interval)
-    }))
-}
-
 #[cfg(test)]
 mod tests {
-    use tcplab_results::{Case, Metric, Metrics, Summary, Trial};
+    use tcplab_results::{EndRow, Metric, Metrics, Summary, Trial};
     use tcplab_scenario::metrics;
+    use tcplab_units::Endpoint;
 
     use super::*;
 
@@ -198,6 +233,39 @@ mod tests {
         assert!(bars.starts_with("bar,\"goodput, Mbit/s\",low,high\n1 ms,9.5,7.44"), "{bars}");
         let boxes = table(&figures, "goodput/boxes");
         assert!(boxes.contains("\n2 ms,first quartile,4.75\n2 ms,median,5.5\n"), "{boxes}");
+    }
+
+    #[test]
+    fn requests_have_boxes_by_case_and_by_level() {
+        let mut cases = vec![
+            case(&[("path.delay", "1 ms"), ("path.loss", "0 %")], &[8.0]),
+            case(&[("path.delay", "1 ms"), ("path.loss", "1 %")], &[7.0]),
+            case(&[("path.delay", "2 ms"), ("path.loss", "0 %")], &[]),
+        ];
+        let times = [[1.0, 2.0, 3.0, 4.0, f64::NAN], [5.0, 6.0, 7.0, 8.0, 30.0]];
+        for (case, times) in cases.iter_mut().zip(times) {
+            case.trials[0].ends = vec![EndRow {
+                end: Endpoint::Client,
+                calls: Vec::new(),
+                response_times_ms: times.into(),
+                request_tries: Vec::new(),
+                states: Vec::new(),
+                metrics: Vec::new(),
+            }];
+        }
+        let run = Run { cases, ..Run::default() };
+        let figures = MetricFigures::of(&run);
+        let of_requests = names(&figures).into_iter().filter(|it| it.starts_with("requests/"));
+        assert_eq!(
+            of_requests.collect::<Vec<_>>(),
+            ["requests/boxes", "requests/boxes/delay", "requests/boxes/loss"]
+        );
+        let by_case = table(&figures, "requests/boxes");
+        assert!(by_case.contains("\n1 ms_0 %,median,2.5\n"), "{by_case}");
+        assert!(by_case.contains("\n1 ms_1 %,outlier,30\n"), "{by_case}");
+        assert!(!by_case.contains("2 ms"), "nothing was requested: {by_case}");
+        let by_delay = table(&figures, "requests/boxes/delay");
+        assert!(by_delay.contains("\n1 ms,median,5\n"), "all nine: {by_delay}");
     }
 
     #[test]

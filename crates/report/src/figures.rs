@@ -132,7 +132,7 @@ pub(crate) struct Figures(pub(crate) Vec<RunFigure>);
 impl Figures {
     fn add(&mut self, room: &str, figures: impl IntoIterator<Item = PageFigure>) {
         for figure in figures {
-            let PageFigure { title, svg, csv, picture } = figure;
+            let PageFigure { title, svg, csv, picture, .. } = figure;
             let of = words(&title);
             let is_alone = of.is_empty() || room == "answer";
             let name = if is_alone { room.to_owned() } else { format!("{room}/{of}") };

@@ -1,6 +1,8 @@
 //! Receivers of the analyser's results, and combinations of them.
 
-use crate::{Ack, Connection, Episode, FlowId, LimitPeriod, Segment, Spurious, Stall, TcpState};
+use crate::{
+    Ack, BareReset, Connection, Episode, FlowId, LimitPeriod, Segment, Spurious, Stall, TcpState,
+};
 
 /// Receives the analyser's results as soon as they are final.
 ///
@@ -30,6 +32,8 @@ pub trait Sink {
     fn segment(&mut self, _flow: FlowId, _segment: Segment) {}
     /// The acknowledgement in a packet, for the direction whose data it acknowledges.
     fn ack(&mut self, _flow: FlowId, _ack: Ack) {}
+    /// A reset without an acknowledgement, for the direction that it was sent in.
+    fn reset(&mut self, _flow: FlowId, _reset: BareReset) {}
     /// A recovery episode that ended, or that the capture truncated.
     fn episode(&mut self, _flow: FlowId, _episode: Episode) {}
     /// A stall that ended.
@@ -93,6 +97,9 @@ impl<A: Sink, B: Sink> Sink for Both<A, B> {
     }
     fn ack(&mut self, flow: FlowId, ack: Ack) {
         self.pass(self.wanting(), ack, |a, it| a.ack(flow, it), |b, it| b.ack(flow, it));
+    }
+    fn reset(&mut self, flow: FlowId, reset: BareReset) {
+        self.pass(self.wanting(), reset, |a, it| a.reset(flow, it), |b, it| b.reset(flow, it));
     }
     fn episode(&mut self, flow: FlowId, episode: Episode) {
         let wants = self.listening();
@@ -169,6 +176,11 @@ impl<S: Sink> Sink for Only<S> {
     fn ack(&mut self, flow: FlowId, ack: Ack) {
         if let Some(sink) = self.of(flow.connection) {
             sink.ack(flow, ack);
+        }
+    }
+    fn reset(&mut self, flow: FlowId, reset: BareReset) {
+        if let Some(sink) = self.of(flow.connection) {
+            sink.reset(flow, reset);
         }
     }
     fn episode(&mut self, flow: FlowId, episode: Episode) {

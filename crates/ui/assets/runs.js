@@ -31,66 +31,142 @@ const card = (it, heading) => el("li", { class: "run-card" },
     claims(it), `${it.cases} ${it.cases === 1 ? "case" : "cases"}, ${it.world_in_words}, ${when(it.started)}.`,
   ].filter(Boolean).join(" ")));
 
+/** Runs on the first page. */
+const LATEST = 6;
+
 /** The jobs that run. @param {any[]} jobs */
 const running = (jobs) => jobs.filter((job) => job.is_running).map((job) => el("p", { class: "running" },
   el("strong", {}, "Running: "), el("a", { href: `#${jobPage(job)}` }, job.command)));
 
+/** The newest runs with what they answered. @returns {Promise<any[]>} */
+const latest = async () => {
+  for (;;) {
+    const { runs: all, unread } = await get("/api/runs", { most: LATEST + 1 });
+    if (!unread) return all;
+  }
+};
+
 /** @type {import("./app.js").Page} */
 export const home = async (place) => {
-  const [{ runs: all }, { jobs }] = await Promise.all([get("/api/runs"), get("/api/jobs")]);
+  const [all, { jobs }] = await Promise.all([latest(), get("/api/jobs")]);
   const ask = el("section", { class: "ask" });
   show(place,
     el("header", {}, el("h1", {}, "What do you want to know?"),
       el("p", { class: "lead" }, "Choose a path, choose what to compare. tcplab transfers data through it, explains every packet, and answers with statistics.")),
     ...running(jobs), ask,
     el("section", {}, el("h2", {}, "Latest runs"),
-      all.length ? el("ul", { class: "run-cards" }, ...all.slice(0, 6).map((/** @type {any} */ it) => card(it, "h3"))) : el("p", { class: "meta" }, "None yet."),
-      all.length > 6 && el("p", {}, el("a", { href: "#/runs" }, "All runs"))));
+      all.length ? el("ul", { class: "run-cards" }, ...all.slice(0, LATEST).map((/** @type {any} */ it) => card(it, "h3"))) : el("p", { class: "meta" }, "None yet."),
+      all.length > LATEST && el("p", {}, el("a", { href: "#/runs" }, "All runs"))));
   return composer(ask, { isOpen: false });
 };
 
+/** Runs that are shown at once, and added at once. */
+const PORTION = 60;
+/** So long nobody types before it is looked for, ms. */
+const PAUSE = 250;
+
 /** @type {import("./app.js").Page} */
 export const runs = async (place) => {
-  const { runs: all, count } = await get("/api/runs");
   const list = el("ul", { class: "run-cards" });
   const filter = el("input", { type: "search", placeholder: "Filter by name, title or answer", "aria-label": "Filter runs" });
   const compareButton = el("button", { type: "button", disabled: true }, "Compare the two chosen");
   const drawButton = el("button", { type: "button", disabled: true }, "Figures with all chosen");
+  const moreButton = el("button", { type: "button", hidden: true }, "Show more");
+  const shown = el("p", { class: "meta", role: "status" });
+  const heading = el("p", { class: "meta" });
+  const alert = el("p", { role: "alert", class: "warnings" });
   /** @type {string[]} */
   let chosen = [];
-  const draw = () => {
-    const word = filter.value.toLowerCase();
-    const fits = (/** @type {any} */ it) => [it.run, it.title, it.answer, it.question].some((text) => text?.toLowerCase().includes(word));
-    show(list, ...all.filter(fits).map((/** @type {any} */ it) => {
-      const item = card(it, "h2");
-      if (it.is_finished) item.prepend(el("label", { class: "choose" }, el("input", {
-        type: "checkbox", checked: chosen.includes(it.run),
-        onchange: () => {
-          chosen = chosen.includes(it.run) ? chosen.filter((other) => other !== it.run) : [...chosen, it.run].slice(-MOST_RUNS);
-          compareButton.disabled = chosen.length !== 2;
-          drawButton.disabled = chosen.length < 1;
-          draw();
-        },
-      }), " choose"));
-      return item;
-    }));
+  const buttons = () => {
+    compareButton.disabled = chosen.length !== 2;
+    drawButton.disabled = chosen.length < 1;
+  };
+  /** @param {any} it */
+  const item = (it) => {
+    const made = card(it, "h2");
+    made.dataset.run = it.run;
+    made.dataset.title = it.title ?? "";
+    if (it.is_finished) made.prepend(el("label", { class: "choose" }, el("input", {
+      type: "checkbox", checked: chosen.includes(it.run), "data-run": it.run,
+      onchange: () => {
+        chosen = chosen.includes(it.run) ? chosen.filter((other) => other !== it.run) : [...chosen, it.run].slice(-MOST_RUNS);
+        for (const box of list.querySelectorAll("input")) box.checked = chosen.includes(box.dataset.run ?? "");
+        buttons();
+      },
+    }), " choose"));
+    return made;
+  };
+  /** Shows these from a place of the list on; those that stay keep the focus. @param {any[]} portion @param {number} from */
+  const put = (portion, from) => {
+    portion.forEach((it, index) => {
+      const at = /** @type {HTMLElement | undefined} */ (list.children[from + index]);
+      if (!at || at.dataset.run !== it.run) {
+        list.insertBefore(item(it), at ?? null);
+      } else if (at.dataset.title !== (it.title ?? "")) {
+        // What it answered was read meanwhile.
+        const made = item(it), has = at.contains(document.activeElement);
+        at.replaceWith(made);
+        if (has) made.querySelector("input, a").focus();
+      }
+    });
+    while (list.children.length > from + portion.length) list.lastElementChild?.remove();
+  };
+  let asked = 0;
+  /** Shows the first portion of those that fit, or adds the next one. @param {boolean} isMore */
+  const look = async (isMore) => {
+    const own = ++asked, word = filter.value.trim(), from = isMore ? list.children.length : 0;
+    list.setAttribute("aria-busy", "true");
+    moreButton.disabled = true;
+    try {
+      for (let unread = 1; unread > 0;) {
+        const part = await get("/api/runs", { word, from, most: PORTION });
+        // Something else was asked for meanwhile.
+        if (own !== asked) return;
+        unread = part.unread;
+        put(part.runs, from);
+        const all = list.children.length, { count, found } = part;
+        heading.textContent = `${count} in all, the newest first.`;
+        shown.textContent = unread ? word ? `Looking: ${count - unread} of ${count} runs are read, ${found} fit.` : `Reading what ${unread} more answered …`
+          : !found && word ? "No run has this in its name, title, question or answer."
+            : found > all || word ? `${all} of ${found}${word ? " that fit" : ""} are shown.` : "";
+        moreButton.hidden = all >= found;
+        alert.textContent = "";
+      }
+      if (isMore) /** @type {HTMLElement | null | undefined} */ (list.children[from]?.querySelector("input, a"))?.focus();
+    } catch (error) {
+      if (own === asked) alert.textContent = /** @type {Error} */ (error).message;
+    } finally {
+      if (own === asked) {
+        list.removeAttribute("aria-busy");
+        moreButton.disabled = false;
+      }
+    }
   };
   const compared = el("div", {});
   let leave = () => {};
   compareButton.addEventListener("click", () => {
     compareButton.disabled = true;
     leave();
-    leave = comparing(compared, { a: chosen[1], b: chosen[0] }, () => { compareButton.disabled = chosen.length !== 2; });
+    leave = comparing(compared, { a: chosen[1], b: chosen[0] }, buttons);
   });
   drawButton.addEventListener("click", () => {
     location.hash = address("/figures", { runs: JSON.stringify(chosen) });
   });
-  filter.addEventListener("input", draw);
-  draw();
-  show(place, el("header", {}, el("h1", {}, "Runs"),
-    el("p", { class: "meta" }, `${count} in all, the newest first.`)),
-  el("div", { class: "actions" }, filter, compareButton, drawButton), compared, list);
-  return () => leave();
+  moreButton.addEventListener("click", () => look(true));
+  let pause = 0;
+  filter.addEventListener("input", () => {
+    clearTimeout(pause);
+    pause = setTimeout(() => look(false), PAUSE);
+  });
+  look(false);
+  show(place, el("header", {}, el("h1", {}, "Runs"), heading),
+    el("div", { class: "actions" }, filter, compareButton, drawButton), alert, compared, shown, list,
+    el("div", { class: "actions" }, moreButton));
+  return () => {
+    clearTimeout(pause);
+    asked += 1;
+    leave();
+  };
 };
 
 /**
@@ -105,18 +181,26 @@ const comparing = (place, pair, over) => {
   const left = new AbortController();
   const began = performance.now();
   const passed = el("span", {});
+  const bar = el("progress", { max: 1, value: 0, "aria-label": "Progress" });
+  let part = "";
   const tick = () => {
     const seconds = Math.round((performance.now() - began) / 1e3);
-    passed.textContent = seconds > 1 ? `Comparing for ${seconds} s … ` : "Comparing … ";
+    passed.textContent = seconds > 1 ? `Comparing for ${seconds} s … ${part}` : "Comparing … ";
   };
+  const look = () => get("/api/compare", pair).then(({ progress }) => {
+    const { name, done, total } = progress ?? {};
+    if (!name || left.signal.aborted) return;
+    part = total ? `${name}: ${done} of ${total} (${Math.floor(done / total * 100)} %) ` : `${name} `;
+    bar.value = total ? done / total : 0;
+  }).catch(() => { /* it is asked again */ });
   const stop = () => {
     left.abort();
     show(place);
     over();
   };
   tick();
-  const ticks = setInterval(tick, 300);
-  show(place, el("p", { class: "meta" }, passed, el("button", { type: "button", onclick: stop }, "Stop")));
+  const ticks = setInterval(tick, 300), looks = setInterval(look, 500);
+  show(place, bar, el("p", { class: "meta" }, passed, el("button", { type: "button", onclick: stop }, "Stop")));
   post("/api/compare", pair, left.signal).then(({ report, command: typed }) => {
     show(place, command(typed), el("iframe", { class: "report", src: report, title: "Comparison" }));
     say("The comparison is ready");
@@ -124,6 +208,7 @@ const comparing = (place, pair, over) => {
     if (!left.signal.aborted) show(place, el("p", { role: "alert" }, error.message));
   }).finally(() => {
     clearInterval(ticks);
+    clearInterval(looks);
     if (!left.signal.aborted) over();
   });
   return () => left.abort();

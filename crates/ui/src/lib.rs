@@ -12,6 +12,7 @@
 mod api;
 mod assets;
 mod captures;
+mod comparisons;
 mod config;
 mod error;
 mod guard;

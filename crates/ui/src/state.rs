@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use tcplab_watch::Watched;
 
 use crate::captures::Captures;
+use crate::comparisons::Comparisons;
 use crate::config::Config;
 use crate::error::Refusal;
 use crate::jobs::Jobs;
@@ -21,6 +22,7 @@ pub(crate) struct Ui {
     pub(crate) reports: Reports,
     pub(crate) captures: Captures,
     pub(crate) told: ToldRuns,
+    pub(crate) comparisons: Comparisons,
 }
 
 impl Ui {
@@ -29,8 +31,8 @@ impl Ui {
         let jobs = Jobs::new(program.clone(), runs.clone());
         let captures = Captures::new(&runs, program.clone());
         let (watched, reports) = (Watched::default(), Reports::default());
-        let told = ToldRuns::default();
-        Ui { runs, program, jobs, watched, reports, captures, told }
+        let (told, comparisons) = (ToldRuns::default(), Comparisons::default());
+        Ui { runs, program, jobs, watched, reports, captures, told, comparisons }
     }
 }
 

@@ -10,8 +10,8 @@ use serde::Serialize;
 use tcplab_lab::read_run;
 use tcplab_results::ClaimCounts;
 
-/// Runs that are remembered; with more, all are read again.
-const REMEMBERED: usize = 1_000;
+/// Runs that are remembered, less than 1 kB each; with more, all are read again.
+const REMEMBERED: usize = 50_000;
 
 /// What a finished run answered.
 #[derive(Debug, Clone, Serialize)]
@@ -25,10 +25,22 @@ pub(crate) struct Told {
     failed_trials: usize,
 }
 
+impl Told {
+    /// Whether a word of small letters is in the title, the question or the answer.
+    pub(crate) fn has(&self, word: &str) -> bool {
+        [&self.title, &self.question, &self.answer]
+            .into_iter()
+            .any(|text| text.to_lowercase().contains(word))
+    }
+}
+
+/// When the file was changed, and what it told; none if it cannot be read.
+type Answers = BTreeMap<PathBuf, (SystemTime, Option<Told>)>;
+
 /// The answers that were read, until their file changes.
 #[derive(Debug, Default)]
 pub(crate) struct ToldRuns {
-    read: Mutex<BTreeMap<PathBuf, (SystemTime, Told)>>,
+    read: Mutex<Answers>,
 }
 
 impl ToldRuns {
@@ -36,19 +48,24 @@ impl ToldRuns {
     pub(crate) fn of(&self, path: &Path) -> Option<Told> {
         let changed = fs::metadata(path.join("run.json")).and_then(|it| it.modified()).ok()?;
         let known = self.lock().get(path).filter(|it| it.0 == changed).map(|it| it.1.clone());
-        if known.is_some() {
-            return known;
+        if let Some(told) = known {
+            return told;
         }
-        let told = read(path)?;
+        let told = read(path);
         let mut all = self.lock();
         if all.len() >= REMEMBERED {
             all.clear();
         }
         all.insert(path.to_owned(), (changed, told.clone()));
-        Some(told)
+        told
     }
 
-    fn lock(&self) -> MutexGuard<'_, BTreeMap<PathBuf, (SystemTime, Told)>> {
+    /// Whether the run in `path` was read.
+    pub(crate) fn knows(&self, path: &Path) -> bool {
+        self.lock().contains_key(path)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Answers> {
         self.read.lock().expect("no thread panics while it holds the answers")
     }
 }

@@ -1,7 +1,7 @@
 // The page as people use it.
 
 import assert from "node:assert/strict";
-import { writeFile } from "node:fs/promises";
+import { copyFile, mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 
@@ -156,6 +156,48 @@ test("a question on the first page is answered", async () => {
   });
   assert.deepEqual(faults, []);
   assert.deepEqual([...hosts], [server.at]);
+  await context.close();
+});
+
+test("many runs: in portions, found by what they answered, chosen with keys", async () => {
+  const { page, context, faults } = await open(browser, server, { viewport: { width: 400, height: 800 } });
+  const first = join(server.home, "runs", await ask(page));
+  const copies = join(server.home, "runs", "copies");
+  const plan = JSON.parse(await readFile(join(first, "plan.json"), "utf8"));
+  for (let copy = 0; copy < 130; copy++) {
+    const place = join(copies, `20200101T000000-${String(copy).padStart(8, "0")}`);
+    await mkdir(place, { recursive: true });
+    await writeFile(join(place, "plan.json"), JSON.stringify({ ...plan, started: "2020-01-01T00:00:00Z" }));
+    for (const file of ["run.json", "scenario.toml"]) await copyFile(join(first, file), join(place, file));
+  }
+  await go(page, "/runs");
+  const cards = page.locator(".run-card"), found = page.locator("main [role=status]");
+  const shows = (words) => page.waitForFunction((text) => document.querySelector("main [role=status]").textContent.includes(text), words);
+  await shows("60 of ");
+  assert.equal(await cards.count(), 60);
+  await fits(page, "many runs");
+  // With keys alone: what is chosen keeps the focus, and what is added takes it.
+  await page.locator(".run-card input").nth(3).focus();
+  await page.keyboard.press("Space");
+  assert.ok(await page.evaluate(() => document.activeElement.matches(".run-card:nth-child(4) input:checked")));
+  await page.getByRole("button", { name: "Show more" }).focus();
+  await page.keyboard.press("Enter");
+  await shows("120 of ");
+  assert.ok(await page.evaluate(() => document.activeElement.matches(".run-card:nth-child(61) input")));
+  await isAccessible(page, "many runs");
+  // By the place of the oldest, and by an answer, of which nothing was read yet.
+  const filter = page.getByRole("searchbox");
+  await filter.fill("-00000000");
+  await shows("1 of 1 that fit");
+  await filter.fill("transfer time");
+  await page.waitForFunction(() => /^60 of \d+ that fit/.test(document.querySelector("main [role=status]").textContent));
+  assert.ok(Number(/^60 of (\d+) that fit/.exec(await found.textContent())[1]) >= 131, await found.textContent());
+  await filter.fill("nosuch");
+  await shows("No run has this");
+  assert.equal(await cards.count(), 0);
+  assert.equal(await page.getByRole("button", { name: "Figures with all chosen" }).isDisabled(), false, "it is still chosen");
+  assert.deepEqual(faults, []);
+  await rm(copies, { recursive: true });
   await context.close();
 });
 

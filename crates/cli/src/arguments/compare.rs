@@ -65,6 +65,11 @@ pub(crate) struct CompareArguments {
     /// Write an HTML page with graphs and ladders of the worst cases; `-` prints it
     #[arg(long, value_name = "FILE")]
     pub(crate) html: Option<PathBuf>,
+    /// Print how far it is as lines of JSON instead of the table, and stop when standard input ends
+    ///
+    /// For programs that run tcplab: `part` with its name, and the steps that are done, of all.
+    #[arg(long)]
+    pub(crate) control: bool,
 }
 
 impl CompareArguments {

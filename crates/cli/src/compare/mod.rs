@@ -9,7 +9,8 @@ use std::process::ExitCode;
 
 use anyhow::{Context, Result, bail};
 use tcplab_lab::compare::{
-    CompareError, compare_as_written, compare_levels, compare_runs, is_results, read_run,
+    Asked, CompareError, Progress, compare_as_written, compare_levels, compare_runs, is_results,
+    read_run,
 };
 use tcplab_lab::{RunDirectory, load_trial};
 use tcplab_quantities::COMPARISON_DOCUMENT;
@@ -19,7 +20,8 @@ use tcplab_results::{Run, TrialData};
 
 use crate::annotations::annotate_comparison;
 use crate::arguments::{CompareArguments, RUNS};
-use crate::exit::FAILED;
+use crate::control::at_end_of_input;
+use crate::exit::{ERROR, FAILED};
 use crate::output::{in_document, print_note};
 use crate::packets_gone;
 use crate::work::Work;
@@ -27,6 +29,8 @@ use outputs::Outputs;
 
 /// Cases with packet graphs on the page, the worst first.
 const DETAILED_CASES: usize = 2;
+/// The first part of the work.
+const READING: &str = "reading the runs";
 
 pub(crate) fn compare(arguments: &CompareArguments) -> Result<ExitCode> {
     let places = [Some(&arguments.a), arguments.b.as_ref()].into_iter().flatten();
@@ -34,7 +38,12 @@ pub(crate) fn compare(arguments: &CompareArguments) -> Result<ExitCode> {
         places.map(|place| RunDirectory::named(place, Path::new(RUNS))).collect();
     let places: Vec<&Path> = places.iter().map(PathBuf::as_path).collect();
     match places[..] {
-        [a, b] if is_capture(a) && is_capture(b) => return captures::compare([a, b], arguments),
+        [a, b] if is_capture(a) && is_capture(b) => {
+            if arguments.control {
+                bail!("--control tells how far a comparison of runs is: leave it out for captures");
+            }
+            return captures::compare([a, b], arguments);
+        }
         [a] if is_capture(a) => {
             bail!("{} is a capture; pass a second capture to compare", a.display())
         }
@@ -51,24 +60,46 @@ pub(crate) fn compare(arguments: &CompareArguments) -> Result<ExitCode> {
         }
         _ => {}
     }
-    let work = Work::of_parts("reading the runs");
-    let runs = places.iter().map(|place| read_run(place)).collect::<Result<Vec<Run>, _>>()?;
-    work.goes_on("comparing");
-    let found = compared(arguments, &places, &runs)?;
-    work.goes_on("reading the packets that the page shows");
+    let work = started(arguments.control)?;
+    let progress = of(places.len());
+    work.goes_on_by(READING, &progress, "runs");
+    let read = |place: &&Path| read_run(place).inspect(|_| progress.advance(1));
+    let runs = places.iter().map(read).collect::<Result<Vec<Run>, _>>()?;
+    let asked = arguments.asked();
+    work.goes_on_by("comparing", &asked.progress, "steps");
+    let found = compared(arguments, &asked, &places, &runs)?;
     let fails = |outcome: &Outcome| arguments.fail_on.fails(*outcome);
     let mut outputs = Outputs::of(arguments);
     outputs.add(arguments.json.place.as_ref(), || in_document(&COMPARISON_DOCUMENT, &found))?;
     outputs.add(arguments.markdown.as_ref(), || Ok(markdown(&found)))?;
     outputs.add(arguments.junit.as_ref(), || Ok(junit(&found, fails)))?;
-    outputs.add(arguments.html.as_ref(), || page(&found, &places, &runs))?;
+    outputs.add(arguments.html.as_ref(), || page(&found, &places, &runs, &work))?;
     drop(work);
-    outputs.finish(&compare_text(&found))?;
+    if !arguments.control {
+        outputs.finish(&compare_text(&found))?;
+    }
     let is_bad = found.count(fails) > 0;
     if arguments.annotate.is_some() {
         annotate_comparison(&found, is_bad);
     }
     Ok(if is_bad { ExitCode::from(FAILED) } else { ExitCode::SUCCESS })
+}
+
+/// Shows how far it is. For a program that runs this one (`--control`) it is lines of JSON, and the
+/// end of standard input ends the command.
+fn started(is_controlled: bool) -> Result<Work> {
+    if !is_controlled {
+        return Ok(Work::of_parts(READING));
+    }
+    at_end_of_input(|| std::process::exit(i32::from(ERROR)))?;
+    Ok(Work::of_told_parts(READING))
+}
+
+/// Progress of so many steps.
+fn of(steps: usize) -> Progress {
+    let progress = Progress::default();
+    progress.begin(steps);
+    progress
 }
 
 /// Whether a place is a file that holds packets, not results.
@@ -78,6 +109,7 @@ fn is_capture(place: &Path) -> bool {
 
 fn compared(
     arguments: &CompareArguments,
+    asked: &Asked,
     places: &[&Path],
     runs: &[Run],
 ) -> Result<Comparison, CompareError> {
@@ -85,19 +117,18 @@ fn compared(
     match &arguments.by {
         Some(factor) => {
             let levels = arguments.levels.as_ref().map(|levels| levels.0.each_ref().map(|l| &**l));
-            compare_levels(side(0), factor, levels, &arguments.asked())
+            compare_levels(side(0), factor, levels, asked)
         }
         None if places.len() == 1 => {
             let is_as_written = arguments.metrics.is_empty() && arguments.threshold.is_empty();
-            let asked = arguments.asked();
-            compare_as_written(side(0), (!is_as_written).then_some(&asked))
+            compare_as_written(side(0), (!is_as_written).then_some(asked))
         }
-        None => compare_runs(side(0), side(1), &arguments.asked()),
+        None => compare_runs(side(0), side(1), asked),
     }
 }
 
 /// The page, with the most typical trials of the worst cases.
-fn page(found: &Comparison, places: &[&Path], runs: &[Run]) -> Result<String> {
+fn page(found: &Comparison, places: &[&Path], runs: &[Run], work: &Work) -> Result<String> {
     if let Some(file) = places.iter().find(|place| place.is_file()) {
         bail!("--html draws packets, which {} does not have: pass run directories", file.display());
     }
@@ -113,8 +144,12 @@ fn page(found: &Comparison, places: &[&Path], runs: &[Run]) -> Result<String> {
     }
     cases.truncate(DETAILED_CASES);
     let (mut all, mut notes) = (Vec::new(), Vec::new());
+    let progress = of(cases.len());
+    work.goes_on_by("reading the packets that the page shows", &progress, "cases");
     for row in cases {
-        match loaded(found, row, runs, &both) {
+        let trials = loaded(found, row, runs, &both);
+        progress.advance(1);
+        match trials {
             Ok(data) => all.push((row, data)),
             Err(error) if packets_gone::lacking(&error).is_some() => {
                 let again = packets_gone::remedy(&error);

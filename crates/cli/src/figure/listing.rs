@@ -14,7 +14,9 @@ pub(super) fn list_of_run(run: &Run) -> String {
         let (_, shows) = it.title.split_once(": ")?;
         Some((metric.to_owned(), format!("METRIC/{rest}"), shows.to_owned()))
     };
-    let parts: Vec<_> = of_metrics.list().iter().filter_map(parts).collect();
+    let (of_requests, of_metrics): (Vec<_>, Vec<_>) =
+        of_metrics.list().iter().partition(|it| it.is_of_requests());
+    let parts: Vec<_> = of_metrics.into_iter().filter_map(parts).collect();
     let mut seen = BTreeSet::new();
     let first = parts.iter().filter(|(_, name, _)| seen.insert(name));
     let kinds: Vec<(&str, &str)> =
@@ -25,7 +27,8 @@ pub(super) fn list_of_run(run: &Run) -> String {
         [] => String::new(),
         metrics => format!("METRIC: {}\n", metrics.join(", ")),
     };
-    list(own.chain(kinds)) + &metrics
+    let of_requests = of_requests.iter().map(|it| (it.name.as_str(), it.title.as_str()));
+    list(own.chain(of_requests).chain(kinds)) + &metrics
 }
 
 /// A line for each name and title.

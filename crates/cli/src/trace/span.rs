@@ -56,7 +56,9 @@ impl Part {
     pub(super) fn frames(&self, flow: &Flow) -> Option<(u64, u64)> {
         let segments = flow.segments.iter().map(|segment| (segment.at, segment.frame));
         let acks = flow.acks.iter().map(|ack| (ack.at, ack.frame));
-        let held = segments.chain(acks).filter(|&(at, frame)| self.holds(at, frame));
+        let resets = flow.resets.iter().map(|reset| (reset.at, reset.frame));
+        let packets = segments.chain(acks).chain(resets);
+        let held = packets.filter(|&(at, frame)| self.holds(at, frame));
         held.fold(None, |span, (_, frame)| {
             let (first, last) = span.unwrap_or((frame, frame));
             Some((first.min(frame), last.max(frame)))
@@ -70,6 +72,7 @@ impl Part {
             let frames = self.frames(flow);
             flow.segments.retain(|segment| self.holds(segment.at, segment.frame));
             flow.acks.retain(|ack| self.holds(ack.at, ack.frame));
+            flow.resets.retain(|reset| self.holds(reset.at, reset.frame));
             flow.episodes.retain(|episode| {
                 let (begin, end) = episode.frames;
                 frames.is_some_and(|(first, last)| begin <= last && first <= end)

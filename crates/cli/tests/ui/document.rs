@@ -92,6 +92,7 @@ fn answers_are_as_described() {
         ("post", "/api/events", "/api/events".into(), json!({ "toml": SMALL, "events": [] })),
         ("get", "/api/runs", "/api/runs".into(), Value::Null),
         ("get", "/api/run", format!("/api/run?run={run}"), Value::Null),
+        ("get", "/api/compare", format!("/api/compare?a={run}&b={second}"), Value::Null),
         ("post", "/api/compare", "/api/compare".into(), json!({ "a": run, "b": second })),
         ("post", "/api/figures", "/api/figures".into(), figures),
         ("post", "/api/figures", "/api/figures".into(), figure),

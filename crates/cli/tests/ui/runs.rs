@@ -1,6 +1,8 @@
 //! Runs that the page starts, shows, stops and removes.
 
+use std::fs;
 use std::io::{BufRead, BufReader, Write};
+use std::path::{Path, PathBuf};
 
 use rustix::process::Signal;
 use serde_json::{Value, json};
@@ -43,6 +45,7 @@ fn run_from_start_to_report() {
     assert_eq!(page.ask("GET", &other, &format!("Host: {}\r\n", page.at), b"").status, 404);
     let list = page.get("/api/runs").json();
     assert_eq!((&list["count"], &list["runs"][0]["run"]), (&json!(1), &json!(run)));
+    is_found_by_words(&page);
     // Two runs are compared as the command does.
     let second = page.run(&wish("small"));
     let compared = page.post("/api/compare", &json!({ "a": run, "b": second })).json();
@@ -99,6 +102,7 @@ fn run_from_start_to_report() {
     ] {
         assert_eq!(page.post("/api/figures", &wrong).status, status, "{wrong}");
     }
+    comparison_without_results_keeps_the_earlier_page(&page, [&run, &second], &compared);
     // It is extended, then removed.
     let state = page.wait(page.begin(&json!({ "do": "extend", "run": run, "trials": 3 })));
     assert_eq!(state["is_finished"], true, "{state}");
@@ -225,4 +229,44 @@ fn folder_is_run_as_a_series() {
     let state = page.wait(id);
     assert_eq!(state["is_finished"], false, "{state}");
     assert!(state["run"].as_str().unwrap().starts_with("haiku-tcp"), "{state}");
+}
+
+/// Files in the directories of a place.
+fn files_below(place: &Path) -> Vec<PathBuf> {
+    let entries = |place: &Path| fs::read_dir(place).unwrap().map(|entry| entry.unwrap().path());
+    entries(place).flat_map(|it| entries(&it).collect::<Vec<_>>()).collect()
+}
+
+/// The only run, by a word of its name, its title or its answer, and in portions.
+fn is_found_by_words(page: &Page) {
+    for (asked, found) in [
+        ("word=SMALL", 1),
+        ("word=transfer%20time", 1),
+        ("word=nosuch", 0),
+        ("from=1", 1),
+        ("most=0", 1),
+    ] {
+        let list = page.get(&format!("/api/runs?{asked}")).json();
+        let counts = (&list["count"], &list["found"], &list["unread"]);
+        assert_eq!(counts, (&json!(1), &json!(found), &json!(0)), "{asked}");
+        let is_shown = found == 1 && asked.starts_with("word");
+        assert_eq!(list["runs"].as_array().unwrap().len(), usize::from(is_shown), "{asked}");
+    }
+}
+
+/// A comparison that comes to nothing leaves the earlier page of the same runs, and nothing new.
+fn comparison_without_results_keeps_the_earlier_page(
+    page: &Page,
+    [run, second]: [&String; 2],
+    compared: &Value,
+) {
+    let results = page.runs().join(second).join("run.json");
+    let aside = results.with_extension("aside");
+    fs::rename(&results, &aside).unwrap();
+    assert_eq!(page.post("/api/compare", &json!({ "a": run, "b": second })).status, 400);
+    assert_eq!(page.post("/api/compare", &json!({ "a": second, "b": run })).status, 400);
+    assert_eq!(page.get(compared["report"].as_str().unwrap()).status, 200, "{compared}");
+    let kept = files_below(&page.runs().join(".comparisons"));
+    assert!(kept.len() == 1 && kept[0].ends_with("report.html"), "{kept:?}");
+    fs::rename(&aside, &results).unwrap();
 }

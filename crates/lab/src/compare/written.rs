@@ -20,8 +20,8 @@ pub(crate) fn of_scenario(run: &Run, compare: &Compare) -> Comparison {
     let warnings = lacking.iter().map(|name| format!("no trial has `{name}`: left out"));
     let mut warnings: Vec<String> = warnings.collect();
     let metrics = if compare.metrics.is_empty() { Metrics::Usual } else { Metrics::Named(had) };
-    let asked =
-        Asked { metrics, threshold: compare.threshold, thresholds: compare.thresholds.clone() };
+    let thresholds = compare.thresholds.clone();
+    let asked = Asked { metrics, threshold: compare.threshold, thresholds, ..Asked::default() };
     let here = Path::new(".");
     let levels = compare.levels.each_ref().map(String::as_str);
     match compare_planned((here, run), &compare.factor, levels, &asked) {

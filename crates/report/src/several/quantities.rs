@@ -2,18 +2,15 @@
 
 use std::collections::BTreeMap;
 
-use tcplab_results::{Case, Trial};
 use tcplab_scenario::{MetricInfo, metric};
 
 use super::columns::Columns;
 use super::label::LabelledRun;
 use crate::figures::words;
-use crate::summary::measure::values;
+use crate::summary::boxes::REQUESTS;
+use crate::summary::measure::{response_times, values};
 use crate::summary::metrics::{is_truth, rank};
 use crate::title::title;
-
-/// The name of the response times of single requests in the names of figures.
-const REQUESTS: &str = "requests";
 
 /// A metric in one unit, or the response times of requests.
 pub(super) struct Quantity {
@@ -121,17 +118,11 @@ fn of_metric(name: &str, unit: &str, has_units: bool, mut rows: Vec<Row>) -> Qua
 
 /// The response times of all requests; none unless two runs have some.
 fn requests(runs: &[LabelledRun<'_>], columns: &Columns, unit: &str) -> Option<Quantity> {
-    let times = |case: &Case| -> Vec<f64> {
-        let of = |trial: &Trial| -> Vec<f64> {
-            trial.ends.iter().flat_map(|end| end.response_times_ms.iter().copied()).collect()
-        };
-        case.trials.iter().flat_map(of).filter(|time| time.is_finite()).collect()
-    };
     let of_run = |(run, it): (usize, &LabelledRun<'_>)| -> Vec<Row> {
         let row = |(index, case)| Row {
             column: columns.column(run, index),
             run,
-            values: times(case),
+            values: response_times(case),
             mean: None,
             interval: None,
         };

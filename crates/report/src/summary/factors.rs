@@ -6,7 +6,7 @@ use tcplab_plot::{
 use tcplab_stats::{VarianceShares, marginal_means, mean, median, quantile, variance_shares};
 use tcplab_units::rounded::{decimal, decimals_for_error, figures};
 
-use super::boxes::BOXED_LEAST;
+use super::boxes::{BOXED_LEAST, BOXES_EXPLAINED, bars_by, boxes_by, named_boxes};
 use super::measure::{Factor, Measured};
 use crate::html::figure::PageFigure;
 use crate::title::{short, title};
@@ -122,9 +122,9 @@ fn factor_view(
     let means = marginal_means(&blocks);
     let levels = measured.values_by_level(index);
     let mut figures = Vec::new();
-    figures.extend(effect(measured, factor, &means));
+    figures.extend(effect(measured, index, &means));
     figures.push(distribution(measured, factor, &levels));
-    figures.push(strips(measured, factor, &levels));
+    figures.push(strips(measured, index, &levels));
     figures.extend(response_times(measured, index, responses));
     FactorView {
         key: factor.key.clone(),
@@ -141,7 +141,8 @@ fn factor_view(
 type Marginal = (f64, Option<tcplab_stats::Interval>);
 
 /// With the marginal mean of each level.
-fn effect(measured: &Measured, factor: &Factor, means: &[Marginal]) -> Option<PageFigure> {
+fn effect(measured: &Measured, index: usize, means: &[Marginal]) -> Option<PageFigure> {
+    let factor = &measured.factors[index];
     let points = means.iter().enumerate().map(|(level, (mean, interval))| TrendPoint {
         level,
         mean: measured.unscaled(*mean),
@@ -149,7 +150,13 @@ fn effect(measured: &Measured, factor: &Factor, means: &[Marginal]) -> Option<Pa
     });
     let lines = [TrendLine { name: String::new(), points: points.collect() }];
     let title = format!("Main effect of {}", short(&factor.key));
-    (!means.is_empty()).then(|| drawn("Mean of each level", &title, (measured, factor), &lines))
+    (!means.is_empty()).then(|| {
+        let values = measured.name();
+        let bars = Picture { title: title.clone(), values, content: bars_by(measured, index) };
+        let bars = PageFigure::of("Mean of each level, as bars", bars);
+        let points = drawn("Mean of each level", &title, (measured, factor), &lines);
+        points.or("Points", vec![("Bars", bars)])
+    })
 }
 
 /// Lines over the levels of a factor.
@@ -177,11 +184,17 @@ fn axis_levels(factor: &Factor) -> Vec<(f64, String)> {
     numbers.into_iter().zip(factor.levels.iter().cloned()).collect()
 }
 
-fn strips(measured: &Measured, factor: &Factor, levels: &[Vec<f64>]) -> PageFigure {
+fn strips(measured: &Measured, index: usize, levels: &[Vec<f64>]) -> PageFigure {
+    let factor = &measured.factors[index];
     let rows = factor.levels.iter().zip(levels).map(|(name, values)| row(name, values));
     let rows: Vec<SpreadRow> = rows.collect();
     let (title, values) = (format!("Trials by {}", short(&factor.key)), measured.name());
-    PageFigure::of("Every trial", Picture { title, values, content: Content::Spread(rows) })
+    let drawn = |heading: &str, content| {
+        let picture = Picture { title: title.clone(), values: values.clone(), content };
+        PageFigure::of(heading, picture)
+    };
+    let boxes = drawn("Box plots of trials", boxes_by(measured, index)).explained(BOXES_EXPLAINED);
+    drawn("Every trial", Content::Spread(rows)).or("Dots", vec![("Boxes", boxes)])
 }
 
 /// A row of trials: quartiles, median, and the interval of the median by order statistics.
@@ -249,9 +262,15 @@ fn response_times(measured: &Measured, index: usize, responses: &[Vec<f64>]) -> 
         return None;
     }
     let title = format!("Response times by {}", short(&factor.key));
-    let values = "response time, ms".into();
-    let picture = Picture { title, values, content: Content::Ecdf(lines) };
-    Some(PageFigure::of("Distribution over requests (ECDF)", picture))
+    let drawn = |heading: &str, content| {
+        let values = "response time, ms".into();
+        let picture = Picture { title: title.clone(), values, content };
+        PageFigure::of(heading, picture)
+    };
+    let boxes = named_boxes(lines.iter().map(|(name, values)| (name, values)));
+    let boxes = drawn("Box plots of requests", boxes).explained(BOXES_EXPLAINED);
+    let lines = drawn("Distribution over requests (ECDF)", Content::Ecdf(lines));
+    Some(lines.or("ECDF", vec![("Boxes", boxes)]))
 }
 
 fn rows(

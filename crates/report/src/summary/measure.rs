@@ -19,6 +19,13 @@ pub(crate) fn values(case: &Case, name: &str) -> Vec<(u32, f64)> {
     case.trials.iter().filter_map(value).collect()
 }
 
+/// The response times of all requests that were answered, ms.
+pub(crate) fn response_times(case: &Case) -> Vec<f64> {
+    let ends = case.trials.iter().flat_map(|trial| &trial.ends);
+    let times = ends.flat_map(|end| end.response_times_ms.iter().copied());
+    times.filter(|time| time.is_finite()).collect()
+}
+
 /// Factors and measured values.
 pub(crate) struct Measured {
     pub(crate) info: &'static MetricInfo,

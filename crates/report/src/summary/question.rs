@@ -2,12 +2,13 @@
 
 use std::collections::BTreeSet;
 use tcplab_plot::{Content, Picture, SpreadRow};
-use tcplab_results::{Case, Run};
+use tcplab_results::Run;
 use tcplab_units::rounded::counted;
 
 use super::answer::answer;
+use super::boxes::{BARS_EXPLAINED, BOXES_EXPLAINED, DOTS_EXPLAINED, bars_of_cases, boxes};
 use super::factors::{Factors, row, shares};
-use super::measure::{Measured, values};
+use super::measure::{Measured, response_times, values};
 use super::trends::Trends;
 use crate::html::figure::PageFigure;
 use crate::title::{short, title};
@@ -49,7 +50,7 @@ impl Question {
         };
         let measured = Measured::of(run, info);
         let shares = shares(&measured);
-        let responses: Vec<Vec<f64>> = run.cases.iter().map(responses).collect();
+        let responses: Vec<Vec<f64>> = run.cases.iter().map(response_times).collect();
         let factors = Factors::of(&measured, shares.as_ref(), &responses);
         let judged = format!("main metric: {}", title(info.name));
         let question = match varied(run) {
@@ -88,12 +89,6 @@ fn varied(run: &Run) -> Option<String> {
     (!factors.is_empty()).then(|| format!("Varied: {}", factors.join("; ")))
 }
 
-/// Of each request, milliseconds.
-fn responses(case: &Case) -> Vec<f64> {
-    let ends = case.trials.iter().flat_map(|trial| &trial.ends);
-    ends.flat_map(|end| end.response_times_ms.iter().copied()).collect()
-}
-
 /// Every trial of every variant, with medians and intervals; of many variants the pair of factors
 /// that explains most, or the only factor.
 fn picture(run: &Run, measured: &Measured, factors: Option<&Factors>) -> Option<PageFigure> {
@@ -118,15 +113,22 @@ fn picture(run: &Run, measured: &Measured, factors: Option<&Factors>) -> Option<
         row(&case.name, &all)
     };
     let rows: Vec<SpreadRow> = seen.iter().map(of).collect();
-    let picture = Picture {
-        title: "Every trial".into(),
-        values: measured.name(),
-        content: Content::Spread(rows),
+    let name = title(measured.info.name);
+    let heading = format!("{name} of {}", counted(measured.points.len(), "trial", "trials"));
+    let drawn = |heading: &str, title: &str, content| {
+        let picture = Picture { title: title.into(), values: measured.name(), content };
+        PageFigure::of(heading, picture)
     };
-    let title = format!(
-        "{} of {}",
-        title(measured.info.name),
-        counted(measured.points.len(), "trial", "trials")
-    );
-    Some(PageFigure::of(&title, picture))
+    let boxes = drawn(&format!("{heading}, as box plots"), "Box plots", boxes_of(&rows));
+    let mut others = vec![("Boxes", boxes.explained(BOXES_EXPLAINED))];
+    if let Some(means) = bars_of_cases(&run.cases, measured.info.name) {
+        let bars = drawn(&format!("{name}, mean of each variant"), "Means", means);
+        others.push(("Bars", bars.explained(BARS_EXPLAINED)));
+    }
+    let dots = drawn(&heading, "Every trial", Content::Spread(rows)).explained(DOTS_EXPLAINED);
+    Some(dots.or("Dots", others))
+}
+
+fn boxes_of(rows: &[SpreadRow]) -> Content {
+    boxes(rows.iter().map(|row| (row.name.clone(), row.values.as_slice())))
 }

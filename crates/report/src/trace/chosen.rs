@@ -1,7 +1,9 @@
 //! Everything about a few connections.
 
 use std::collections::BTreeMap;
-use tcplab_trace::{Ack, Connection, Episode, FlowId, LimitPeriod, Segment, Sink, Spurious, Stall};
+use tcplab_trace::{
+    Ack, BareReset, Connection, Episode, FlowId, LimitPeriod, Segment, Sink, Spurious, Stall,
+};
 
 /// Keeps chosen connections with their packets.
 #[derive(Debug, Default)]
@@ -23,6 +25,7 @@ struct KeptConnection {
 struct Kept {
     segments: Vec<Segment>,
     acks: Vec<Ack>,
+    resets: Vec<BareReset>,
     episodes: Vec<Episode>,
     stalls: Vec<Stall>,
     limits: Vec<LimitPeriod>,
@@ -33,9 +36,10 @@ impl KeptConnection {
         let mut connection = *self.connection?;
         let Connection { forward, reverse, .. } = &mut connection;
         for (flow, found) in [forward, reverse].into_iter().zip(self.flows) {
-            let Kept { segments, acks, episodes, stalls, limits } = found;
+            let Kept { segments, acks, resets, episodes, stalls, limits } = found;
             flow.segments = segments;
             flow.acks = acks;
+            flow.resets = resets;
             flow.episodes = episodes;
             flow.stalls = stalls;
             flow.limits = limits;
@@ -94,6 +98,12 @@ impl Sink for Chosen {
     }
     fn ack(&mut self, flow: FlowId, ack: Ack) {
         self.in_flow(flow, |flow| flow.acks.push(ack));
+    }
+    fn reset(&mut self, flow: FlowId, reset: BareReset) {
+        self.in_flow(flow, |flow| flow.resets.push(reset));
+        let opposite = FlowId { forward: !flow.forward, ..flow };
+        let reset = BareReset { from_sender: false, ..reset };
+        self.in_flow(opposite, |flow| flow.resets.push(reset));
     }
     fn episode(&mut self, flow: FlowId, episode: Episode) {
         self.in_flow(flow, |flow| flow.episodes.push(episode));

@@ -300,9 +300,11 @@ fn factors_have_shares_and_pictures() {
     assert_eq!(count(">condition<"), 1, "nobody chooses the loss");
     assert_eq!(count("class=\"scene spread\""), 2);
     assert_eq!(count("class=\"scene ecdf\""), 2);
+    assert_eq!(count("class=\"scene boxes\""), 2, "another way to draw trials");
+    assert_eq!(count("class=\"scene mean-bars\""), 2, "another way to draw means");
     assert_eq!(count("class=\"scene heat\""), 1);
     assert_eq!(count("class=\"trend\""), 3, "two effects, one interaction");
-    assert_eq!(count("<template class=\"csv\">"), 8);
+    assert_eq!(count("<template class=\"csv\">"), 12);
     assert!(!factors.contains("type II"));
     // An excluded combination has a cell without a number.
     run.cases.remove(3);
@@ -317,5 +319,6 @@ fn response_times_have_a_distribution() {
     for case in &mut run.cases {
         case.trials[0].ends[0].response_times_ms = vec![3.0, 4.0, 50.0];
     }
-    assert_eq!(page(&run).matches(">response time, ms<").count(), 2, "by each factor");
+    let count = page(&run).matches(">response time, ms<").count();
+    assert_eq!(count, 4, "by each factor, as lines and as boxes");
 }

@@ -46,6 +46,17 @@ addEventListener('load', async () => {
   const light = background();
   button(/Dark|Light/).click();
   seen.dark = await comes(() => background() !== light);
+  // A figure is drawn as the reader chooses, and saved as it is shown.
+  const figure = document.querySelector('.main-picture figure');
+  seen.ways = [];
+  for (const button of figure.querySelectorAll('.ways button')) {
+    button.focus();
+    button.click();
+    const shown = [...figure.querySelectorAll('.way')].filter((way) => way.checkVisibility());
+    const [first] = numbers(figure, pictureOf(figure)).split('\\n');
+    const pressed = figure.querySelector('.ways [aria-pressed=true]').textContent;
+    seen.ways.push([pressed, shown.length, pictureOf(figure).classList[1], first.split(',')[0], document.activeElement === button]);
+  }
   seen.wrong = wrong;
   document.title = 'SEEN' + JSON.stringify(seen);
 });
@@ -58,7 +69,7 @@ fn report_page_works_in_browser() {
     if let Some(seen) = seen_in(&page, USE) {
         assert_eq!(
             seen,
-            r#"{"tools":true,"rows":3,"read":"client write","zoomed":true,"dark":true,"wrong":[]}"#
+            r#"{"tools":true,"rows":3,"read":"client write","zoomed":true,"dark":true,"ways":[["Dots",1,"spread","name",true],["Boxes",1,"boxes","name",true],["Bars",1,"mean-bars","bar",true]],"wrong":[]}"#
         );
     }
 }

@@ -7,9 +7,10 @@ pub use tcplab_scenario::Threshold;
 use tcplab_scenario::{Better, METRICS, MetricInfo, MetricKind, Scope, metric, metrics};
 
 use super::error::CompareError;
+use super::progress::Progress;
 
 /// The options of a comparison.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default)]
 pub struct Asked {
     /// Which metrics.
     pub metrics: Metrics,
@@ -17,6 +18,8 @@ pub struct Asked {
     pub threshold: Threshold,
     /// Thresholds of metrics, by name.
     pub thresholds: BTreeMap<String, Threshold>,
+    /// How far it is, for whoever shows it.
+    pub progress: Progress,
 }
 
 impl Asked {

@@ -4,6 +4,7 @@ mod choice;
 mod error;
 mod estimate;
 mod family;
+mod progress;
 mod runs;
 mod sides;
 mod significance;
@@ -13,5 +14,6 @@ mod tests;
 
 pub use choice::{Asked, Metrics, Threshold};
 pub use error::CompareError;
+pub use progress::Progress;
 pub use runs::{compare_levels, compare_planned, compare_runs, side};
 pub use sides::factors;

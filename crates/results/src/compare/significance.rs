@@ -15,6 +15,7 @@ use super::choice::{Asked, chosen_metrics};
 use super::error::CompareError;
 use super::estimate::{Estimate, amount};
 use super::family::{self, Tests};
+use super::progress::Progress;
 use super::sides::{Matched, Matching};
 use super::surroundings;
 
@@ -33,6 +34,8 @@ pub(super) fn comparison(
         [matched.iter().map(|m| m.a).collect(), matched.iter().map(|m| m.b).collect()];
     let metrics = chosen_metrics(&asked.metrics, [&of_a, &of_b], main)?;
     warnings.extend(left_out);
+    // Two steps for each: estimated, then judged.
+    asked.progress.begin(2 * matched.len() * metrics.len());
     let is_one_world = sides[0].world == sides[1].world;
     let (mut cases, mut tested, mut of_cases) = (Vec::new(), Vec::new(), Vec::new());
     for case in &matched {
@@ -43,14 +46,17 @@ pub(super) fn comparison(
             let (both, missing) = values(case, &compared, info);
             of_cases.extend(missing.map(|what| (case.name.clone(), what)));
             let family = if *info == metrics[0] { Family::Primary } else { Family::Rest };
+            // What has no values has nothing to judge either.
+            let steps = if both.is_some() { 1 } else { 2 };
             tested.extend(
                 both.map(|values| tested_of(case, &compared, (info, family), &values, asked)),
             );
+            asked.progress.advance(steps);
         }
         cases.push(compared);
     }
     warnings.extend(surroundings::together(of_cases));
-    let (rows, tests) = judged(tested, choices);
+    let (rows, tests) = judged(tested, choices, &asked.progress);
     let family = family::sentence(&cases, &metrics, tests);
     let tests = tests.primary + tests.rest;
     let tcplab = env!("CARGO_PKG_VERSION").into();
@@ -261,7 +267,7 @@ fn pooled(values: &[Vec<f64>; 2]) -> f64 {
 
 /// All rows with their verdicts, the worst first and of equal ones the largest effect, and how many
 /// tests were made.
-fn judged(mut tested: Vec<Tested>, choices: usize) -> (Vec<Row>, Tests) {
+fn judged(mut tested: Vec<Tested>, choices: usize, progress: &Progress) -> (Vec<Row>, Tests) {
     let varying = tested.iter_mut().filter(|test| !test.is_constant);
     let tests =
         family::correct(&mut varying.map(|test| &mut test.row).collect::<Vec<_>>(), choices);
@@ -272,6 +278,7 @@ fn judged(mut tested: Vec<Tested>, choices: usize) -> (Vec<Row>, Tests) {
         let Row { is_ratio, medians, .. } = test.row;
         test.row.detectable = found.map(|shift| amount(is_ratio, medians[0], shift));
         test.row.outcome = outcome(test, found, level);
+        progress.advance(1);
     }
     let mut rows: Vec<Row> = tested.into_iter().map(|test| test.row).collect();
     rows.sort_by(|x, y| {

@@ -497,3 +497,14 @@ fn worlds_that_differ_give_one_warning() {
     let [only] = &warnings[..] else { panic!("{warnings:?}") };
     assert!(only.starts_with("case 0, case 1 and 28 more cases: A ran in the world of "), "{only}");
 }
+
+#[test]
+fn progress_ends_with_all_steps() {
+    let [a, b] =
+        both([&[("transfer_time", &TIMES), ("goodput", &TIMES)], &[("transfer_time", &TIMES)]]);
+    let metrics = ["transfer_time", "goodput"].map(String::from).into();
+    let asked = Asked { metrics: Metrics::Named(metrics), ..Asked::default() };
+    assert_eq!(asked.progress.steps(), (0, 0), "it is not known how many");
+    compare_runs((Path::new("A"), &a), (Path::new("B"), &b), &asked).unwrap();
+    assert_eq!(asked.progress.steps(), (4, 4), "also of metrics that one side lacks");
+}

@@ -1,6 +1,8 @@
 //! What the analysis of a part of all connections finds.
 
-use crate::{Ack, Connection, Episode, FlowId, LimitPeriod, Segment, Spurious, Stall, TcpState};
+use crate::{
+    Ack, BareReset, Connection, Episode, FlowId, LimitPeriod, Segment, Spurious, Stall, TcpState,
+};
 
 /// One result. Connections have numbers in their part, which are used again: a number belongs to
 /// the latest connection that began with it.
@@ -14,6 +16,7 @@ pub(super) enum Found {
     },
     Segment(FlowId, Box<Segment>),
     Ack(FlowId, Box<Ack>),
+    Reset(FlowId, Box<BareReset>),
     Episode(FlowId, Box<Episode>),
     Stall(FlowId, Stall),
     Limit(FlowId, LimitPeriod),

@@ -33,8 +33,8 @@ use crate::connection::TooBig;
 use crate::filter::{Filter, ends_of};
 use crate::packet::Packet;
 use crate::{
-    Ack, Connection, Episode, Flow, FlowId, Frame, LimitPeriod, Note, Segment, Sink, Spurious,
-    Stall, Trace,
+    Ack, BareReset, Connection, Episode, Flow, FlowId, Frame, LimitPeriod, Note, Segment, Sink,
+    Spurious, Stall, Trace,
 };
 use capture_clock::CaptureClock;
 use duplicates::Duplicates;
@@ -351,8 +351,9 @@ impl Collector {
             for (flow, packets) in
                 [(&mut connection.forward, forward), (&mut connection.reverse, reverse)]
             {
-                let Flow { segments, acks, episodes, stalls, limits, .. } = packets;
-                *flow = Flow { segments, acks, episodes, stalls, limits, ..std::mem::take(flow) };
+                let Flow { segments, acks, resets, episodes, stalls, limits, .. } = packets;
+                let sums = std::mem::take(flow);
+                *flow = Flow { segments, acks, resets, episodes, stalls, limits, ..sums };
             }
             connection
         };
@@ -366,6 +367,11 @@ impl Sink for Collector {
     }
     fn ack(&mut self, flow: FlowId, ack: Ack) {
         self.flow(flow).acks.push(ack);
+    }
+    fn reset(&mut self, flow: FlowId, reset: BareReset) {
+        self.flow(flow).resets.push(reset);
+        let opposite = FlowId { forward: !flow.forward, ..flow };
+        self.flow(opposite).resets.push(BareReset { from_sender: false, ..reset });
     }
     fn episode(&mut self, flow: FlowId, episode: Episode) {
         self.flow(flow).episodes.push(episode);

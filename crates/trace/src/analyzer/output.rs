@@ -99,6 +99,7 @@ impl AnyOutput<'_> {
                 let flow = self.flow(part, flow);
                 self.sink.ack(flow, Ack { comment: comment(), ..*ack });
             }
+            Found::Reset(flow, reset) => self.sink.reset(self.flow(part, flow), *reset),
             Found::Episode(flow, episode) => self.sink.episode(self.flow(part, flow), *episode),
             Found::Stall(flow, stall) => self.sink.stall(self.flow(part, flow), stall),
             Found::Limit(flow, period) => self.sink.limit(self.flow(part, flow), period),

@@ -365,6 +365,9 @@ fn pass_on(number: u32, outcome: PacketOutcome, out: &mut impl FnMut(Found)) {
     if let Some(ack) = outcome.heard.ack {
         out(Found::Ack(opposite, ack));
     }
+    if let Some(reset) = outcome.reset {
+        out(Found::Reset(own, reset));
+    }
     if let Some(states) = outcome.states {
         out(Found::States(number, states));
     }

@@ -19,7 +19,8 @@ use crate::fold::folded;
 use crate::observers::Event;
 use crate::packet::Packet;
 use crate::{
-    Ack, CapturePoint, Confidence, Connection, Episode, Flow, Life, Roles, Segment, TcpState,
+    Ack, BareReset, CapturePoint, Confidence, Connection, Episode, Flow, Life, Roles, Segment,
+    TcpState,
 };
 
 /// The soonest SYN retransmission (RFC 6298 section 2.1: one second; some stacks are faster).
@@ -72,6 +73,8 @@ pub(crate) struct PacketOutcome {
     pub(crate) forward: bool,
     pub(crate) segment: Option<Box<Segment>>,
     pub(crate) heard: AckOutcome,
+    /// It is a reset without an acknowledgement.
+    pub(crate) reset: Option<Box<BareReset>>,
     /// The states of client and server that it led to, for a sink.
     pub(crate) states: Option<[Option<TcpState>; 2]>,
     /// Its sequence number is outside the connection's range.
@@ -95,7 +98,7 @@ impl PacketOutcome {
     pub(crate) fn is_ordinary(&self) -> bool {
         let AckOutcome { ack, episodes, spurious, .. } = &self.heard;
         let is_silent = self.segment.is_none() && ack.is_none() && self.states.is_none();
-        is_silent && episodes.is_empty() && spurious.is_empty()
+        is_silent && self.reset.is_none() && episodes.is_empty() && spurious.is_empty()
     }
 }
 
@@ -248,6 +251,8 @@ impl ConnectionState {
             return PacketOutcome { forward, out_of_place: true, ..PacketOutcome::default() };
         };
         let mut heard = other.answered(packet, window, passed.copy);
+        let is_bare_reset = packet.wanted && packet.rst() && packet.ack.is_none();
+        let reset = is_bare_reset.then(|| Box::new(own.bare_reset(packet)));
         let before = packet.wanted.then(|| self.endpoint_states.states());
         self.endpoint_states.follow(packet, forward);
         let states = before.and_then(|before| {
@@ -260,7 +265,7 @@ impl ConnectionState {
         }
         let gave_up = take(&mut self.forward.gave_up) | take(&mut self.reverse.gave_up);
         let segment = passed.segment;
-        PacketOutcome { forward, segment, heard, states, out_of_place: false, gave_up }
+        PacketOutcome { forward, segment, heard, reset, states, out_of_place: false, gave_up }
     }
 
     /// The new events of one direction's observers.

@@ -14,6 +14,7 @@ mod known;
 mod life;
 mod limits;
 mod occurrences;
+mod reset;
 mod timing;
 mod truth;
 
@@ -27,6 +28,7 @@ pub use life::{
 };
 pub use limits::{Limit, LimitPeriod, LimitShares, Series, Stall, StallCause, StallSum, Transfer};
 pub use occurrences::{Occurred, Occurrences};
+pub use reset::BareReset;
 pub use timing::RoundTrips;
 
 use serde::Serialize;
@@ -138,6 +140,8 @@ pub struct Flow {
     pub segments: Vec<Segment>,
     /// Every packet of the opposite direction, as an acknowledgement, in capture order.
     pub acks: Vec<Ack>,
+    /// Resets of both ends that acknowledge nothing, in capture order.
+    pub resets: Vec<BareReset>,
     /// Recovery episodes in order of time.
     pub episodes: Vec<Episode>,
     /// Stalls in order of time.

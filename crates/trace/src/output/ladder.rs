@@ -88,6 +88,7 @@ enum Run {
     LostRetransmissions,
     Acks,
     Sacks,
+    Resets,
 }
 
 impl Run {
@@ -99,6 +100,7 @@ impl Run {
             Run::LostRetransmissions => format!("… {count} more retransmissions, lost"),
             Run::Acks => format!("… {count} more ACKs"),
             Run::Sacks => format!("… {count} more ACKs with SACK"),
+            Run::Resets => format!("… {count} more resets"),
         }
     }
 }
@@ -179,8 +181,27 @@ fn rungs(
         let run = if ack.sack.is_empty() { Run::Acks } else { Run::Sacks };
         rungs.push(Rung { line, run });
     }
+    rungs.extend(resets_between(flow, from, last));
     rungs.sort_by_key(|rung| rung.line.frame);
     rungs
+}
+
+fn resets_between(flow: &Flow, from: u64, last: u64) -> impl Iterator<Item = Rung> {
+    let inside = flow.resets.iter().filter(move |reset| (from..=last).contains(&reset.frame));
+    inside.map(|reset| {
+        let line = LadderLine {
+            at: reset.at,
+            until: reset.at,
+            frame: reset.frame,
+            from_sender: reset.from_sender,
+            label: reset.to_string(),
+            // Nothing acknowledges it.
+            fate: if reset.from_sender { Fate::Unknown } else { Fate::Arrived },
+            note: None,
+            folded: 0,
+        };
+        Rung { line, run: Run::Resets }
+    })
 }
 
 /// The frame of the first retransmission of what begins at each place.

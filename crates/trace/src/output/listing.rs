@@ -6,7 +6,8 @@ use std::fmt::Write;
 use tcplab_units::{Instant, visible_line};
 
 use crate::{
-    Ack, Connection, Episode, Evidence, Flow, Segment, SegmentKind, Sign, Spurious, Timer,
+    Ack, BareReset, Connection, Episode, Evidence, Flow, Segment, SegmentKind, Sign, Spurious,
+    Timer,
 };
 
 /// The packets of `connection` in capture order (`>` from the client) and its episodes.
@@ -18,6 +19,9 @@ pub fn listing(connection: &Connection) -> String {
         }
         for ack in &flow.acks {
             packets.entry(ack.frame).or_default().ack = Some((ack, !from_client));
+        }
+        for reset in flow.resets.iter().filter(|reset| reset.from_sender) {
+            packets.entry(reset.frame).or_default().reset = Some((reset, from_client));
         }
     }
     let mut text = format!("{} > {}\n", connection.client, connection.server);
@@ -36,12 +40,17 @@ pub fn listing(connection: &Connection) -> String {
 struct Packet<'a> {
     segment: Option<(&'a Segment, bool)>,
     ack: Option<(&'a Ack, bool)>,
+    reset: Option<(&'a BareReset, bool)>,
 }
 
 impl Packet<'_> {
     fn write(&self, frame: u64, text: &mut String) {
-        let at = self.segment.map(|(s, _)| s.at).or(self.ack.map(|(a, _)| a.at));
-        let from_client = self.segment.map(|(_, c)| c).or(self.ack.map(|(_, c)| c));
+        let known = [
+            self.segment.map(|(segment, from_client)| (segment.at, from_client)),
+            self.ack.map(|(ack, from_client)| (ack.at, from_client)),
+            self.reset.map(|(reset, from_client)| (reset.at, from_client)),
+        ];
+        let (at, from_client) = known.into_iter().flatten().next().unzip();
         let way = if from_client == Some(true) { '>' } else { '<' };
         let parts = self
             .segment
@@ -52,7 +61,8 @@ impl Packet<'_> {
                 self.ack
                     .filter(|(ack, _)| self.segment.is_none() || !ack.sack.is_empty())
                     .map(|(ack, _)| ack_text(ack)),
-            );
+            )
+            .chain(self.reset.map(|(reset, _)| reset.to_string()));
         let line: Vec<String> = parts.collect();
         // Writing to a string cannot fail.
         let _ = writeln!(text, "{} #{frame} {way} {}", seconds(at), line.join(" "));

@@ -4,7 +4,8 @@ use tcplab_units::{Bytes, Endpoint, Span};
 
 use super::drill::{Captured, analyze, connection, drill};
 use crate::{
-    CapturePoint, Confidence, Connection, ConnectionState, HandshakeKind, Limit, Roles, SegmentKind,
+    CapturePoint, Confidence, Connection, ConnectionState, HandshakeKind, Limit, Roles,
+    SegmentKind, ladder_between, listing,
 };
 
 /// Ten segments in each of four round trips, one of them lost, then a reset by the server.
@@ -106,6 +107,34 @@ fn unanswered_end_is_not_one_direction() {
     ] {
         assert_eq!(connection(text).one_way, None, "{text}");
     }
+}
+
+/// As tshark lists them (`[RST] Seq=101`), whatever else was captured of their sender.
+#[test]
+fn resets_without_ack_are_listed_and_drawn() {
+    let lines = |text: &str| -> Vec<String> {
+        let shown = listing(&connection(text));
+        shown.lines().skip(1).map(|line| line.trim().to_owned()).collect()
+    };
+    let opened = "0.000 > S\n0.010 < S\n0.020 > ack 1\n0.030 > 1:101\n0.040 < ack 101";
+    let aborted = format!("{opened}\n0.050 > R 101");
+    assert_eq!(lines(&aborted)[5], "0.050000 #6 > RST 101:101(0)");
+    let refused = format!("{opened}\n0.050 < R 1");
+    assert_eq!(lines(&refused)[5], "0.050000 #6 < RST 1:1(0)");
+    // Half open, as a scan leaves it.
+    let scanned = lines("0.000 > S\n0.010 < S\n0.020 > R 1");
+    assert_eq!(scanned[2], "0.020000 #3 > RST 1:1(0)");
+    // Nothing else was captured of its sender.
+    assert_eq!(lines("0.000 > 1:21\n0.010 < R 1")[1], "0.010000 #2 < RST 1:1(0)");
+    assert_eq!(lines("0.000 > R 500"), ["0.000000 #1 > RST 1:1(0)"]);
+    // One with an acknowledgement is listed once.
+    assert_eq!(lines("0.000 > S\n0.010 < R 0 ack 1")[1], "0.010000 #2 < RST ack 1");
+    let drawn = |text: &str| {
+        let rungs = ladder_between(&connection(text).forward, 1, 6);
+        rungs.last().map(|line| (line.label.clone(), line.from_sender))
+    };
+    assert_eq!(drawn(&aborted), Some(("RST 101:101(0)".into(), true)));
+    assert_eq!(drawn(&refused), Some(("RST 1:1(0)".into(), false)));
 }
 
 #[test]

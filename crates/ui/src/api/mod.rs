@@ -43,7 +43,7 @@ pub(crate) fn routes(ui: Arc<Ui>) -> Router {
         .route("/api/events", post(drafts::events))
         .route("/api/runs", get(runs::list))
         .route("/api/run", get(runs::one).delete(runs::remove))
-        .route("/api/compare", post(comparisons::compare))
+        .route("/api/compare", get(comparisons::progress).post(comparisons::compare))
         .route("/api/figures", post(figures::figures))
         .route("/api/jobs", get(jobs::list).post(jobs::start))
         .route("/api/jobs/{id}", get(jobs::one))

@@ -3,11 +3,12 @@
 use std::fs;
 use std::path::Path;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use axum::Json;
 use axum::extract::{Query, State};
 use axum::http::StatusCode;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use tcplab_lab::{RunDirectory, RunGlance, TrialGlance};
 use tcplab_results::RunWorld;
@@ -15,12 +16,27 @@ use tcplab_results::RunWorld;
 use crate::error::Refusal;
 use crate::places::{RunName, name_of, run_directory};
 use crate::state::{Ui, aside};
-use crate::told::Told;
+use crate::told::{Told, ToldRuns};
 
-/// Runs in a list: enough for years of a person's.
+/// Runs in an answer.
 const LISTED: usize = 1_000;
-/// Runs of a list whose results are read: a page shows no more at once.
+/// Runs of an answer whose results are read: a page shows no more at once.
 const ANSWERED: usize = 60;
+
+/// How long results are read for one answer.
+const PATIENCE: Duration = Duration::from_millis(700);
+
+/// Which runs of all.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(super) struct Part {
+    /// Those that have this in their name, title, question or answer; empty for all.
+    word: String,
+    /// The first, from 0.
+    from: usize,
+    /// So many at most.
+    most: Option<usize>,
+}
 
 /// A run in the list.
 #[derive(Debug, Serialize)]
@@ -34,25 +50,62 @@ struct Listed {
     told: Option<Told>,
 }
 
-/// All runs, the newest first.
-pub(super) async fn list(State(ui): State<Arc<Ui>>) -> Result<Json<Value>, Refusal> {
+/// All runs or some, the newest first.
+pub(super) async fn list(
+    State(ui): State<Arc<Ui>>,
+    Query(part): Query<Part>,
+) -> Result<Json<Value>, Refusal> {
     aside(move || {
-        let all = RunGlance::all(&ui.runs);
+        let mut all = RunGlance::all(&ui.runs);
         let count = all.len();
+        let mut reading = Reading { told: &ui.told, began: Instant::now(), unread: 0 };
+        let word = part.word.trim().to_lowercase();
+        if !word.is_empty() {
+            let has_name =
+                |run: &RunGlance| name_of(&ui.runs, &run.path).to_lowercase().contains(&word);
+            all.retain(|run| has_name(run) || reading.of(run).is_some_and(|told| told.has(&word)));
+        }
+        let found = all.len();
         let listed = |(place, glance): (usize, RunGlance)| {
-            let told = (glance.is_finished && place < ANSWERED).then(|| ui.told.of(&glance.path));
+            let told = if place < ANSWERED { reading.of(&glance) } else { None };
             let world_in_words = match glance.world {
                 RunWorld::Kernel => "on this machine's kernel",
                 RunWorld::Simulated => "in virtual time",
                 RunWorld::Both => "on this machine's kernel and in virtual time",
             };
             let run = name_of(&ui.runs, &glance.path);
-            Listed { run, world_in_words, told: told.flatten(), glance }
+            Listed { run, world_in_words, glance, told }
         };
-        let runs: Vec<Listed> = all.into_iter().take(LISTED).enumerate().map(listed).collect();
-        Ok(Json(json!({ "count": count, "runs": runs })))
+        let most = part.most.unwrap_or(LISTED).min(LISTED);
+        let shown = all.into_iter().skip(part.from).take(most);
+        let runs: Vec<Listed> = shown.enumerate().map(listed).collect();
+        let unread = reading.unread;
+        Ok(Json(json!({ "count": count, "found": found, "unread": unread, "runs": runs })))
     })
     .await
+}
+
+/// Reads results of runs for an answer, for some time only, as they are large. What is left is
+/// read for whoever asks again.
+struct Reading<'u> {
+    told: &'u ToldRuns,
+    began: Instant,
+    /// How many were left.
+    unread: usize,
+}
+
+impl Reading<'_> {
+    /// What a run answered; none of one that is not finished, or was left.
+    fn of(&mut self, run: &RunGlance) -> Option<Told> {
+        if !run.is_finished {
+            return None;
+        }
+        if self.began.elapsed() > PATIENCE && !self.told.knows(&run.path) {
+            self.unread += 1;
+            return None;
+        }
+        self.told.of(&run.path)
+    }
 }
 
 /// One run: its trials, its scenario, its results in words.

@@ -26,8 +26,8 @@ use crate::fold::folded;
 use crate::observers::{AckEffect, AckEvent, Observers, SendEvent};
 use crate::packet::Packet;
 use crate::{
-    Ack, CapturePoint, Confidence, Episode, Flow, Range, Segment, SegmentKind, Sign, Spurious,
-    Totals,
+    Ack, BareReset, CapturePoint, Confidence, Episode, Flow, Range, Segment, SegmentKind, Sign,
+    Spurious, Totals,
 };
 use sack::{NOTHING, blocks, offset};
 use wanted::{acknowledgement, repetition, transmitted};
@@ -175,6 +175,14 @@ impl DirectionState {
             SegmentKind::NetworkDuplicate | SegmentKind::CaptureDuplicate
         );
         Ok(Passed { segment, copy })
+    }
+
+    /// A reset of this direction's sender that acknowledges nothing, for a sink. Of an end that
+    /// sent nothing else, and whose data nobody acknowledged, it stands where data would begin.
+    pub(crate) fn bare_reset(&self, packet: &Packet) -> BareReset {
+        let place = self.positions.map_or(1, |positions| positions.position(packet.seq));
+        let (at, frame, place) = (packet.at, packet.frame, offset(place));
+        BareReset { at, frame, place, from_sender: true }
     }
 
     /// Passes a classified packet to the observers and the sink.

@@ -1,0 +1,25 @@
+//! Resets that acknowledge nothing.
+
+use std::fmt;
+
+use tcplab_units::{Instant, Offset};
+
+/// A reset (RST) without the ACK flag, as it answers a segment of no connection (RFC 9293 section
+/// 3.5.2). One with the flag is an [`Ack`](crate::Ack).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct BareReset {
+    /// When it passed the capture point.
+    pub at: Instant,
+    /// Its frame number, from 1.
+    pub frame: u64,
+    /// Its place in the stream of its sender; 1 where nothing else shows where that begins.
+    pub place: Offset,
+    /// Whether the sender of the flow's data sent it, or the other end.
+    pub from_sender: bool,
+}
+
+impl fmt::Display for BareReset {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "RST {0}:{0}(0)", self.place)
+    }
+}
