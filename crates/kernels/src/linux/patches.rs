@@ -26,7 +26,7 @@ enum Need {
 }
 
 /// All changes, in order.
-pub(crate) const PATCHES: [Patch; 11] = [
+pub(crate) const PATCHES: [Patch; 12] = [
     Patch {
         name: "register-area",
         texts: &[include_str!("../../patches/register-area.patch")],
@@ -64,6 +64,11 @@ pub(crate) const PATCHES: [Patch; 11] = [
         name: "exit-kill",
         texts: &[include_str!("../../patches/exit-kill.patch")],
         need: Need::Has("arch/um/os-Linux/skas/process.c", "PTRACE_OLDSETOPTIONS"),
+    },
+    Patch {
+        name: "check-kill",
+        texts: &[include_str!("../../patches/check-kill.patch")],
+        need: Need::Has("arch/um/os-Linux/start_up.c", "fflush(stdout);\n\n\tpid = fork();"),
     },
     Patch {
         name: "shared-clock",
