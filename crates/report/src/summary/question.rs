@@ -6,7 +6,7 @@ use tcplab_results::Run;
 use tcplab_units::rounded::counted;
 
 use super::answer::answer;
-use super::boxes::{BARS_EXPLAINED, BOXES_EXPLAINED, DOTS_EXPLAINED, bars_of_cases, boxes};
+use super::boxes::{BARS_EXPLAINED, BOXES_EXPLAINED, DOTS_EXPLAINED, bars_of_cases, named_boxes};
 use super::factors::{Factors, row, shares};
 use super::measure::{Measured, response_times, values};
 use super::trends::Trends;
@@ -119,7 +119,8 @@ fn picture(run: &Run, measured: &Measured, factors: Option<&Factors>) -> Option<
         let picture = Picture { title: title.into(), values: measured.name(), content };
         PageFigure::of(heading, picture)
     };
-    let boxes = drawn(&format!("{heading}, as box plots"), "Box plots", boxes_of(&rows));
+    let boxes = named_boxes(rows.iter().map(|row| (&row.name, &row.values)));
+    let boxes = drawn(&format!("{heading}, as box plots"), "Box plots", boxes);
     let mut others = vec![("Boxes", boxes.explained(BOXES_EXPLAINED))];
     if let Some(means) = bars_of_cases(&run.cases, measured.info.name) {
         let bars = drawn(&format!("{name}, mean of each variant"), "Means", means);
@@ -127,8 +128,4 @@ fn picture(run: &Run, measured: &Measured, factors: Option<&Factors>) -> Option<
     }
     let dots = drawn(&heading, "Every trial", Content::Spread(rows)).explained(DOTS_EXPLAINED);
     Some(dots.or("Dots", others))
-}
-
-fn boxes_of(rows: &[SpreadRow]) -> Content {
-    boxes(rows.iter().map(|row| (row.name.clone(), row.values.as_slice())))
 }

@@ -100,10 +100,9 @@ impl Sink for Chosen {
         self.in_flow(flow, |flow| flow.acks.push(ack));
     }
     fn reset(&mut self, flow: FlowId, reset: BareReset) {
-        self.in_flow(flow, |flow| flow.resets.push(reset));
-        let opposite = FlowId { forward: !flow.forward, ..flow };
-        let reset = BareReset { from_sender: false, ..reset };
-        self.in_flow(opposite, |flow| flow.resets.push(reset));
+        for (flow, reset) in reset.in_both(flow) {
+            self.in_flow(flow, |flow| flow.resets.push(reset));
+        }
     }
     fn episode(&mut self, flow: FlowId, episode: Episode) {
         self.in_flow(flow, |flow| flow.episodes.push(episode));

@@ -369,9 +369,9 @@ impl Sink for Collector {
         self.flow(flow).acks.push(ack);
     }
     fn reset(&mut self, flow: FlowId, reset: BareReset) {
-        self.flow(flow).resets.push(reset);
-        let opposite = FlowId { forward: !flow.forward, ..flow };
-        self.flow(opposite).resets.push(BareReset { from_sender: false, ..reset });
+        for (flow, reset) in reset.in_both(flow) {
+            self.flow(flow).resets.push(reset);
+        }
     }
     fn episode(&mut self, flow: FlowId, episode: Episode) {
         self.flow(flow).episodes.push(episode);

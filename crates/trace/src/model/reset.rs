@@ -4,6 +4,8 @@ use std::fmt;
 
 use tcplab_units::{Instant, Offset};
 
+use super::FlowId;
+
 /// A reset (RST) without the ACK flag, as it answers a segment of no connection (RFC 9293 section
 /// 3.5.2). One with the flag is an [`Ack`](crate::Ack).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -16,6 +18,14 @@ pub struct BareReset {
     pub place: Offset,
     /// Whether the sender of the flow's data sent it, or the other end.
     pub from_sender: bool,
+}
+
+impl BareReset {
+    /// A reset in the flow of its sender, as each of the two flows has it.
+    pub fn in_both(self, flow: FlowId) -> [(FlowId, BareReset); 2] {
+        let opposite = FlowId { forward: !flow.forward, ..flow };
+        [(flow, self), (opposite, BareReset { from_sender: false, ..self })]
+    }
 }
 
 impl fmt::Display for BareReset {
