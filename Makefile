@@ -65,13 +65,18 @@ lint: toolchain
 licences: toolchain
 	cargo xtask licences
 
+# All that the tests run, by one command: asked for one after another, crates that they share would be
+# compiled again, with other features of their dependencies.
+.PHONY: built
+built: toolchain
+	cargo build --locked --workspace --lib --bins --tests
+
 # Of Debian's present release: its source stays where it is. Built once for each configuration.
 KERNEL := 6.12
 
 .PHONY: kernel
-kernel: toolchain system-packages ## build the kernel in virtual time that tests run on, once
-	@TCPLAB_KERNELS=$(CURDIR)/target/kernels \
-	  cargo run --locked --quiet --package tcplab -- kernel build $(KERNEL) || \
+kernel: built system-packages ## build the kernel in virtual time that tests run on, once
+	@TCPLAB_KERNELS=$(CURDIR)/target/kernels $(TARGET)/debug/tcplab kernel build $(KERNEL) || \
 	  echo "There is no kernel $(KERNEL): the tests that run on it are skipped."
 
 # More tests at once than processors: many wait, for packets or for processes.
@@ -98,14 +103,14 @@ python: toolchain ## build the Python package in place: PYTHONPATH=python python
 	@cp $(TARGET)/debug/lib_core.so python/tcplab/_core.abi3.so
 
 .PHONY: python-tests
-python-tests: python ## test the Python package: types, style, tests, doctests, notebooks
+python-tests: built ## test the Python package: types, style, tests, doctests, notebooks
+	@cp $(TARGET)/debug/lib_core.so python/tcplab/_core.abi3.so
 	@$(python_tools)
 	@if [ -x $(PYTHON)/bin/python ]; then scripts/python-tests.sh $(PYTHON); \
 	else echo "skipped: tcplab-python: there are no Python tools"; fi
 
 .PHONY: page-tests
-page-tests: toolchain ## test the page of `tcplab ui`: the types of its scripts, and the page in a browser
-	@cargo build --locked --package tcplab
+page-tests: built ## test the page of `tcplab ui`: the types of its scripts, and the page in a browser
 	@scripts/page-tests.sh $(TARGET)/debug/tcplab
 
 # A nightly compiler with the standard library's source: rustup toolchain install nightly -c rust-src
