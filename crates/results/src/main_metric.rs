@@ -8,13 +8,14 @@ use crate::{Run, Trial};
 /// data of a transfer, response time, duration.
 const USUAL: [&str; 4] = ["load.rate", "goodput", "mean_response", "transfer_time"];
 
-/// The main metric of a run, which its answer is about and its comparisons test first: the first of
-/// the scenario's first `[[compare]]`, else that of its first plot, else of the first claim about a
-/// number that each trial has once and that has a better direction, else by the workload; of the
-/// latter two the first that is not the same in every trial, if there is one. None if no trial has
-/// any.
+/// The main metric of a run, which its answer is about and its comparisons test first: that of the
+/// scenario's question, if it names one; else the first of its first `[[compare]]`, else that of its
+/// first plot, else of the first claim about a number that each trial has once and that has a better
+/// direction, else by the workload; of the latter two the first that is not the same in every trial,
+/// if there is one. None if no trial has any.
 pub fn main_metric(run: &Run) -> Option<&'static MetricInfo> {
     let is_of_trials = |flow: &Option<String>| flow.is_none() || flow.as_deref() == subject(run);
+    let asked = run.question_metric.as_deref().into_iter();
     let compared = run.comparisons.iter().filter_map(|found| found.metrics.first());
     let compared = compared.map(String::as_str);
     let plotted = run.plots.iter().filter(|plot| is_of_trials(&plot.flow));
@@ -32,7 +33,7 @@ pub fn main_metric(run: &Run) -> Option<&'static MetricInfo> {
     let known = |name: &str| metric(name).filter(|info| is_number(info) && has(run, info.name));
     let others: Vec<_> = claimed.chain(usual).filter_map(known).collect();
     let varied = others.iter().find(|info| varies(run, info.name)).copied();
-    compared.chain(plotted).find_map(known).or(varied).or(others.first().copied())
+    asked.chain(compared).chain(plotted).find_map(known).or(varied).or(others.first().copied())
 }
 
 /// The metric by which a trial is shown before its run has an answer: the first by the workload

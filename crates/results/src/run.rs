@@ -20,6 +20,9 @@ pub struct Run {
     /// The factor that it is about, where the scenario names it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub question_factor: Option<String>,
+    /// The metric that it is about, or `claims`, where the scenario says so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub question_metric: Option<String>,
     /// The scenario file of the run.
     pub scenario: String,
     /// Where its cases ran.

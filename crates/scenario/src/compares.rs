@@ -188,7 +188,7 @@ impl CompareSpec {
 }
 
 /// The metric of this name, which needs one number per trial; errors show `place`.
-fn compared<T>(name: &str, place: &Spanned<T>) -> Result<&'static MetricInfo, Fault> {
+pub(crate) fn compared<T>(name: &str, place: &Spanned<T>) -> Result<&'static MetricInfo, Fault> {
     match metric(name) {
         None => Err(Fault::new(Problem::UnknownMetric(name.into()), place.span())),
         Some(info) if !is_compared(info) => {

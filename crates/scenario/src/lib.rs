@@ -53,6 +53,6 @@ pub use plots::{Measure, Plot, as_numbers};
 pub use problem::{Problem, nearest};
 pub use profile::{ModelSettingError, ModelSettings, Profile, ProfileError};
 pub use repeat::{Keep, RecordingSpec, Until};
-pub use scenario::{Scenario, TrialId, trial_seed};
+pub use scenario::{CLAIMS, Scenario, TrialId, trial_seed};
 pub use schema::schema;
 pub use snaplen::Snaplen;

@@ -7,16 +7,18 @@ use tcplab_units::{Bytes, Rng};
 use toml::Spanned;
 use toml::de::DeTable;
 
+use crate::compares::compared;
 use crate::design::DesignSpec;
 use crate::fault::Fault;
 use crate::file::ScenarioFile;
+use crate::located::Located;
 use crate::matrix::Matrix;
 use crate::mistakes::read_all;
 use crate::path_file::{Files, ReadFile, no_files};
 use crate::problem::Problem;
 use crate::schema::ReadAs;
 
-use crate::{Case, Compare, Expectation, Plot, RecordingSpec, ScenarioError, Until, plots};
+use crate::{Better, Case, Compare, Expectation, Plot, RecordingSpec, ScenarioError, Until, plots};
 
 /// An experiment: cases, number of trials, claims.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -33,6 +35,9 @@ pub struct Scenario {
     /// The factor that the question is about, by its full name, where the file names it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub question_factor: Option<String>,
+    /// The metric that the question is about, or [`CLAIMS`], where the file says so.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub question_metric: Option<String>,
     /// The text of the file.
     pub source: String,
     /// The content of the files it refers to, by the names in the scenario.
@@ -156,6 +161,18 @@ pub fn trial_seed(run_seed: u64, number: u32) -> u64 {
     Rng::new(run_seed, &format!("trial {number}")).next_u64() >> 11
 }
 
+/// The [`Scenario::question_metric`] of a question that asks for no number: its claims answer it.
+pub const CLAIMS: &str = "claims";
+
+/// The metric that a question may be about.
+fn asked_metric(written: &Located<String>) -> Result<String, Fault> {
+    let name = written.get_ref();
+    if name != CLAIMS && compared(name, written)?.better == Better::Neither {
+        return Err(Fault::new(Problem::NoMerit(name.clone()), written.span()));
+    }
+    Ok(name.clone())
+}
+
 /// The most that the text of a scenario makes, once for each case: reading it takes some seconds.
 const TEXTS_MAX: Bytes = Bytes::new(64_000_000);
 /// The most that the files it names make, once for each case, which has them in memory.
@@ -215,6 +232,7 @@ fn read_document(
     let asked = file.question_factor.as_ref();
     let question_factor =
         asked.map(|it| matrix.find(it).map(|factor| factor.key.to_string())).transpose()?;
+    let question_metric = file.question_metric.as_ref().map(asked_metric).transpose()?;
     let plots = match &file.plot {
         Some(plots) => {
             plots.iter().map(|it| it.resolve(&matrix, &cases)).collect::<Result<_, _>>()?
@@ -227,6 +245,7 @@ fn read_document(
         reference: file.reference,
         question: file.question,
         question_factor,
+        question_metric,
         source: source.into(),
         files: BTreeMap::new(),
         seed: file.repeat.seed,

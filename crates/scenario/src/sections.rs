@@ -6,6 +6,7 @@ pub(crate) const SECTIONS: &[&str] = &[
     "reference",
     "question",
     "question_factor",
+    "question_metric",
     "path",
     "second_path",
     "client",

@@ -67,6 +67,7 @@ pub(crate) fn analyse(
         reference: scenario.reference.clone(),
         question: scenario.question.clone(),
         question_factor: scenario.question_factor.clone(),
+        question_metric: scenario.question_metric.clone(),
         scenario: scenario.source.clone(),
         world: plan.world,
         fallback: plan.fallback.clone(),

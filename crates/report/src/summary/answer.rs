@@ -9,18 +9,21 @@
 //! the largest effect is named. Where some levels ran on the kernel and others as models, those of
 //! the world with more are compared: that a model differs from its kernel is no answer to the run's
 //! question.
+//!
+//! Where the question asks for no number (`question_metric = "claims"`), its claims answer it.
 
 use std::path::Path;
 
 use tcplab_results::Run;
 use tcplab_results::compare::{Asked, Metrics, compare_levels};
 use tcplab_results::comparison::{CONFIDENCE, Comparison, Outcome, Row};
-use tcplab_scenario::Better;
+use tcplab_scenario::{Better, CLAIMS};
 use tcplab_stats::{Shift, VarianceShares};
 use tcplab_units::rounded::{counted, decimal, decimals_for_error};
 
 use super::arrivals::arrivals;
 use super::measure::Measured;
+use super::outcome::claims;
 use crate::compared::{change, counts, estimate, interval, trials, verdict};
 use crate::title::{short, title};
 
@@ -28,17 +31,23 @@ use crate::title::{short, title};
 const MOST_OTHERS: usize = 2;
 
 /// The answer: with which levels the data arrive, where that depends on them; then a sentence with
-/// the best level first.
+/// the best level first, or how many claims passed, where the question asks for no number.
 pub(crate) fn answer(run: &Run, measured: &Measured, shares: Option<&VarianceShares>) -> String {
+    let claimed = claimed(run);
     let Some(factor) = asked_factor(run, measured).or_else(|| widest_factor(measured, shares))
     else {
-        return without_factors(measured);
+        return claimed.unwrap_or_else(|| without_factors(measured));
     };
-    let compared = best_level(run, measured, shares, factor);
+    let compared = claimed.unwrap_or_else(|| best_level(run, measured, shares, factor));
     match arrivals(run, &measured.factors[factor].key) {
         Some(arrivals) => format!("{arrivals} {compared}"),
         None => compared,
     }
+}
+
+/// The answer where the question asks for no number: how many claims passed.
+pub(super) fn claimed(run: &Run) -> Option<String> {
+    claims(run).filter(|_| run.question_metric.as_deref() == Some(CLAIMS))
 }
 
 /// The best level against each other one.

@@ -54,7 +54,8 @@ pub(crate) fn stopping(run: &Run) -> Option<String> {
     })
 }
 
-fn claims(run: &Run) -> Option<String> {
+/// How many claims passed, if there are any.
+pub(super) fn claims(run: &Run) -> Option<String> {
     let counts = ClaimCounts::of(&run.claims);
     let judged = match (counts.all(), counts) {
         (0, _) => return None,

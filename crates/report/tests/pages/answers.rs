@@ -117,6 +117,26 @@ fn answer_says_first_with_which_levels_data_do_not_arrive() {
 }
 
 #[test]
+fn answer_is_about_the_metric_of_the_question_or_its_claims() {
+    let goodput = |level: usize, b, n| 4.0 + level as f64 + noise(level, b, n);
+    let mut run = with(run("goodput", LEVELS, 10, goodput), metrics::MEDIAN_RESPONSE, |level, n| {
+        10.0 + level as f64 + noise(level, 0, n)
+    });
+    assert!(answer(&run).starts_with("Highest goodput: client’s congestion bbr"));
+    run.question_metric = Some("median_response".into());
+    let text = answer(&run);
+    assert!(text.starts_with("Lowest median response time: client’s congestion reno"), "{text}");
+    let (kept, _) = synthetic::run(1);
+    run.claims = vec![kept.claims[0].clone(), kept.claims[0].clone()];
+    run.question_metric = Some("claims".into());
+    let passed = if run.claims[0].held { "All 2 claims passed." } else { "2 of 2 claims failed." };
+    assert_eq!(answer(&run), passed);
+    // A run whose trials have no number has an answer, too.
+    run.cases.clear();
+    assert_eq!(answer(&run), passed);
+}
+
+#[test]
 fn claim_that_nothing_changes_gives_no_main_metric() {
     let mut run = with(
         run("goodput", LEVELS, 10, |a, b, n| 4.0 + a as f64 + noise(a, b, n)),

@@ -45,6 +45,10 @@ pub(crate) struct ScenarioFile {
     /// The factor that the question is about: a key of `matrix`. Default: that of the first
     /// `[[compare]]`; without one the factor that explains most of the main metric's variance.
     pub(crate) question_factor: Option<Located<String>>,
+    /// The metric that the question is about: one number for each trial, with a better direction;
+    /// or `claims`, where the question asks for no number: then the answer is whether the claims
+    /// hold. Default: that of the first `[[compare]]`, plot or claim.
+    pub(crate) question_metric: Option<Located<String>>,
     /// The network path between client and server.
     path: PathSpec,
     /// A second path between them, with the keys of `[path]`: `client` and `server` have an address

@@ -47,6 +47,18 @@ fn question_is_a_line_about_a_factor() {
     }
     let error = read("question_factor = \"path.delay\"").unwrap_err().to_string();
     assert!(error.contains("`path.delay` is not varied"), "{error}");
+    for named in ["goodput", "claims"] {
+        let scenario = read(&format!("question_metric = \"{named}\"")).unwrap();
+        assert_eq!(scenario.question_metric.as_deref(), Some(named));
+    }
+    for (wrong, why) in [
+        ("goodputt", "unknown metric `goodputt`"),
+        ("episode.type", "`episode.type` cannot be compared"),
+        ("max_window", "`max_window` has no better direction"),
+    ] {
+        let error = read(&format!("question_metric = \"{wrong}\"")).unwrap_err().to_string();
+        assert!(error.contains(why), "{error}");
+    }
 }
 
 #[test]
@@ -254,7 +266,7 @@ fn interruption_experiment_matches_paper() {
         [
             (3, single),
             (1, single),
-            (11, single),
+            (6, single),
             (19, single),
             (10, pooled),
             (70, pooled),

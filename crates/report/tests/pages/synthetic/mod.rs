@@ -170,6 +170,7 @@ fn frame() -> Run {
         reference: Some("Experimental Analysis of TCP Behaviors against Bursty Packet Losses".into()),
         question: None,
         question_factor: None,
+        question_metric: None,
         scenario: "title = \"10 MB upload through a 200 ms interruption every 5 s\"\n\n[path]\nrate = \"5 Mbit/s\" # <&>\n".into(),
         world: RunWorld::Kernel,
         fallback: None,
