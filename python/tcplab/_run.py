@@ -154,6 +154,8 @@ class Run:
     def packets(self, case: str | None = None, trial: int = 1, end: str = "client") -> Table:
         """The packets with data, SYN or FIN as an end saw them, each with what it is.
 
+        Acknowledgements and resets are in the table `events` (`tcplab export`).
+
         Args:
             case: The case's name; needed only if there are several.
             trial: The trial's number, from 1.

@@ -117,7 +117,7 @@ class Trace:
 
     @property
     def events(self) -> Table:
-        """A row for each packet that tells the sender something: ACKs, SACK, windows."""
+        """A row for each packet that tells the sender something: ACKs, SACK, windows, resets."""
         return self.table("events")
 
     @property

@@ -4,7 +4,7 @@
 //!
 //! **Why it matters.** Each points elsewhere: the path there, the server, the return path.
 //!
-//! **Evidence.** The SYNs and their answers.
+//! **Evidence.** The SYNs and their answers, an RST among them.
 //!
 //! **False positives.** A capture of one direction shows answered SYNs as unanswered. A port scan
 //! leaves half-open connections on purpose.
@@ -12,7 +12,7 @@
 //! **Reference.** RFC 9293 sections 3.5 and 3.10.7.1.
 
 use tcplab_trace::{Connection, HandshakeKind};
-use tcplab_units::Span;
+use tcplab_units::{Endpoint, Span};
 
 use crate::words::{rounded, times};
 use crate::{Cost, Finding, Rule, Severity, Shown};
@@ -20,14 +20,22 @@ use crate::{Cost, Finding, Rule, Severity, Shown};
 /// The rule.
 pub const RULE: Rule = Rule::of_connection("not-opened", in_handshake);
 
+/// Whether the handshake failed. Then an RST is part of that, and no finding of its own.
+pub(crate) fn is_failed(connection: &Connection) -> bool {
+    use HandshakeKind::{HalfOpen, Refused, Unanswered};
+    matches!(connection.handshake.kind, Unanswered | Refused | HalfOpen)
+}
+
 fn in_handshake(connection: &Connection) -> Option<Finding> {
     let handshake = &connection.handshake;
     let lasted = connection.last.since(connection.first);
     let server = connection.server;
     let syns = sent("SYN", 1 + handshake.client_repeats, lasted);
+    let reset_by = connection.life.close.and_then(|close| close.reset_by);
+    let given_up = if reset_by == Some(Endpoint::Client) { " and gave up with RST" } else { "" };
     let (statement, remedy) = match handshake.kind {
         HandshakeKind::Unanswered => (
-            format!("{server} never answered: the client {syns}."),
+            format!("{server} never answered: the client {syns}{given_up}."),
             "A firewall drops the SYN, the host is down, or its backlog is full. Capture at the \
              server too, to see whether the SYN arrives.",
         ),
@@ -36,11 +44,17 @@ fn in_handshake(connection: &Connection) -> Option<Finding> {
             "Nothing listens on this address and port, or a firewall rejects: check the server \
              with `ss -ltn`.",
         ),
+        HandshakeKind::HalfOpen if reset_by == Some(Endpoint::Client) => (
+            format!("The client answered the SYN-ACK of {server} with RST: it {syns}."),
+            "The client had given up waiting, or it never meant to connect (a scan), or its SYN \
+             came from elsewhere (a forged address, address translation).",
+        ),
         HandshakeKind::HalfOpen => (
             format!(
                 "The connection stayed half open: the server {}, and the client never \
-                 acknowledged it.",
-                sent("SYN-ACK", 1 + handshake.server_repeats, lasted)
+                 acknowledged it{}.",
+                sent("SYN-ACK", 1 + handshake.server_repeats, lasted),
+                if reset_by.is_some() { "; the server gave up with RST" } else { "" },
             ),
             "The SYN-ACK is lost on its way (asymmetric routes, address translation, a firewall \
              at the client), or the client was gone or never meant to connect (a scan).",

@@ -1,4 +1,5 @@
-//! Commands timed against one another behind paths: what their runs say together.
+//! Commands run against one another behind paths: what their runs say together, by time or by
+//! goodput.
 
 use serde::{Deserialize, Serialize};
 use tcplab_stats::{Shift, holm, least_values, rank_sum};
@@ -63,8 +64,18 @@ pub struct CommandTimes {
     pub mean_dropped_packets: f64,
     /// Mean of the retransmissions of a run, where they are known of all.
     pub mean_retransmissions: Option<f64>,
-    /// Median of the goodput of a run, where it is known of all.
+    /// Median of the goodput of a run, where it is known of all, as all that follows of it.
     pub median_goodput_mbit_per_second: Option<f64>,
+    /// Its 95 % confidence interval; none of a single run.
+    pub median_goodput_low_mbit_per_second: Option<f64>,
+    /// The interval's upper end.
+    pub median_goodput_high_mbit_per_second: Option<f64>,
+    /// The lowest goodput.
+    pub min_goodput_mbit_per_second: Option<f64>,
+    /// The highest.
+    pub max_goodput_mbit_per_second: Option<f64>,
+    /// Standard deviation of the goodput; none of a single run.
+    pub standard_deviation_goodput_mbit_per_second: Option<f64>,
     /// Runs with another exit code than 0.
     pub failed_runs: usize,
     /// Those of them that were ended after the time that they had.
@@ -73,16 +84,39 @@ pub struct CommandTimes {
     pub runs: Vec<CommandRun>,
 }
 
-/// What is shown of a command's times against those of the first.
+/// What commands are judged by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum By {
+    /// The time of a run: the less the better.
+    Time,
+    /// The goodput of a run: the more the better.
+    Goodput,
+}
+
+impl By {
+    /// The values of all runs of a command; none where one is not known.
+    fn values(self, of: &CommandTimes) -> Option<Vec<f64>> {
+        let value = |run: &CommandRun| match self {
+            By::Time => Some(run.time_seconds),
+            By::Goodput => run.goodput_mbit_per_second.filter(|&rate| rate > 0.0),
+        };
+        of.runs.iter().map(value).collect()
+    }
+}
+
+/// What is shown of a command against the first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Answer {
-    /// It takes less time.
+    /// It takes less time, or has more goodput.
     Faster,
-    /// It takes more time.
+    /// It takes more time, or has less goodput.
     Slower,
     /// No difference shown.
     NoDifferenceShown,
+    /// The goodput of a run of either is not known.
+    Unknown,
 }
 
 /// A command against the first, behind one path.
@@ -90,16 +124,19 @@ pub enum Answer {
 pub struct Verdict {
     /// The place of the command among all, from 0.
     pub command: usize,
-    /// Its time as a share of the first's (Hodges and Lehmann, of logarithms).
-    pub time_ratio: f64,
+    /// What of its runs is compared.
+    pub by: By,
+    /// That as a share of the first's (Hodges and Lehmann, of logarithms); none where it is not
+    /// known of a run, as all that follows.
+    pub ratio: Option<f64>,
     /// Its 95 % confidence interval, of this comparison alone; none of fewer than 4 runs each.
-    pub time_ratio_low: Option<f64>,
+    pub ratio_low: Option<f64>,
     /// The interval's upper end.
-    pub time_ratio_high: Option<f64>,
+    pub ratio_high: Option<f64>,
     /// Of the test of Mann and Whitney.
-    pub p: f64,
+    pub p: Option<f64>,
     /// Corrected for all comparisons of the bench (Holm).
-    pub p_corrected: f64,
+    pub p_corrected: Option<f64>,
     /// What that says.
     pub answer: Answer,
 }
@@ -121,6 +158,9 @@ pub fn times(command: &str, runs: Vec<CommandRun>) -> Option<CommandTimes> {
     let seconds = of(|run| run.time_seconds);
     let summary = tcplab_stats::Summary::of(&seconds)?;
     let interval = median_interval(&seconds, "median time");
+    let rates = of_all(&runs, |run| run.goodput_mbit_per_second);
+    let goodput = tcplab_stats::Summary::of(&rates);
+    let goodput_interval = median_interval(&rates, "median goodput");
     Some(CommandTimes {
         command: command.to_owned(),
         median_time_seconds: summary.median,
@@ -135,9 +175,14 @@ pub fn times(command: &str, runs: Vec<CommandRun>) -> Option<CommandTimes> {
         mean_retransmissions: tcplab_stats::mean(&of_all(&runs, |run| {
             run.retransmissions.map(|count| count as f64)
         })),
-        median_goodput_mbit_per_second: tcplab_stats::median(&of_all(&runs, |run| {
-            run.goodput_mbit_per_second
-        })),
+        median_goodput_mbit_per_second: goodput.as_ref().map(|it| it.median),
+        median_goodput_low_mbit_per_second: goodput_interval.map(|(low, _)| low),
+        median_goodput_high_mbit_per_second: goodput_interval.map(|(_, high)| high),
+        min_goodput_mbit_per_second: goodput.as_ref().map(|it| it.min),
+        max_goodput_mbit_per_second: goodput.as_ref().map(|it| it.max),
+        standard_deviation_goodput_mbit_per_second: goodput
+            .as_ref()
+            .and_then(|it| it.standard_deviation),
         timed_out_runs: runs.iter().filter(|run| run.is_timed_out).count(),
         failed_runs: runs.iter().filter(|run| run.exit_code != 0).count(),
         runs,
@@ -151,19 +196,22 @@ fn of_all(runs: &[CommandRun], value: fn(&CommandRun) -> Option<f64>) -> Vec<f64
 
 /// Compares the commands behind each path with the first; the verdicts of all paths are one family.
 /// Times must be above zero.
-pub fn judged(paths: Vec<(String, Vec<CommandTimes>)>) -> Vec<PathTimes> {
+pub fn judged(paths: Vec<(String, Vec<CommandTimes>)>, by: By) -> Vec<PathTimes> {
     let mut all: Vec<PathTimes> = paths
         .into_iter()
-        .map(|(path, commands)| PathTimes { path, verdicts: compared(&commands), commands })
+        .map(|(path, commands)| PathTimes { path, verdicts: compared(&commands, by), commands })
         .collect();
-    let mut verdicts: Vec<&mut Verdict> = all.iter_mut().flat_map(|it| &mut it.verdicts).collect();
-    let family: Vec<f64> = verdicts.iter().map(|verdict| verdict.p).collect();
+    let verdicts = all.iter_mut().flat_map(|it| &mut it.verdicts);
+    let (mut verdicts, family): (Vec<&mut Verdict>, Vec<f64>) =
+        verdicts.filter_map(|verdict| verdict.p.map(|p| (verdict, p))).unzip();
     for (verdict, corrected) in verdicts.iter_mut().zip(holm(&family)) {
-        verdict.p_corrected = corrected;
-        verdict.answer = match verdict.time_ratio {
+        verdict.p_corrected = Some(corrected);
+        let is_less = verdict.ratio < Some(1.0);
+        verdict.answer = match by {
             _ if corrected > ALPHA => Answer::NoDifferenceShown,
-            ratio if ratio < 1.0 => Answer::Faster,
-            _ => Answer::Slower,
+            By::Time if is_less => Answer::Faster,
+            By::Goodput if !is_less => Answer::Faster,
+            By::Time | By::Goodput => Answer::Slower,
         };
     }
     all
@@ -174,27 +222,37 @@ pub fn least_runs(comparisons: usize) -> usize {
     least_values(ALPHA / comparisons.max(1) as f64)
 }
 
-fn compared(commands: &[CommandTimes]) -> Vec<Verdict> {
-    let logarithms = |of: &CommandTimes| -> Vec<f64> {
-        of.runs.iter().map(|run| run.time_seconds.ln()).collect()
+fn compared(commands: &[CommandTimes], by: By) -> Vec<Verdict> {
+    let logarithms = |of: &CommandTimes| -> Option<Vec<f64>> {
+        Some(by.values(of)?.into_iter().map(f64::ln).collect())
     };
-    let Some(first) = commands.first().map(logarithms) else { return Vec::new() };
+    let first = commands.first().and_then(logarithms);
     let others = commands.iter().enumerate().skip(1);
     let verdict = |(command, of): (usize, &CommandTimes)| {
-        let own = logarithms(of);
-        let shift = Shift::between(&own, &first, CONFIDENCE)?;
-        let p = rank_sum(&own, &first)?.p;
-        Some(Verdict {
+        let unknown = Verdict {
             command,
-            time_ratio: shift.estimate.exp(),
-            time_ratio_low: shift.interval.map(|it| it.low.exp()),
-            time_ratio_high: shift.interval.map(|it| it.high.exp()),
-            p,
-            p_corrected: p,
+            by,
+            ratio: None,
+            ratio_low: None,
+            ratio_high: None,
+            p: None,
+            p_corrected: None,
+            answer: Answer::Unknown,
+        };
+        let both = first.as_ref().zip(logarithms(of)).and_then(|(first, own)| {
+            Some((Shift::between(&own, first, CONFIDENCE)?, rank_sum(&own, first)?.p))
+        });
+        let Some((shift, p)) = both else { return unknown };
+        Verdict {
+            ratio: Some(shift.estimate.exp()),
+            ratio_low: shift.interval.map(|it| it.low.exp()),
+            ratio_high: shift.interval.map(|it| it.high.exp()),
+            p: Some(p),
             answer: Answer::NoDifferenceShown,
-        })
+            ..unknown
+        }
     };
-    others.filter_map(verdict).collect()
+    others.map(verdict).collect()
 }
 
 #[cfg(test)]
@@ -228,6 +286,9 @@ mod tests {
         assert_eq!((times.mean_dropped_packets, times.failed_runs), (0.25, 1));
         assert_eq!((times.mean_retransmissions, times.timed_out_runs), (Some(3.0), 1));
         assert_eq!(times.median_goodput_mbit_per_second, Some(3.5));
+        assert_eq!(times.min_goodput_mbit_per_second, Some(2.0));
+        assert_eq!(times.max_goodput_mbit_per_second, Some(5.0));
+        assert!(times.median_goodput_low_mbit_per_second < Some(3.5));
         let mut runs = times.runs.clone();
         runs[1].retransmissions = None;
         runs[2].goodput_mbit_per_second = None;
@@ -246,24 +307,58 @@ mod tests {
     fn twice_the_time_is_slower() {
         let first = [1.0, 1.01, 1.02, 1.03, 1.04];
         let commands = vec![of("a", &first), of("b", &first.map(|it| it * 2.0)), of("c", &first)];
-        let judged = judged(vec![("lte".into(), commands)]);
+        let judged = judged(vec![("lte".into(), commands)], By::Time);
         let [b, c] = &judged[0].verdicts[..] else { panic!("{judged:?}") };
-        assert!((b.time_ratio - 2.0).abs() < 1e-9 && (b.p - 2.0 / 252.0).abs() < 1e-12, "{b:?}");
-        assert!((b.p_corrected - 4.0 / 252.0).abs() < 1e-12, "two comparisons: {b:?}");
+        let is = |value: Option<f64>, expected: f64| (value.unwrap() - expected).abs() < 1e-9;
+        assert!(is(b.ratio, 2.0) && is(b.p, 2.0 / 252.0), "{b:?}");
+        assert!(is(b.p_corrected, 4.0 / 252.0), "two comparisons: {b:?}");
         assert_eq!((b.command, b.answer), (1, Answer::Slower));
-        assert!(b.time_ratio_low.unwrap() < 2.0 && b.time_ratio_low.unwrap() > 1.9, "{b:?}");
+        assert!(b.ratio_low < Some(2.0) && b.ratio_low > Some(1.9), "{b:?}");
         assert_eq!((c.command, c.answer), (2, Answer::NoDifferenceShown));
-        assert!((c.time_ratio - 1.0).abs() < 1e-9 && c.p > 0.9, "{c:?}");
+        assert!(is(c.ratio, 1.0) && c.p > Some(0.9), "{c:?}");
+    }
+
+    /// A command that moves twice as much in 1.5 times the time is slower, and has more goodput.
+    #[test]
+    fn more_goodput_is_faster_whatever_the_time() {
+        let first = [1.0, 1.01, 1.02, 1.03];
+        let a = of("a", &first);
+        let rates = |of: &CommandTimes, scale: f64| {
+            let mut runs = of.runs.clone();
+            for run in &mut runs {
+                run.goodput_mbit_per_second = Some(scale / run.time_seconds);
+            }
+            times(&of.command, runs).unwrap()
+        };
+        let (a, b) = (rates(&a, 8.0), rates(&of("b", &first.map(|it| it * 1.5)), 16.0));
+        let mut c = b.clone();
+        c.runs[1].goodput_mbit_per_second = None;
+        let answers = |by: By| {
+            let all = judged(vec![("lte".into(), vec![a.clone(), b.clone(), c.clone()])], by);
+            all[0].verdicts.iter().map(|it| (it.answer, it.ratio)).collect::<Vec<_>>()
+        };
+        let [(answer, ratio), (unknown, none)] = answers(By::Goodput)[..] else { panic!() };
+        // What is not known is no member of the family: 2 / 70.
+        assert_eq!((answer, unknown, none), (Answer::Faster, Answer::Unknown, None));
+        assert!((ratio.unwrap() - 2.0 / 1.5).abs() < 1e-9, "{ratio:?}");
+        // Two comparisons of four runs show nothing.
+        assert_eq!(answers(By::Time)[0].0, Answer::NoDifferenceShown);
+        assert!((answers(By::Time)[0].1.unwrap() - 1.5).abs() < 1e-9);
+        // Of the first it is needed for all.
+        let all = judged(vec![("lte".into(), vec![c, a, b])], By::Goodput);
+        assert!(all[0].verdicts.iter().all(|it| it.answer == Answer::Unknown && it.p.is_none()));
     }
 
     /// All paths are one family: what one comparison shows, four may not.
     #[test]
     fn verdicts_of_all_paths_are_corrected_together() {
         let commands = || vec![of("a", &[2.0, 2.1, 2.2, 2.3]), of("b", &[1.0, 1.1, 1.2, 1.3])];
-        let alone = judged(vec![("lte".into(), commands())]);
+        let alone = judged(vec![("lte".into(), commands())], By::Time);
         assert_eq!(alone[0].verdicts[0].answer, Answer::Faster);
-        let both = judged(vec![("lte".into(), commands()), ("dsl-25".into(), commands())]);
-        assert!((both[0].verdicts[0].p_corrected - 4.0 / 70.0).abs() < 1e-12, "{both:?}");
+        let both =
+            judged(vec![("lte".into(), commands()), ("dsl-25".into(), commands())], By::Time);
+        let corrected = both[0].verdicts[0].p_corrected.unwrap();
+        assert!((corrected - 4.0 / 70.0).abs() < 1e-12, "{both:?}");
         assert_eq!(both[1].verdicts[0].answer, Answer::NoDifferenceShown);
         assert_eq!((least_runs(1), least_runs(2)), (4, 5));
     }

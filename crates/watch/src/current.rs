@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 
 use tcplab_capture::{Direction, Record};
-use tcplab_wire::{FrameView, LinkType, TcpFlags};
+use tcplab_wire::{FrameView, LinkType};
 
 /// The packet that is being analysed.
 #[derive(Debug, Clone, Copy, Default)]
@@ -14,16 +14,11 @@ pub(crate) struct Current {
     pub(crate) ends: Option<[SocketAddr; 2]>,
     /// Whether it was sent by the end that captured it, if the capture says so.
     pub(crate) is_sent: Option<bool>,
-    /// Whether it is a reset without an acknowledgement, of which the analyser says nothing.
-    pub(crate) is_bare_reset: bool,
 }
 
 impl Current {
     pub(crate) fn of(record: &Record<'_>, frame: u64) -> Current {
         let tcp = FrameView::new(LinkType::RawIp, record.captured, record.original_len).tcp();
-        let is_bare_reset = tcp.is_some_and(|tcp| {
-            tcp.flags().contains(TcpFlags::RST) && !tcp.flags().contains(TcpFlags::ACK)
-        });
         let ends = |tcp: tcplab_wire::TcpPacket<'_>| {
             [(tcp.src(), tcp.src_port()).into(), (tcp.dst(), tcp.dst_port()).into()]
         };
@@ -31,7 +26,6 @@ impl Current {
             frame,
             ends: tcp.map(ends),
             is_sent: record.direction().map(|it| it == Direction::Outbound),
-            is_bare_reset,
         }
     }
 }

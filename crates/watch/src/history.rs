@@ -209,12 +209,6 @@ impl History {
         self.connections_begun - 1
     }
 
-    /// The number of the latest connection between these ends.
-    pub(crate) fn latest_connection(&self, mut ends: [SocketAddr; 2]) -> Option<usize> {
-        ends.sort();
-        self.connections.iter().rev().find(|it| it.0 == ends).map(|it| it.2)
-    }
-
     /// The states of a connection's ends have changed.
     pub(crate) fn met(&mut self, met: MetConnection) {
         self.met.retain(|it| it.connection != met.connection);

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use serde::Serialize;
-use tcplab_trace::{Ack, Segment, SegmentKind};
+use tcplab_trace::{Ack, BareReset, Segment, SegmentKind};
 use tcplab_units::Instant;
 
 /// A packet, for a ladder.
@@ -26,15 +26,6 @@ pub struct PacketRow {
     kind: Option<&'static str>,
     /// What the path did to it, if it did not deliver it.
     verdict: Option<String>,
-}
-
-/// A reset without an acknowledgement.
-#[derive(Debug, Clone)]
-pub(crate) struct Reset {
-    pub(crate) frame: u64,
-    pub(crate) at: Instant,
-    /// What the path did to it.
-    pub(crate) comment: Option<String>,
 }
 
 const RESET: &str = "RST";
@@ -151,11 +142,16 @@ impl Ladder {
         });
     }
 
-    /// A reset that acknowledges nothing, so that the analyser says nothing of it.
-    pub(crate) fn reset(&mut self, connection: usize, from_client: bool, reset: Reset) {
-        let Reset { frame, at, comment } = reset;
+    /// A reset of this connection that acknowledges nothing.
+    pub(crate) fn reset(
+        &mut self,
+        connection: usize,
+        from_client: bool,
+        reset: BareReset,
+        at: Instant,
+    ) {
         self.push(PacketRow {
-            frame,
+            frame: reset.frame,
             at_ns: at.as_nanos(),
             connection,
             from_client,
@@ -166,7 +162,7 @@ impl Ladder {
             window_bytes: None,
             sack: Vec::new(),
             kind: None,
-            verdict: comment,
+            verdict: reset.comment,
         });
     }
 }
@@ -198,7 +194,10 @@ mod tests {
         let mut ladder = Ladder::default();
         ladder.ack(0, true, &ack(1, false), Instant::ZERO);
         ladder.ack(0, true, &ack(2, true), Instant::ZERO);
-        ladder.reset(0, false, Reset { frame: 3, at: Instant::ZERO, comment: None });
+        let place = Offset::new(1);
+        let bare =
+            BareReset { at: Instant::ZERO, frame: 3, place, from_sender: true, comment: None };
+        ladder.reset(0, false, bare, Instant::ZERO);
         let rows = ladder.latest();
         let shown = rows.iter().map(|row| (&*row.flags, row.ack)).collect::<Vec<_>>();
         assert_eq!(shown, [("", Some(2_001)), ("RST", Some(2_001)), ("RST", None)]);

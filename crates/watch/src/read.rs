@@ -65,10 +65,10 @@ fn capture(
         && let Ok(Some(record)) = reader.next_record()
     {
         let Some(time) = record.time else { continue };
-        let (analyzer, shift, zero_ns) = begun.get_or_insert_with(|| {
+        let analyzer = begun.get_or_insert_with(|| {
             let shift = await_time_of_first(now, end, is_done);
             let sink = HistorySink::new(Rc::clone(&pending), shift, Rc::clone(&current));
-            (Analyzer::with_sink(sink).with_jobs(1), shift, time.as_nanos())
+            Analyzer::with_sink(sink).with_jobs(1)
         });
         let comments = record.comments().collect::<Vec<_>>().join("; ");
         let frame = Frame {
@@ -78,14 +78,8 @@ fn capture(
             original_len: record.original_len,
             comment: (!comments.is_empty()).then_some(&*comments),
         };
-        let now = Current::of(&record, current.get().frame + 1);
-        current.set(now);
+        current.set(Current::of(&record, current.get().frame + 1));
         analyzer.packet(&frame);
-        if now.is_bare_reset {
-            let since = Span::from_nanos(time.as_nanos().saturating_sub(*zero_ns));
-            let at = Instant::ZERO + *shift + since;
-            pending.borrow_mut().reset(&now, at, frame.comment.map(str::to_owned));
-        }
     }
     drop(begun);
     pending.borrow_mut().pass_on();

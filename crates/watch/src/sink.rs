@@ -6,12 +6,11 @@ use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::rc::Rc;
 
-use tcplab_trace::{Ack, Connection, FlowId, Segment, Sink, TcpState};
+use tcplab_trace::{Ack, BareReset, Connection, FlowId, Segment, Sink, TcpState};
 use tcplab_units::{Endpoint, Instant, Span};
 
 use crate::current::Current;
 use crate::history::{FlowKey, MetConnection};
-use crate::ladder::Reset;
 use crate::trial::SharedHistory;
 use crate::unanswered::Unanswered;
 
@@ -45,7 +44,7 @@ struct Event {
 enum What {
     Segment(Segment),
     Ack(Ack, Option<Span>),
-    Reset(Reset),
+    Reset(BareReset),
 }
 
 /// Events that the history does not have yet. They go there together, as three readers share it.
@@ -63,18 +62,6 @@ impl Pending {
 
     pub(super) fn new(history: SharedHistory, end: Endpoint) -> Pending {
         Pending { history, end, events: Vec::with_capacity(Pending::MOST) }
-    }
-
-    /// A reset of which the analyser says nothing, as it acknowledges nothing. One that belongs to
-    /// no connection is left out.
-    pub(super) fn reset(&mut self, now: &Current, at: Instant, comment: Option<String>) {
-        let (Some(ends), Some(is_own)) = (now.ends, now.is_sent) else { return };
-        // It belongs to the latest connection, which may have begun just now.
-        self.pass_on();
-        let Some(connection) = self.history.lock().latest_connection(ends) else { return };
-        let key = FlowKey { connection, forward: self.end == Endpoint::Client, ends: Some(ends) };
-        let what = What::Reset(Reset { frame: now.frame, at, comment });
-        self.push(Event { key, at, is_own, what });
     }
 
     fn push(&mut self, event: Event) {
@@ -110,7 +97,7 @@ impl Pending {
                     }
                 }
                 What::Reset(reset) if has_packets => {
-                    history.packet(|it| it.reset(key.connection, is_own, reset));
+                    history.packet(|it| it.reset(key.connection, is_own, reset, at));
                 }
                 What::Reset(_) => {}
             }
@@ -192,6 +179,14 @@ impl Sink for HistorySink {
         let is_own = flow.forward == known.is_client_here;
         let rtt = is_own.then(|| known.unanswered.answered(ack.ack, at)).flatten();
         self.pending.borrow_mut().push(Event { key, at, is_own, what: What::Ack(ack, rtt) });
+    }
+
+    fn reset(&mut self, flow: FlowId, reset: BareReset) {
+        self.meet(flow.connection, reset.frame, flow.forward);
+        let at = reset.at + self.shift;
+        let Some((known, key)) = self.find(flow.connection) else { return };
+        let is_own = flow.forward == known.is_client_here;
+        self.pending.borrow_mut().push(Event { key, at, is_own, what: What::Reset(reset) });
     }
 
     fn states(&mut self, connection: usize, [client, server]: [Option<TcpState>; 2]) {

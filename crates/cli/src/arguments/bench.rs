@@ -2,12 +2,32 @@
 
 use std::path::PathBuf;
 
-use clap::Args;
+use clap::{Args, ValueEnum};
+use tcplab_results::bench::By;
 use tcplab_units::Span;
 
 use super::amount::bytes;
 use super::duration::within;
 use super::{Io, TuningArguments};
+
+/// What commands are judged by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Judge {
+    /// How long a run takes: for commands that do the same task; less is better
+    Time,
+    /// How much data a run delivers per second: for commands that move different amounts of data,
+    /// or that run for a fixed time; more is better
+    Goodput,
+}
+
+impl From<Judge> for By {
+    fn from(judge: Judge) -> By {
+        match judge {
+            Judge::Time => By::Time,
+            Judge::Goodput => By::Goodput,
+        }
+    }
+}
 
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
@@ -28,6 +48,14 @@ pub(crate) struct BenchArguments {
     #[arg(long, value_name = "N", default_value_t = 10)]
     #[arg(value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pub(crate) runs: u32,
+    /// Judge the commands by this
+    ///
+    /// Goodput is that of `tcplab shell --expect goodput`: acknowledged data of all TCP connections
+    /// and both directions, from the first data to the last acknowledgement. It leaves out what a
+    /// command does before and after. For it packets are captured; without --capture, their headers
+    /// are removed after each run, and a run with more than 64 MB of them has no goodput.
+    #[arg(long, value_enum, value_name = "QUANTITY", default_value_t = Judge::Time)]
+    pub(crate) by: Judge,
     /// Before these, run each command so often without counting it
     #[arg(long, value_name = "N", default_value_t = 1)]
     #[arg(value_parser = clap::value_parser!(u32).range(0..=1_000))]
@@ -92,6 +120,8 @@ Examples:
       'wget -qO /dev/null http://$TCPLAB_FAR:8000/file'
   tcplab bench --path geo-satellite --runs 20 --far-command 'iperf3 -s' --wait-for 5201 -- \\
       'iperf3 -c $TCPLAB_FAR -n 5M -C cubic' 'iperf3 -c $TCPLAB_FAR -n 5M -C bbr'
+  tcplab bench --path lte --by goodput --far-command 'iperf3 -s' --wait-for 5201 -- \\
+      'iperf3 -c $TCPLAB_FAR -t 5 -C cubic' 'iperf3 -c $TCPLAB_FAR -t 5 -C bbr'
   tcplab bench -s delay='20 ms' -s loss='1 %' --far-command ./my-server --export-markdown - -- \\
       './my-client --old' './my-client --new'
 
@@ -103,6 +133,11 @@ The time is that from the command's start to its end, the shell's start included
 Packets and drops are those of the path, in both directions; retransmissions are those that the
 kernels of both ends count, SYNs among them. With --capture, `tcplab trace` explains a run, such as
 DIR/1-dsl-25/A-1, and goodput is known: that of `tcplab shell --expect goodput`, in Mbit/s.
+
+Judge by time, as is done without --by, where all commands do the same task: it is what a user waits
+for. Judge by goodput (--by goodput) where they move different amounts of data, run for a fixed time
+(`iperf3 -t`), or wait for other things than the network. A verdict by goodput is unknown where a run
+has less than 5840 B of data.
 
 Exit codes: 0 all commands ran, 2 a command failed or could not run. Statistics:
 docs/statistics.md.";

@@ -41,7 +41,7 @@ use clap::{CommandFactory, Parser, Subcommand};
 use tcplab_units::visible_line;
 
 pub(crate) use advise::{AdviseArguments, EmbeddedStack};
-pub(crate) use bench::BenchArguments;
+pub(crate) use bench::{BenchArguments, Judge};
 pub(crate) use bisect::BisectArguments;
 pub(crate) use clean::CleanArguments;
 pub(crate) use cluster::{ArchiveArguments, ClusterArguments, SweepArguments};

@@ -316,6 +316,7 @@ not spurious. In a direction with less than 5840 B, which has no rate, only retr
 and stalls that a timer or the window ended: so iperf3's control connection does not come first.
 Retransmitted SYNs add the delay they caused; a connection that never opened lost its whole time. A
 reset that cut off data, or a failure to open, counts for a second more in the order only.
+Connections that a reset ended after they opened, be it before the capture, are counted as reset.
 
 The analysis explains what is visible at the capture point; the best one is next to the sender. 128
 bytes of each packet are enough (`tcpdump -s 128`). Lines that begin with `!` report faults of the

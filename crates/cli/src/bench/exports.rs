@@ -6,10 +6,10 @@ use anyhow::Result;
 use serde_json::json;
 use tcplab_plot::csv_number;
 use tcplab_quantities::BENCH_DOCUMENT;
-use tcplab_results::bench::PathTimes;
+use tcplab_results::bench::{By, PathTimes};
 use tcplab_units::{csv_field, visible_line};
 
-use super::shown::{HEADINGS, cells, letter, notes, sentences};
+use super::shown::{cells, headings, letter, notes, sentences};
 use crate::arguments::BenchArguments;
 use crate::output::in_document;
 
@@ -55,24 +55,26 @@ pub(super) fn json(
     let value = json!({
         "tcplab": env!("CARGO_PKG_VERSION"), "commands": commands, "runs": runs,
         "warmup_runs": warmup, "seed": seed, "far_command": far_command,
-        "congestion_control": congestion, "timeout_seconds": timeout, "paths": all,
+        "congestion_control": congestion, "timeout_seconds": timeout,
+        "by": By::from(arguments.by), "paths": all,
         "warnings": warnings,
     });
     in_document(&BENCH_DOCUMENT, &value)
 }
 
 /// The tables and verdicts.
-pub(super) fn markdown(all: &[PathTimes]) -> String {
+pub(super) fn markdown(all: &[PathTimes], by: By) -> String {
+    let headings = headings(by);
     let mut text = String::new();
     for path in all {
         text += &format!("### {}\n\n", plain(&path.path));
         text += &format!(
             "| | {} |\n|---|---|{}\n",
-            HEADINGS.join(" | "),
-            "---:|".repeat(HEADINGS.len() - 1)
+            headings.join(" | "),
+            "---:|".repeat(headings.len() - 1)
         );
         for (index, times) in path.commands.iter().enumerate() {
-            let [command, rest @ ..] = cells(times);
+            let [command, rest @ ..] = cells(times, by);
             let row = rest.join(" | ");
             text += &format!("| {} | {} | {row} |\n", letter(index), plain(&command));
         }
@@ -82,7 +84,7 @@ pub(super) fn markdown(all: &[PathTimes]) -> String {
         }
         text.push('\n');
     }
-    text + &notes(all)
+    text + &notes(all, by)
 }
 
 /// A foreign text, of which Markdown and HTML must take nothing for their own.
@@ -107,7 +109,7 @@ mod tests {
     use super::super::shown::tables;
     use super::*;
 
-    fn all() -> Vec<PathTimes> {
+    fn all(by: By) -> Vec<PathTimes> {
         let of = |command: &str, scale: f64| {
             let run = |index: u32| CommandRun {
                 block: index + 1,
@@ -124,29 +126,48 @@ mod tests {
             times(command, (0..6).map(run).collect()).unwrap()
         };
         let commands = vec![of("get <a>|b", 0.2), of("=x, y", 0.1), of("get\u{1b}[2J", 0.2)];
-        judged(vec![("dsl-25".into(), commands)])
+        judged(vec![("dsl-25".into(), commands)], by)
     }
 
     #[test]
     fn tables_are_printed() {
-        insta::assert_snapshot!(tables(&all()));
+        insta::assert_snapshot!(tables(&all(By::Time), By::Time));
+    }
+
+    #[test]
+    fn tables_by_goodput_are_printed() {
+        let mut all = all(By::Time);
+        let mut commands = std::mem::take(&mut all[0].commands);
+        // The second moves five times as much, in half the time.
+        for (command, amount) in commands.iter_mut().zip([2.0, 10.0]) {
+            for run in &mut command.runs {
+                run.goodput_mbit_per_second = Some(amount / run.time_seconds);
+                run.bytes = (amount * 1e6) as u64;
+            }
+            *command = times(&command.command, command.runs.clone()).unwrap();
+        }
+        let by_time = judged(vec![("lte".into(), commands.clone())], By::Time);
+        assert!(tables(&by_time, By::Time).contains("`--by goodput` compares rates"));
+        let by_goodput = judged(vec![("lte".into(), commands)], By::Goodput);
+        insta::assert_snapshot!(tables(&by_goodput, By::Goodput));
+        assert!(markdown(&by_goodput, By::Goodput).contains("| median goodput | 95 % CI |"));
     }
 
     #[test]
     fn few_runs_say_so() {
-        let mut few = all();
+        let mut few = all(By::Time);
         few[0].commands[1].runs.truncate(3);
-        assert!(tables(&few).contains("With 3 runs each no difference can be shown"));
+        assert!(tables(&few, By::Time).contains("With 3 runs each no difference can be shown"));
     }
 
     #[test]
     fn markdown_has_tables_and_verdicts() {
-        insta::assert_snapshot!(markdown(&all()));
+        insta::assert_snapshot!(markdown(&all(By::Time), By::Time));
     }
 
     #[test]
     fn csv_has_a_row_for_each_run() {
-        let text = csv(&all());
+        let text = csv(&all(By::Time));
         let rows: Vec<&str> = text.lines().collect();
         assert_eq!(rows.len(), 1 + 18);
         assert_eq!(rows[1], "dsl-25,get <a>|b,1,7,0.2,0,40,40000,0,2,4.25,false");

@@ -13,17 +13,17 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, bail};
 use serde::{Deserialize, Serialize};
 use tcplab_recording::Summary;
-use tcplab_results::bench::{CommandRun, judged, times};
+use tcplab_results::bench::{By, CommandRun, judged, times};
 use tcplab_testbed::{ShellEnd, ShellRequest, TrialError, shell_in_turn};
-use tcplab_units::{Rate, Rng, Span, rounded, visible_line};
+use tcplab_units::{Rng, Span, rounded, visible_line};
 
-use crate::arguments::{BenchArguments, JsonArguments, PathChoice, UseArguments};
+use crate::arguments::{BenchArguments, JsonArguments, Judge, PathChoice, UseArguments};
 use crate::exit::of_signal;
 use crate::expectations::goodput;
 use crate::output::{
     LiveLine, Output, answer, check_output, has_seen_notes, print_note, write_file,
 };
-use crate::passing::HEADERS;
+use crate::passing::{HEADERS, PassingDirectory};
 use crate::path_choice;
 use crate::print_error::print_error;
 use crate::remedied::Remedied;
@@ -66,12 +66,13 @@ pub(crate) fn bench(arguments: &BenchArguments) -> Result<ExitCode> {
         let commands = commands.filter_map(|(command, runs)| times(command, runs)).collect();
         all.push((path.description, commands));
     }
-    let all = judged(all);
+    let by = By::from(arguments.by);
+    let all = judged(all, by);
     let mut has_answered = false;
     let texts: [(_, &dyn Fn() -> Result<String>); 3] = [
         (&arguments.export_csv, &|| Ok(exports::csv(&all))),
         (&arguments.export_json, &|| exports::json(arguments, &all, &warnings)),
-        (&arguments.export_markdown, &|| Ok(exports::markdown(&all))),
+        (&arguments.export_markdown, &|| Ok(exports::markdown(&all, by))),
     ];
     for (place, text) in texts {
         let Some(place) = place else { continue };
@@ -82,7 +83,7 @@ pub(crate) fn bench(arguments: &BenchArguments) -> Result<ExitCode> {
         }
     }
     if !has_answered {
-        answer(&shown::tables(&all))?;
+        answer(&shown::tables(&all, by))?;
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -181,6 +182,8 @@ struct Told {
     run: CommandRun,
     failure: Option<String>,
     warnings: Vec<String>,
+    /// Why a recorded run has no goodput.
+    no_goodput: Option<String>,
 }
 
 impl Bench<'_> {
@@ -222,7 +225,14 @@ impl Bench<'_> {
             }
             _ => None,
         };
-        let Told { run, failure, warnings } = match attempt(request, number)? {
+        request.moving.is_passing = false;
+        let passing = match arguments.by {
+            Judge::Goodput if number > 0 => PassingDirectory::of(&mut request.moving)?,
+            Judge::Goodput | Judge::Time => None,
+        };
+        let attempt = attempt(request, number)?;
+        drop(passing);
+        let Told { run, failure, warnings, no_goodput } = match attempt {
             Attempt::Ended(told) => told,
             Attempt::Stopped(code) => return Ok(Some(code)),
             Attempt::Asked(signal) => {
@@ -256,6 +266,9 @@ impl Bench<'_> {
             );
             let remedy = "--show-output shows what it says; --ignore-failure times it all the same";
             return Err(Remedied::error(said, remedy));
+        }
+        if let (Judge::Goodput, Some(why)) = (arguments.by, no_goodput) {
+            self.warnings.insert(format!("{description}: the goodput of {name} is unknown: {why}"));
         }
         self.warnings.extend(warnings.iter().map(|warning| format!("{description}: {warning}")));
         if block >= arguments.warmup {
@@ -304,6 +317,11 @@ fn tell(
         let ShellEnd { code, failure, took, is_timed_out, retransmissions, summary } = ended;
         let Summary { traffic, warnings, .. } = summary;
         let ways = [traffic.forward, traffic.reverse];
+        let (goodput, no_goodput) = match recording.map(goodput) {
+            Some(Ok(rate)) => (Some(rate.as_mbit_f64()), None),
+            Some(Err(why)) => (None, Some(format!("{why:#}"))),
+            None => (None, None),
+        };
         let run = CommandRun {
             block,
             path_seed,
@@ -313,12 +331,10 @@ fn tell(
             bytes: ways.iter().map(|way| way.bytes_in).sum(),
             dropped_packets: ways.iter().map(|way| way.dropped).sum(),
             retransmissions,
-            goodput_mbit_per_second: recording
-                .and_then(|place| goodput(place).ok())
-                .map(Rate::as_mbit_f64),
+            goodput_mbit_per_second: goodput,
             is_timed_out,
         };
-        Ok(to.write_all(&serde_json::to_vec(&Told { run, failure, warnings })?)?)
+        Ok(to.write_all(&serde_json::to_vec(&Told { run, failure, warnings, no_goodput })?)?)
     });
     match told {
         Ok(()) => 0,

@@ -1,23 +1,26 @@
 //! The tables and verdicts as text.
 
-use tcplab_results::bench::{Answer, CommandTimes, PathTimes, Verdict, least_runs};
+use tcplab_results::bench::{Answer, By, CommandTimes, PathTimes, Verdict, least_runs};
 use tcplab_units::{Span, rounded, visible_line};
 
 /// Columns of a command in a table.
 const COMMAND_MAX: usize = 40;
 
+/// Commands of which one moves so many times the bytes of another do not do the same task.
+const UNEQUAL: f64 = 1.25;
+/// Fewer bytes of a run say nothing.
+const FEW: f64 = 10_000.0;
+
 /// What the columns of a table are, the command's first.
-pub(super) const HEADINGS: [&str; 9] = [
-    "command",
-    "median time",
-    "95 % CI",
-    "min … max",
-    "goodput",
-    "packets",
-    "bytes",
-    "drops",
-    "retransmissions",
-];
+pub(super) fn headings(by: By) -> [&'static str; 9] {
+    let (median, other) = match by {
+        By::Time => ("median time", "goodput"),
+        By::Goodput => ("median goodput", "time"),
+    };
+    let rest = ["packets", "bytes", "drops", "retransmissions"];
+    let [packets, bytes, drops, retransmissions] = rest;
+    ["command", median, "95 % CI", "min … max", other, packets, bytes, drops, retransmissions]
+}
 
 /// `A` for the first command.
 pub(super) fn letter(command: usize) -> char {
@@ -25,18 +28,19 @@ pub(super) fn letter(command: usize) -> char {
 }
 
 /// For each path a table and the verdicts.
-pub(super) fn tables(all: &[PathTimes]) -> String {
+pub(super) fn tables(all: &[PathTimes], by: By) -> String {
+    let headings = headings(by);
     let mut text = String::new();
     for path in all {
         text += &format!("{}\n", visible_line(&path.path));
-        let mut rows = vec![HEADINGS.map(str::to_owned)];
+        let mut rows = vec![headings.map(str::to_owned)];
         for (index, times) in path.commands.iter().enumerate() {
-            let mut cells = cells(times);
+            let mut cells = cells(times, by);
             cells[0] = format!("{} {}", letter(index), shortened(&visible_line(&times.command)));
             rows.push(cells);
         }
         let columns = |cell: &String| cell.chars().count();
-        let widths: Vec<usize> = (0..HEADINGS.len())
+        let widths: Vec<usize> = (0..headings.len())
             .map(|column| rows.iter().map(|row| columns(&row[column])).max().unwrap_or(0))
             .collect();
         for row in rows {
@@ -51,7 +55,7 @@ pub(super) fn tables(all: &[PathTimes]) -> String {
         }
         text.push('\n');
     }
-    text + &notes(all)
+    text + &notes(all, by)
 }
 
 fn shortened(command: &str) -> String {
@@ -62,8 +66,7 @@ fn shortened(command: &str) -> String {
 }
 
 /// A row of a table, without the command's letter.
-pub(super) fn cells(times: &CommandTimes) -> [String; 9] {
-    let interval = times.median_time_low_seconds.zip(times.median_time_high_seconds);
+pub(super) fn cells(times: &CommandTimes, by: By) -> [String; 9] {
     let mut retransmissions = times.mean_retransmissions.map_or("–".into(), rounded::figures);
     if times.failed_runs > 0 {
         retransmissions += &format!(" ({} of {} runs failed", times.failed_runs, times.runs.len());
@@ -72,20 +75,54 @@ pub(super) fn cells(times: &CommandTimes) -> [String; 9] {
             late => format!(", {late} of them timed out)"),
         };
     }
+    let (time, rate) = (seconds(times.median_time_seconds), goodput(times));
+    let (judged, interval, range, other) = match by {
+        By::Time => (
+            time,
+            times.median_time_low_seconds.zip(times.median_time_high_seconds).map(both(seconds)),
+            Some(both(seconds)((times.min_time_seconds, times.max_time_seconds))),
+            rate,
+        ),
+        By::Goodput => (
+            rate,
+            times
+                .median_goodput_low_mbit_per_second
+                .zip(times.median_goodput_high_mbit_per_second)
+                .map(both(mbit_per_second)),
+            times
+                .min_goodput_mbit_per_second
+                .zip(times.max_goodput_mbit_per_second)
+                .map(both(mbit_per_second)),
+            time,
+        ),
+    };
+    let joined = |ends: Option<[String; 2]>, word: &str| {
+        ends.map_or("–".into(), |[low, high]| format!("{low} {word} {high}"))
+    };
     [
         times.command.clone(),
-        seconds(times.median_time_seconds),
-        interval
-            .map_or("–".into(), |(low, high)| format!("{} to {}", seconds(low), seconds(high))),
-        format!("{} … {}", seconds(times.min_time_seconds), seconds(times.max_time_seconds)),
-        times
-            .median_goodput_mbit_per_second
-            .map_or("unknown".into(), |rate| format!("{} Mbit/s", rounded::figures(rate))),
+        judged,
+        joined(interval, "to"),
+        joined(range, "…"),
+        other,
         rounded::figures(times.median_packets),
         rounded::figures(times.median_bytes),
         rounded::figures(times.mean_dropped_packets),
         retransmissions,
     ]
+}
+
+/// Two values as text.
+fn both(text: fn(f64) -> String) -> impl Fn((f64, f64)) -> [String; 2] {
+    move |(one, other)| [text(one), text(other)]
+}
+
+fn goodput(times: &CommandTimes) -> String {
+    times.median_goodput_mbit_per_second.map_or("unknown".into(), mbit_per_second)
+}
+
+fn mbit_per_second(value: f64) -> String {
+    format!("{} Mbit/s", rounded::figures(value))
 }
 
 fn seconds(value: f64) -> String {
@@ -94,43 +131,64 @@ fn seconds(value: f64) -> String {
 
 /// The verdicts of a path.
 pub(super) fn sentences(path: &PathTimes) -> Vec<String> {
-    path.verdicts.iter().map(sentence).collect()
+    path.verdicts.iter().map(|verdict| sentence(path, verdict)).collect()
 }
 
-fn sentence(verdict: &Verdict) -> String {
+fn sentence(path: &PathTimes, verdict: &Verdict) -> String {
     let name = letter(verdict.command);
     let ratio = |value: f64| rounded::decimal(value, if value < 10.0 { 2 } else { 1 });
-    let interval = match verdict.time_ratio_low.zip(verdict.time_ratio_high) {
+    let (Some(share), Some(p)) = (verdict.ratio.map(ratio), verdict.p_corrected) else {
+        return format!("{name} against A: unknown{}", unknown(path, verdict));
+    };
+    let interval = match verdict.ratio_low.zip(verdict.ratio_high) {
         Some((low, high)) => format!("{} to {}", ratio(low), ratio(high)),
         None => "no interval".into(),
     };
-    let p = if verdict.p_corrected < 0.0001 {
-        "p < 0.0001".into()
-    } else {
-        format!("p = {}", rounded::decimal(verdict.p_corrected, 4))
-    };
-    let share = ratio(verdict.time_ratio);
-    match verdict.answer {
-        Answer::NoDifferenceShown => {
+    let p =
+        if p < 0.0001 { "p < 0.0001".into() } else { format!("p = {}", rounded::decimal(p, 4)) };
+    match (verdict.answer, verdict.by) {
+        (Answer::NoDifferenceShown | Answer::Unknown, _) => {
             format!("{name} against A: no difference shown (ratio {share}, {interval}; {p})")
         }
-        Answer::Faster | Answer::Slower => {
+        (Answer::Faster | Answer::Slower, By::Time) => {
             format!("{name} takes {share} of A's time ({interval}), {p}")
+        }
+        (Answer::Faster | Answer::Slower, By::Goodput) => {
+            format!("{name} has {share} of A's goodput ({interval}), {p}")
         }
     }
 }
 
+/// Of which of the two commands the goodput is not known.
+fn unknown(path: &PathTimes, verdict: &Verdict) -> String {
+    let both = [0, verdict.command].into_iter();
+    let lacks = |command: &usize| {
+        path.commands.get(*command).is_some_and(|it| it.median_goodput_mbit_per_second.is_none())
+    };
+    let names: Vec<String> =
+        both.filter(lacks).map(|command| letter(command).to_string()).collect();
+    match names.as_slice() {
+        [] => String::new(),
+        names => format!(": a run of {} has no goodput", names.join(" and of ")),
+    }
+}
+
 /// What belongs to all paths.
-pub(super) fn notes(all: &[PathTimes]) -> String {
-    let comparisons: usize = all.iter().map(|path| path.verdicts.len()).sum();
+pub(super) fn notes(all: &[PathTimes], by: By) -> String {
+    let verdicts = all.iter().flat_map(|path| &path.verdicts);
+    let comparisons = verdicts.filter(|verdict| verdict.p.is_some()).count();
     let runs = all.iter().flat_map(|path| &path.commands).map(|times| times.runs.len()).min();
     let (runs, least) = (runs.unwrap_or(0), least_runs(comparisons));
-    let mut text =
-        "Goodput (known with --capture), packets, bytes: medians of a run; drops, retransmissions: \
-         means of a run. Ratio with its 95 % CI; Mann-Whitney"
-            .to_owned();
+    let others = match by {
+        By::Time => "Goodput (known with --capture)",
+        By::Goodput => "Time",
+    };
+    let mut text = format!(
+        "{others}, packets, bytes: medians of a run; drops, retransmissions: means of a run. Ratio \
+         with its 95 % CI; Mann-Whitney"
+    );
     text += &match comparisons {
-        1 => ".\n".to_owned(),
+        0 | 1 => ".\n".to_owned(),
         _ => format!(", p corrected for {comparisons} comparisons (Holm).\n"),
     };
     if runs < least {
@@ -139,5 +197,16 @@ pub(super) fn notes(all: &[PathTimes]) -> String {
             rounded::counted(runs, "run", "runs")
         );
     }
+    if by == By::Time && all.iter().any(is_unequal) {
+        text += "The commands moved different amounts of data (bytes): `--by goodput` compares \
+                 rates.\n";
+    }
     text
+}
+
+/// Whether the commands move different amounts of data.
+fn is_unequal(path: &PathTimes) -> bool {
+    let bytes = || path.commands.iter().map(|times| times.median_bytes);
+    let (least, most) = (bytes().fold(f64::INFINITY, f64::min), bytes().fold(0.0, f64::max));
+    least >= FEW && most >= least * UNEQUAL
 }

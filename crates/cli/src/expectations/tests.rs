@@ -203,6 +203,8 @@ fn each_capture_gives_what_its_end_sends() {
             at: millis(0),
             frame: 1,
             reset_by: Some(Endpoint::Client),
+            reset_at: Some(millis(0)),
+            reset_frame: Some(1),
             unread: None,
         });
         let mut sink = OneEnd::new(end, addresses);

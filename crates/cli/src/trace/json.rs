@@ -9,8 +9,8 @@ use tcplab_quantities::TRACE_DOCUMENT;
 use tcplab_report::trace::Chosen;
 use tcplab_table::{ConnectionJson, TraceLines};
 use tcplab_trace::{
-    Ack, Connection, Episode, FlowId, LimitPeriod, Note, OtherPackets, Segment, Sink, Spurious,
-    Stall, Trace,
+    Ack, BareReset, Connection, Episode, FlowId, LimitPeriod, Note, OtherPackets, Segment, Sink,
+    Spurious, Stall, Trace,
 };
 
 use super::deep::no_connection;
@@ -60,6 +60,9 @@ impl Sink for Written {
     }
     fn ack(&mut self, flow: FlowId, ack: Ack) {
         self.chosen.ack(flow, ack);
+    }
+    fn reset(&mut self, flow: FlowId, reset: BareReset) {
+        self.chosen.reset(flow, reset);
     }
     fn episode(&mut self, flow: FlowId, episode: Episode) {
         self.chosen.episode(flow, episode);

@@ -5,7 +5,7 @@ use std::process::Stdio;
 use rustix::process::{Pid, Signal, kill_process};
 use tcplab_quantities::BENCH_DOCUMENT;
 
-use crate::home::{Home, names};
+use crate::home::{Home, ended, names};
 use crate::processes::await_that;
 use crate::program::{installed, namespaces_allowed};
 use crate::schema::check;
@@ -64,6 +64,38 @@ fn packets_of_each_command_are_counted() {
     assert!(bytes(1) > 1_000.0 && bytes(0) - bytes(1) > 99_000.0, "{value}");
     let goodput = &value["paths"][0]["commands"][0]["median_goodput_mbit_per_second"];
     assert!(goodput.is_null(), "there is no capture: {value}");
+}
+
+/// The second moves three times as much, in more time; goodput is compared, and nothing is kept.
+#[test]
+fn commands_are_judged_by_goodput_without_a_capture() {
+    if !(namespaces_allowed() && installed(&["nc"])) {
+        return;
+    }
+    let home = Home::new();
+    home.write("sent", vec![7; 50_000]);
+    home.make_directory("tmp");
+    let line = "bench -s 'rate=20 Mbit/s' -s 'delay=5 ms' --runs 4 --warmup 1 --by goodput \
+                --far-command 'nc -l 7 >/dev/null' --wait-for 7";
+    let once = "'nc -N $TCPLAB_FAR 7 < sent'";
+    let many = "'cat sent sent sent | nc -N $TCPLAB_FAR 7; sleep 0.2'";
+    let mut json = home.command(&format!("{line} --export-json - -- {once} {many} true"));
+    let told = ended(json.env("TMPDIR", home.path("tmp")));
+    let value: serde_json::Value = serde_json::from_str(&told.stdout).unwrap();
+    check(&BENCH_DOCUMENT, &value, "bench --by goodput");
+    assert_eq!(value["by"], "goodput");
+    let path = &value["paths"][0];
+    for command in 0..2 {
+        let of = |key: &str| path["commands"][command][key].as_f64().expect("a number");
+        let rates = ["min", "median", "max"].map(|it| of(&format!("{it}_goodput_mbit_per_second")));
+        assert!(rates.is_sorted() && rates[0] > 0.01 && rates[2] < 20.0, "{value}");
+    }
+    let [of_many, of_none] = [0, 1].map(|verdict| &path["verdicts"][verdict]);
+    assert!(of_many["ratio"].as_f64() > Some(0.0) && of_many["by"] == "goodput", "{value}");
+    assert_eq!((&of_none["answer"], of_none["p"].is_null()), (&"unknown".into(), true));
+    let why = "warning: rate=20 Mbit/s, delay=5 ms: the goodput of C is unknown: less than";
+    assert!(told.stderr.contains(why), "{}", told.stderr);
+    assert_eq!(names(&home.path("tmp")), Vec::<String>::new());
 }
 
 /// Each run has a recording, with the retransmissions that were counted.

@@ -95,7 +95,10 @@ pub(super) const CASES: &[Case] = &[
     Case {
         name: "reset",
         fires: |c| c.life.close = Some(closed(CloseKind::Reset, 9_000)),
-        silent: &[|c| c.life.close.as_mut().unwrap().kind = CloseKind::ResetAfterFin],
+        silent: &[
+            |c| c.life.close.as_mut().unwrap().kind = CloseKind::ResetAfterFin,
+            |c| c.handshake.kind = HandshakeKind::Refused,
+        ],
     },
     Case {
         name: "reset, with data unread",
@@ -108,6 +111,18 @@ pub(super) const CASES: &[Case] = &[
             });
         },
         silent: &[|c| c.life.close.as_mut().unwrap().unread = Some(Bytes::ZERO)],
+    },
+    Case {
+        name: "reset, of an end that closed and gets more data",
+        fires: |c| {
+            c.life.close = Some(closed(CloseKind::ResetAfterFin, 9_000));
+            c.forward.transfer.acked = Bytes::new(9_999_000);
+        },
+        // TLS's farewell; or all was acknowledged.
+        silent: &[
+            |c| c.forward.transfer.acked = Bytes::new(9_999_969),
+            |c| c.forward.transfer.acked = c.forward.totals.unique,
+        ],
     },
     Case {
         name: "half-closed",

@@ -50,6 +50,57 @@ fn syn_unanswered_not_opened_found() {
 }
 
 #[test]
+fn refused_and_half_open_are_one_finding_each() {
+    for (text, said) in [
+        ("0.000 > S\n0.020 < R 0 ack 1", "got RST"),
+        ("0.000 > S\n0.010 < S\n0.020 > R 1", "The client answered the SYN-ACK of"),
+        ("0.000 > S\n1.010 > R 1", "once and gave up with RST"),
+        ("0.000 > S\n0.010 < S\n3.000 < R 1 ack 1", "gave up with RST"),
+    ] {
+        let findings = crate::examine(&drill::connection(text));
+        let [finding] = findings.as_slice() else { panic!("{text}: {findings:?}") };
+        assert_eq!(finding.rule, "not-opened");
+        assert!(finding.statement.contains(said), "{}", finding.statement);
+    }
+}
+
+/// What becomes of data at an RST behind a FIN, by whoever sends it.
+#[test]
+fn reset_behind_fin_found_where_data_is_lost() {
+    let reset = |text: &str| {
+        let findings = found("reset", &after_handshake(text));
+        findings.first().map(|it| (it.severity, it.statement.clone(), it.frames.clone()))
+    };
+    let fin = "0.100 > 1:1449\n0.110 < ack 1449\n0.120 > 1449:1450 fin";
+    // The server goes on; the client has closed.
+    let download = format!("{fin}\n0.130 < 1:14481 acking 1450\n0.131 > R 1");
+    let (severity, statement, frames) = reset(&download).unwrap();
+    assert_eq!(severity, crate::Severity::Note);
+    assert_eq!(
+        statement,
+        "The client reset the connection at 0.131 s, 11 ms after its own FIN: 14.5 kB of the \
+         server's data was never acknowledged, so it is lost."
+    );
+    assert_eq!(frames, [17]);
+    // As much as a farewell, and no more than a FIN.
+    assert_eq!(reset(&format!("{fin}\n0.130 < 1:32 acking 1450\n0.131 > R 1")), None);
+    assert_eq!(reset(&format!("{fin}\n0.130 < 1:2 fin acking 1450\n0.131 > R 1")), None);
+    // All that the server sent is acknowledged, by the RST in one case.
+    let answered = format!("{fin}\n0.130 < 1:1449 acking 1450");
+    assert_eq!(reset(&format!("{answered}\n0.131 > ack 1449 at 1450\n0.14 > R 1450")), None);
+    assert_eq!(reset(&format!("{answered}\n0.131 > R 1450 ack 1449")), None);
+    // The server refuses the rest of a request, and its RST may overtake its answer.
+    let refused = "0.100 < 1:1449\n0.101 < 1449:1450 fin\n0.110 > 1:14481\n0.111 < R 1450";
+    let (severity, statement, _) = reset(refused).unwrap();
+    assert_eq!(severity, crate::Severity::Failure);
+    assert!(statement.ends_with("1448 B of its own data was never acknowledged, and may be lost."));
+    // The other end aborts with data that it has not acknowledged; all others are harmless.
+    let aborted = "0.100 > 1:1449\n0.101 > 1449:1450 fin\n0.110 < R 1";
+    assert_eq!(reset(aborted).unwrap().0, crate::Severity::Failure);
+    assert_eq!(reset(&format!("{fin}\n0.130 < ack 1450\n0.200 < R 1")), None);
+}
+
+#[test]
 fn small_segments_delayed_acks_nagle_delay_found() {
     let text = "0.000 > S
         0.010 < S

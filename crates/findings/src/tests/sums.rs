@@ -7,7 +7,7 @@ use tcplab_trace::{
     CapturePoint, Close, CloseKind, Connection, ConnectionState, Flow, Handshake, HandshakeKind,
     Limit, Occurrences, Stall, StallCause, StallSum, SynOptions,
 };
-use tcplab_units::{Bytes, Instant, Rate, Span};
+use tcplab_units::{Bytes, Endpoint, Instant, Rate, Span};
 
 use super::cases::CASES;
 use super::found;
@@ -116,7 +116,17 @@ pub(super) fn stalls(cause: StallCause, count: u64, time: u64, longest: u64) -> 
 
 pub(super) fn closed(kind: CloseKind, when: u64) -> Close {
     let by = tcplab_units::Endpoint::Server;
-    Close { kind, by, at: at(when), frame: 8_990, unread: None, reset_by: Some(by) }
+    let is_reset = matches!(kind, CloseKind::Reset | CloseKind::ResetAfterFin);
+    Close {
+        kind,
+        by,
+        at: at(when),
+        frame: 8_990,
+        unread: None,
+        reset_by: is_reset.then_some(by),
+        reset_at: is_reset.then(|| at(when + 5)),
+        reset_frame: is_reset.then_some(8_992),
+    }
 }
 
 pub(super) fn ms(n: u64) -> Span {
@@ -187,6 +197,10 @@ fn cases_reversed_same_findings() {
         let mut reverse = forward.clone();
         std::mem::swap(&mut reverse.forward, &mut reverse.reverse);
         std::mem::swap(&mut reverse.handshake.client, &mut reverse.handshake.server);
+        if let Some(close) = &mut reverse.life.close {
+            close.by = close.by.other();
+            close.reset_by = close.reset_by.map(Endpoint::other);
+        }
         let (there, back) = (found(case.rule(), &forward), found(case.rule(), &reverse));
         assert_eq!(there.len(), back.len(), "{}", case.name);
         for (there, back) in there.iter().zip(&back) {

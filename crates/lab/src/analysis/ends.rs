@@ -119,10 +119,12 @@ fn new_segments(sent: &Flow) -> u64 {
 
 /// When a frame passed, and how long nothing had before it.
 fn silence_before(connection: &Connection, frame: u64) -> Option<(Instant, Span)> {
-    // Every packet is an acknowledgement of one direction or the other, or a SYN.
+    // Every packet is an acknowledgement of one direction or the other, a SYN, or a bare reset.
     let packets = [&connection.forward, &connection.reverse].into_iter().flat_map(|flow| {
         let acks = flow.acks.iter().map(|ack| (ack.frame, ack.at));
-        acks.chain(flow.segments.iter().map(|segment| (segment.frame, segment.at)))
+        let resets = flow.resets.iter().map(|reset| (reset.frame, reset.at));
+        let segments = flow.segments.iter().map(|segment| (segment.frame, segment.at));
+        acks.chain(segments).chain(resets)
     });
     let (mut at, mut before) = (None, None);
     for (passed, time) in packets {

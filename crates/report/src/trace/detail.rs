@@ -231,10 +231,17 @@ fn close(close: Option<&Close>) -> String {
         CloseKind::Simultaneous => "closed by FINs that crossed (simultaneous close), first by the",
         CloseKind::HalfClosed => "half-closed, by the",
         CloseKind::Reset => "reset by the",
-        CloseKind::ResetAfterFin => "closed by FIN, then reset, by the",
+        CloseKind::ResetAfterFin => "closed by FIN by the",
     };
     let mut text =
         format!("{what} {by} at {} s (frame {})", seconds(close.at), grouped(close.frame));
+    if close.kind == CloseKind::ResetAfterFin
+        && let (Some(by), Some(at), Some(frame)) =
+            (close.reset_by, close.reset_at, close.reset_frame)
+    {
+        let (by, frame) = (by.name(), grouped(frame));
+        let _ = write!(text, "; reset by the {by} at {} s (frame {frame})", seconds(at));
+    }
     if let Some(unread) = close.unread.filter(|unread| *unread > Bytes::ZERO) {
         let _ = write!(text, ", with {} received but not read", bytes(unread));
     }

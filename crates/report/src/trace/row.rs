@@ -29,6 +29,8 @@ pub struct Row {
     pub state: ConnectionState,
     /// What is shown of it.
     pub standing: Standing,
+    /// Whether a reset ended it, other than in the handshake: [`SummaryTotals::reset`].
+    pub is_reset: bool,
     /// What the table is sorted by: see [`Row::lost_by`].
     pub lost: Span,
     /// The time lost that is shown: without what a reset or a failure adds to the order.
@@ -77,6 +79,7 @@ impl Row {
             packets: connection.packets,
             state: connection.life.state,
             standing: Standing::of(connection),
+            is_reset: is_reset(connection),
             lost: Row::lost_by(connection),
             lost_time: Row::lost_time(connection),
             forward: RowDirection::new(connection, &connection.forward),
@@ -184,10 +187,24 @@ fn opened_late(connection: &Connection) -> Span {
 /// Whether a reset ended it although data was not acknowledged, in a direction whose
 /// acknowledgements were captured.
 fn is_cut(connection: &Connection) -> bool {
-    let is_reset = matches!(connection.life.state, ConnectionState::Rsto | ConnectionState::Rstr);
     let is_open =
         |flow: &Flow| flow.transfer.acked > Bytes::ZERO && flow.transfer.acked < flow.totals.unique;
-    is_reset && (is_open(&connection.forward) || is_open(&connection.reverse))
+    is_reset(connection) && (is_open(&connection.forward) || is_open(&connection.reverse))
+}
+
+/// Whether a reset ended it after it opened. Zeek has no state for resets of connections that are
+/// older than the capture.
+fn is_reset(connection: &Connection) -> bool {
+    use ConnectionState::{Oth, Rsto, Rstr, Rstrh};
+    let is_by_rst = connection.life.close.is_some_and(|close| close.reset_by.is_some());
+    match Standing::of(connection) {
+        Standing::Failed | Standing::OneWay => false,
+        Standing::Whole | Standing::Midstream => match connection.life.state {
+            Rsto | Rstr => true,
+            Rstrh | Oth => is_by_rst,
+            _ => false,
+        },
+    }
 }
 
 /// A late answer of which no retransmission shows the reason: of a few segments that is no more
@@ -250,7 +267,7 @@ pub struct SummaryTotals {
     pub connections: usize,
     /// Closed by both ends.
     pub closed: usize,
-    /// Reset by one end after it opened.
+    /// Reset by one end after it opened, in the capture or before it.
     pub reset: usize,
     /// Never opened.
     pub failed: usize,
@@ -268,10 +285,10 @@ pub struct SummaryTotals {
 
 impl SummaryTotals {
     fn add(&mut self, row: &Row) {
-        use ConnectionState::{Rsto, Rstr, Sf};
+        use ConnectionState::Sf;
         self.connections += 1;
         self.closed += usize::from(row.state == Sf);
-        self.reset += usize::from(matches!(row.state, Rsto | Rstr));
+        self.reset += usize::from(row.is_reset);
         self.failed += usize::from(row.standing == Standing::Failed);
         self.one_way += usize::from(row.standing == Standing::OneWay);
         for (data, way) in self.data.iter_mut().zip([&row.forward, &row.reverse]) {

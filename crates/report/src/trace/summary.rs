@@ -194,6 +194,9 @@ impl Row {
 /// The state of the connection.
 fn state(row: &Row) -> (&'static str, Style) {
     use ConnectionState::{Oth, Rej, Rsto, Rstos0, Rstr, Rstrh, S0, S1, S2, S3, Sf, Sh, Shr};
+    if row.is_reset {
+        return ("reset", Style::Odd);
+    }
     match row.standing {
         Standing::Midstream => return ("midstream", Style::Dim),
         Standing::OneWay => return ("one way", Style::Odd),
@@ -205,6 +208,7 @@ fn state(row: &Row) -> (&'static str, Style) {
         S2 | S3 => ("half closed", Style::Plain),
         Sf => ("closed", Style::Plain),
         Rej => ("refused", Style::Bad),
+        // Returned above; the match names every state.
         Rsto | Rstr => ("reset", Style::Odd),
         Rstos0 | Sh => ("given up", Style::Bad),
         Rstrh | Shr => ("not opened", Style::Bad),

@@ -6,7 +6,7 @@ use tcplab_plot::{
     round_trips_by_sequence, round_trips_over_time, segment_lengths, time_sequence,
 };
 use tcplab_quantities as q;
-use tcplab_trace::{CapturePoint, CloseKind, Connection, Episode, Flow};
+use tcplab_trace::{CapturePoint, CloseKind, Connection, Episode, Flow, HandshakeKind};
 use tcplab_units::rounded::{self, bytes, decimal, grouped};
 use tcplab_units::{Endpoint, Instant, Span};
 
@@ -214,7 +214,10 @@ fn facts(connection: &Connection) -> Vec<(&'static str, String)> {
 
 pub(super) fn ending(connection: &Connection) -> &'static str {
     let Some(close) = connection.life.close else { return "open" };
-    match (close.kind, close.by) {
+    if connection.handshake.kind == HandshakeKind::Refused {
+        return "refused";
+    }
+    match (close.kind, close.reset_by.unwrap_or(close.by)) {
         (CloseKind::Graceful | CloseKind::Simultaneous, _) => "closed",
         (CloseKind::HalfClosed, _) => "half-closed",
         (CloseKind::Reset | CloseKind::ResetAfterFin, Endpoint::Client) => "reset by client",

@@ -39,14 +39,17 @@ pub fn page_frames(connection: &Connection, findings: &[Finding]) -> BTreeSet<u6
     frames
 }
 
-/// The first or last frames of a direction and of the acknowledgements of its data.
+/// The first or last frames of a direction, of the acknowledgements of its data, and of its resets
+/// that acknowledge nothing.
 fn ends(flow: &Flow, count: usize, last: bool) -> Vec<u64> {
     let segments = flow.segments.iter().map(|segment| segment.frame);
     let acks = flow.acks.iter().map(|ack| ack.frame);
+    let resets = flow.resets.iter().filter(|reset| reset.from_sender).map(|reset| reset.frame);
     if last {
-        segments.rev().take(count).chain(acks.rev().take(count)).collect()
+        let packets = segments.rev().take(count).chain(acks.rev().take(count));
+        packets.chain(resets.rev().take(count)).collect()
     } else {
-        segments.take(count).chain(acks.take(count)).collect()
+        segments.take(count).chain(acks.take(count)).chain(resets.take(count)).collect()
     }
 }
 

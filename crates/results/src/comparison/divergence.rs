@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 use tcplab_trace::{
-    Ack, Connection, Fate, Flow, LadderLine, Range, Segment, SegmentKind, Sign, Timer,
+    Ack, BareReset, Connection, Fate, Flow, LadderLine, Range, Segment, SegmentKind, Sign, Timer,
 };
 use tcplab_units::{Bytes, Offset, Span};
 
@@ -41,6 +41,7 @@ struct What {
     ack: Option<Offset>,
     sack: Vec<Range>,
     has_data: bool,
+    is_reset: bool,
 }
 
 /// Where two courses part.
@@ -72,12 +73,16 @@ impl PacketSequence {
         for (from_sender, sent, acked) in [(true, flow, other), (false, other, flow)] {
             let segments = by_frame(sent);
             let acks: BTreeMap<u64, &Ack> = acked.acks.iter().map(|ack| (ack.frame, ack)).collect();
-            let frames: BTreeSet<u64> = segments.keys().chain(acks.keys()).copied().collect();
+            let resets = sent.resets.iter().filter(|reset| reset.from_sender);
+            let resets: BTreeMap<u64, &BareReset> = resets.map(|it| (it.frame, it)).collect();
+            let frames = segments.keys().chain(acks.keys()).chain(resets.keys());
+            let frames: BTreeSet<u64> = frames.copied().collect();
             for frame in frames {
                 let packet = Packet {
                     from_sender,
                     segment: segments.get(&frame).copied(),
                     ack: acks.get(&frame).copied(),
+                    reset: resets.get(&frame).copied(),
                 };
                 steps.insert(frame, packet.step(frame, lost.contains(&frame)));
             }
@@ -106,22 +111,26 @@ struct Packet<'a> {
     from_sender: bool,
     segment: Option<&'a Segment>,
     ack: Option<&'a Ack>,
+    /// That it is a reset without an acknowledgement.
+    reset: Option<&'a BareReset>,
 }
 
 impl Packet<'_> {
     fn step(&self, frame: u64, is_lost: bool) -> Step {
-        let Packet { from_sender, segment, ack } = *self;
+        let Packet { from_sender, segment, ack, reset } = *self;
         let is_dropped = segment.is_some_and(|it| it.dropped) || ack.is_some_and(|it| it.dropped);
         let is_lost = is_lost || is_dropped;
-        let label = segment.map(ToString::to_string).or_else(|| ack.map(ToString::to_string));
-        let at = segment.map(|segment| segment.at).or_else(|| ack.map(|ack| ack.at));
-        let at = at.unwrap_or_default();
+        let of_segment = segment.map(|segment| (segment.to_string(), segment.at));
+        let of_ack = || ack.map(|ack| (ack.to_string(), ack.at));
+        let of_reset = || reset.map(|reset| (reset.to_string(), reset.at));
+        let (label, at) = of_segment.or_else(of_ack).or_else(of_reset).unwrap_or_default();
+        let is_reset = reset.is_some() || ack.is_some_and(|ack| ack.reset);
         let line = LadderLine {
             at,
             until: at,
             frame,
             from_sender,
-            label: label.unwrap_or_default(),
+            label,
             fate: if is_lost { Fate::Lost } else { Fate::Arrived },
             note: None,
             folded: 0,
@@ -133,8 +142,10 @@ impl Packet<'_> {
             ack: ack.map(|ack| ack.ack),
             sack: ack.map(|ack| ack.sack.clone()).unwrap_or_default(),
             has_data: segment.is_some_and(|segment| segment.payload > Bytes::ZERO || segment.fin),
+            is_reset,
         };
         let why = match (segment, ack) {
+            _ if is_reset => "a reset".into(),
             (Some(segment), _) => why(segment).to_owned(),
             (None, Some(ack)) if ack.duplicate => "a duplicate acknowledgement".into(),
             _ => "an acknowledgement".into(),
@@ -217,5 +228,34 @@ fn spoken(span: Span) -> String {
         s if s >= 1.0 => format!("{s:.2} s"),
         s if s >= 0.001 => format!("{:.1} ms", s * 1e3),
         s => format!("{:.0} µs", s * 1e6),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tcplab_units::Instant;
+
+    use super::*;
+
+    /// One connection ends with a reset that acknowledges nothing, the other does not.
+    #[test]
+    fn bare_reset_is_a_packet() {
+        let ends = ["10.0.0.1:1", "10.0.0.2:2"].map(|end| end.parse().unwrap());
+        let whole = Connection::between(ends[0], ends[1]);
+        let reset = BareReset {
+            at: Instant::ZERO,
+            frame: 3,
+            place: Offset::new(7),
+            from_sender: true,
+            comment: None,
+        };
+        let mut cut = whole.clone();
+        // As the flows of both directions have it.
+        cut.forward.resets.push(BareReset { from_sender: false, ..reset.clone() });
+        cut.reverse.resets.push(reset);
+        let [whole, cut] = [whole, cut].map(|it| PacketSequence::of(&it, true));
+        let found = divergence(&cut, &whole, ["client", "server"]).unwrap();
+        assert_eq!(found.words, ["the server sent RST 7:7(0): a reset", "nothing more was sent"]);
+        assert_eq!(divergence(&cut, &cut, ["client", "server"]), None);
     }
 }

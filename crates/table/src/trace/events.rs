@@ -1,7 +1,7 @@
 //! A row for each packet that has news for the sender of data, and for each later verdict on a
 //! segment.
 
-use tcplab_trace::{Ack, FlowId, Range, Spurious};
+use tcplab_trace::{Ack, BareReset, FlowId, Range, Spurious};
 use tcplab_units::{Bytes, Instant, Offset};
 
 use super::names;
@@ -15,8 +15,17 @@ pub(super) struct EventRow {
 }
 
 pub(super) enum What {
-    Ack { ack: Box<Ack>, kind: AckKind, new: Bytes },
-    Spurious { about: u64, why: Spurious },
+    Ack {
+        ack: Box<Ack>,
+        kind: AckKind,
+        new: Bytes,
+    },
+    /// It acknowledges nothing.
+    Reset(BareReset),
+    Spurious {
+        about: u64,
+        why: Spurious,
+    },
 }
 
 /// What an acknowledgement reports.
@@ -34,6 +43,8 @@ pub(super) enum AckKind {
     Old,
     /// Nothing new.
     Repeated,
+    /// That the connection is aborted.
+    Reset,
 }
 
 /// The acknowledgement before, in the same direction.
@@ -46,6 +57,9 @@ pub(super) struct Before {
 impl AckKind {
     /// What `ack` reports after `before`.
     pub(super) fn of(ack: &Ack, before: Option<Before>) -> AckKind {
+        if ack.reset {
+            return AckKind::Reset;
+        }
         let Some(before) = before else { return AckKind::Ack };
         if ack.ack > before.ack {
             AckKind::Ack
@@ -64,10 +78,15 @@ impl AckKind {
 }
 
 impl EventRow {
+    /// The row of a reset that acknowledges nothing, for the direction whose data it cuts off: that
+    /// towards its sender, as of any packet.
+    pub(super) fn of_reset(flow: FlowId, reset: BareReset) -> EventRow {
+        EventRow { flow, at: reset.at, frame: reset.frame, what: What::Reset(reset) }
+    }
     fn ack(&self) -> Option<&Ack> {
         match &self.what {
             What::Ack { ack, .. } => Some(ack),
-            What::Spurious { .. } => None,
+            What::Reset(_) | What::Spurious { .. } => None,
         }
     }
     fn kind(&self) -> &'static str {
@@ -78,6 +97,7 @@ impl EventRow {
             What::Ack { kind: AckKind::Window, .. } => "window-update",
             What::Ack { kind: AckKind::Old, .. } => "old-ack",
             What::Ack { kind: AckKind::Repeated, .. } => "repeated-ack",
+            What::Reset(_) | What::Ack { kind: AckKind::Reset, .. } => "reset",
             What::Spurious { .. } => "spurious",
         }
     }
@@ -88,9 +108,12 @@ impl EventRow {
             _ if ack.window == Some(Bytes::ZERO) => Some("tcp.analysis.zero_window"),
             AckKind::Duplicate => Some("tcp.analysis.duplicate_ack"),
             AckKind::Window if !ack.has_data => Some("tcp.analysis.window_update"),
-            AckKind::Ack | AckKind::Sack | AckKind::Window | AckKind::Old | AckKind::Repeated => {
-                None
-            }
+            AckKind::Ack
+            | AckKind::Sack
+            | AckKind::Window
+            | AckKind::Old
+            | AckKind::Repeated
+            | AckKind::Reset => None,
         }
     }
 }
@@ -98,22 +121,26 @@ impl EventRow {
 pub(super) const COLUMNS: &[Column<EventRow>] = columns! {
     CONNECTION Few Whole(|row| row.flow.connection as u64);
     DIRECTION Few Text(|row| names::direction(row.flow.forward).into()),
-        "Whose data it is about: forward (client to server) or reverse";
+        "Whose data it is about: forward (client to server) or reverse; its acknowledgements \
+         and a reset that cuts it off come from the other end";
     FRAME Near Whole(|row| row.frame);
     AT_NS Near Whole(|row| row.at.as_nanos());
     KIND Few Text(|row| row.kind().into()),
         "ack (acknowledges more), duplicate-ack, sack (only SACK blocks), window-update (only \
          another window), old-ack (arrived out of order), repeated-ack (nothing new; in JSON only), \
-         or spurious (a retransmission before turns out to be spurious)";
+         reset (RST, with or without an acknowledgement), or spurious (a retransmission before turns \
+         out to be spurious)";
     ACK Near WholeIfAny(|row| row.ack().map(|ack| ack.ack.as_u64())),
-        "The acknowledgement number, relative to the initial sequence number; empty for spurious";
+        "The acknowledgement number, relative to the initial sequence number; empty for spurious, \
+         and for a reset without one";
     NEWLY_ACKED_BYTES Few WholeIfAny(|row| match &row.what {
         What::Ack { new, .. } => Some(new.as_u64()),
-        What::Spurious { .. } => None,
+        What::Reset(_) | What::Spurious { .. } => None,
     }),
-        "How many bytes it acknowledges for the first time; empty for spurious";
+        "How many bytes it acknowledges for the first time; empty where ack is";
     WINDOW_BYTES Few WholeIfAny(|row| row.ack()?.window.map(Bytes::as_u64)),
-        "The advertised window; empty if its scale is not known, and for spurious";
+        "The advertised window; empty if its scale is not known, and for reset \
+         and spurious";
     SACK_STARTS Few Wholes(|row| edges(row, |block| block.start));
     SACK_ENDS Few Wholes(|row| edges(row, |block| block.end));
     DSACK_START Near WholeIfAny(|row| Some(row.ack()?.dsack?.start.as_u64()));
@@ -121,19 +148,23 @@ pub(super) const COLUMNS: &[Column<EventRow>] = columns! {
     HAS_DATA Few Flag(|row| row.ack().is_some_and(|ack| ack.has_data));
     ABOUT_FRAME Near WholeIfAny(|row| match row.what {
         What::Spurious { about, .. } => Some(about),
-        What::Ack { .. } => None,
+        What::Ack { .. } | What::Reset(_) => None,
     }),
         "For spurious: the frame of the retransmission, as in segments; else empty";
     EVIDENCE Few TextIfAny(|row| match row.what {
         What::Spurious { why, .. } => Some(names::spurious(why).0.into()),
-        What::Ack { .. } => None,
+        What::Ack { .. } | What::Reset(_) => None,
     }),
         "For spurious, what shows it: dsack, timestamp (it echoes the original's), or \
          acknowledged (the data had been acknowledged before); else empty";
     WIRESHARK_FLAG Few TextIfAny(|row| row.wireshark_flag().map(Into::into)),
         "Wireshark's flag for it, or the nearest: tcp.analysis.duplicate_ack, \
          tcp.analysis.window_update, tcp.analysis.zero_window; empty if there is none";
-    COMMENT Few TextIfAny(|row| row.ack()?.comment.clone().map(Into::into));
+    COMMENT Few TextIfAny(|row| match &row.what {
+        What::Ack { ack, .. } => ack.comment.clone().map(Into::into),
+        What::Reset(reset) => reset.comment.clone().map(Into::into),
+        What::Spurious { .. } => None,
+    });
 };
 
 /// One edge of each SACK block.

@@ -58,5 +58,8 @@ pub(super) fn packets(id: FlowId, flow: &Flow) -> (Vec<SegmentRow>, Vec<EventRow
         segments.push(past.segment(id, segment.clone()));
     }
     events.extend(acks.map(|ack| past.ack(id, ack.clone()).1));
+    let resets = flow.resets.iter().filter(|reset| !reset.from_sender);
+    events.extend(resets.map(|reset| EventRow::of_reset(id, reset.clone())));
+    events.sort_by_key(|event| event.frame);
     (segments, events)
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::io::{self, Write};
 
 use tcplab_trace::{
-    Ack, Connection, Episode, FlowId, LimitPeriod, Segment, Sink, Spurious, Stall, Trace,
+    Ack, BareReset, Connection, Episode, FlowId, LimitPeriod, Segment, Sink, Spurious, Stall, Trace,
 };
 use tcplab_units::Instant;
 
@@ -104,7 +104,7 @@ tables! {
         "A row for each packet with data, SYN or FIN.";
     Events events EventRow MANY Cow::Borrowed(events::COLUMNS),
         "A row for each packet that gives the sender of data new information (acknowledgements, \
-         duplicates, SACK, another window), and for each retransmission that turns out to be \
+         duplicates, SACK, another window, resets), and for each retransmission that turns out to be \
          spurious. Packets that repeat the one before, as data packets of a transfer the other way \
          do, have none.";
     Episodes episodes EpisodeRow FEW Cow::Borrowed(periods::EPISODES),
@@ -233,6 +233,13 @@ impl<W: Write + Send> Sink for TraceTables<W> {
         if kind != AckKind::Repeated {
             push(&mut self.files.events, &mut self.failed, [row]);
         }
+    }
+
+    fn reset(&mut self, flow: FlowId, reset: BareReset) {
+        self.now = reset.at;
+        let opposite = FlowId { forward: !flow.forward, ..flow };
+        let row = EventRow::of_reset(opposite, BareReset { from_sender: false, ..reset });
+        push(&mut self.files.events, &mut self.failed, [row]);
     }
 
     fn episode(&mut self, flow: FlowId, episode: Episode) {

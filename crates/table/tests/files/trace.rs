@@ -79,6 +79,7 @@ fn of<'a>(rows: &'a [Row], connection: u64, direction: &str) -> Vec<&'a Row> {
 #[test]
 fn rows_say_what_the_analyser_said() {
     let place = tempfile::tempdir().unwrap();
+    let mut bare_resets = 0;
     for name in CAPTURES {
         let capture = unpacked(name, &place);
         let trace = tcplab_trace::analyze(Reader::open(&capture).unwrap());
@@ -111,6 +112,17 @@ fn rows_say_what_the_analyser_said() {
             let duplicates =
                 events.iter().filter(|row| cell(row, "kind").as_deref() == Some("duplicate-ack"));
             assert_eq!(duplicates.count() as u64, flow.totals.duplicate_acks, "{case}");
+            let with_ack = flow.acks.iter().filter(|ack| ack.reset).map(|ack| ack.frame);
+            let without = flow.resets.iter().filter(|reset| !reset.from_sender);
+            let mut expected: Vec<u64> = with_ack.chain(without.map(|reset| reset.frame)).collect();
+            expected.sort_unstable();
+            let resets: Vec<u64> = events
+                .iter()
+                .filter(|row| cell(row, "kind").as_deref() == Some("reset"))
+                .map(|row| number(row, "frame"))
+                .collect();
+            assert_eq!(resets, expected, "{case}");
+            bare_resets += flow.resets.len();
             let acked: u64 = events
                 .iter()
                 .filter_map(|row| cell(row, "newly_acked_bytes"))
@@ -132,6 +144,7 @@ fn rows_say_what_the_analyser_said() {
             assert_eq!(limits.len(), flow.limits.len(), "{case}");
         }
     }
+    assert!(bare_resets > 0);
 }
 
 #[test]

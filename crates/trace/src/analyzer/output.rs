@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::found::Found;
 use super::frame_log::FrameLog;
 use super::remarks::Remarks;
-use crate::{Ack, Connection, FlowId, Note, Segment, Sink};
+use crate::{Ack, BareReset, Connection, FlowId, Note, Segment, Sink};
 
 /// Passes results to the sink. They come in order of frames.
 #[derive(Debug)]
@@ -99,7 +99,10 @@ impl AnyOutput<'_> {
                 let flow = self.flow(part, flow);
                 self.sink.ack(flow, Ack { comment: comment(), ..*ack });
             }
-            Found::Reset(flow, reset) => self.sink.reset(self.flow(part, flow), *reset),
+            Found::Reset(flow, reset) => {
+                let flow = self.flow(part, flow);
+                self.sink.reset(flow, BareReset { comment: comment(), ..*reset });
+            }
             Found::Episode(flow, episode) => self.sink.episode(self.flow(part, flow), *episode),
             Found::Stall(flow, stall) => self.sink.stall(self.flow(part, flow), stall),
             Found::Limit(flow, period) => self.sink.limit(self.flow(part, flow), period),

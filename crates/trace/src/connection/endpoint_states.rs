@@ -128,6 +128,8 @@ impl EndpointStates {
             at: moment.at,
             frame: moment.frame,
             reset_by: reset.map(|reset| reset.by),
+            reset_at: reset.map(|reset| reset.moment.at),
+            reset_frame: reset.map(|reset| reset.moment.frame),
             unread: reset.and_then(|reset| reset.unread),
         })
     }

@@ -171,6 +171,10 @@ pub struct Close {
     pub frame: u64,
     /// The end that sent the RST, if one ended it.
     pub reset_by: Option<Endpoint>,
+    /// When the RST passed.
+    pub reset_at: Option<Instant>,
+    /// Its frame.
+    pub reset_frame: Option<u64>,
     /// After an RST: bytes that its sender had received and, as far as its windows and
     /// acknowledgements show, not read. An estimate; none where they do not show it.
     pub unread: Option<Bytes>,

@@ -8,7 +8,7 @@ use super::FlowId;
 
 /// A reset (RST) without the ACK flag, as it answers a segment of no connection (RFC 9293 section
 /// 3.5.2). One with the flag is an [`Ack`](crate::Ack).
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BareReset {
     /// When it passed the capture point.
     pub at: Instant,
@@ -18,13 +18,16 @@ pub struct BareReset {
     pub place: Offset,
     /// Whether the sender of the flow's data sent it, or the other end.
     pub from_sender: bool,
+    /// What the capture's comments say of it.
+    pub comment: Option<String>,
 }
 
 impl BareReset {
     /// A reset in the flow of its sender, as each of the two flows has it.
     pub fn in_both(self, flow: FlowId) -> [(FlowId, BareReset); 2] {
         let opposite = FlowId { forward: !flow.forward, ..flow };
-        [(flow, self), (opposite, BareReset { from_sender: false, ..self })]
+        let heard = BareReset { from_sender: false, ..self.clone() };
+        [(flow, self), (opposite, heard)]
     }
 }
 

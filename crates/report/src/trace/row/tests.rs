@@ -8,7 +8,7 @@ use std::path::Path;
 use tcplab_trace::{Connection, Sink};
 use tcplab_units::Span;
 
-use super::{Row, Summary, lost_in};
+use super::{Row, Summary, SummaryTotals, lost_in};
 
 /// The numbers of the connections in the order of the table.
 fn order(connections: impl IntoIterator<Item = Connection>) -> Vec<usize> {
@@ -106,6 +106,27 @@ fn resets_that_cost_something_come_first() {
     assert_eq!(shown[3], Span::from_millis(20));
     assert!(shown[2] < Span::from_millis(100), "{shown:?}");
     assert_eq!(order(all), [3, 2, 0, 1]);
+}
+
+#[test]
+fn resets_counted_other_than_in_the_handshake() {
+    let open = "open 0.020";
+    for (text, is_reset) in [
+        ("0.000 > S\n0.020 < R 0 ack 1".to_owned(), false),
+        (format!("{open}\n0.030 > 1:301\n0.050 < ack 301"), false),
+        (format!("{open}\n0.030 > 1:301\n0.050 < ack 301\n0.060 > R 301"), true),
+        // Older than the capture: Zeek's states know no reset of these.
+        ("0.030 > 1:301\n0.040 < 1:301 acking 301\n0.060 > R 301 ack 1".to_owned(), true),
+        ("0.030 > 1:301\n0.040 < 1:301 acking 301\n0.060 < R 1".to_owned(), true),
+    ] {
+        let connection = drill::connection(&text);
+        let row = Row::new(0, &connection);
+        assert_eq!(row.is_reset, is_reset, "{:?}", connection.life);
+        assert_eq!(row.state_name() == "reset", is_reset);
+        let mut totals = SummaryTotals::default();
+        totals.add(&row);
+        assert_eq!(totals.reset, usize::from(is_reset));
+    }
 }
 
 #[test]

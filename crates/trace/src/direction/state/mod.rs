@@ -182,7 +182,7 @@ impl DirectionState {
     pub(crate) fn bare_reset(&self, packet: &Packet) -> BareReset {
         let place = self.positions.map_or(1, |positions| positions.position(packet.seq));
         let (at, frame, place) = (packet.at, packet.frame, offset(place));
-        BareReset { at, frame, place, from_sender: true }
+        BareReset { at, frame, place, from_sender: true, comment: None }
     }
 
     /// Passes a classified packet to the observers and the sink.
