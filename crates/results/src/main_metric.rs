@@ -9,10 +9,10 @@ use crate::{Run, Trial};
 const USUAL: [&str; 4] = ["load.rate", "goodput", "mean_response", "transfer_time"];
 
 /// The main metric of a run, which its answer is about and its comparisons test first: that of the
-/// scenario's question, if it names one; else the first of its first `[[compare]]`, else that of its
-/// first plot, else of the first claim about a number that each trial has once and that has a better
-/// direction, else by the workload; of the latter two the first that is not the same in every trial,
-/// if there is one. None if no trial has any.
+/// scenario's question, if it names one; else the first of its first `[[compare]]`, else that of
+/// its first plot, else of the first claim about a number that each trial has once and that has a
+/// better direction, else by the workload; of the latter two the first that is not the same in
+/// every trial, if there is one. None if no trial has any.
 pub fn main_metric(run: &Run) -> Option<&'static MetricInfo> {
     let is_of_trials = |flow: &Option<String>| flow.is_none() || flow.as_deref() == subject(run);
     let asked = run.question_metric.as_deref().into_iter();

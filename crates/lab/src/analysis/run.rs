@@ -60,7 +60,6 @@ pub(crate) fn analyse(
             forgotten: kept.forgotten,
         });
     }
-    let claims = gathered.judge(&cases);
     Ok(Run {
         name: plan.name.clone(),
         title: scenario.title.clone(),
@@ -79,8 +78,8 @@ pub(crate) fn analyse(
         path: paths::describe(&scenario.cases),
         environment,
         calibration: run.calibration(),
+        claims: gathered.judge(&cases),
         cases,
-        claims,
         comparisons: Vec::new(),
         plots: scenario.plots.clone(),
     })
