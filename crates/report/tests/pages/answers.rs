@@ -119,9 +119,10 @@ fn answer_says_first_with_which_levels_data_do_not_arrive() {
 #[test]
 fn answer_is_about_the_metric_of_the_question_or_its_claims() {
     let goodput = |level: usize, b, n| 4.0 + level as f64 + noise(level, b, n);
-    let mut run = with(run("goodput", LEVELS, 10, goodput), metrics::MEDIAN_RESPONSE, |level, n| {
-        10.0 + level as f64 + noise(level, 0, n)
-    });
+    let mut run =
+        with(run("goodput", LEVELS, 10, goodput), metrics::MEDIAN_RESPONSE, |level, n| {
+            10.0 + level as f64 + noise(level, 0, n)
+        });
     assert!(answer(&run).starts_with("Highest goodput: client’s congestion bbr"));
     run.question_metric = Some("median_response".into());
     let text = answer(&run);
