@@ -75,7 +75,7 @@ built: toolchain
 KERNEL := 6.12
 
 .PHONY: kernel
-kernel: built system-packages ## build the kernel in virtual time that tests run on, once
+kernel: system-packages built ## build the kernel in virtual time that tests run on, once
 	@TCPLAB_KERNELS=$(CURDIR)/target/kernels $(TARGET)/debug/tcplab kernel build $(KERNEL) || \
 	  echo "There is no kernel $(KERNEL): the tests that run on it are skipped."
 
