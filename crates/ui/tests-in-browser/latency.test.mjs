@@ -5,7 +5,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { after, before, test } from "node:test";
 
-import { go, isAccessible, isWell, launch, open, serve } from "./place.mjs";
+import { follow, go, isAccessible, isWell, launch, open, serve } from "./place.mjs";
 
 /** A server of tcplab, which ends with its standard input. */
 const service = async (name) => {
@@ -67,7 +67,7 @@ test("latency is seen while it is measured, saved, and opened again", async () =
     for await (const piece of await saved.createReadStream()) text += piece;
     assert.match(text, begin);
   }
-  await page.getByRole("link", { name: "Open it again" }).click();
+  await follow(page, page.getByRole("link", { name: "Open it again" }));
   await page.getByRole("heading", { name: `Latency to 127.0.0.1:${answering.port}` }).waitFor();
   await page.waitForFunction(() => document.querySelector(".gains tbody tr"));
   await isWell(page, "a result");

@@ -68,6 +68,13 @@ export const go = async (page, hash) => {
   await page.waitForSelector(`main[data-page="${hash.split("?")[0]}"]`);
 };
 
+/** Follows a link to another page, which may be one of the same kind. */
+export const follow = async (page, link) => {
+  await page.evaluate(() => document.querySelector("main .page").setAttribute("data-left", ""));
+  await link.click();
+  await page.waitForSelector("main[data-page] .page:not([data-left])");
+};
+
 /** No rule of WCAG 2.2 A and AA is broken. */
 export const isAccessible = async (page, what) => {
   // Through the debugger, which the page's policy does not bind.
