@@ -154,7 +154,7 @@ fn sentence(path: &PathTimes, verdict: &Verdict) -> String {
             format!("{name} takes {share} of A's time ({interval}), {p}")
         }
         (Answer::Faster | Answer::Slower, By::Goodput) => {
-            format!("{name} has {share} of A's goodput ({interval}), {p}")
+            format!("{name} has {share} times A's goodput ({interval}), {p}")
         }
     }
 }
