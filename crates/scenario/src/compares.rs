@@ -89,7 +89,7 @@ fn names() -> serde_json::Value {
     serde_json::json!({ "type": "string", "enum": names })
 }
 
-fn is_compared(info: &MetricInfo) -> bool {
+pub(crate) fn is_compared(info: &MetricInfo) -> bool {
     info.scope == Scope::Trial && !matches!(info.kind, MetricKind::Text(_))
 }
 

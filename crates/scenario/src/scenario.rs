@@ -7,18 +7,17 @@ use tcplab_units::{Bytes, Rng};
 use toml::Spanned;
 use toml::de::DeTable;
 
-use crate::compares::compared;
 use crate::design::DesignSpec;
 use crate::fault::Fault;
 use crate::file::ScenarioFile;
-use crate::located::Located;
 use crate::matrix::Matrix;
 use crate::mistakes::read_all;
 use crate::path_file::{Files, ReadFile, no_files};
 use crate::problem::Problem;
+use crate::question::asked_metric;
 use crate::schema::ReadAs;
 
-use crate::{Better, Case, Compare, Expectation, Plot, RecordingSpec, ScenarioError, Until, plots};
+use crate::{Case, Compare, Expectation, Plot, RecordingSpec, ScenarioError, Until, plots};
 
 /// An experiment: cases, number of trials, claims.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -35,7 +34,7 @@ pub struct Scenario {
     /// The factor that the question is about, by its full name, where the file names it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub question_factor: Option<String>,
-    /// The metric that the question is about, or [`CLAIMS`], where the file says so.
+    /// The metric that the question is about, or [`CLAIMS`](crate::CLAIMS), where the file says so.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub question_metric: Option<String>,
     /// The text of the file.
@@ -159,18 +158,6 @@ impl Scenario {
 /// impairments and payload, trial by trial. Below 2⁵³, which every JSON reader can represent.
 pub fn trial_seed(run_seed: u64, number: u32) -> u64 {
     Rng::new(run_seed, &format!("trial {number}")).next_u64() >> 11
-}
-
-/// The [`Scenario::question_metric`] of a question that asks for no number: its claims answer it.
-pub const CLAIMS: &str = "claims";
-
-/// The metric that a question may be about.
-fn asked_metric(written: &Located<String>) -> Result<String, Fault> {
-    let name = written.get_ref();
-    if name != CLAIMS && compared(name, written)?.better == Better::Neither {
-        return Err(Fault::new(Problem::NoMerit(name.clone()), written.span()));
-    }
-    Ok(name.clone())
 }
 
 /// The most that the text of a scenario makes, once for each case: reading it takes some seconds.

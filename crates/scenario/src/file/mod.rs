@@ -20,6 +20,7 @@ use crate::matrix::Cell;
 use crate::path_file::{self, Files};
 use crate::plots::PlotSpec;
 use crate::problem::Problem;
+use crate::question::asked_metrics;
 use crate::repeat::{RecordingSpec, RepeatSpec};
 
 mod flows;
@@ -48,6 +49,7 @@ pub(crate) struct ScenarioFile {
     /// The metric that the question is about: one number for each trial, with a better direction;
     /// or `claims`, where the question asks for no number: then the answer is whether the claims
     /// hold. Default: that of the first `[[compare]]`, plot or claim.
+    #[schemars(extend("enum" = asked_metrics()))]
     pub(crate) question_metric: Option<Located<String>>,
     /// The network path between client and server.
     path: PathSpec,

@@ -237,8 +237,8 @@ impl<W: Write + Send> Sink for TraceTables<W> {
 
     fn reset(&mut self, flow: FlowId, reset: BareReset) {
         self.now = reset.at;
-        let opposite = FlowId { forward: !flow.forward, ..flow };
-        let row = EventRow::of_reset(opposite, BareReset { from_sender: false, ..reset });
+        let [_, (opposite, heard)] = reset.in_both(flow);
+        let row = EventRow::of_reset(opposite, heard);
         push(&mut self.files.events, &mut self.failed, [row]);
     }
 
