@@ -7,7 +7,9 @@ use crate::{
 /// Receives the analyser's results as soon as they are final.
 ///
 /// Segments and ACKs come in capture order, the episodes of a direction in order of time; then the
-/// connection with the sums of its flows. Connections come in the order in which they end.
+/// connection with the sums of its flows. Connections come in the order in which they end. If no
+/// packets are wanted, what the first few of a connection came to may be told later than what was
+/// found of others meanwhile.
 ///
 /// A connection ends when about 1,024 others were closed since its own close and its last packet
 /// (32 of its part, one of 32 by a hash of the ends), or with the capture. Packets that come later

@@ -28,6 +28,6 @@ pub(super) enum Found {
     Owner(u32),
     /// This open connection has a successor that is not answered yet; only if that is logged.
     PutAside(u32),
-    /// A note on the latest packet.
-    Remark(&'static str),
+    /// A note on the packet in this frame.
+    Remark(&'static str, u64),
 }

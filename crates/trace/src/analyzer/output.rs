@@ -116,7 +116,7 @@ impl AnyOutput<'_> {
                 self.sink.connection(index, &connection);
                 return Some(connection);
             }
-            Found::Remark(text) => self.remarks.add_known(text, frame),
+            Found::Remark(text, frame) => self.remarks.add_known(text, frame),
             Found::Owner(number) => {
                 let index = self.index(part, number);
                 if let Some(log) = &mut self.log {

@@ -120,22 +120,22 @@ impl Part {
     /// How far the capture clock was set ahead before this packet, by its sender's timestamps.
     #[cold]
     pub(super) fn clock_set_ahead(&mut self, packet: &Packet) -> Option<Span> {
-        let entry = self.table.find(&packet.ends).map(|at| self.table.at(at))?;
-        entry.begin();
-        entry.state.as_ref()?.clock_set_ahead(packet)
+        let at = self.table.find(&packet.ends)?;
+        self.table.at(at).clock_set_ahead(packet)
     }
 
+    /// Applies ICMP's report that a segment was too big for the path.
     pub(super) fn on_too_big(&mut self, report: &TooBig, out: &mut impl FnMut(Found)) {
-        if self.shares.owners
-            && let Some(at) = self.table.find(&report.ends)
-        {
-            let entry = self.table.at(at);
-            entry.begin();
-            if entry.only().is_some() {
-                out(Found::Owner(entry.number));
-            }
+        let Some(at) = self.table.find(&report.ends) else { return };
+        let entry = self.table.at(at);
+        entry.begin(&mut pass_on_to(out));
+        let number = entry.number;
+        let Some(state) = entry.only() else { return };
+        state.on_too_big(report);
+        entry.keep_state_alone();
+        if self.shares.owners {
+            out(Found::Owner(number));
         }
-        self.table.on_too_big(report);
     }
 
     #[inline]
@@ -171,7 +171,7 @@ impl Part {
             }
             return;
         }
-        entry.begin();
+        entry.begin(&mut pass_on_to(out));
         if packet.syn() {
             self.start_successor(at, packet, out);
         }
@@ -180,7 +180,7 @@ impl Part {
         let Some((number, state)) = entry.owner(packet) else {
             let text = "came after its connection, and then many others, had closed: counted in \
                         no connection";
-            return out(Found::Remark(text));
+            return out(Found::Remark(text, packet.frame));
         };
         if self.shares.owners {
             out(Found::Owner(number));
@@ -203,7 +203,7 @@ impl Part {
         if let Some(outlived) = entry.outlived() {
             self.finish_with(outlived, out);
         }
-        pass_on(number, outcome, out);
+        pass_on(number, packet.frame, outcome, out);
     }
 
     /// The first packet between two endpoints; returns the place of the connection to analyse.
@@ -212,7 +212,7 @@ impl Part {
         if self.table.len() >= self.shares.ends {
             let text = "too many closed connections to remember: later packets of the oldest \
                         count as a new connection";
-            self.make_room(false, None, text, out);
+            self.make_room(false, None, (text, packet.frame), out);
         }
         let number = self.next_number();
         out(Found::Begun { number, reuses: None });
@@ -221,7 +221,7 @@ impl Part {
         if asks && self.shares.owners {
             out(Found::Owner(number));
         }
-        self.opened(at, out);
+        self.opened(at, packet.frame, out);
         (!asks).then_some(at)
     }
 
@@ -233,14 +233,14 @@ impl Part {
     }
 
     /// A packet opened the connection at `at`: makes room if there are too many.
-    fn opened(&mut self, at: usize, out: &mut impl FnMut(Found)) {
+    fn opened(&mut self, at: usize, frame: u64, out: &mut impl FnMut(Found)) {
         self.open += 1;
         if self.open <= self.shares.open {
             return;
         }
         let text = "too many open connections to track: an idle one is dropped, and its later \
                     packets count as a new connection";
-        self.make_room(true, Some(at), text, out);
+        self.make_room(true, Some(at), (text, frame), out);
     }
 
     /// Forgets an idle pair of ends, if there is one, and adds the note then.
@@ -249,11 +249,11 @@ impl Part {
         &mut self,
         open: bool,
         busy: Option<usize>,
-        text: &'static str,
+        (text, frame): (&'static str, u64),
         out: &mut impl FnMut(Found),
     ) {
         if let Some(forgotten) = self.table.forget(open, busy) {
-            out(Found::Remark(text));
+            out(Found::Remark(text, frame));
             self.forget(open, forgotten, out);
         }
     }
@@ -262,7 +262,7 @@ impl Part {
     pub(super) fn forget(&mut self, open: bool, pair: Entry, out: &mut impl FnMut(Found)) {
         self.open -= usize::from(open);
         let latest = pair.number;
-        let [aside, live] = pair.into_live();
+        let [aside, live] = pair.into_live(&mut pass_on_to(out));
         if let Some(aside) = aside {
             self.finish_with(aside, out);
         }
@@ -308,7 +308,7 @@ impl Part {
             self.free.push(earlier);
         }
         if reopened {
-            self.opened(at, out);
+            self.opened(at, packet.frame, out);
         }
     }
 
@@ -344,15 +344,26 @@ impl Part {
     }
 }
 
-/// Passes on what a packet of a connection came to.
-fn pass_on(number: u32, outcome: PacketOutcome, out: &mut impl FnMut(Found)) {
+/// Passes on what packets came to that were put off.
+pub(super) fn pass_on_to(
+    out: &mut impl FnMut(Found),
+) -> impl FnMut(u32, u64, &mut ConnectionState, PacketOutcome) {
+    |number, frame, state, outcome| {
+        pass_events_of(number, state, out);
+        pass_on(number, frame, outcome, out);
+    }
+}
+
+/// Passes on what the packet of a connection in this frame came to.
+fn pass_on(number: u32, frame: u64, outcome: PacketOutcome, out: &mut impl FnMut(Found)) {
     if outcome.out_of_place {
         let text = "sequence number out of range: another connection, forged or damaged; \
                     counted but not analysed";
-        out(Found::Remark(text));
+        out(Found::Remark(text, frame));
     }
     if outcome.gave_up {
-        out(Found::Remark("too much unacknowledged data to track: the oldest is dropped"));
+        let text = "too much unacknowledged data to track: the oldest is dropped";
+        out(Found::Remark(text, frame));
     }
     if outcome.is_ordinary() {
         return;

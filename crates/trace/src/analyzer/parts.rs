@@ -3,9 +3,9 @@
 use tcplab_units::{Bytes, Span};
 
 use super::output::AnyOutput;
-use super::part::{Part, Shares, hand_over};
+use super::part::{Part, Shares, hand_over, pass_on_to};
 use super::workers::Workers;
-use crate::connection::{ConnectionState, Placed, TooBig};
+use crate::connection::{Placed, TooBig};
 use crate::packet::{Ends, Packet};
 
 /// A round of frames, a power of two. After each, what rests is folded; workers get the packets of
@@ -100,13 +100,14 @@ impl Parts {
             Parts::Here(_, parts) => parts,
             Parts::Apart(workers) => workers.into_parts(output),
         };
-        let asides: Vec<Vec<Placed>> = parts.iter_mut().map(|part| part.table.fold_all()).collect();
-        let mut asides: Vec<(usize, usize, Placed)> = asides
-            .into_iter()
-            .enumerate()
-            .flat_map(|(part, placed)| placed.into_iter().map(move |placed| (part, placed)))
-            .map(|(part, placed)| (output.index(part, placed.0), part, placed))
-            .collect();
+        let mut asides: Vec<(usize, usize, Placed)> = Vec::new();
+        for (place, part) in parts.iter_mut().enumerate() {
+            let out = &mut |found| drop(output.take(place, found, (0, None)));
+            let placed = part.table.fold_all(&mut pass_on_to(out));
+            asides.extend(
+                placed.into_iter().map(|placed| (output.index(place, placed.0), place, placed)),
+            );
+        }
         asides.sort_by_key(|(index, ..)| *index);
         let mut asides = asides.into_iter().peekable();
         let pass = |output: &mut AnyOutput<'_>, part, (number, mut state): Placed| {
@@ -126,7 +127,8 @@ impl Parts {
                 while let Some((_, part, placed)) = asides.next_if(|(it, ..)| *it < index) {
                     pass(output, part, placed);
                 }
-                let state: Option<Box<ConnectionState>> = parts[place].table.take(&ends);
+                let out = &mut |found| drop(output.take(place, found, (0, None)));
+                let state = parts[place].table.take(&ends, &mut pass_on_to(out));
                 if let Some(state) = state {
                     pass(output, place, (number, state));
                 }

@@ -16,7 +16,7 @@ pub(crate) struct Remarks {
     known: BTreeMap<&'static str, Frames>,
 }
 
-/// The first frames that a note is about, and how many there are.
+/// The first frames that a note is about, in order, and how many there are.
 #[derive(Debug, Default)]
 struct Frames {
     first: Vec<u64>,
@@ -24,10 +24,13 @@ struct Frames {
 }
 
 impl Frames {
+    /// Adds a frame, in any order.
     fn add(&mut self, frame: u64) {
         self.count += 1;
-        if (self.first.len() as u64) < NAMED {
-            self.first.push(frame);
+        let place = self.first.partition_point(|&first| first <= frame);
+        if (place as u64) < NAMED {
+            self.first.truncate(NAMED as usize - 1);
+            self.first.insert(place, frame);
         }
     }
 }

@@ -1,14 +1,12 @@
 //! The latest connection between two endpoints: its state, its packets, or what is left of it.
 
+use tcplab_units::Span;
 use tcplab_wire::{ChecksumState, SeqNumber};
 
 use super::state::{ConnectionState, PacketOutcome, PlainOutcome};
 use crate::bounds::packets_kept;
 use crate::fold::{Fold, Folder, Unfolder};
 use crate::packet::{Ends, Packet};
-
-/// The most SYNs stored for a connection without state (Linux: `TCP_SYN_RETRIES` and the first).
-const SYNS: usize = 7;
 
 /// The latest connection between two endpoints.
 #[derive(Debug)]
@@ -34,7 +32,7 @@ pub(crate) struct Entry {
 /// The packets of a connection suffice: a state is folded only where they were too many to keep.
 impl Fold for Entry {
     fn fold(&self, to: &mut Folder) {
-        let state = self.state.as_ref().filter(|_| matches!(self.rest, Rest::Numbers(_)));
+        let state = self.state.as_ref().filter(|_| self.rest.packets().is_none());
         self.number.fold(to);
         to.number(state.is_some().into());
         if let Some(state) = state {
@@ -64,6 +62,8 @@ enum Rest {
     /// All its packets, while they are few. The state follows from them, and takes 20 times the
     /// memory: it is made when it is needed.
     Packets(Vec<Packet>),
+    /// All its packets, none of which was analysed yet.
+    PutOff(Vec<Packet>),
 }
 
 impl Rest {
@@ -84,31 +84,39 @@ impl Rest {
         }
     }
 
+    fn packets(&self) -> Option<&Vec<Packet>> {
+        match self {
+            Rest::Numbers(_) => None,
+            Rest::Packets(packets) | Rest::PutOff(packets) => Some(packets),
+        }
+    }
+
     const NOTHING: Rest = Rest::Numbers([None; 2]);
 }
 
 impl Fold for Rest {
     fn fold(&self, to: &mut Folder) {
         match self {
-            Rest::Numbers(initial) => (false, *initial).fold(to),
+            Rest::Numbers(initial) => (0_u8, *initial).fold(to),
             Rest::Packets(packets) => {
-                true.fold(to);
+                1_u8.fold(to);
+                packets.fold(to);
+            }
+            Rest::PutOff(packets) => {
+                2_u8.fold(to);
                 packets.fold(to);
             }
         }
     }
     fn unfold(from: &mut Unfolder<'_>) -> Rest {
-        if bool::unfold(from) {
-            Rest::Packets(Fold::unfold(from))
-        } else {
-            Rest::Numbers(Fold::unfold(from))
+        match u8::unfold(from) {
+            0 => Rest::Numbers(Fold::unfold(from)),
+            1 => Rest::Packets(Fold::unfold(from)),
+            _ => Rest::PutOff(Fold::unfold(from)),
         }
     }
     fn heap(&self) -> usize {
-        match self {
-            Rest::Numbers(_) => 0,
-            Rest::Packets(packets) => packets.heap(),
-        }
+        self.packets().map_or(0, Fold::heap)
     }
 }
 
@@ -116,12 +124,11 @@ impl Entry {
     /// A connection starting with `packet`, and whether to wait for another packet.
     pub(crate) fn new(packet: &Packet, number: u32) -> (Entry, bool) {
         let waits = has_no_results_alone(packet);
-        let (state, packets) = if waits {
-            (None, vec![*packet])
+        let (state, rest) = if waits {
+            (None, Rest::PutOff(vec![*packet]))
         } else {
-            (Some(ConnectionState::beginning_with(packet)), Vec::new())
+            (Some(ConnectionState::beginning_with(packet)), Rest::Packets(Vec::new()))
         };
-        let rest = Rest::Packets(packets);
         let (ends, looked) = (packet.ends, packet.frame);
         (Entry { ends, number, state, rest, aside: None, looked, ticket: 0, counted: 0 }, waits)
     }
@@ -143,7 +150,7 @@ impl Entry {
     pub(super) fn unfolded(ends: Ends, active: bool, folded: &[u8]) -> Entry {
         let mut entry = Entry::unfold(&mut Unfolder::new(folded));
         entry.ends = ends;
-        if let Rest::Packets(packets) = &mut entry.rest {
+        if let Rest::Packets(packets) | Rest::PutOff(packets) = &mut entry.rest {
             for packet in packets {
                 packet.ends = ends;
             }
@@ -161,10 +168,12 @@ impl Entry {
     }
     /// Its last frame, as far as that is kept.
     pub(super) fn last_frame(&self) -> u64 {
-        match (&self.state, &self.rest) {
-            (Some(state), _) => state.last_frame(),
-            (None, Rest::Packets(packets)) => packets.last().map_or(self.looked, |last| last.frame),
-            (None, Rest::Numbers(_)) => self.looked,
+        match &self.state {
+            Some(state) => state.last_frame(),
+            None => {
+                let last = self.rest.packets().and_then(|packets| packets.last());
+                last.map_or(self.looked, |last| last.frame)
+            }
         }
     }
     /// Whether the analyser waits for late packets of it at its place in the table.
@@ -175,34 +184,53 @@ impl Entry {
         self.aside.is_some()
     }
     pub(super) fn is_unfinished(&self) -> bool {
-        self.state.is_some() || matches!(self.rest, Rest::Packets(_))
+        self.state.is_some() || self.rest.packets().is_some()
     }
     /// The bytes that it takes.
     pub(super) fn memory(&self) -> usize {
         size_of::<Entry>() + self.heap()
     }
     /// Its unfinished connections: the previous one and the latest.
-    pub(crate) fn into_live(mut self) -> [Option<Placed>; 2] {
-        self.begin();
+    pub(crate) fn into_live(mut self, tell: &mut Tell<'_>) -> [Option<Placed>; 2] {
+        self.begin(tell);
         [self.aside.map(|aside| *aside), self.state.map(|state| (self.number, state))]
     }
-    /// Makes its state from its packets if it has none.
+    /// Makes its state from its packets if it has none; tells what was put off.
     #[inline]
-    pub(crate) fn begin(&mut self) {
-        if let (None, Rest::Packets(packets)) = (&self.state, &self.rest) {
-            self.state = Some(replayed(packets));
+    pub(crate) fn begin(&mut self, tell: &mut Tell<'_>) {
+        if self.state.is_some() {
+            return;
+        }
+        match std::mem::replace(&mut self.rest, Rest::NOTHING) {
+            Rest::Packets(packets) => {
+                self.state = Some(replayed(&packets, &mut |_, state, _| forget_events(state)));
+                self.rest = Rest::Packets(packets);
+            }
+            Rest::PutOff(packets) => {
+                let number = self.number;
+                let tell = &mut |frame, state: &mut _, came_to| tell(number, frame, state, came_to);
+                self.state = Some(replayed(&packets, tell));
+                self.rest = Rest::Packets(packets);
+            }
+            numbers @ Rest::Numbers(_) => self.rest = numbers,
         }
     }
-    /// Stores a retransmitted SYN, which needs no analysis before another packet arrives.
+    /// Stores one of its first packets, which is analysed later.
     #[inline]
     pub(crate) fn puts_off(&mut self, packet: &Packet) -> bool {
-        let (None, Rest::Packets(syns)) = (&self.state, &mut self.rest) else { return false };
-        let again = syns.len() < SYNS && only_asks(packet) && repeats(packet, syns);
-        if again {
-            syns.reserve_exact(1);
-            syns.push(*packet);
+        let (None, Rest::PutOff(packets)) = (&self.state, &mut self.rest) else { return false };
+        let waits = packets.len() < packets_kept() && can_wait(packet, packets);
+        if waits {
+            packets.push(*packet);
         }
-        again
+        waits
+    }
+    /// How far the capture clock was set ahead before this packet, by its sender's timestamps.
+    pub(crate) fn clock_set_ahead(&self, packet: &Packet) -> Option<Span> {
+        match &self.state {
+            Some(state) => state.clock_set_ahead(packet),
+            None => replayed(self.rest.packets()?, &mut |_, _, _| ()).clock_set_ahead(packet),
+        }
     }
     /// The next connection between these ends begins; returns the state of the one before.
     pub(crate) fn begin_again(
@@ -231,7 +259,7 @@ impl Entry {
         std::mem::replace(&mut self.aside, earlier.map(Box::new)).map(|before| *before)
     }
     pub(super) fn is_open(&self) -> bool {
-        let not_begun = matches!(self.rest, Rest::Packets(_));
+        let not_begun = self.rest.packets().is_some();
         self.state.as_ref().map_or(not_begun, |state| !state.lingers)
     }
     /// Whether it had no packet since the last call.
@@ -284,10 +312,32 @@ impl Entry {
     }
 }
 
+/// Is told what a packet came to that was put off: the connection's number, the packet's frame, and
+/// the state that it led to.
+pub(crate) type Tell<'a> = dyn FnMut(u32, u64, &mut ConnectionState, PacketOutcome) + 'a;
+
 /// Whether the first packet of a connection has no results, however it is analysed: no sink wants
 /// it, and it ends nothing. Many have no other packet.
 fn has_no_results_alone(first: &Packet) -> bool {
     !first.wanted && !first.rst()
+}
+
+/// Whether a packet behind these first ones of a connection may be analysed later: no sink wants
+/// it, it belongs to this connection, and does not end it.
+fn can_wait(packet: &Packet, before: &[Packet]) -> bool {
+    if packet.wanted || packet.rst() || packet.fin() || before[0].fin() {
+        return false;
+    }
+    match packet.ack {
+        _ if !packet.syn() => true,
+        None => only_asks(packet) && repeats(packet, before),
+        Some(ack) => {
+            let asked = |syn: &Packet| {
+                only_asks(syn) && syn.from_low != packet.from_low && syn.seq.advanced_by(1) == ack
+            };
+            packet.payload == 0 && before.iter().all(asked)
+        }
+    }
 }
 
 /// Whether the packet is a bare SYN that no sink wants.
@@ -311,26 +361,25 @@ fn repeats(packet: &Packet, syns: &[Packet]) -> bool {
     !is_damaged && syns.iter().all(|syn| only_asks(syn) && same(syn) && goes_on(syn))
 }
 
-/// The state of a connection with these packets, whose results were passed on.
+/// The state of a connection with these packets; tells of each the frame, the state and the outcome.
 #[inline(never)]
-fn replayed(packets: &[Packet]) -> Box<ConnectionState> {
+fn replayed(
+    packets: &[Packet],
+    tell: &mut dyn FnMut(u64, &mut ConnectionState, PacketOutcome),
+) -> Box<ConnectionState> {
     let mut state = ConnectionState::beginning_with(&packets[0]);
     for packet in packets {
-        if state.packet_in_passing(packet).is_some() {
-            continue;
-        }
-        let outcome = state.packet(packet);
-        debug_assert!(
-            packet.frame > packets[0].frame || has_no_results(&mut state, &outcome) || packet.rst()
-        );
-    }
-    for forward in [true, false] {
-        state.found(forward).clear();
+        let outcome = match state.packet_in_passing(packet) {
+            Some(passed) => PacketOutcome { forward: passed.forward, ..PacketOutcome::default() },
+            None => state.packet(packet),
+        };
+        tell(packet.frame, &mut state, outcome);
     }
     state
 }
 
-fn has_no_results(state: &mut ConnectionState, outcome: &PacketOutcome) -> bool {
-    let ordinary = outcome.is_ordinary() && !outcome.out_of_place && !outcome.gave_up;
-    ordinary && !state.is_over() && [true, false].iter().all(|&it| state.found(it).is_empty())
+fn forget_events(state: &mut ConnectionState) {
+    for forward in [true, false] {
+        state.found(forward).clear();
+    }
 }

@@ -11,6 +11,7 @@ use super::handshake::HandshakeTracker;
 use super::history::History;
 use super::one_way::OneWay;
 use super::roles::guessed;
+use super::too_big::TooBig;
 use crate::direction::Context;
 use crate::direction::Distances;
 use crate::direction::{AckOutcome, DirectionState};
@@ -105,8 +106,7 @@ impl PacketOutcome {
 impl ConnectionState {
     /// A connection whose first packet is this, which it does not follow yet.
     pub(crate) fn beginning_with(packet: &Packet) -> Box<ConnectionState> {
-        // Made in place: it is large, and most connections are short.
-        Box::write(Box::new_uninit(), ConnectionState::new(packet))
+        Box::new(ConnectionState::new(packet))
     }
 
     #[inline(never)]
@@ -176,14 +176,9 @@ impl ConnectionState {
         if forward { &self.forward } else { &self.reverse }
     }
 
-    /// ICMP reported a segment as too big for the path; `from_low`: the lower endpoint sent it.
-    pub(crate) fn on_too_big(
-        &mut self,
-        from_low: bool,
-        moment: (Instant, u64),
-        seq: SeqNumber,
-        mtu: u32,
-    ) {
+    /// ICMP reported a segment as too big for the path.
+    pub(crate) fn on_too_big(&mut self, report: &TooBig) {
+        let TooBig { from_low, moment, seq, mtu, .. } = *report;
         let is_forward = from_low == self.client_is_low;
         let flow = if is_forward { &mut self.forward } else { &mut self.reverse };
         flow.on_too_big(moment, seq, mtu);

@@ -10,10 +10,9 @@
 
 use std::collections::VecDeque;
 
-use super::entry::{Entry, Placed};
+use super::entry::{Entry, Placed, Tell};
 use super::places::{Found, Places};
 use super::state::ConnectionState;
-use super::too_big::TooBig;
 use crate::bounds::idle_frames;
 use crate::packet::Ends;
 
@@ -206,18 +205,6 @@ impl Table {
         &mut self.entries[at]
     }
 
-    /// Applies ICMP's report that a segment was too big for the path.
-    pub(crate) fn on_too_big(&mut self, report: &TooBig) {
-        let TooBig { ends, from_low, moment, seq, mtu } = *report;
-        let Some(place) = self.find(&ends) else { return };
-        let entry = self.at(place);
-        entry.begin();
-        if let Some(state) = entry.only() {
-            state.on_too_big(from_low, moment, seq, mtu);
-            entry.keep_state_alone();
-        }
-    }
-
     /// Counts the bytes of the latest entry again; all bytes that connections take, nearly.
     pub(crate) fn count_memory(&mut self) -> usize {
         if let Some(entry) = self.entries.get_mut(self.latest).filter(|it| it.ends != Ends::NONE) {
@@ -234,22 +221,26 @@ impl Table {
     }
 
     /// Folds everything; takes out what was put aside for a successor.
-    pub(crate) fn fold_all(&mut self) -> Vec<Placed> {
+    pub(crate) fn fold_all(&mut self, tell: &mut Tell<'_>) -> Vec<Placed> {
         for entry in self.entries.iter().filter(|entry| entry.ends != Ends::NONE) {
             self.places.fold(entry);
         }
         self.entries = Vec::new();
         let pairs = self.places.with_aside();
         let pairs = pairs.iter().filter_map(|ends| self.places.take(ends));
-        pairs.flat_map(Entry::into_live).flatten().collect()
+        pairs.flat_map(|entry| entry.into_live(tell)).flatten().collect()
     }
     /// The unfinished connections when [all are folded](Self::fold_all): number and ends.
     pub(crate) fn unfinished(&self) -> impl Iterator<Item = (u32, Ends)> {
         self.places.unfinished()
     }
     /// Takes the folded connection between two ends.
-    pub(crate) fn take(&mut self, ends: &Ends) -> Option<Box<ConnectionState>> {
-        let [_, latest] = self.places.take(ends)?.into_live();
+    pub(crate) fn take(
+        &mut self,
+        ends: &Ends,
+        tell: &mut Tell<'_>,
+    ) -> Option<Box<ConnectionState>> {
+        let [_, latest] = self.places.take(ends)?.into_live(tell);
         latest.map(|(_, state)| state)
     }
 }

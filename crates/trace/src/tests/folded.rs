@@ -31,7 +31,7 @@ fn of_steps(steps: &[Step]) -> String {
     }
     let (trace, mut recorder) = analyzer.finish_into();
     recorder.note(trace);
-    recorder.text
+    recorder.by_connection()
 }
 
 proptest! {

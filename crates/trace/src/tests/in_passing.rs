@@ -16,7 +16,7 @@ pub(super) fn results(packets: &[Captured]) -> String {
         feed(&mut analyzer, packets);
         let (trace, mut all) = analyzer.finish_into();
         all.note(trace);
-        all.text
+        all.text()
     };
     [false, true].map(found).concat()
 }

@@ -1,7 +1,5 @@
 //! A sink that writes down what it gets.
 
-use std::fmt::Write;
-
 use crate::{Ack, Connection, Episode, FlowId, LimitPeriod, Segment, Sink, Spurious, Stall};
 
 /// Everything, or everything but single packets, as text.
@@ -9,19 +7,32 @@ use crate::{Ack, Connection, Episode, FlowId, LimitPeriod, Segment, Sink, Spurio
 pub(super) struct All {
     wants_packets: bool,
     notes_packets: bool,
-    pub(super) text: String,
+    /// Each with the connection that it is about.
+    lines: Vec<(Option<usize>, String)>,
 }
 
 impl All {
     pub(super) fn new(wants_packets: bool) -> All {
-        All { wants_packets, notes_packets: true, text: String::new() }
+        All { wants_packets, notes_packets: true, lines: Vec::new() }
     }
     /// Does not write packets down, whether it wants them or not.
     pub(super) fn but_packets(wants_packets: bool) -> All {
         All { notes_packets: false, ..All::new(wants_packets) }
     }
     pub(super) fn note(&mut self, what: impl std::fmt::Debug) {
-        let _ = writeln!(self.text, "{what:?}");
+        self.lines.push((None, format!("{what:?}\n")));
+    }
+    fn note_of(&mut self, connection: usize, what: impl std::fmt::Debug) {
+        self.lines.push((Some(connection), format!("{connection}: {what:?}\n")));
+    }
+    /// What it got, in order.
+    pub(super) fn text(&self) -> String {
+        self.lines.iter().map(|(_, line)| line.as_str()).collect()
+    }
+    /// What it got of each connection, in order.
+    pub(super) fn by_connection(mut self) -> String {
+        self.lines.sort_by_key(|(connection, _)| *connection);
+        self.text()
     }
 }
 
@@ -34,27 +45,27 @@ impl Sink for All {
     }
     fn segment(&mut self, flow: FlowId, segment: Segment) {
         if self.notes_packets {
-            self.note((flow, segment));
+            self.note_of(flow.connection, (flow.forward, segment));
         }
     }
     fn ack(&mut self, flow: FlowId, ack: Ack) {
         if self.notes_packets {
-            self.note((flow, ack));
+            self.note_of(flow.connection, (flow.forward, ack));
         }
     }
     fn episode(&mut self, flow: FlowId, episode: Episode) {
-        self.note((flow, episode));
+        self.note_of(flow.connection, (flow.forward, episode));
     }
     fn stall(&mut self, flow: FlowId, stall: Stall) {
-        self.note((flow, stall));
+        self.note_of(flow.connection, (flow.forward, stall));
     }
     fn limit(&mut self, flow: FlowId, period: LimitPeriod) {
-        self.note((flow, period));
+        self.note_of(flow.connection, (flow.forward, period));
     }
     fn spurious(&mut self, flow: FlowId, frame: u64, why: Spurious) {
-        self.note((flow, frame, why));
+        self.note_of(flow.connection, (flow.forward, frame, why));
     }
     fn connection(&mut self, index: usize, connection: &Connection) {
-        self.note((index, connection));
+        self.note_of(index, connection);
     }
 }

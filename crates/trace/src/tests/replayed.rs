@@ -106,7 +106,7 @@ fn whole(file: &[u8], connection: usize, wants_packets: bool, most_open: usize) 
     let sink = Only::new(Some(connection), Some(All::new(wants_packets)));
     let mut analyzer = analyzer(sink, (1, most_open));
     analyzer.read(Reader::new(file).unwrap());
-    analyzer.finish_into().1.into_inner().unwrap().text
+    analyzer.finish_into().1.into_inner().unwrap().text()
 }
 
 /// Compares connections of a file, about so many; how many were left out.
@@ -135,7 +135,7 @@ fn assert_same(packets: &[Captured], most: usize, (jobs, most_open): (usize, usi
             let sink = Only::new(Some(connection), Some(All::new(wants_packets)));
             let mut reader = Reader::new(Cursor::new(&file)).unwrap();
             let (sink, interfaces) = replay(&mut reader, &known, sink).unwrap();
-            let alone = sink.into_inner().unwrap().text;
+            let alone = sink.into_inner().unwrap().text();
             let all = whole(&file, connection, wants_packets, most_open);
             assert!(all == alone, "connection {connection}: {all}\n\n{alone}");
             assert!(alone.lines().count() > 1 && interfaces.len() == 1);

@@ -19,7 +19,7 @@ fn both_ways(halvings: u32, feed: impl Fn(&mut Analyzer<All>)) -> [String; 2] {
             feed(&mut analyzer);
             let (trace, mut recorder) = analyzer.finish_into();
             recorder.note(trace);
-            recorder.text
+            recorder.by_connection()
         })
     })
 }

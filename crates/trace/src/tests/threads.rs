@@ -20,7 +20,7 @@ fn found(
     feed(&mut analyzer);
     let (trace, mut all) = analyzer.finish_into();
     all.note(trace);
-    all.text
+    all.text()
 }
 
 /// What one thread finds, in sums only; others find the same.
