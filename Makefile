@@ -211,7 +211,7 @@ bench-load: toolchain ## load and servers side by side with wrk, ab, nginx and i
 	cargo bench --locked --package tcplab-load --bench load -- $(BENCH)
 
 .PHONY: bench-ui
-bench-ui: toolchain ## what it costs a trial to be watched by three pages, frames a second, memory, packet to pixel (options: ROUNDS=5 ONLY=real)
+bench-ui: toolchain ## what it costs a trial to be watched by one page and by three, frames a second, memory, packet to pixel (options: ROUNDS=5 ONLY=real)
 	@cargo build --release --locked --package tcplab
 	@scripts/page-tests.sh $(TARGET)/release/tcplab bench
 

@@ -1,5 +1,5 @@
 // What watching costs a trial, and how the page keeps up: trials that nobody watches, that three
-// streams of events watch (as pages on other machines do), and that three pages on this machine
+// streams of events watch (as pages on other machines do), and that one page or three on this machine
 // watch, one after the other in turns. Prints; judges nothing.
 
 import { readFile, readdir, rm } from "node:fs/promises";
@@ -8,8 +8,13 @@ import { join } from "node:path";
 import { launch, open, serve } from "./place.mjs";
 
 const rounds = Number(process.env.ROUNDS ?? 5);
-const WATCHERS = 3;
-const WAYS = ["nobody", "streams", "pages"];
+/** How many streams and pages watch. */
+const WAYS = {
+  nobody: { streams: 0, pages: 0 },
+  "3 streams": { streams: 3, pages: 0 },
+  "1 page": { streams: 0, pages: 1 },
+  "3 pages": { streams: 0, pages: 3 },
+};
 /** A transfer that is watched. */
 const transfer = (rate, upload, trials) =>
   `title = "A transfer"\n[path]\nrate = "${rate}"\ndelay = "5 ms"\n[workload]\nupload = "${upload}"\n[recording]\nsnaplen = "96 B"\n[repeat]\ntrials = ${trials}\n`;
@@ -82,7 +87,8 @@ const stream = async (address, noted) => {
 
 const trial = async (what, way) => {
   const { toml, world } = FILES[what];
-  const open_ = way === "pages" ? await Promise.all(Array.from({ length: WATCHERS }, () => open(browser, server))) : [];
+  const watchers = WAYS[way];
+  const open_ = await Promise.all(Array.from({ length: watchers.pages }, () => open(browser, server)));
   const pages = open_.map((it) => it.page);
   const job = await ask("/api/jobs", { do: "run", toml, name: "bench", world });
   const began = performance.now();
@@ -98,12 +104,10 @@ const trial = async (what, way) => {
         await page.evaluate((to) => { location.hash = to; }, `/live?${which}`);
         await note(page);
       }
-      if (way === "streams") {
-        for (let it = 0; it < WATCHERS; it += 1) streams.push(stream(`/api/live?${which}`, told));
-      }
+      for (let it = 0; it < watchers.streams; it += 1) streams.push(stream(`/api/live?${which}`, told));
     }
     if (!state.is_running) break;
-    if (way === "pages") largest = Math.max(largest, await memory());
+    if (pages.length > 0) largest = Math.max(largest, await memory());
     await new Promise((done) => setTimeout(done, 100));
   }
   await Promise.all(streams);
@@ -134,11 +138,10 @@ const trial = async (what, way) => {
 const line = (what, way, it) => {
   const { lateness, late, frames, attempts } = it;
   const us = (ns) => `${(ns / 1e3).toFixed(1)} µs`;
-  const watchers = way === "nobody" ? way : `${WATCHERS} ${way}`;
-  const parts = [`${what}, watched by ${watchers}: ${it.seconds.toFixed(2)} s`, `goodput ${it.goodput.toFixed(1)} Mbit/s`];
+  const parts = [`${what}, watched by ${way}: ${it.seconds.toFixed(2)} s`, `goodput ${it.goodput.toFixed(1)} Mbit/s`];
   if (lateness) parts.push(`lateness ${us(lateness.median_ns)}, p99 ${us(lateness.p99_ns)}, p99.9 ${us(lateness.p999_ns)}`);
   if (frames.length) parts.push(`${Math.min(...frames).toFixed(1)} frames/s`, `page ${(it.largest / 1e6).toFixed(0)} MB`);
-  const until = way === "pages" ? "pixel" : "event";
+  const until = WAYS[way].pages > 0 ? "pixel" : "event";
   if (late.length) parts.push(`packet to ${until} ${median(late).toFixed(0)} ms, p99 ${late[Math.floor(late.length * 0.99)].toFixed(0)} ms`);
   if (attempts > 1) parts.push(`${attempts} attempts`);
   if (it.capture_drops) parts.push(`the recorder missed ${it.capture_drops} packets`);
@@ -146,19 +149,20 @@ const line = (what, way, it) => {
 };
 
 const compare = async (what) => {
-  const all = Object.fromEntries(WAYS.map((way) => [way, []]));
+  const ways = Object.keys(WAYS);
+  const all = Object.fromEntries(ways.map((way) => [way, []]));
   for (let round = 0; round < rounds; round += 1) {
-    for (const way of round % 2 ? [...WAYS].reverse() : WAYS) {
+    for (const way of round % 2 ? [...ways].reverse() : ways) {
       const it = await trial(what, way);
       all[way].push(it);
       console.log(line(what, way, it));
     }
   }
-  for (const way of WAYS.slice(1)) {
+  for (const way of ways.slice(1)) {
     const ratio = (pick) => (median(all[way].map(pick)) / median(all.nobody.map(pick))).toFixed(3);
     const lateness = all[way][0].lateness
       ? `, lateness: median ${ratio((it) => it.lateness.median_ns)}, p99 ${ratio((it) => it.lateness.p99_ns)}` : "";
-    console.log(`${what}, ${WATCHERS} ${way} / nobody: goodput ${ratio((it) => it.goodput)}, time ${ratio((it) => it.seconds)}${lateness}`);
+    console.log(`${what}, ${way} / nobody: goodput ${ratio((it) => it.goodput)}, time ${ratio((it) => it.seconds)}${lateness}`);
   }
 };
 
