@@ -7,10 +7,13 @@ use tcplab_units::rounded::{counted, decimal, decimals_for_error, figures, signe
 
 use crate::title::title;
 
-/// The name of a row's verdict. Of one trial `identical` says too much: another seed may differ.
+/// The name of a row's verdict. Of one trial `identical` says too much where another seed may
+/// differ.
 pub(crate) fn name_of(row: &Row) -> &'static str {
     match row.outcome {
-        Outcome::Equivalent { identical: true } if row.trials() == [1, 1] => SAME_IN_ONE,
+        Outcome::Equivalent { identical: true } if row.trials() == [1, 1] && !row.is_exact => {
+            SAME_IN_ONE
+        }
         Outcome::Equivalent { identical: true } => "identical",
         other => other.name(),
     }
@@ -264,6 +267,9 @@ pub(crate) fn difference(row: &Row) -> String {
 
 /// Where the change lies, in the terms of [`change`].
 pub(crate) fn interval(row: &Row) -> String {
+    if row.is_exact {
+        return "exact".into();
+    }
     let Some((low, high)) = row.interval else { return "too few trials".into() };
     let notation = Notation::of(row);
     format!("{} to {}", notation.written(row, low), notation.written(row, high))
@@ -273,8 +279,10 @@ pub(crate) fn signed_percent(share: f64) -> String {
     signed(share, &percent(share.abs()))
 }
 
-pub(crate) fn probability(p: f64) -> String {
+/// That such a difference is by chance, where chance has a part.
+pub(crate) fn probability(row: &Row, p: f64) -> String {
     match p {
+        _ if row.is_exact => "–".into(),
         p if p < 0.0001 => "< 0.0001".into(),
         p if p < 0.1 => decimal(p, 4),
         p => decimal(p, 2),

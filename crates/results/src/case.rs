@@ -20,6 +20,9 @@ pub struct Case {
     pub world: World,
     /// The TCP stack of the client and of the server.
     pub stacks: Vec<StackUsed>,
+    /// Whether every seed gives the same trial: models in virtual time, and nothing draws numbers
+    /// that matter. Runs of older versions do not say.
+    pub is_exact: bool,
     /// Its trials by number, except those that failed. `run.json` gets them one by one.
     #[serde(skip_serializing)]
     pub trials: Vec<Trial>,
@@ -84,6 +87,8 @@ pub(crate) struct WholeCase {
     world: World,
     #[serde(default)]
     stacks: Vec<StackUsed>,
+    #[serde(default)]
+    is_exact: bool,
     trials: KeptTrials,
     #[serde(default)]
     failures: Vec<Failure>,
@@ -92,8 +97,9 @@ pub(crate) struct WholeCase {
 
 impl From<WholeCase> for Case {
     fn from(whole: WholeCase) -> Case {
-        let WholeCase { name, levels, world, stacks, trials, failures, summaries } = whole;
+        let WholeCase { name, levels, world, stacks, is_exact, trials, failures, summaries } =
+            whole;
         let KeptTrials { trials, forgotten } = trials;
-        Case { name, levels, world, stacks, trials, failures, summaries, forgotten }
+        Case { name, levels, world, stacks, is_exact, trials, failures, summaries, forgotten }
     }
 }

@@ -2,6 +2,7 @@
 
 mod call_state;
 mod calls;
+mod chance;
 mod connections;
 mod datagrams;
 mod error;
@@ -20,6 +21,7 @@ mod trial;
 mod upcoming;
 mod world;
 
+pub use chance::leaves_to_chance;
 pub use error::{SettingsError, SimError};
 pub use guests::{
     ENDS, FromGuest, Guest, GuestShell, GuestShellEnd, GuestTrialError, ModelHost, Print, links_of,

@@ -20,6 +20,9 @@ const FACTORS = [
     about: "Models of whole stacks, in virtual time.", lines: (/** @type {string[]} */ it) => `"server.stack" = ${list(it)}` },
 ];
 
+/** The most moments at which interruptions begin. */
+const PHASES = 20;
+
 const list = (/** @type {string[]} */ words) => `[${words.map((it) => JSON.stringify(it)).join(", ")}]`;
 
 /**
@@ -39,13 +42,17 @@ export const composer = async (place, options) => {
     const { path, factor, levels, trials, direction, amount, interrupted, every, lasting } = state;
     const chosen = factor.choices.filter((it) => levels.has(it));
     const set = KNOBS.filter(({ key }) => state.knobs[key] && key !== factor.key).map(({ key }) => `${key} = ${JSON.stringify(state.knobs[key])}`);
-    if (interrupted) set.push(`interruption = { every = "${every} s", lasting = "${lasting} ms", offset = "1 s" }`);
+    // Which interruption meets which part of a transfer decides much: each of some phases is a case.
+    const phases = interrupted ? Math.min(trials, PHASES) : 1;
+    const offsets = Array.from({ length: phases }, (_, at) => `${Math.round((every * 1000 * (2 * at + 1)) / (2 * phases))} ms`);
+    if (interrupted) set.push(`interruption = { every = "${every} s", lasting = "${lasting} ms", offset = ${JSON.stringify(offsets[0])} }`);
     return [
       `title = ${JSON.stringify(`Which ${factor.name} suits the path ${path}${interrupted ? ", with interruptions" : ""}?`)}`, "",
       "[path]", `preset = ${JSON.stringify(path)}`, ...set, "",
       "[workload]", `${direction} = "${amount} MB"`, "",
-      "[matrix]", direction === "upload" ? factor.lines(chosen).replace("server.s", "client.s") : factor.lines(chosen), "",
-      "[repeat]", `trials = ${trials}`, "",
+      "[matrix]", direction === "upload" ? factor.lines(chosen).replace("server.s", "client.s") : factor.lines(chosen),
+      ...phases > 1 ? [`"path.interruption.offset" = ${list(offsets)}`] : [], "",
+      "[repeat]", `trials = ${Math.ceil(trials / phases)}`, "",
       "# Headers, of each packet.", "[recording]", 'snaplen = "96 B"', "",
     ].join("\n");
   };
@@ -134,7 +141,8 @@ export const composer = async (place, options) => {
         state.interrupted && el("span", {}, " of ", number("Length of an interruption", state.lasting, 1, 10000, (it) => { state.lasting = it; refresh(); }), " ms every ", number("Time from one to the next", state.every, 1, 600, (it) => { state.every = it; refresh(); }), " s")),
       el("p", {}, "A ", choice("Direction", [["download", "download"], ["upload", "upload"]], state.direction, (it) => { state.direction = it; refresh(); }), " of ",
         number("Amount", state.amount, 1, 10000, (it) => { state.amount = it; refresh(); }), " MB, ",
-        number("Trials", state.trials, 1, 1000, (it) => { state.trials = it; refresh(); }), " times each"),
+        number("Trials", state.trials, 1, 1000, (it) => { state.trials = it; refresh(); }),
+        state.interrupted ? " times each, with interruptions that begin at other moments" : " times each"),
       el("details", {}, el("summary", {}, "Change the path"),
         el("p", { class: "meta" }, path?.reference ?? ""),
         ...KNOBS.filter((knob) => knob.key !== state.factor.key).map((knob) => slider(knob, state.knobs, refresh))));

@@ -49,11 +49,14 @@ pub(crate) fn analyse(
             }
         }
         let summaries = summarise(&kept.trials);
+        let stacks = stacks((plan.world, &plan.kernels), case, kernel.trim_end());
+        let are_models = stacks.iter().all(|stack| stack.is_model);
         cases.push(Case {
             name: case.name.clone(),
             levels: case.levels.clone(),
             world: world_of(plan.world, case),
-            stacks: stacks((plan.world, &plan.kernels), case, kernel.trim_end()),
+            stacks,
+            is_exact: are_models && !tcplab_sim::leaves_to_chance(case),
             trials: kept.trials,
             failures,
             summaries,

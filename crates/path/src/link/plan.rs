@@ -6,9 +6,9 @@ use crate::behaviour::{Behaviour, Streams};
 use crate::bottleneck::{BottleneckPlan, ServerPlan, bottleneck};
 use crate::elements::{
     BlackholePlan, Corruption, CorruptionPlan, CrossFlow, CrossTraffic, Delay, DelayPlan, DropNext,
-    DropNextPlan, DropPlan, DropRules, Duplication, DuplicationPlan, Interruption,
-    InterruptionPlan, Loss, LossChangesPlan, LossPlan, Mark, MarkPlan, MtuLimit, MtuPlan, Nat,
-    NatPlan, Policer, PolicerSpec, Reordering, ReorderingPlan,
+    DropNextPlan, DropPlan, DropRules, Duplication, DuplicationPlan, HeldBack, Interruption,
+    InterruptionPlan, InterruptionTimes, Loss, LossChangesPlan, LossPlan, Mark, MarkPlan, MtuLimit,
+    MtuPlan, Nat, NatPlan, Policer, PolicerSpec, Reordering, ReorderingPlan,
 };
 
 /// The elements of one direction of a path, in the order a packet meets them.
@@ -87,6 +87,32 @@ impl LinkPlan {
             _ => None,
         });
         delays.sum()
+    }
+
+    /// Whether what happens to packets depends on the seed: one of its elements draws numbers.
+    pub fn leaves_to_chance(&self) -> bool {
+        self.elements.iter().any(|element| match element {
+            ElementPlan::CrossTraffic(_)
+            | ElementPlan::LossChanges(_)
+            | ElementPlan::Mark(_)
+            | ElementPlan::Corruption(_)
+            | ElementPlan::Duplication(_) => true,
+            ElementPlan::Loss(plan) => !matches!(plan, LossPlan::Every { .. }),
+            ElementPlan::Drop(plan) => plan.leaves_to_chance(),
+            ElementPlan::Reordering(plan) => matches!(plan.held_back, HeldBack::Random(_)),
+            ElementPlan::Delay(plan) => plan.jitter.is_some(),
+            ElementPlan::Interruption(plan) => {
+                matches!(plan.times, InterruptionTimes::Random { .. })
+            }
+            ElementPlan::Bottleneck(plan) => {
+                matches!(plan.server, ServerPlan::Wifi(_)) || plan.queue.leaves_to_chance()
+            }
+            ElementPlan::Mtu(_)
+            | ElementPlan::Nat(_)
+            | ElementPlan::Policer(_)
+            | ElementPlan::Blackhole(_)
+            | ElementPlan::DropNext(_) => false,
+        })
     }
 
     /// A time that no packet is on the link for less than, whatever the moment and the chance.

@@ -54,6 +54,11 @@ impl QueuePlan {
         }
     }
 
+    /// Whether it draws numbers: whom it drops, or which flows share a queue.
+    pub(crate) fn leaves_to_chance(&self) -> bool {
+        matches!(self, QueuePlan::FqCodel(_) | QueuePlan::Pie(_) | QueuePlan::Red(_))
+    }
+
     /// Whether it drops packets only when one arrives, none at its turn to be sent.
     pub(crate) fn drops_on_arrival_only(&self) -> bool {
         matches!(self, QueuePlan::DropTail(_) | QueuePlan::StepMark(_) | QueuePlan::DropHead(_))

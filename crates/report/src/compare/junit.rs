@@ -76,8 +76,8 @@ fn details(row: &Row) -> String {
         change(row),
         good(row),
         interval(row),
-        probability(row.p_corrected),
-        probability(row.p),
+        probability(row, row.p_corrected),
+        probability(row, row.p),
         trials(row),
         format_args!("effect {:+.2}", row.effect),
     )

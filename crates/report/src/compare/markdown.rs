@@ -61,7 +61,7 @@ pub fn markdown(found: &Comparison) -> String {
             &estimate(row, 1),
             &difference(row),
             &interval(row),
-            &probability(row.p_corrected),
+            &probability(row, row.p_corrected),
             &detectable(row),
             &verdict(row),
         ]);

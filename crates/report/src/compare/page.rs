@@ -135,7 +135,7 @@ pub(crate) fn cells(row: &Row) -> (&'static str, Vec<String>) {
         difference(row),
         change(row),
         interval(row),
-        probability(row.p_corrected),
+        probability(row, row.p_corrected),
         detectable(row),
     ];
     (row.outcome.name(), cells)

@@ -18,6 +18,7 @@ fn row(case: &str, medians: [f64; 2], outcome: Outcome) -> Row {
         better: Better::Lower,
         family: Family::Primary,
         is_ratio: medians[0] > 0.0,
+        is_exact: false,
         is_paired: true,
         values: medians.map(|median| vec![median; 8]),
         telling: [1, 1],

@@ -50,7 +50,7 @@ fn table(rows: &[&Row]) -> String {
             estimate(row, 1),
             change(row),
             interval(row),
-            probability(row.p_corrected),
+            probability(row, row.p_corrected),
             detectable(row),
             verdict(row),
         ]

@@ -15,7 +15,7 @@
 use std::path::Path;
 
 use tcplab_results::Run;
-use tcplab_results::compare::{Asked, Metrics, compare_levels};
+use tcplab_results::compare::{Asked, Metrics, compare_levels, compare_over_cases};
 use tcplab_results::comparison::{CONFIDENCE, Comparison, Outcome, Row};
 use tcplab_scenario::{Better, CLAIMS};
 use tcplab_stats::{Shift, VarianceShares};
@@ -72,11 +72,25 @@ fn best_level(
     };
     let metrics = Metrics::Named(vec![measured.info.name.into()]);
     let asked = Asked { metrics, ..Asked::default() };
+    let are_conditions =
+        measured.factors.iter().enumerate().all(|(it, of)| it == factor || of.is_condition);
     let against = |other: &&str| {
-        compare_levels((Path::new("."), run), key, Some([*other, *best]), &asked).ok()
+        let of = (Path::new("."), run);
+        let by_case = compare_levels(of, key, Some([*other, *best]), &asked).ok()?;
+        let rows = || by_case.rows.iter();
+        if are_conditions && rows().all(is_open) && rows().any(is_too_few) {
+            let over_cases = compare_over_cases(of, key, [*other, *best], &asked).ok();
+            let over_cases = over_cases.filter(|it| !it.rows.iter().any(is_too_few));
+            return Some(over_cases.unwrap_or(by_case));
+        }
+        Some(by_case)
     };
     let mut found: Vec<Comparison> = others.iter().filter_map(against).collect();
-    found.sort_by(|one, other| order_of(largest(one)).total_cmp(&order_of(largest(other))));
+    found.sort_by(|one, other| {
+        let order = |it: &Comparison| (!is_asked(run, key, it), order_of(largest(it)));
+        let ((not_asked, one), (other_not_asked, other)) = (order(one), order(other));
+        not_asked.cmp(&other_not_asked).then(one.total_cmp(&other))
+    });
     let most = format!("{} {}", measured.superlative(), title(measured.info.name));
     let left_out = match &left_out[..] {
         [] => String::new(),
@@ -89,16 +103,13 @@ fn best_level(
     if let more @ 1.. = found.len().saturating_sub(MOST_OTHERS) {
         clauses.push(format!("{} below", counted(more, "other level", "other levels")));
     }
-    let all_are = |of: fn(&Row) -> bool| {
-        let mut rows = found.iter().flat_map(|it| &it.rows).peekable();
-        rows.peek().is_some() && rows.all(of)
-    };
-    let head = if all_are(|row| matches!(row.outcome, Outcome::Inconclusive { .. })) {
-        format!("Not decided: {most}")
-    } else if all_are(|row| matches!(row.outcome, Outcome::Equivalent { .. })) {
+    let rows = || found.iter().flat_map(|it| &it.rows);
+    let head = if rows().any(shows_difference) {
+        capital(&most)
+    } else if rows().all(|row| matches!(row.outcome, Outcome::Equivalent { .. })) {
         format!("No relevant difference: {most}")
     } else {
-        capital(&most)
+        format!("Not decided: {most}")
     };
     format!("{head}: {} {best}; {}.{left_out}", short(key), clauses.join("; "))
 }
@@ -106,18 +117,47 @@ fn best_level(
 /// What can be said where no comparison has trials enough: `which` seems to be the best. The
 /// largest difference stands first.
 fn too_few(found: &[Comparison], which: &str) -> Option<String> {
-    let is_too_few = |row: &Row| matches!(row.outcome, Outcome::Inconclusive { too_few: true, .. });
-    let is_open =
-        |row: &Row| is_too_few(row) || row.outcome == (Outcome::Equivalent { identical: true });
-    let row = largest(found.first()?).filter(|row| is_too_few(row))?;
     if !found.iter().all(|it| it.rows.iter().all(is_open)) {
         return None;
     }
+    // Where the best is the worse one, another case says why it is the best.
+    let rows = found.iter().flat_map(|it| it.rows.iter().map(move |row| (it, row)));
+    let rows = rows.filter(|(_, row)| is_too_few(row));
+    let (of, row) = rows.min_by(|(_, one), (_, other)| {
+        let order = |row: &Row| (!is_improved(row), order_of(Some(row)));
+        let ((worse, one), (other_worse, other)) = (order(one), order(other));
+        worse.cmp(&other_worse).then(one.total_cmp(&other))
+    })?;
     let [other, best] =
-        [0, 1].map(|side| format!("{} {}", found[0].sides[side].label, estimate(row, side)));
-    let at = if found[0].rows.len() > 1 { format!(" at {}", row.case) } else { String::new() };
+        [0, 1].map(|side| format!("{} with {}", estimate(row, side), of.sides[side].label));
+    let at = if of.rows.len() > 1 { format!(" at {}", row.case) } else { String::new() };
     let (why, change) = (verdict(row).replacen("inconclusive: ", "", 1), change(row));
     Some(format!("{which}, but {why}. Largest difference{at}: {best}, {other} ({change})."))
+}
+
+/// Whether the scenario's first comparison of this factor is that of these levels.
+fn is_asked(run: &Run, key: &str, found: &Comparison) -> bool {
+    let first = run.comparisons.iter().find(|it| it.by.as_deref() == Some(key));
+    let labels = |of: &Comparison| of.sides.each_ref().map(|side| side.label.clone());
+    first.is_some_and(|first| labels(first).iter().all(|label| labels(found).contains(label)))
+}
+
+fn is_too_few(row: &Row) -> bool {
+    matches!(row.outcome, Outcome::Inconclusive { too_few: true, .. })
+}
+
+/// Whether nothing but a lack of trials can be said of it.
+fn is_open(row: &Row) -> bool {
+    is_too_few(row) || row.outcome == (Outcome::Equivalent { identical: true })
+}
+
+/// Whether B is better as far as one sees.
+fn is_improved(row: &Row) -> bool {
+    if row.better == Better::Lower { row.difference < 0.0 } else { row.difference > 0.0 }
+}
+
+fn shows_difference(row: &Row) -> bool {
+    matches!(row.outcome, Outcome::Worse | Outcome::Better | Outcome::Different)
 }
 
 /// Of the rows that show a difference, that with the largest effect; else of all.
@@ -128,9 +168,8 @@ fn largest(found: &Comparison) -> Option<&Row> {
 /// The least first: what shows a difference before what does not, then the largest effect.
 fn order_of(row: Option<&Row>) -> f64 {
     row.map_or(f64::INFINITY, |row| {
-        let is_shown = matches!(row.outcome, Outcome::Worse | Outcome::Better | Outcome::Different);
         // The inverse of the size is in ]0, 1].
-        1.0 / (1.0 + row.size()) + if is_shown { 0.0 } else { 1.0 }
+        1.0 / (1.0 + row.size()) + if shows_difference(row) { 0.0 } else { 1.0 }
     })
 }
 
@@ -138,14 +177,18 @@ fn order_of(row: Option<&Row>) -> f64 {
 fn clause(found: &Comparison) -> String {
     let other = &found.sides[0].label;
     let Some(row) = largest(found) else { return format!("nothing to compare with {other}") };
-    // B's estimate is not said: beside each other level it is another one.
     let a = estimate(row, 0);
+    let is_identical = row.outcome == (Outcome::Equivalent { identical: true });
+    // Where there is chance, B's estimate is not said: beside each other level it is another one.
     let figures = match row.interval {
-        _ if row.outcome == (Outcome::Equivalent { identical: true }) => a,
-        Some(_) => format!("{}, 95 % CI {}; {other} has {a}", change(row), interval(row)),
-        None => format!("{}; {other} has {a}", change(row)),
+        _ if row.is_exact && is_identical => a,
+        _ if row.is_exact => format!("{} instead of {a}, {}", estimate(row, 1), change(row)),
+        _ if is_identical => format!("{a}; {}", trials(row)),
+        Some(_) => {
+            format!("{}, 95 % CI {}; {other} has {a}; {}", change(row), interval(row), trials(row))
+        }
+        None => format!("{}; {other} has {a}; {}", change(row), trials(row)),
     };
-    let figures = format!("{figures}; {}", trials(row));
     if found.rows.len() == 1 {
         return format!("against {other} {} ({figures})", verdict(row));
     }
@@ -170,22 +213,28 @@ fn widest_factor(measured: &Measured, shares: Option<&VarianceShares>) -> Option
     candidates.into_iter().rev().max_by(|one, other| share(one).total_cmp(&share(other)))
 }
 
-/// The levels of a factor, the best first: by what each adds to the mean of its complete blocks, as
-/// estimated in the comparison (Hodges and Lehmann), so that both agree which of two is better.
+/// The levels of a factor, the best first: by how many others each is better than over complete
+/// blocks, as estimated in the comparison (Hodges and Lehmann; where that is nothing, as most
+/// blocks are equal, by the mean), so that both agree which of two is better; then by the mean.
 fn order(measured: &Measured, factor: usize) -> Vec<&str> {
     let blocks = measured.blocks(factor, |_| true);
     let levels = blocks.first().map_or(0, Vec::len);
-    let added = |level: usize| -> f64 {
-        let mean = |block: &[f64]| block.iter().sum::<f64>() / levels as f64;
-        let each: Vec<f64> = blocks.iter().map(|block| block[level] - mean(block)).collect();
-        Shift::of_pairs(&each, CONFIDENCE).map_or(0.0, |shift| shift.estimate)
+    let sign = if measured.info.better == Better::Lower { -1.0 } else { 1.0 };
+    let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len().max(1) as f64;
+    let is_better = |one: usize, other: usize| -> bool {
+        let apart: Vec<f64> = blocks.iter().map(|it| sign * (it[one] - it[other])).collect();
+        let shift = Shift::of_pairs(&apart, CONFIDENCE).map_or(0.0, |shift| shift.estimate);
+        if shift == 0.0 { mean(&apart) > 0.0 } else { shift > 0.0 }
     };
-    let added: Vec<f64> = (0..levels).map(added).collect();
+    let merit = |level: usize| {
+        let wins = (0..levels).filter(|other| is_better(level, *other)).count();
+        (wins, sign * mean(&blocks.iter().map(|block| block[level]).collect::<Vec<f64>>()))
+    };
+    let merits: Vec<(usize, f64)> = (0..levels).map(merit).collect();
     let mut order: Vec<usize> = (0..levels).collect();
-    let lower = measured.info.better == Better::Lower;
     order.sort_by(|one, other| {
-        let (one, other) = (added[*one], added[*other]);
-        if lower { one.total_cmp(&other) } else { other.total_cmp(&one) }
+        let ((wins, mean), (other_wins, other_mean)) = (merits[*one], merits[*other]);
+        other_wins.cmp(&wins).then(other_mean.total_cmp(&mean))
     });
     order.into_iter().map(|level| measured.factors[factor].levels[level].as_str()).collect()
 }

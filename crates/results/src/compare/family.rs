@@ -59,7 +59,7 @@ pub(super) fn sentence(cases: &[ComparedCase], metrics: &[&MetricInfo], tests: T
         n => format!("{n} cases"),
     };
     let of = |count: usize| match count * tests.choices {
-        0 => "nothing varies, so nothing is tested".to_owned(),
+        0 => "nothing is tested, as no difference is left to chance".to_owned(),
         1 => "1 test, not corrected".into(),
         n => format!("{n} tests, corrected together after Holm"),
     };

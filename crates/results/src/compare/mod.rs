@@ -15,5 +15,5 @@ mod tests;
 pub use choice::{Asked, Metrics, Threshold};
 pub use error::CompareError;
 pub use progress::Progress;
-pub use runs::{compare_levels, compare_planned, compare_runs, side};
+pub use runs::{compare_levels, compare_over_cases, compare_planned, compare_runs, side};
 pub use sides::factors;

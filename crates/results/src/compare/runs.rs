@@ -2,13 +2,17 @@
 
 use std::path::Path;
 
-use crate::Run;
+use tcplab_scenario::{METRICS, MetricInfo};
+use tcplab_stats::median;
+use tcplab_units::rounded::counted;
+
 use crate::comparison::{Comparison, Side};
+use crate::{Case, Metric, Run, Trial, main_metric};
 
 use super::choice::Asked;
 use super::error::CompareError;
+use super::sides::{Matched, Matching};
 use super::{sides, significance, surroundings};
-use crate::main_metric;
 
 /// Holds run B against run A, each read from its directory.
 ///
@@ -39,13 +43,54 @@ pub fn compare_levels(
     asked: &Asked,
 ) -> Result<Comparison, CompareError> {
     let found = sides::of_levels(run, factor, levels)?;
+    let choices = choices(run, &found);
+    of_levels((path, run), found, asked, choices)
+}
+
+/// As [`compare_levels`], over all cases: each is one pair, of the medians of its trials. So cases
+/// are told together that differ in their conditions, such as phases of an interruption, and have
+/// too few trials each.
+///
+/// # Errors
+/// As for [`compare_levels`].
+pub fn compare_over_cases(
+    (path, run): (&Path, &Run),
+    factor: &str,
+    levels: [&str; 2],
+    asked: &Asked,
+) -> Result<Comparison, CompareError> {
+    let found = sides::of_levels(run, factor, Some(levels))?;
+    let choices = choices(run, &found);
+    let cases = &found.matched.cases;
+    let together = |of: for<'a> fn(&Matched<'a>) -> &'a Case| {
+        let trials = cases.iter().enumerate().map(|(place, matched)| medians(of(matched), place));
+        Case { world: of(&cases[0]).world, trials: trials.collect(), ..Case::default() }
+    };
+    let [a, b] = [together(|matched| matched.a), together(|matched| matched.b)];
+    let name = counted(cases.len(), "case", "cases");
+    let matched =
+        Matching { cases: vec![Matched { name, a: &a, b: &b }], left_out: found.matched.left_out };
+    of_levels((path, run), sides::Levels { matched, ..found }, asked, choices)
+}
+
+/// The medians of a case's trials, as of one trial.
+fn medians(case: &Case, place: usize) -> Trial {
+    let median = |info: &MetricInfo| {
+        let values = case.trials.iter().filter_map(|trial| trial.metrics.value(info));
+        Some(Metric::of(info, median(&values.collect::<Vec<f64>>())?))
+    };
+    let metrics = METRICS.iter().filter_map(median).collect();
+    Trial { number: place as u32 + 1, seed: place as u64, metrics, ..Trial::empty(Vec::new()) }
+}
+
+/// Between how many pairs of levels there was to choose.
+fn choices(run: &Run, found: &sides::Levels<'_>) -> usize {
     let is_planned = run.comparisons.iter().any(|written| {
         let labels = written.sides.each_ref().map(|side| &side.label);
         written.by.as_ref() == Some(&found.factor)
             && found.chosen.iter().all(|level| labels.contains(&level))
     });
-    let choices = if is_planned { 1 } else { found.known * (found.known - 1) / 2 };
-    of_levels((path, run), found, asked, choices)
+    if is_planned { 1 } else { found.known * (found.known - 1) / 2 }
 }
 
 /// As [`compare_levels`], of levels that the scenario names.

@@ -186,6 +186,13 @@ fn tested_of(
     };
     let RankTest { p, effect, .. } = test.expect("both sides have values");
     let shift = shift.expect("both sides have values");
+    let is_same = |values: &Vec<f64>| values.iter().all(|it| it.total_cmp(&values[0]).is_eq());
+    let is_exact = case.a.is_exact && case.b.is_exact && values.iter().all(is_same);
+    let p = match is_exact {
+        true if medians[0] == medians[1] => 1.0,
+        true => 0.0,
+        false => p,
+    };
     let is_constant = if is_paired {
         apart.iter().all(|d| *d == 0.0)
     } else {
@@ -208,12 +215,13 @@ fn tested_of(
         family,
         is_ratio,
         is_paired,
+        is_exact,
         telling: telling(numbered, is_paired.then_some((&scaled, shift.estimate)), medians),
         medians,
         median_intervals: values.each_ref().map(|values| median_interval(values, &stream)),
         estimator,
         difference,
-        interval,
+        interval: interval.filter(|_| !is_exact),
         p,
         p_corrected: p,
         effect,
@@ -268,13 +276,13 @@ fn pooled(values: &[Vec<f64>; 2]) -> f64 {
 /// All rows with their verdicts, the worst first and of equal ones the largest effect, and how many
 /// tests were made.
 fn judged(mut tested: Vec<Tested>, choices: usize, progress: &Progress) -> (Vec<Row>, Tests) {
-    let varying = tested.iter_mut().filter(|test| !test.is_constant);
+    let varying = tested.iter_mut().filter(|test| !test.is_constant && !test.row.is_exact);
     let tests =
         family::correct(&mut varying.map(|test| &mut test.row).collect::<Vec<_>>(), choices);
     for test in &mut tested {
         let level = tests.level(test.row.family);
         let detectable = || test.observed().detectable(level, &mut Rng::new(0, "power"));
-        let found = if test.is_constant { None } else { detectable() };
+        let found = if test.is_constant || test.row.is_exact { None } else { detectable() };
         let Row { is_ratio, medians, .. } = test.row;
         test.row.detectable = found.map(|shift| amount(is_ratio, medians[0], shift));
         test.row.outcome = outcome(test, found, level);
@@ -295,7 +303,12 @@ fn outcome(test: &Tested, detectable: Option<f64>, level: f64) -> Outcome {
         return Outcome::Equivalent { identical: true };
     }
     let is_within = |(low, high): (f64, f64)| -row.margin <= low && high <= row.margin;
-    if [row.interval, test.whole].iter().all(|interval| interval.is_some_and(is_within)) {
+    let is_equivalent = if row.is_exact {
+        is_within((row.difference, row.difference))
+    } else {
+        [row.interval, test.whole].iter().all(|interval| interval.is_some_and(is_within))
+    };
+    if is_equivalent {
         return Outcome::Equivalent { identical: test.is_constant };
     }
     if row.is_different() && !test.is_constant {

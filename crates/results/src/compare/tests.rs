@@ -126,6 +126,37 @@ fn too_few_trials_are_inconclusive() {
 }
 
 #[test]
+fn what_is_not_left_to_chance_is_not_tested() {
+    let exact = |values: &[f64]| {
+        let mut run = simple(1, "transfer_time", values);
+        run.cases[0].is_exact = true;
+        run
+    };
+    for (a, b, outcome) in [
+        (&[8.0][..], &[16.0][..], Outcome::Worse),
+        (&[8.0], &[7.0], Outcome::Better),
+        (&[8.0], &[8.2], Outcome::Equivalent { identical: false }),
+        (&[8.0], &[8.0], Outcome::Equivalent { identical: true }),
+        (&[8.0; 3], &[16.0; 3], Outcome::Worse),
+    ] {
+        let found = held(&exact(a), &exact(b));
+        let row = only(&found);
+        assert_eq!((row.outcome, row.is_exact, row.interval), (outcome, true, None), "{a:?} {b:?}");
+        assert!((row.difference - (b[0] - a[0])).abs() < 1e-9);
+        assert_eq!(found.tests, 0);
+    }
+    // One side is left to chance; or it was not as exact as it was said to be.
+    for [a, b] in [
+        [exact(&[8.0]), simple(1, "transfer_time", &[16.0])],
+        [exact(&[8.0, 8.1]), exact(&[16.0; 2])],
+    ] {
+        let found = held(&a, &b);
+        assert!(!only(&found).is_exact);
+        assert!(matches!(only(&found).outcome, Outcome::Inconclusive { too_few: true, .. }));
+    }
+}
+
+#[test]
 fn wide_spread_asks_for_more_trials() {
     let wide = |seed: u64| -> Vec<f64> {
         let mut rng = Rng::new(seed, "wide");

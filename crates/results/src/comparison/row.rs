@@ -70,6 +70,10 @@ pub struct Row {
     pub is_ratio: bool,
     /// Whether trials were compared pair by pair, same seed with same seed.
     pub is_paired: bool,
+    /// Whether chance has no part on either side, so that the difference is what it is: it is not
+    /// tested, and has no interval. Runs of older versions do not say.
+    #[serde(default)]
+    pub is_exact: bool,
     /// The values of A and of B; of pairs in the same order.
     pub values: [Vec<f64>; 2],
     /// The numbers of the trials that show it best, in A and in B: of pairs, whose difference is
@@ -89,7 +93,7 @@ pub struct Row {
     /// the rank test, cut to what is possible, and as wide as holds the difference. Of a ratio it
     /// is above −A.
     pub interval: Option<(f64, f64)>,
-    /// The probability of such a difference where there is none, by itself.
+    /// The probability of such a difference where there is none, by itself: 0 of an exact one.
     pub p: f64,
     /// The same corrected for its family (Holm).
     pub p_corrected: f64,

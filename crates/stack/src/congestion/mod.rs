@@ -46,6 +46,11 @@ pub const NAMES: [&str; 10] = [
     "westwood",
 ];
 
+/// Whether the control called `name` draws random numbers: when it does what depends on the seed.
+pub fn draws_numbers(name: &str) -> bool {
+    name == "bbr"
+}
+
 /// The control called `name`, one of [`NAMES`], on a usual machine.
 pub fn by_name(name: &str) -> Option<Box<dyn CongestionControl>> {
     on(name, &Setup::default())

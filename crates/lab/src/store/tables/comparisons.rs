@@ -14,7 +14,7 @@ const CSV: &str = "comparisons.csv";
 
 type Cell = fn(&Comparison, &Row) -> String;
 
-const COLUMNS: [(&str, Cell); 26] = [
+const COLUMNS: [(&str, Cell); 27] = [
     ("factor", |found, _| found.by.clone().unwrap_or_default()),
     ("a", |found, _| found.sides[0].label.clone()),
     ("b", |found, _| found.sides[1].label.clone()),
@@ -24,6 +24,7 @@ const COLUMNS: [(&str, Cell); 26] = [
     ("better", |_, it| it.better.name().to_string()),
     ("family", |_, it| it.family.name().to_string()),
     ("paired", |_, it| it.is_paired.to_string()),
+    ("exact", |_, it| it.is_exact.to_string()),
     ("trials_a", |_, it| it.trials()[0].to_string()),
     ("trials_b", |_, it| it.trials()[1].to_string()),
     ("median_a", |_, it| it.medians[0].to_string()),

@@ -28,6 +28,10 @@ pub struct RulePlan {
 }
 
 impl DropPlan {
+    /// Whether a rule drops only some of the packets that it names.
+    pub(crate) fn leaves_to_chance(&self) -> bool {
+        self.rules.iter().any(|rule| rule.probability != Probability::ALWAYS)
+    }
     pub(crate) fn describe(&self) -> String {
         let rules: Vec<_> = self.rules.iter().map(RulePlan::describe).collect();
         format!("Dropped by rule: {}.", rules.join("; "))

@@ -58,6 +58,7 @@ pub(crate) fn run(trials: u32) -> (Run, Recordings) {
             levels,
             world: World::Kernel,
             stacks: stacks.into(),
+            is_exact: false,
             trials: made,
             failures: vec![],
             summaries,
