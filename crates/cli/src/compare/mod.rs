@@ -9,8 +9,8 @@ use std::process::ExitCode;
 
 use anyhow::{Context, Result, bail};
 use tcplab_lab::compare::{
-    Asked, CompareError, Progress, compare_as_written, compare_levels, compare_runs, is_results,
-    read_run,
+    Asked, CompareError, Progress, compare_as_written, compare_levels, compare_over_cases,
+    compare_runs, is_results, read_run,
 };
 use tcplab_lab::{RunDirectory, load_trial};
 use tcplab_quantities::COMPARISON_DOCUMENT;
@@ -117,6 +117,9 @@ fn compared(
     match &arguments.by {
         Some(factor) => {
             let levels = arguments.levels.as_ref().map(|levels| levels.0.each_ref().map(|l| &**l));
+            if arguments.over_cases {
+                return compare_over_cases(side(0), factor, levels, asked);
+            }
             compare_levels(side(0), factor, levels, asked)
         }
         None if places.len() == 1 => {

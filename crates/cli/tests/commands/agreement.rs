@@ -201,6 +201,13 @@ impl Outputs<'_> {
             let by = format!("--by '{factor}' --levels '{other},{best}'");
             let main = self.compare(&by).0["metrics"][0].as_str().unwrap().to_owned();
             let (found, table) = self.compare(&format!("{by} --metrics {main}"));
+            let is_over_cases = found["rows"].as_array().unwrap().len() > 1
+                && !clause.contains(" by case, largest at ");
+            let (found, table) = if is_over_cases {
+                self.compare(&format!("{by} --over-cases --metrics {main}"))
+            } else {
+                (found, table)
+            };
             verdicts.extend(self.clause(&clause[other.len() + 1..], &found, &table));
         }
         verdicts
@@ -224,6 +231,13 @@ impl Outputs<'_> {
         let cells: Vec<&str> = line.trim_matches(['|', ' ']).split(" | ").collect();
         let [trials, a, interval, verdict] = [2, 3, 6, 9].map(|cell| cells[cell]);
         assert!(clause.contains(&format!("{verdict} (")), "{context}\n{line}");
+        if row["is_exact"] == true {
+            let b = cells[4];
+            let said =
+                if verdict == "identical" { a.to_owned() } else { format!("{b} instead of {a}, ") };
+            assert!(clause.contains(&format!("({said}")), "{context}\n{line}");
+            return vec![format!("sentence {}", kind(row))];
+        }
         assert!(clause.contains(&format!("; {trials})")), "{context}\n{line}");
         if verdict == "identical" {
             assert!(clause.contains(&format!("({a}; ")), "{context}\n{line}");

@@ -12,7 +12,8 @@ pub use captures::{facts, matched};
 pub(crate) use least::undecidable;
 pub use read::{is_results, read_run};
 pub use tcplab_results::compare::{
-    Asked, CompareError, Metrics, Progress, Threshold, compare_levels, compare_runs,
+    Asked, CompareError, Metrics, Progress, Threshold, compare_levels, compare_over_cases,
+    compare_runs,
 };
 pub use written::compare_as_written;
 pub(crate) use written::of_scenario;

@@ -79,7 +79,7 @@ fn best_level(
         let by_case = compare_levels(of, key, Some([*other, *best]), &asked).ok()?;
         let rows = || by_case.rows.iter();
         if are_conditions && rows().all(is_open) && rows().any(is_too_few) {
-            let over_cases = compare_over_cases(of, key, [*other, *best], &asked).ok();
+            let over_cases = compare_over_cases(of, key, Some([*other, *best]), &asked).ok();
             let over_cases = over_cases.filter(|it| !it.rows.iter().any(is_too_few));
             return Some(over_cases.unwrap_or(by_case));
         }
@@ -104,7 +104,9 @@ fn best_level(
         clauses.push(format!("{} below", counted(more, "other level", "other levels")));
     }
     let rows = || found.iter().flat_map(|it| &it.rows);
-    let head = if rows().any(shows_difference) {
+    let head = if rows().any(|row| row.outcome == Outcome::Worse) {
+        format!("It depends on the case; on the whole the {most}")
+    } else if rows().any(shows_difference) {
         capital(&most)
     } else if rows().all(|row| matches!(row.outcome, Outcome::Equivalent { .. })) {
         format!("No relevant difference: {most}")

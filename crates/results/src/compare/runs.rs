@@ -56,10 +56,10 @@ pub fn compare_levels(
 pub fn compare_over_cases(
     (path, run): (&Path, &Run),
     factor: &str,
-    levels: [&str; 2],
+    levels: Option<[&str; 2]>,
     asked: &Asked,
 ) -> Result<Comparison, CompareError> {
-    let found = sides::of_levels(run, factor, Some(levels))?;
+    let found = sides::of_levels(run, factor, levels)?;
     let choices = choices(run, &found);
     let cases = &found.matched.cases;
     let together = |of: for<'a> fn(&Matched<'a>) -> &'a Case| {
