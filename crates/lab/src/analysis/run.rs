@@ -9,7 +9,7 @@ use super::claims::ClaimValues;
 use super::paths;
 use super::store_trial::trial;
 use crate::error::LabError;
-use crate::plan::{stacks, world_of};
+use crate::plan::{is_exact, stacks, world_of};
 use crate::store::RunDirectory;
 
 /// Reads the results of every trial of a finished run, and sums them up. `on_trial` is called after
@@ -30,8 +30,7 @@ pub(crate) fn analyse(
     let environment = run.environment()?;
     let release = environment.iter().find(|(name, _)| name == "kernel").map(|(_, value)| value);
     let kernel = format!("Linux {}", release.map_or("", String::as_str));
-    let mut analysed = 0;
-    let mut gathered = ClaimValues::new(&scenario.expects);
+    let (mut analysed, mut gathered) = (0, ClaimValues::new(&scenario.expects));
     let (mut cases, mut names) = (Vec::new(), MetricNames::default());
     for (index, case) in scenario.cases.iter().enumerate() {
         let (mut kept, mut failures) = (KeptTrials::of(numbers.clone().count()), Vec::new());
@@ -48,18 +47,16 @@ pub(crate) fn analyse(
                 return Err(LabError::Stopped);
             }
         }
-        let summaries = summarise(&kept.trials);
         let stacks = stacks((plan.world, &plan.kernels), case, kernel.trim_end());
-        let are_models = stacks.iter().all(|stack| stack.is_model);
         cases.push(Case {
             name: case.name.clone(),
             levels: case.levels.clone(),
             world: world_of(plan.world, case),
+            is_exact: is_exact(&stacks, case),
             stacks,
-            is_exact: are_models && !tcplab_sim::leaves_to_chance(case),
+            summaries: summarise(&kept.trials),
             trials: kept.trials,
             failures,
-            summaries,
             forgotten: kept.forgotten,
         });
     }

@@ -11,4 +11,4 @@ pub(crate) use environment::{of_kernel, sysctl, tcplab};
 pub use kernels::{KernelChoice, KernelUsed, VirtualKernels, kernel_image};
 pub use run_plan::{Overrides, Plan, plan};
 pub use worlds::{Refusal, kernel_refused};
-pub(crate) use worlds::{is_simulated, stacks, world_of};
+pub(crate) use worlds::{is_exact, is_simulated, stacks, world_of};

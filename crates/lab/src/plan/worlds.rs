@@ -204,6 +204,11 @@ pub(crate) fn stacks(
         .collect()
 }
 
+/// Whether every seed gives the same trial of a case with these stacks.
+pub(crate) fn is_exact(stacks: &[StackUsed], case: &Case) -> bool {
+    stacks.iter().all(|stack| stack.is_model) && !tcplab_sim::leaves_to_chance(case)
+}
+
 /// Where a case of a run in `world` runs.
 pub(crate) fn world_of(world: RunWorld, case: &Case) -> World {
     match world {

@@ -186,13 +186,9 @@ fn tested_of(
     };
     let RankTest { p, effect, .. } = test.expect("both sides have values");
     let shift = shift.expect("both sides have values");
-    let is_same = |values: &Vec<f64>| values.iter().all(|it| it.total_cmp(&values[0]).is_eq());
-    let is_exact = case.a.is_exact && case.b.is_exact && values.iter().all(is_same);
-    let p = match is_exact {
-        true if medians[0] == medians[1] => 1.0,
-        true => 0.0,
-        false => p,
-    };
+    let is_exact = is_exact(case, &values);
+    let is_same = medians[0].total_cmp(&medians[1]).is_eq();
+    let p = if is_exact { f64::from(u8::from(is_same)) } else { p };
     let is_constant = if is_paired {
         apart.iter().all(|d| *d == 0.0)
     } else {
@@ -234,6 +230,12 @@ fn tested_of(
     let is_virtual = compared.is_virtual;
     let shift = shift.estimate;
     Tested { row, is_virtual, is_constant, whole, scaled, apart, shift, spread, design }
+}
+
+/// Whether chance has no part in these values of a case.
+fn is_exact(case: &Matched<'_>, values: &[Vec<f64>; 2]) -> bool {
+    let is_same = |values: &Vec<f64>| values.iter().all(|it| it.total_cmp(&values[0]).is_eq());
+    case.a.is_exact && case.b.is_exact && values.iter().all(is_same)
 }
 
 fn differences(a: &[f64], b: &[f64]) -> Vec<f64> {

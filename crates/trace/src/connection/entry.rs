@@ -168,13 +168,11 @@ impl Entry {
     }
     /// Its last frame, as far as that is kept.
     pub(super) fn last_frame(&self) -> u64 {
-        match &self.state {
-            Some(state) => state.last_frame(),
-            None => {
-                let last = self.rest.packets().and_then(|packets| packets.last());
-                last.map_or(self.looked, |last| last.frame)
-            }
+        if let Some(state) = &self.state {
+            return state.last_frame();
         }
+        let last = self.rest.packets().and_then(|packets| packets.last());
+        last.map_or(self.looked, |last| last.frame)
     }
     /// Whether the analyser waits for late packets of it at its place in the table.
     pub(super) fn lingers(&self) -> bool {
@@ -361,7 +359,8 @@ fn repeats(packet: &Packet, syns: &[Packet]) -> bool {
     !is_damaged && syns.iter().all(|syn| only_asks(syn) && same(syn) && goes_on(syn))
 }
 
-/// The state of a connection with these packets; tells of each the frame, the state and the outcome.
+/// The state of a connection with these packets; tells of each the frame, the state and what it
+/// came to.
 #[inline(never)]
 fn replayed(
     packets: &[Packet],
