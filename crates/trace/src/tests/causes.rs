@@ -186,6 +186,43 @@ const CASES: &[Case] = &[
         &[(1_448, KeepAlive, Sign::BelowAcknowledged), (1_448, KeepAlive, Sign::BelowAcknowledged)],
     ),
     (
+        AT_RECEIVER,
+        "keep-alives with a byte again and again, at even intervals",
+        "0.100 > 1:97
+         0.1001 < ack 97
+         321.1 > 96:97
+         321.1001 < ack 97
+         642.1 > 96:97
+         642.1001 < ack 97
+         963.1 > 96:97
+         963.1001 < ack 97",
+        &[
+            (96, KeepAlive, Sign::BelowAcknowledged),
+            (96, KeepAlive, Sign::BelowAcknowledged),
+            (96, KeepAlive, Sign::BelowAcknowledged),
+        ],
+    ),
+    (
+        AT_SENDER,
+        "a keep-alive with the only byte of the last write, whose ACK arrived",
+        "0.100 > 1:2
+         0.120 < ack 2
+         2.120 > 1:2
+         2.140 < ack 2
+         4.120 > 1:2
+         4.140 < ack 2",
+        &[(1, KeepAlive, Sign::BelowAcknowledged), (1, KeepAlive, Sign::BelowAcknowledged)],
+    ),
+    (
+        AT_RECEIVER,
+        "the only byte of the last write again, whose ACK may be lost: a timeout",
+        "0.100 > 1:2
+         0.1001 < ack 2
+         1.300 > 1:2
+         1.3001 < ack 2",
+        &[(1, TimeoutRetransmission, Sign::Silence)],
+    ),
+    (
         AT_SENDER,
         "one lost byte: no keep-alive",
         "0.100 > 1:2
