@@ -147,6 +147,22 @@ const CASES: &[Case] = &[
         ],
     ),
     (
+        "0.000 > S\n0.020 < S\n0.0204 > ack 1\n",
+        "a second timeout, though the echoed timestamp is older than the last ACK's",
+        "0.100 > 1:1449 clock 100 echo 7
+         0.120 < ack 1449 clock 9
+         0.1201 > 1449:4345 clock 101 echo 7
+         0.600 > 1449:2897 clock 106 echo 7
+         1.600 > 1449:2897 clock 116 echo 7
+         1.620 < ack 2897 clock 20
+         1.6201 > 2897:4345 clock 116 echo 20",
+        &[
+            (1_449, TimeoutRetransmission, Sign::Silence),
+            (1_449, TimeoutRetransmission, Sign::Silence),
+            (2_897, AfterTimeoutRetransmission, Sign::AfterTimeout),
+        ],
+    ),
+    (
         AT_SENDER,
         "spurious timeout by F-RTO: an original is acknowledged",
         "0.100 > 1:10137 every 0.001
