@@ -1,4 +1,4 @@
-//! What may be a tail loss probe with new data, and what an application's write is; SYNs that no
+//! What may be a tail loss probe, and what an application's write or a timeout is; SYNs that no
 //! timer sent.
 
 use super::drill::{connection, flow};
@@ -197,5 +197,16 @@ fn fin_repeated_with_an_answer_is_no_timers() {
         ));
         let fin = flow.segments.last().unwrap();
         assert_eq!((fin.kind, fin.timer), (kind, timer), "{again}");
+    }
+}
+
+/// RFC 8985 section 7.2: a probe comes two RTTs after the last packet, later with a delayed ACK.
+#[test]
+fn silence_longer_than_any_probes_is_a_timeout() {
+    for (again, timer) in
+        [("0.330", Timer::Probe), ("0.450", Timer::Probe), ("5.600", Timer::Retransmission)]
+    {
+        let flow = flow(&format!("open 0.020\n0.100 > 1:1449\n{again} > 1:1449"));
+        assert_eq!(flow.segments.last().unwrap().timer, Some(timer), "{again}");
     }
 }

@@ -364,7 +364,8 @@ impl SenderModel {
             && known.recovery.is_none()
             && self.timeout.is_none()
             && self.probe.is_none()
-            && !self.sack_refused;
+            && !self.sack_refused
+            && (again.unseen > 0 || proof.waited <= self.latest_probe(again.beyond));
         let timer = if probe { Timer::Probe } else { Timer::Retransmission };
         self.fired(timer, again, board);
         self.ignored = ignored.filter(|_| !probe);
