@@ -210,3 +210,22 @@ fn silence_longer_than_any_probes_is_a_timeout() {
         assert_eq!(flow.segments.last().unwrap().timer, Some(timer), "{again}");
     }
 }
+
+/// What was acknowledged between two timeouts got through: their row ends.
+#[test]
+fn acknowledgement_between_timeouts_ends_their_row() {
+    for (between, rows) in [("", 1), ("0.900 < ack 2897", 0)] {
+        let flow = flow(&format!(
+            "0.000 > S nosack
+             0.020 < S nosack
+             0.0201 > ack 1
+             0.100 > 1:2897
+             0.400 > 1:1449
+             {between}
+             1.400 > 1:1449
+             1.420 < ack 2897"
+        ));
+        assert_eq!(flow.causes.timeouts.count, 2);
+        assert_eq!(flow.causes.backoffs.segments, rows);
+    }
+}
