@@ -121,7 +121,8 @@ impl Classifier {
             };
             return (Classification { kind, timer: None, proof }, LogEntry::NotLogged);
         }
-        if self.probed == Some(range.start) && packet.payload > 1 && board.una == range.start {
+        let is_probed = self.probed == Some(range.start) && board.una == range.start;
+        if is_probed && (packet.payload > 1 || !candidate.closed) {
             // The receiver had no room for the probe's byte: it is sent again with new data.
             self.probed = None;
             let (at, frame) = (packet.at, packet.frame);
