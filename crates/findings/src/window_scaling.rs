@@ -6,13 +6,14 @@
 //!
 //! **Evidence.** The options of both SYNs; a full window, or a larger bandwidth-delay product.
 //!
-//! **False positives.** An overestimated path rate. Silent with truncated options.
+//! **False positives.** Time with a zero window does not count. An overestimated path rate. Silent with truncated options.
 //!
 //! **Reference.** RFC 7323 sections 1.1 and 2.2.
 
 use tcplab_trace::Limit;
 use tcplab_units::Bytes;
 
+use crate::direction::is_share;
 use crate::words::{amount, part_of_time, rounded, speed};
 use crate::{Cost, Direction, Finding, Rule, Severity, Shown};
 
@@ -37,7 +38,11 @@ fn refusal(direction: &Direction<'_>) -> Option<String> {
 
 fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
     let refusal = refusal(direction).filter(|_| direction.is_transfer())?;
+    // Nor would scaling open a zero window: the receiver's application does not read.
+    let closed = direction.flow.windows.zero_window_time;
     let full = direction.limited(Limit::ReceiveWindow, SHARE).filter(|_| is_to_blame(direction));
+    let full = full.map(|full| full.saturating_sub(closed));
+    let full = full.filter(|&full| is_share(full, direction.flow.shares.total(), SHARE));
     let needed = direction.bandwidth_delay_product().filter(|&needed| needed > UNSCALED);
     if full.is_none() && needed.is_none() {
         return None;

@@ -164,7 +164,13 @@ pub(super) const CASES: &[Case] = &[
             small_window(c, 65_535, 65_535);
             c.handshake.server.window_scale = None;
         },
-        silent: &[|c| c.handshake.server.window_scale = Some(0)],
+        silent: &[
+            |c| c.handshake.server.window_scale = Some(0),
+            |c| {
+                c.forward.transfer.capacity = Some(mbit(12));
+                c.forward.windows.zero_window_time = ms(10_000);
+            },
+        ],
     },
     Case {
         name: "window-scaling, path long",

@@ -120,11 +120,13 @@ impl CauseCounts {
     }
 }
 
-/// Counts a timeout in its row: those of one segment, without another's between.
+/// Counts a timeout in its row: those of one segment, without another's between, and without an ACK
+/// for it (RFC 6298 section 5.7: that ends the backoff).
 fn timed_out(sent: &SendEvent<'_>, last: &mut Option<Box<Backoff>>, causes: &mut Causes) {
     let (at, range, waited) = (sent.packet.at, sent.range, sent.proof.waited);
     let since = at - waited;
-    if last.as_ref().is_none_or(|row| row.range.start != range.start) {
+    let ended = |row: &Backoff| row.range.start != range.start || sent.una >= row.range.end;
+    if last.as_deref().is_none_or(ended) {
         let (waits, frames) = (Vec::new(), sent.proof.frame.into_iter().collect());
         let row = Backoff { range, timeouts: 0, since, until: since, waits, frames };
         *last = Some(Box::new(row));

@@ -51,6 +51,8 @@ pub(crate) struct Classifier {
     pub(crate) gaps: SequenceGaps,
     pub(crate) counts: Counts,
     last: Option<(Range, Instant)>,
+    /// The last keep-alive with a byte.
+    kept_alive: Option<Range>,
     /// The last SYN of the peer.
     asked: Option<(Instant, u64)>,
     /// The first packet with sequence space: all below it was sent before the capture, or is late.
@@ -61,7 +63,9 @@ pub(crate) struct Classifier {
     /// The byte of the last zero-window probe: the receiver had no room for it.
     probed: Option<Offset>,
 }
-folded! { Classifier { send_order, gaps, counts, last, asked, first, announced, probed } }
+folded! {
+    Classifier { send_order, gaps, counts, last, kept_alive, asked, first, announced, probed }
+}
 
 #[derive(Debug, Default, Clone, Copy)]
 pub(crate) struct Counts {
@@ -117,7 +121,8 @@ impl Classifier {
             };
             return (Classification { kind, timer: None, proof }, LogEntry::NotLogged);
         }
-        if self.probed == Some(range.start) && packet.payload > 1 && board.una == range.start {
+        let is_probed = self.probed == Some(range.start) && board.una == range.start;
+        if is_probed && (packet.payload > 1 || !candidate.closed) {
             // The receiver had no room for the probe's byte: it is sent again with new data.
             self.probed = None;
             let (at, frame) = (packet.at, packet.frame);
@@ -364,11 +369,11 @@ impl Classifier {
 
     /// A probe of one byte, old or new (Linux: [`Classifier::probe_without_data`]).
     fn probe_with_data(
-        &self,
+        &mut self,
         candidate: &Candidate<'_>,
         board: &Scoreboard,
     ) -> Option<Classification> {
-        let &Candidate { packet, range, closed, .. } = candidate;
+        let &Candidate { packet, range, context, closed, .. } = candidate;
         if packet.payload > 1 || packet.syn() || packet.fin() {
             return None;
         }
@@ -377,9 +382,15 @@ impl Classifier {
         }
         let (last, at) = self.last?;
         let idle = packet.at.since(at) >= SHORTEST_KEEP_ALIVE;
+        // RFC 9293 section 3.8.4: below what is acknowledged, with nothing in flight. Where the last
+        // write was one byte and its ACK may have been lost, a timer would send the same.
         let below = range.end == board.una && board.una == board.high;
-        (below && idle && last != range)
-            .then(|| probe(SegmentKind::KeepAlive, Sign::BelowAcknowledged))
+        let is_other = last != range || self.kept_alive == Some(range) || is_at_sender(context);
+        if !(below && idle && is_other) {
+            return None;
+        }
+        self.kept_alive = Some(range);
+        Some(probe(SegmentKind::KeepAlive, Sign::BelowAcknowledged))
     }
 
     /// Follows a packet of the peer.

@@ -147,6 +147,22 @@ const CASES: &[Case] = &[
         ],
     ),
     (
+        "0.000 > S\n0.020 < S\n0.0204 > ack 1\n",
+        "a second timeout, though the echoed timestamp is older than the last ACK's",
+        "0.100 > 1:1449 clock 100 echo 7
+         0.120 < ack 1449 clock 9
+         0.1201 > 1449:4345 clock 101 echo 7
+         0.600 > 1449:2897 clock 106 echo 7
+         1.600 > 1449:2897 clock 116 echo 7
+         1.620 < ack 2897 clock 20
+         1.6201 > 2897:4345 clock 116 echo 20",
+        &[
+            (1_449, TimeoutRetransmission, Sign::Silence),
+            (1_449, TimeoutRetransmission, Sign::Silence),
+            (2_897, AfterTimeoutRetransmission, Sign::AfterTimeout),
+        ],
+    ),
+    (
         AT_SENDER,
         "spurious timeout by F-RTO: an original is acknowledged",
         "0.100 > 1:10137 every 0.001
@@ -184,6 +200,43 @@ const CASES: &[Case] = &[
          4.140 > 1448:1449
          4.160 < ack 1449",
         &[(1_448, KeepAlive, Sign::BelowAcknowledged), (1_448, KeepAlive, Sign::BelowAcknowledged)],
+    ),
+    (
+        AT_RECEIVER,
+        "keep-alives with a byte again and again, at even intervals",
+        "0.100 > 1:97
+         0.1001 < ack 97
+         321.1 > 96:97
+         321.1001 < ack 97
+         642.1 > 96:97
+         642.1001 < ack 97
+         963.1 > 96:97
+         963.1001 < ack 97",
+        &[
+            (96, KeepAlive, Sign::BelowAcknowledged),
+            (96, KeepAlive, Sign::BelowAcknowledged),
+            (96, KeepAlive, Sign::BelowAcknowledged),
+        ],
+    ),
+    (
+        AT_SENDER,
+        "a keep-alive with the only byte of the last write, whose ACK arrived",
+        "0.100 > 1:2
+         0.120 < ack 2
+         2.120 > 1:2
+         2.140 < ack 2
+         4.120 > 1:2
+         4.140 < ack 2",
+        &[(1, KeepAlive, Sign::BelowAcknowledged), (1, KeepAlive, Sign::BelowAcknowledged)],
+    ),
+    (
+        AT_RECEIVER,
+        "the only byte of the last write again, whose ACK may be lost: a timeout",
+        "0.100 > 1:2
+         0.1001 < ack 2
+         1.300 > 1:2
+         1.3001 < ack 2",
+        &[(1, TimeoutRetransmission, Sign::Silence)],
     ),
     (
         AT_SENDER,

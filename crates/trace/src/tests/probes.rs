@@ -1,8 +1,10 @@
-//! What may be a tail loss probe with new data, and what an application's write is; SYNs that no
-//! timer sent.
+//! What may be a tail loss probe, and what an application's write or a timeout is; SYNs that no
+//! timer sent; refused bytes of zero-window probes.
+
+use tcplab_units::Bytes;
 
 use super::drill::{connection, flow};
-use crate::{SegmentKind, Timer};
+use crate::{Limit, SegmentKind, Timer};
 
 /// The timers that sent new data, by the first byte.
 fn probes(text: &str) -> Vec<(u64, Timer)> {
@@ -197,5 +199,64 @@ fn fin_repeated_with_an_answer_is_no_timers() {
         ));
         let fin = flow.segments.last().unwrap();
         assert_eq!((fin.kind, fin.timer), (kind, timer), "{again}");
+    }
+}
+
+/// A refused byte is not lost: with the window open, it is sent as new data, even alone.
+#[test]
+fn refused_window_probe_is_not_lost() {
+    let flow = flow(
+        "open 0.020
+         0.100 > 1:1449
+         0.120 < ack 1449 win 0
+         0.320 > 1449:1450
+         0.340 < ack 1449 win 0
+         0.720 > 1449:1450
+         0.740 < ack 1449 win 0
+         1.520 > 1449:1450
+         1.540 < ack 1449 win 0
+         2.540 < ack 1449 win 100
+         2.541 < ack 1449 win 500
+         2.5411 > 1449:1450
+         2.561 < ack 1450
+         2.5611 > 1450:2898
+         2.581 < ack 2898",
+    );
+    let kinds: Vec<SegmentKind> = flow.segments.iter().map(|segment| segment.kind).collect();
+    let (new, probe) = (SegmentKind::New, SegmentKind::WindowProbe);
+    assert_eq!(kinds, [new, new, probe, probe, probe, new, new]);
+    assert_eq!((flow.episodes.len(), flow.totals.retransmissions), (0, 0));
+    assert_eq!(flow.totals.unique, Bytes::new(2_897));
+    let all = flow.shares.total();
+    assert!(flow.shares.of(Limit::ReceiveWindow) * 10 >= all * 9, "{:?}", flow.shares);
+}
+
+/// RFC 8985 section 7.2: a probe comes two RTTs after the last packet, later with a delayed ACK.
+#[test]
+fn silence_longer_than_any_probes_is_a_timeout() {
+    for (again, timer) in
+        [("0.330", Timer::Probe), ("0.450", Timer::Probe), ("5.600", Timer::Retransmission)]
+    {
+        let flow = flow(&format!("open 0.020\n0.100 > 1:1449\n{again} > 1:1449"));
+        assert_eq!(flow.segments.last().unwrap().timer, Some(timer), "{again}");
+    }
+}
+
+/// What was acknowledged between two timeouts got through: their row ends.
+#[test]
+fn acknowledgement_between_timeouts_ends_their_row() {
+    for (between, rows) in [("", 1), ("0.900 < ack 2897", 0)] {
+        let flow = flow(&format!(
+            "0.000 > S nosack
+             0.020 < S nosack
+             0.0201 > ack 1
+             0.100 > 1:2897
+             0.400 > 1:1449
+             {between}
+             1.400 > 1:1449
+             1.420 < ack 2897"
+        ));
+        assert_eq!(flow.causes.timeouts.count, 2);
+        assert_eq!(flow.causes.backoffs.segments, rows);
     }
 }

@@ -297,11 +297,9 @@ impl SenderModel {
         // Triggered by an ACK without loss evidence.
         let goes_on = below(self.spurious_until) && !reported && !silent;
         let after_timeout = after_timeout || goes_on;
-        self.last_sent = Some(Moment { at, frame });
-        if at_edge {
-            self.head_retransmitted = Some(known.una);
-            self.forget_revealed(known.una);
-        }
+        // RFC 6298 section 5.5: no ACK came after the timer's transmission, so it expired again.
+        let expired_again = after_timeout && silent && self.has_sent_last(silence.frame);
+        self.retransmits(Moment { at, frame }, at_edge.then_some(known.una));
         // BSD acknowledges with its FIN again until that is acknowledged (`tcp_output`).
         if again.bare_fin && !(silent || reported || after_timeout) {
             return Classification::repeated_fin(Proof { by: Sign::None, nth, ..silence });
@@ -318,12 +316,22 @@ impl SenderModel {
             // What prompted it was lost, too, or came from beyond the capture point.
             return Classification::unexplained(self.last_heard.map(|heard| heard.frame), nth);
         }
-        if (silent && (oldest || newest)) || head_again || overdue.is_some() || !is_explained {
+        let by_timer = (silent && (oldest || newest)) || expired_again || head_again;
+        if by_timer || overdue.is_some() || !is_explained {
             let proof = Proof { waited: overdue.unwrap_or(silence.waited), nth, ..silence };
             return self.triggered_by_timer(again, (&known, ignored), proof, board);
         }
         let after_timeout = after_timeout || (forgotten && self.going_back);
         self.triggered_by_ack(range, nth, after_timeout, &known, board)
+    }
+
+    /// Follows a retransmission, of the oldest segment if `head` says where that begins.
+    fn retransmits(&mut self, moment: Moment, head: Option<Offset>) {
+        self.last_sent = Some(moment);
+        if let Some(una) = head {
+            self.head_retransmitted = Some(una);
+            self.forget_revealed(una);
+        }
     }
 
     /// Whether RACK's reordering timer can have sent it.
@@ -356,7 +364,8 @@ impl SenderModel {
             && known.recovery.is_none()
             && self.timeout.is_none()
             && self.probe.is_none()
-            && !self.sack_refused;
+            && !self.sack_refused
+            && (again.unseen > 0 || proof.waited <= self.latest_probe(again.beyond));
         let timer = if probe { Timer::Probe } else { Timer::Retransmission };
         self.fired(timer, again, board);
         self.ignored = ignored.filter(|_| !probe);
@@ -543,6 +552,11 @@ impl SenderModel {
         let shifted = |heard: Moment| Moment { at: heard.at + beyond, ..heard };
         let heard = |heard: Option<Moment>| heard.map(shifted).filter(|heard| heard.at <= at);
         heard(self.last_heard).or_else(|| heard(self.heard_before)).max(self.last_sent)
+    }
+
+    /// Whether the frame that began the silence was sent, not received.
+    fn has_sent_last(&self, silent_since: Option<u64>) -> bool {
+        silent_since.is_some() && self.last_sent.map(|last| last.frame) == silent_since
     }
 
     /// Whether both sides were silent for longer than anything but a timer explains.

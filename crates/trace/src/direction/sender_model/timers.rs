@@ -20,6 +20,8 @@ const PROMPT: Span = Span::from_micros(100);
 /// And at most that long, for a single segment (`TCP_RTO_MIN`, 200 ms, half as much added): later
 /// it would have been sent before.
 const LATEST_PROBE: Span = Span::from_millis(300);
+/// Without any RTT known: 1 s (RFC 8985 section 7.2), half as much added.
+const LATEST_PROBE_UNKNOWN: Span = Span::from_millis(1_500);
 /// Nor does any timer run longer (`TCP_RTO_MAX`).
 const LONGEST_TIMEOUT: Span = Span::from_secs(120);
 
@@ -112,8 +114,15 @@ impl SenderModel {
         let age = board.oldest_sent().map_or(Span::ZERO, |sent| at.since(sent));
         let unacknowledged = board.log.iter().rev().take_while(|(_, t)| t.range.end > board.una);
         let several = unacknowledged.take(2).count() == 2;
-        quiet <= (round_trip * 4 + LATEST_PROBE).min(LONGEST_TIMEOUT)
+        quiet <= self.latest_probe(beyond)
             && ((several && quiet >= round_trip * 3 / 2 + LEAST_PROBE)
                 || (age >= round_trip + LEAST_VARIANCE && self.is_silent(at, beyond)))
+    }
+
+    /// The longest silence that a probe ends (RFC 8985 section 7.2): two RTTs and a delayed ACK,
+    /// with as much again for estimates. After a longer one the retransmission timer expired.
+    pub(super) fn latest_probe(&self, beyond: Span) -> Span {
+        let Some(near) = self.round_trip else { return LATEST_PROBE_UNKNOWN };
+        ((near + beyond) * 4 + LATEST_PROBE).min(LONGEST_TIMEOUT)
     }
 }

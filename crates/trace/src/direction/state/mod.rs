@@ -426,8 +426,11 @@ impl DirectionState {
                 }
                 again
             } else if closed && payload == 1 && range.start == self.board.una {
+                // RFC 9293 section 3.8.6.1: the receiver may refuse the byte. That is no loss.
                 self.classifier.probes(range.start);
-                probe(SegmentKind::WindowProbe, Sign::ZeroWindow)
+                self.board.high = range.end;
+                self.totals.unique += Bytes::new(payload);
+                return probe(SegmentKind::WindowProbe, Sign::ZeroWindow);
             } else {
                 let may_be_probe = self.may_be_probe(candidate, payload);
                 let beyond = context.to_sender().unwrap_or_default();

@@ -124,13 +124,15 @@ struct Gap {
     with_data: bool,
     /// When the receiver's window opened, if it was full.
     opened: bool,
+    /// When a zero window opened, and by which frame.
+    reopened: Option<(Instant, u64)>,
     /// When everything was acknowledged, and by which frame.
     drained: Option<(Instant, u64)>,
 }
 folded! {
     Gap {
         from, in_flight, room, recovering, small, burst, declined, heard, heard_frame, available,
-        with_data, opened, drained
+        with_data, opened, reopened, drained
     }
 }
 
@@ -247,6 +249,7 @@ impl Sender {
         if self.gap.heard.is_some_and(|last| answer.at.since(last) > reacts) {
             self.decline();
         }
+        let was_closed = self.edge.is_some_and(|edge| edge <= self.una);
         if answer.ack >= self.una {
             self.una = answer.ack;
             self.edge = answer.edge;
@@ -255,6 +258,9 @@ impl Sender {
         let (available, opened) = (self.available(), self.room() >= self.full_segment());
         let gap = &mut self.gap;
         gap.opened |= opened;
+        if was_closed && self.edge.is_some_and(|edge| edge > self.una) {
+            gap.reopened = Some((answer.at, answer.frame));
+        }
         gap.available = available;
         gap.heard = Some(answer.at);
         gap.heard_frame = answer.frame;
@@ -424,6 +430,10 @@ impl Sender {
         let gap = self.gap;
         let (at, frame, long) = (sent.at, sent.frame, self.long());
         let beyond = self.edge.is_some_and(|edge| sent.end > edge) && self.reaction.is_zero();
+        let closed = gap.reopened.filter(|_| gap.room < self.full_segment());
+        if let Some((opened, frame)) = closed {
+            self.ledger.wait(SpanKind::Sure(Limit::ReceiveWindow), opened, frame, long, events);
+        }
         if sent.window_probe || beyond {
             if let Some(heard) = gap.heard.filter(|_| gap.room >= self.full_segment()) {
                 self.ledger.account(SpanKind::Lull, heard, gap.heard_frame);
