@@ -2,7 +2,7 @@
 
 use tcplab_trace::{
     Backoff, Backoffs, CapturePoint, CloseKind, EcnAgreement, FastOpen, HandshakeKind, Limit,
-    Occurrences, Range, Roles, SpuriousRetransmissions, StallCause,
+    Occurrences, Range, Roles, SpuriousRetransmissions, StallCause, Unanswered,
 };
 use tcplab_units::{Bytes, Endpoint, Offset};
 
@@ -131,6 +131,20 @@ pub(super) const CASES: &[Case] = &[
         fires: |c| c.life.close = Some(closed(CloseKind::HalfClosed, 4_000)),
         // The capture ends too soon after it.
         silent: &[|c| c.life.close.as_mut().unwrap().at = at(9_500)],
+    },
+    Case {
+        name: "peer-silent",
+        fires: |c| {
+            c.life.close = None;
+            c.forward.unanswered =
+                Unanswered { heard: Some((at(4_000), 3_500)), retransmissions: 5 };
+            limited(&mut c.forward, &[(Limit::Congestion, 4_600), (Limit::Timeout, 5_400)]);
+        },
+        silent: &[
+            |c| c.forward.unanswered.retransmissions = 1,
+            |c| c.forward.unanswered.heard = Some((at(9_500), 8_900)),
+            |c| c.life.close = Some(closed(CloseKind::Reset, 10_050)),
+        ],
     },
     Case {
         name: "path-full",

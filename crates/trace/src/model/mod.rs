@@ -170,6 +170,17 @@ pub struct Flow {
     pub series: Series,
     /// What shows timestamps in the wrong byte order.
     pub timestamp_faults: TimestampFaults,
+    /// The last packet of its receiver, and what followed.
+    pub unanswered: Unanswered,
+}
+
+/// What a sender retransmitted after the last packet of the other end.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Unanswered {
+    /// When the other end's last packet passed, and its frame; none without one.
+    pub heard: Option<(Instant, u64)>,
+    /// The retransmissions since.
+    pub retransmissions: u64,
 }
 
 /// A range of the stream, `start` included, `end` excluded.
