@@ -5,7 +5,9 @@
 //! **Why it matters.** One window per RTT at most: the receiver's buffer set the rate.
 //!
 //! **Evidence.** The share of time with a full window, zero windows left out (those mean a slow
-//! reader, not a small buffer); segments that reached the window's edge.
+//! reader, not a small buffer); segments that reached the window's edge. Where the window carried
+//! far less than one per path RTT, its size was not the limit: the receiver read slowly, if the
+//! window fell below a segment, or something delayed ACKs.
 //!
 //! **False positives.** A window exactly as large as the path needs also limits. Away from the
 //! sender the window looks less full: the rule errs on the silent side.
@@ -14,7 +16,7 @@
 //! al., "Automatic TCP Buffer Tuning".
 
 use tcplab_trace::Limit;
-use tcplab_units::Bytes;
+use tcplab_units::{Bytes, Span};
 
 use crate::window_scaling;
 use crate::words::{amount, part_of_time, rounded, speed};
@@ -25,6 +27,9 @@ pub const RULE: Rule = Rule::of_directions("window-limited", in_direction);
 
 /// The least share of the time, per cent.
 const SHARE: u64 = 20;
+/// If windows, one per path RTT, would have carried this many times what was transferred, their
+/// size was not the limit. Below, the RTT may have grown by a queue.
+const UNUSED: u64 = 10;
 
 fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
     let windows = &direction.flow.windows;
@@ -42,6 +47,11 @@ fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
         direction.sender,
         part_of_time(full, direction.time()),
     );
+    let shown = Shown::by(&windows.window_full).or(direction.shown_under(Limit::ReceiveWindow));
+    let found = shown.proves(RULE.name, Severity::Harm, Cost::time(full));
+    if let Some((why, remedy)) = not_by_size(direction, largest, full) {
+        return Some(found.saying(statement + &why, remedy));
+    }
     if let Some((rate, round_trip)) = direction.rate_of_window(largest).zip(direction.round_trip())
     {
         statement += &format!(
@@ -56,9 +66,43 @@ fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
         statement +=
             &format!(" The path showed {}, which needs {}.", speed(capacity), amount(needed));
     }
-    let shown = Shown::by(&windows.window_full).or(direction.shown_under(Limit::ReceiveWindow));
-    let remedy = remedy(direction, largest, needed);
-    Some(shown.proves(RULE.name, Severity::Harm, Cost::time(full)).saying(statement, remedy))
+    Some(found.saying(statement, remedy(direction, largest, needed)))
+}
+
+/// Why windows of this size, full for that time, carried far less than one per RTT, if they did.
+fn not_by_size(direction: &Direction<'_>, largest: Bytes, full: Span) -> Option<(String, String)> {
+    let (flow, receiver) = (direction.flow, direction.receiver);
+    let (rate, round_trip) = direction.rate_of_window(largest).zip(direction.round_trip())?;
+    let reached = flow.transfer.goodput?;
+    let moved = reached.bytes_in(direction.time()).as_u64();
+    if rate.bytes_in(full).as_u64() <= moved.saturating_mul(UNUSED) {
+        return None;
+    }
+    let mut why = format!(
+        " Its size was not the cause: at the path's RTT of {}{} it carries {}, and the transfer \
+         achieved {}.",
+        rounded(round_trip),
+        direction.round_trip_basis(),
+        speed(rate),
+        speed(reached),
+    );
+    if let Some(median) = flow.round_trips.median {
+        why += &format!(" The median RTT was {}.", rounded(median));
+    }
+    let Some(least) = flow.windows.min.filter(|&least| least < flow.marks.largest) else {
+        let remedy = "A larger window does not help: find out what delays the ACKs, a queue on the \
+                      path or the receiver.";
+        return Some((why, remedy.to_owned()));
+    };
+    why += &format!(
+        " The window fell to {}, less than a segment: the {receiver}'s application reads slowly.",
+        amount(least)
+    );
+    let remedy = format!(
+        "Find out what the {receiver}'s application does instead of reading. A larger buffer \
+         bridges only pauses shorter than it takes to fill.",
+    );
+    Some((why, remedy))
 }
 
 fn remedy(direction: &Direction<'_>, largest: Bytes, needed: Option<Bytes>) -> String {

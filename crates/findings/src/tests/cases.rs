@@ -4,7 +4,7 @@ use tcplab_trace::{
     Backoff, Backoffs, CapturePoint, CloseKind, EcnAgreement, FastOpen, HandshakeKind, Limit,
     Occurrences, Range, Roles, SpuriousRetransmissions, StallCause, Unanswered,
 };
-use tcplab_units::{Bytes, Endpoint, Offset};
+use tcplab_units::{Bytes, Endpoint, Offset, Span};
 
 use super::changes::{
     asked, fast_open, lose, mark, never_opened, queue, reorder, short, small_window, smaller,
@@ -173,6 +173,24 @@ pub(super) const CASES: &[Case] = &[
         silent: &[|c| {
             limited(&mut c.forward, &[(Limit::ReceiveWindow, 900), (Limit::Path, 9_100)]);
         }],
+    },
+    Case {
+        name: "window-limited, slow reader",
+        fires: |c| {
+            small_window(c, 7_888, 7_888);
+            c.forward.windows.min = Some(Bytes::new(80));
+            c.forward.round_trips.min = Some(Span::from_micros(166));
+            c.forward.transfer.goodput = Some(mbit(1));
+        },
+        silent: &[|c| c.forward.windows.scale_known = false],
+    },
+    Case {
+        name: "window-limited, late ACKs",
+        fires: |c| {
+            small_window(c, 64_000, 64_000);
+            c.forward.round_trips.min = Some(Span::from_micros(200));
+        },
+        silent: &[|c| c.forward.windows.scale_known = false],
     },
     Case {
         name: "window-scaling, window full",
