@@ -110,10 +110,11 @@ fn remedy(direction: &Direction<'_>, largest: Bytes, needed: Option<Bytes>) -> S
     let first = direction.flow.windows.first.unwrap_or(largest);
     let size = needed.map_or(String::new(), |needed| format!(" to {} or more", amount(needed)));
     if largest.as_u64() >= first.as_u64() * 2 {
+        // `tcp_win_from_space`: half of the buffer until Linux 6.5, later what segments leave.
         format!(
             "The window grew from {} and stopped. Remove SO_RCVBUF from the {receiver}'s program \
-             if it sets it, and raise the limit of autotuning{size} (on Linux the third value of \
-             net.ipv4.tcp_rmem).",
+             if it sets it, and raise the limit of autotuning so that the window can grow{size} \
+             (on Linux the third value of net.ipv4.tcp_rmem, about half of which is advertised).",
             amount(first)
         )
     } else {
