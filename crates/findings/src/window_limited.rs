@@ -49,7 +49,8 @@ fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
     );
     let shown = Shown::by(&windows.window_full).or(direction.shown_under(Limit::ReceiveWindow));
     let found = shown.proves(RULE.name, Severity::Harm, Cost::time(full));
-    if let Some((why, remedy)) = not_by_size(direction, largest, full) {
+    if is_unused(direction, largest, full) {
+        let (why, remedy) = not_by_size(direction, largest)?;
         return Some(found.saying(statement + &why, remedy));
     }
     if let Some((rate, round_trip)) = direction.rate_of_window(largest).zip(direction.round_trip())
@@ -69,15 +70,25 @@ fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
     Some(found.saying(statement, remedy(direction, largest, needed)))
 }
 
-/// Why windows of this size, full for that time, carried far less than one per RTT, if they did.
-fn not_by_size(direction: &Direction<'_>, largest: Bytes, full: Span) -> Option<(String, String)> {
+/// Whether windows of this size, full for that time, carried far less than one per RTT.
+fn is_unused(direction: &Direction<'_>, largest: Bytes, full: Span) -> bool {
+    let rates = direction.rate_of_window(largest).zip(direction.flow.transfer.goodput);
+    rates.is_some_and(|(rate, reached)| {
+        let moved = reached.bytes_in(direction.time()).as_u64();
+        rate.bytes_in(full).as_u64() > moved.saturating_mul(UNUSED)
+    })
+}
+
+/// Why, and what helps; away from the sender only a window below a segment shows that.
+fn not_by_size(direction: &Direction<'_>, largest: Bytes) -> Option<(String, String)> {
     let (flow, receiver) = (direction.flow, direction.receiver);
-    let (rate, round_trip) = direction.rate_of_window(largest).zip(direction.round_trip())?;
-    let reached = flow.transfer.goodput?;
-    let moved = reached.bytes_in(direction.time()).as_u64();
-    if rate.bytes_in(full).as_u64() <= moved.saturating_mul(UNUSED) {
+    let least = flow.windows.min.filter(|&least| least < flow.marks.largest);
+    let is_away = direction.connection.is_away(flow);
+    if is_away && least.is_none() {
         return None;
     }
+    let (rate, round_trip) = direction.rate_of_window(largest).zip(direction.round_trip())?;
+    let reached = flow.transfer.goodput?;
     let mut why = format!(
         " Its size was not the cause: at the path's RTT of {}{} it carries {}, and the transfer \
          achieved {}.",
@@ -86,10 +97,10 @@ fn not_by_size(direction: &Direction<'_>, largest: Bytes, full: Span) -> Option<
         speed(rate),
         speed(reached),
     );
-    if let Some(median) = flow.round_trips.median {
+    if let Some(median) = flow.round_trips.median.filter(|_| !is_away) {
         why += &format!(" The median RTT was {}.", rounded(median));
     }
-    let Some(least) = flow.windows.min.filter(|&least| least < flow.marks.largest) else {
+    let Some(least) = least else {
         let remedy = "A larger window does not help: find out what delays the ACKs, a queue on the \
                       path or the receiver.";
         return Some((why, remedy.to_owned()));

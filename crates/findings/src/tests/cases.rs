@@ -190,7 +190,10 @@ pub(super) const CASES: &[Case] = &[
             small_window(c, 64_000, 64_000);
             c.forward.round_trips.min = Some(Span::from_micros(200));
         },
-        silent: &[|c| c.forward.windows.scale_known = false],
+        silent: &[|c| {
+            c.forward.capture_point = CapturePoint::Receiver;
+            c.round_trip = Some(Span::from_micros(200));
+        }],
     },
     Case {
         name: "window-scaling, window full",
