@@ -132,7 +132,7 @@ impl ConnectionState {
             client_is_low: packet.from_low != from_server,
             roles,
             one_way: OneWay::default(),
-            last_heard: Default::default(),
+            last_heard: <[LastHeard; 2]>::default(),
             first: packet.at,
             last: packet.at,
             frames: (packet.frame, packet.frame),

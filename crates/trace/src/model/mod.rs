@@ -20,7 +20,9 @@ mod truth;
 
 pub use causes::{Backoff, Backoffs, Causes, IgnoredAcks, LossRule, SpuriousRetransmissions};
 pub use frame::{FlowId, Frame};
-pub use habits::{AckBehaviour, ClockSteps, MssChange, SenderMarks, TimestampFaults, WindowUse};
+pub use habits::{
+    AckBehaviour, ClockSteps, MssChange, SenderMarks, TimestampFaults, Unanswered, WindowUse,
+};
 pub use known::Roles;
 pub use life::{
     Close, CloseKind, ConnectionState, EcnAgreement, FastOpen, Handshake, HandshakeKind, Life,
@@ -172,15 +174,6 @@ pub struct Flow {
     pub timestamp_faults: TimestampFaults,
     /// The last packet of its receiver, and what followed.
     pub unanswered: Unanswered,
-}
-
-/// What a sender retransmitted after the last packet of the other end.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Unanswered {
-    /// When the other end's last packet passed, and its frame; none without one.
-    pub heard: Option<(Instant, u64)>,
-    /// The retransmissions since.
-    pub retransmissions: u64,
 }
 
 /// A range of the stream, `start` included, `end` excluded.
