@@ -19,7 +19,7 @@ use crate::{Cost, Direction, Finding, Rule, Severity, Shown};
 /// The rule.
 pub const RULE: Rule = Rule::of_directions("delayed-acks", in_direction);
 
-/// Linux's smallest retransmission timeout.
+/// Linux's smallest retransmission timeout (`TCP_RTO_MIN`).
 const LONG: Span = Span::from_millis(200);
 /// The standard's limit.
 const FORBIDDEN: Span = Span::from_millis(500);
@@ -33,7 +33,7 @@ fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
     let (severity, measure) = if habits.delay_max >= FORBIDDEN {
         (Severity::Failure, "RFC 9293 allows less than 500 ms.")
     } else {
-        (Severity::Note, "That is Linux's minimum retransmission timeout.")
+        (Severity::Note, "That is longer than Linux's minimum retransmission timeout (200 ms).")
     };
     let statement = format!(
         "The {receiver} delayed {}{} by {}. {measure}",

@@ -29,6 +29,7 @@ pub mod not_opened;
 pub mod one_direction;
 pub mod path_full;
 pub mod path_mtu;
+pub mod peer_silent;
 pub mod recovery_episode;
 pub mod reordering;
 pub mod reset;
@@ -75,6 +76,7 @@ pub const RULES: &[Rule] = &[
     fast_open::RULE,
     reset::RULE,
     half_closed::RULE,
+    peer_silent::RULE,
     path_full::RULE,
     window_limited::RULE,
     window_scaling::RULE,
@@ -117,6 +119,7 @@ pub fn examine(connection: &Connection) -> Vec<Finding> {
     let rules = if connection.one_way.is_some() { of_one_end } else { RULES };
     let mut findings: Vec<Finding> =
         rules.iter().flat_map(|rule| rule.examine(connection)).collect();
+    peer_silent::leave_out_its_parts(&mut findings);
     findings.sort_by_key(|finding| finding.at);
     findings
 }

@@ -12,9 +12,9 @@ pub fn story(episode: &Episode, flow: &Flow) -> String {
     sentences.push(repair(episode));
     if episode.spurious > 0 {
         let (spurious, all) = (episode.spurious, episode.retransmissions);
-        let was = if spurious == 1 { "was" } else { "were" };
+        // Timestamps may show more of them to be spurious: that has a rule of its own.
         sentences.push(format!(
-            "{spurious} of {} {was} spurious (D-SACK): the receiver already had the data.",
+            "D-SACK reported {spurious} of {}: the receiver already had the data.",
             counted(all, "retransmission")
         ));
     }

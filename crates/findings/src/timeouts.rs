@@ -4,8 +4,8 @@
 //!
 //! **Why it matters.** Nothing is sent meanwhile, and slow start follows from one segment.
 //!
-//! **Evidence.** The stalls that ended with a timeout, by cause; the longest by its frames, and
-//! the timer's retransmissions. Tail loss has its own rule.
+//! **Evidence.** The stalls that ended with a timer, by cause; the longest by its frames, and the
+//! timer's retransmissions. A tail loss probe counts too. Tail loss has its own rule.
 //!
 //! **False positives.** Retransmissions by ACKs that the capture lacks.
 //!
@@ -15,7 +15,7 @@
 use tcplab_trace::{StallCause, StallSum};
 use tcplab_units::Span;
 
-use crate::words::{counted, part_of_time, rounded};
+use crate::words::{part_of_time, rounded, times};
 use crate::{Cost, Direction, Finding, Rule, Severity, Shown, is_share};
 
 /// The rule.
@@ -30,9 +30,10 @@ const CAUSES: [(StallCause, &str, &str); 7] = [
     (
         StallCause::DoubleLoss,
         "a retransmission was lost",
-        "Retransmissions were lost as well: use RACK (on Linux net.ipv4.tcp_recovery = 1, the \
-         default), which detects that within a round trip, and SACK; then look for what drops \
-         bursts on the path.",
+        "Retransmissions were lost as well: look for interruptions (handover, radio, route \
+         change) at these times, and for what drops bursts on the path. Where ACKs still return, \
+         RACK (on Linux net.ipv4.tcp_recovery = 1, the default) detects such a loss within a \
+         round trip.",
     ),
     (
         StallCause::SmallWindow,
@@ -54,9 +55,9 @@ const CAUSES: [(StallCause, &str, &str); 7] = [
     ),
     (
         StallCause::AckLoss,
-        "ACKs were late or lost although the data arrived",
+        "ACKs were late or lost although the oldest data in flight had arrived",
         "The data arrived: look at the return path for loss or sudden delay. F-RTO (on Linux \
-         net.ipv4.tcp_frto = 2, the default) undoes the harm where timestamps are enabled.",
+         net.ipv4.tcp_frto = 2, the default) undoes the harm.",
     ),
     (
         StallCause::IgnoredAcks,
@@ -70,13 +71,20 @@ const CAUSES: [(StallCause, &str, &str); 7] = [
     ),
 ];
 
+/// Where data was lost as well, the return path alone is not at fault.
+const BOTH_WAYS: &str = "Data was lost as well: look for interruptions of both directions \
+                         (handover, radio, route change) at these times.";
+
 fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
     let mut met: Vec<(&StallSum, &str, &str)> = CAUSES
         .into_iter()
         .filter_map(|(cause, why, remedy)| Some((direction.stalls(cause)?, why, remedy)))
         .collect();
     met.sort_by_key(|(sum, ..)| std::cmp::Reverse(sum.time));
-    let (.., remedy) = *met.first()?;
+    let remedy = match *met.first()? {
+        (StallSum { cause: StallCause::AckLoss, .. }, ..) if direction.lost() > 0 => BOTH_WAYS,
+        (.., remedy) => remedy,
+    };
     let longest = met.iter().map(|(sum, ..)| &sum.longest).max_by_key(|s| s.until.since(s.from))?;
     let time: Span = met.iter().map(|(sum, ..)| sum.time).sum();
     let count: u64 = met.iter().map(|(sum, ..)| sum.count).sum();
@@ -88,9 +96,9 @@ fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
         _ => met.iter().map(|(sum, why, _)| format!("{why} ({})", sum.count)).collect(),
     };
     let statement = format!(
-        "The {} waited for {}, {}: {}. The longest wait was {}.",
+        "The {} waited for a timer {}, {}: {}. The longest wait was {}.",
         direction.sender,
-        counted(count, "timeout"),
+        times(count),
         part_of_time(time, direction.time().max(time)),
         reasons.join("; "),
         rounded(longest.until.since(longest.from)),

@@ -5,7 +5,9 @@
 //! **Why it matters.** One window per RTT at most: the receiver's buffer set the rate.
 //!
 //! **Evidence.** The share of time with a full window, zero windows left out (those mean a slow
-//! reader, not a small buffer); segments that reached the window's edge.
+//! reader, not a small buffer); segments that reached the window's edge. Where the window carried
+//! far less than one per path RTT, its size was not the limit: the receiver read slowly, if the
+//! window fell below a segment, or something delayed ACKs.
 //!
 //! **False positives.** A window exactly as large as the path needs also limits. Away from the
 //! sender the window looks less full: the rule errs on the silent side.
@@ -14,7 +16,7 @@
 //! al., "Automatic TCP Buffer Tuning".
 
 use tcplab_trace::Limit;
-use tcplab_units::Bytes;
+use tcplab_units::{Bytes, Span};
 
 use crate::window_scaling;
 use crate::words::{amount, part_of_time, rounded, speed};
@@ -25,6 +27,9 @@ pub const RULE: Rule = Rule::of_directions("window-limited", in_direction);
 
 /// The least share of the time, per cent.
 const SHARE: u64 = 20;
+/// If windows, one per path RTT, would have carried this many times what was transferred, their
+/// size was not the limit. Below, the RTT may have grown by a queue.
+const UNUSED: u64 = 10;
 
 fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
     let windows = &direction.flow.windows;
@@ -42,6 +47,12 @@ fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
         direction.sender,
         part_of_time(full, direction.time()),
     );
+    let shown = Shown::by(&windows.window_full).or(direction.shown_under(Limit::ReceiveWindow));
+    let found = shown.proves(RULE.name, Severity::Harm, Cost::time(full));
+    if is_unused(direction, largest, full) {
+        let (why, remedy) = not_by_size(direction, largest)?;
+        return Some(found.saying(statement + &why, remedy));
+    }
     if let Some((rate, round_trip)) = direction.rate_of_window(largest).zip(direction.round_trip())
     {
         statement += &format!(
@@ -56,9 +67,53 @@ fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
         statement +=
             &format!(" The path showed {}, which needs {}.", speed(capacity), amount(needed));
     }
-    let shown = Shown::by(&windows.window_full).or(direction.shown_under(Limit::ReceiveWindow));
-    let remedy = remedy(direction, largest, needed);
-    Some(shown.proves(RULE.name, Severity::Harm, Cost::time(full)).saying(statement, remedy))
+    Some(found.saying(statement, remedy(direction, largest, needed)))
+}
+
+/// Whether windows of this size, full for that time, carried far less than one per RTT.
+fn is_unused(direction: &Direction<'_>, largest: Bytes, full: Span) -> bool {
+    let rates = direction.rate_of_window(largest).zip(direction.flow.transfer.goodput);
+    rates.is_some_and(|(rate, reached)| {
+        let moved = reached.bytes_in(direction.time()).as_u64();
+        rate.bytes_in(full).as_u64() > moved.saturating_mul(UNUSED)
+    })
+}
+
+/// Why, and what helps; away from the sender only a window below a segment shows that.
+fn not_by_size(direction: &Direction<'_>, largest: Bytes) -> Option<(String, String)> {
+    let (flow, receiver) = (direction.flow, direction.receiver);
+    let least = flow.windows.min.filter(|&least| least < flow.marks.largest);
+    let is_away = direction.connection.is_away(flow);
+    if is_away && least.is_none() {
+        return None;
+    }
+    let (rate, round_trip) = direction.rate_of_window(largest).zip(direction.round_trip())?;
+    let reached = flow.transfer.goodput?;
+    let mut why = format!(
+        " Its size was not the cause: at the path's RTT of {}{} it carries {}, and the transfer \
+         achieved {}.",
+        rounded(round_trip),
+        direction.round_trip_basis(),
+        speed(rate),
+        speed(reached),
+    );
+    if let Some(median) = flow.round_trips.median.filter(|_| !is_away) {
+        why += &format!(" The median RTT was {}.", rounded(median));
+    }
+    let Some(least) = least else {
+        let remedy = "A larger window does not help: find out what delays the ACKs, a queue on the \
+                      path or the receiver.";
+        return Some((why, remedy.to_owned()));
+    };
+    why += &format!(
+        " The window fell to {}, less than a segment: the {receiver}'s application reads slowly.",
+        amount(least)
+    );
+    let remedy = format!(
+        "Find out what the {receiver}'s application does instead of reading. A larger buffer \
+         bridges only pauses shorter than it takes to fill.",
+    );
+    Some((why, remedy))
 }
 
 fn remedy(direction: &Direction<'_>, largest: Bytes, needed: Option<Bytes>) -> String {
@@ -66,10 +121,11 @@ fn remedy(direction: &Direction<'_>, largest: Bytes, needed: Option<Bytes>) -> S
     let first = direction.flow.windows.first.unwrap_or(largest);
     let size = needed.map_or(String::new(), |needed| format!(" to {} or more", amount(needed)));
     if largest.as_u64() >= first.as_u64() * 2 {
+        // `tcp_win_from_space`: half of the buffer until Linux 6.5, later what segments leave.
         format!(
             "The window grew from {} and stopped. Remove SO_RCVBUF from the {receiver}'s program \
-             if it sets it, and raise the limit of autotuning{size} (on Linux the third value of \
-             net.ipv4.tcp_rmem).",
+             if it sets it, and raise the limit of autotuning so that the window can grow{size} \
+             (on Linux the third value of net.ipv4.tcp_rmem, about half of which is advertised).",
             amount(first)
         )
     } else {

@@ -1,12 +1,14 @@
 //! Transfers as sums, at least one case for each rule.
 
 use tcplab_trace::{
-    Backoff, Backoffs, CapturePoint, CloseKind, Connection, EcnAgreement, FastOpen, Flow,
-    HandshakeKind, Limit, MssChange, Occurrences, Range, Roles, SpuriousRetransmissions,
-    StallCause,
+    Backoff, Backoffs, CapturePoint, CloseKind, EcnAgreement, FastOpen, HandshakeKind, Limit,
+    Occurrences, Range, Roles, SpuriousRetransmissions, StallCause, Unanswered,
 };
-use tcplab_units::{Bytes, Endpoint, Offset};
+use tcplab_units::{Bytes, Endpoint, Offset, Span};
 
+use super::changes::{
+    asked, fast_open, lose, mark, never_opened, queue, reorder, short, small_window, smaller,
+};
 use super::sums::{Case, at, closed, limited, mbit, ms, occurred, stalls};
 
 const NONE: u64 = 0;
@@ -131,6 +133,20 @@ pub(super) const CASES: &[Case] = &[
         silent: &[|c| c.life.close.as_mut().unwrap().at = at(9_500)],
     },
     Case {
+        name: "peer-silent",
+        fires: |c| {
+            c.life.close = None;
+            c.forward.unanswered =
+                Unanswered { heard: Some((at(4_000), 3_500)), retransmissions: 5 };
+            limited(&mut c.forward, &[(Limit::Congestion, 4_600), (Limit::Timeout, 5_400)]);
+        },
+        silent: &[
+            |c| c.forward.unanswered.retransmissions = 1,
+            |c| c.forward.unanswered.heard = Some((at(9_500), 8_900)),
+            |c| c.life.close = Some(closed(CloseKind::Reset, 10_050)),
+        ],
+    },
+    Case {
         name: "path-full",
         fires: |c| {
             limited(&mut c.forward, &[(Limit::SlowStart, 300), (Limit::Path, 9_700)]);
@@ -156,6 +172,27 @@ pub(super) const CASES: &[Case] = &[
         fires: |c| small_window(c, 32_000, 100_000),
         silent: &[|c| {
             limited(&mut c.forward, &[(Limit::ReceiveWindow, 900), (Limit::Path, 9_100)]);
+        }],
+    },
+    Case {
+        name: "window-limited, slow reader",
+        fires: |c| {
+            small_window(c, 7_888, 7_888);
+            c.forward.windows.min = Some(Bytes::new(80));
+            c.forward.round_trips.min = Some(Span::from_micros(166));
+            c.forward.transfer.goodput = Some(mbit(1));
+        },
+        silent: &[|c| c.forward.windows.scale_known = false],
+    },
+    Case {
+        name: "window-limited, late ACKs",
+        fires: |c| {
+            small_window(c, 64_000, 64_000);
+            c.forward.round_trips.min = Some(Span::from_micros(200));
+        },
+        silent: &[|c| {
+            c.forward.capture_point = CapturePoint::Receiver;
+            c.round_trip = Some(Span::from_micros(200));
         }],
     },
     Case {
@@ -293,6 +330,14 @@ pub(super) const CASES: &[Case] = &[
     Case {
         name: "timeouts, of one kind",
         fires: |c| c.forward.stall_sums = vec![stalls(StallCause::AckLoss, 6, 1_300, 220)],
+        silent: &[|c| c.forward.stall_sums[0].cause = StallCause::TailLoss],
+    },
+    Case {
+        name: "timeouts, ACKs and data lost",
+        fires: |c| {
+            lose(&mut c.forward, 50);
+            c.forward.stall_sums = vec![stalls(StallCause::AckLoss, 4, 2_340, 1_220)];
+        },
         silent: &[|c| c.forward.stall_sums[0].cause = StallCause::TailLoss],
     },
     Case {
@@ -542,62 +587,3 @@ pub(super) const CASES: &[Case] = &[
         silent: &[|c| c.forward.marks.ce_marks = occurred(NONE, 0)],
     },
 ];
-
-fn never_opened(connection: &mut Connection, kind: HandshakeKind, repeats: u64) {
-    connection.handshake.kind = kind;
-    connection.handshake.opened = None;
-    connection.handshake.client_repeats = repeats;
-    connection.forward.causes.syn_retransmissions = occurred(repeats, 2);
-    connection.last = at(63_000);
-    connection.frames = (1, 8);
-}
-
-fn asked() -> FastOpen {
-    FastOpen { cookie_sent: false, cookie_given: false, data: Bytes::ZERO, accepted: false }
-}
-
-fn fast_open(connection: &mut Connection, asked: FastOpen) {
-    connection.handshake.fast_open = Some(asked);
-}
-
-fn small_window(connection: &mut Connection, first: u64, max: u64) {
-    let flow = &mut connection.forward;
-    (flow.windows.first, flow.windows.max) = (Some(Bytes::new(first)), Some(Bytes::new(max)));
-    flow.windows.window_full = occurred(900, 100);
-    limited(flow, &[(Limit::ReceiveWindow, 4_800), (Limit::Congestion, 5_200)]);
-}
-
-/// 60 kB in 200 ms.
-fn short(connection: &mut Connection) {
-    let flow = &mut connection.forward;
-    (flow.totals.wire_segments, flow.totals.data) = (42, Bytes::new(60_000));
-    flow.transfer.time = ms(200);
-    flow.transfer.goodput = Some(tcplab_units::Rate::from_bits_per_second(2_400_000));
-    limited(flow, &[(Limit::SlowStart, 160), (Limit::Path, 40)]);
-}
-
-fn lose(flow: &mut Flow, count: u64) {
-    flow.causes.by_sack = occurred(count, 1_000);
-    flow.totals.retransmissions = count;
-    flow.totals.retransmitted = Bytes::new(count * 1_448);
-}
-
-fn smaller() -> MssChange {
-    MssChange { at: at(8_200), frame: 1_702, from: Bytes::new(1_448), to: Bytes::new(1_348) }
-}
-
-fn queue(flow: &mut Flow, median: u64, p95: u64) {
-    limited(flow, &[(Limit::SlowStart, 500), (Limit::Path, 9_500)]);
-    flow.round_trips.median = Some(ms(median));
-    (flow.round_trips.mean, flow.round_trips.p95) = (Some(ms(median)), Some(ms(p95)));
-}
-
-fn reorder(connection: &mut Connection) {
-    connection.forward.causes.out_of_order = occurred(598, 500);
-    connection.forward.causes.out_of_order_max = Bytes::new(43_440);
-}
-
-fn mark(connection: &mut Connection, agreed: EcnAgreement) {
-    connection.handshake.ecn = agreed;
-    connection.forward.marks.ce_marks = occurred(140, 900);
-}

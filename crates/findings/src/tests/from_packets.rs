@@ -49,6 +49,32 @@ fn syn_unanswered_not_opened_found() {
     insta::assert_snapshot!(statement("not-opened", text, &answered));
 }
 
+/// The other end vanishes: one finding, not one for each thing that a timer did.
+#[test]
+fn peer_silent_is_one_finding() {
+    let text = "0.100 > 1:1449
+        0.110 < ack 1449
+        1.000 > 1449:1549
+        1.030 > 1449:1549
+        1.300 > 1449:1549
+        1.900 > 1449:1549
+        3.100 > 1449:1549
+        5.500 > 1449:1549";
+    let findings = crate::examine(&after_handshake(text));
+    let [finding] = findings.as_slice() else { panic!("{findings:#?}") };
+    assert_eq!(finding.rule, "peer-silent");
+    assert_eq!(
+        finding.statement,
+        "The server stopped answering: its last packet passed at 0.110 s (frame 5). In the 5.39 s \
+         since then the client retransmitted 5 times. Whether its data or the answers were lost \
+         is unknown."
+    );
+    // It answers in the end: the timer is the news.
+    let findings = crate::examine(&after_handshake(&format!("{text}\n5.510 < ack 1549")));
+    assert!(findings.iter().any(|finding| finding.rule == "timeout-backoff"), "{findings:#?}");
+    assert!(findings.iter().all(|finding| finding.rule != "peer-silent"), "{findings:#?}");
+}
+
 #[test]
 fn refused_and_half_open_are_one_finding_each() {
     for (text, said) in [

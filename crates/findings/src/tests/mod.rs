@@ -5,6 +5,7 @@ use tcplab_trace::Connection;
 use crate::{Finding, RULES, examine};
 
 mod cases;
+mod changes;
 #[path = "../../../trace/src/tests/drill.rs"]
 mod drill;
 mod fires;

@@ -47,6 +47,10 @@ use parts::Parts;
 /// The latest time, 36 years after the first frame, so that sums of times fit 64 bits.
 const LATEST: Instant = Instant::from_nanos(1 << 60);
 
+/// The note on frames whose IP header claims more than they have, one for all sizes; `--hex` shows
+/// the numbers.
+const BEYOND_FRAME: &str = "the IP packet claims more bytes than the frame has";
+
 /// Reads frames in capture order; stores only data in flight and unfinished recoveries.
 #[derive(Debug)]
 pub struct Analyzer<S: ?Sized = Collector> {
@@ -235,7 +239,13 @@ impl AnyAnalyzer<'_> {
     fn view(&mut self, view: &FrameView<'_>, frame: &Frame<'_>, at: Instant) {
         let anomaly = view.anomaly();
         if let Some(anomaly) = anomaly {
-            self.output.remarks.add(&anomaly.to_string(), self.frames);
+            match anomaly {
+                // One note for all: such frames differ in their sizes.
+                Anomaly::IpBeyondFrame { .. } => {
+                    self.output.remarks.add(BEYOND_FRAME, self.frames);
+                }
+                other => self.output.remarks.add(&other.to_string(), self.frames),
+            }
         }
         let Some(tcp) = view.tcp().filter(|_| !is_damaged(view)) else {
             self.others.add(view);

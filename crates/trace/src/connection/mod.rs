@@ -5,6 +5,7 @@ mod entry;
 
 mod handshake;
 mod history;
+mod last_heard;
 mod one_way;
 mod places;
 mod reuse;

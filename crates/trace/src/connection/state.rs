@@ -9,6 +9,7 @@ use tcplab_wire::{ChecksumState, SeqNumber};
 use super::endpoint_states::EndpointStates;
 use super::handshake::HandshakeTracker;
 use super::history::History;
+use super::last_heard::LastHeard;
 use super::one_way::OneWay;
 use super::roles::guessed;
 use super::too_big::TooBig;
@@ -35,6 +36,8 @@ pub(crate) struct ConnectionState {
     client_is_low: bool,
     roles: Roles,
     one_way: OneWay,
+    /// Of client and server.
+    last_heard: [LastHeard; 2],
     first: Instant,
     last: Instant,
     frames: (u64, u64),
@@ -62,7 +65,8 @@ pub(crate) struct ConnectionState {
 }
 folded! {
     ConnectionState {
-        client, server, client_is_low, roles, one_way, first, last, frames, packets,
+        client, server, client_is_low, roles, one_way, last_heard, first, last, frames,
+        packets,
         opening, shifts, endpoint_states, history, rival, sound, last_syn, last_syn_ack, blurred,
         opened, forward, reverse, distances, lingers
     }
@@ -128,6 +132,7 @@ impl ConnectionState {
             client_is_low: packet.from_low != from_server,
             roles,
             one_way: OneWay::default(),
+            last_heard: <[LastHeard; 2]>::default(),
             first: packet.at,
             last: packet.at,
             frames: (packet.frame, packet.frame),
@@ -216,6 +221,7 @@ impl ConnectionState {
         self.frames.1 = packet.frame;
         self.packets += 1;
         self.one_way.follow(packet, forward);
+        self.last_heard[usize::from(!forward)].follow(packet, other.totals.retransmissions);
         self.distances.packet(packet, forward);
         let segment = own.go_on(packet);
         let ack = other.on_plain_ack(ack, packet, window);
@@ -230,6 +236,8 @@ impl ConnectionState {
         self.packets += 1;
         let forward = self.is_forward(packet);
         self.one_way.follow(packet, forward);
+        let retransmissions = self.flow(!forward).totals.retransmissions;
+        self.last_heard[usize::from(!forward)].follow(packet, retransmissions);
         if (packet.is_control() || !self.opening.is_settled()) && !self.open(packet, forward) {
             return PacketOutcome { forward, out_of_place: true, ..PacketOutcome::default() };
         }
@@ -296,6 +304,9 @@ impl ConnectionState {
         };
         fill(&mut self.forward, &mut connection.forward, forward);
         fill(&mut self.reverse, &mut connection.reverse, reverse);
+        let [client, server] = &self.last_heard;
+        connection.forward.unanswered = server.unanswered(self.forward.totals.retransmissions);
+        connection.reverse.unanswered = client.unanswered(self.reverse.totals.retransmissions);
         if connection.one_way.is_some() {
             connection.forward.forget_answers();
             connection.reverse.forget_answers();

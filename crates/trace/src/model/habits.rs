@@ -126,3 +126,12 @@ pub struct ClockSteps {
     /// Of these, those that go back as written, for which PAWS drops a packet.
     pub back: u64,
 }
+
+/// What a sender retransmitted after the last packet of the other end.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Unanswered {
+    /// When the other end's last packet passed, and its frame; none without one.
+    pub heard: Option<(Instant, u64)>,
+    /// The retransmissions since.
+    pub retransmissions: u64,
+}

@@ -20,7 +20,9 @@ mod truth;
 
 pub use causes::{Backoff, Backoffs, Causes, IgnoredAcks, LossRule, SpuriousRetransmissions};
 pub use frame::{FlowId, Frame};
-pub use habits::{AckBehaviour, ClockSteps, MssChange, SenderMarks, TimestampFaults, WindowUse};
+pub use habits::{
+    AckBehaviour, ClockSteps, MssChange, SenderMarks, TimestampFaults, Unanswered, WindowUse,
+};
 pub use known::Roles;
 pub use life::{
     Close, CloseKind, ConnectionState, EcnAgreement, FastOpen, Handshake, HandshakeKind, Life,
@@ -170,6 +172,8 @@ pub struct Flow {
     pub series: Series,
     /// What shows timestamps in the wrong byte order.
     pub timestamp_faults: TimestampFaults,
+    /// The last packet of its receiver, and what followed.
+    pub unanswered: Unanswered,
 }
 
 /// A range of the stream, `start` included, `end` excluded.

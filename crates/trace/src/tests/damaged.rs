@@ -177,3 +177,16 @@ fn damaged_tcp_header_is_no_reset() {
     assert_eq!(trace.others.iter().map(|it| it.packets).sum::<u64>(), 1);
     assert!(trace.notes[0].text.contains("TCP header claims 8 bytes"), "{:?}", trace.notes);
 }
+
+/// Frames that lack the end of their IP packets differ in sizes, and have one note.
+#[test]
+fn packets_beyond_frames_have_one_note() {
+    let mut packets = drill("open 0.010\n0.100 > 1:14481 every 0.001\n0.150 < ack 14481", 7);
+    for (more, packet) in (10_u16..).zip(&mut packets[3..8]) {
+        let claimed = u16::try_from(packet.bytes.len()).unwrap() + more;
+        packet.bytes[2..4].copy_from_slice(&claimed.to_be_bytes());
+    }
+    let trace = drill::analyze(&packets);
+    let texts: Vec<&str> = trace.notes.iter().map(|note| note.text.as_str()).collect();
+    assert_eq!(texts, ["the IP packet claims more bytes than the frame has"; 5]);
+}

@@ -123,6 +123,26 @@ fn stall_sender_slow() {
     assert_eq!(stall.in_flight.as_u64(), 0);
 }
 
+/// The server closes an idle connection: nothing was asked of it. With a request open it is slow.
+#[test]
+fn stall_none_before_idle_close() {
+    let closed = |asked: &str| {
+        let text = format!(
+            "open 0.020
+             0.0202 > 1:101
+             0.040 < ack 101
+             0.0401 < 1:2897
+             0.060 > ack 2897
+             {asked}
+             5.060 < 2897:2898 fin
+             5.080 > ack 2898"
+        );
+        connection(&text).reverse.stalls.iter().map(|s| s.cause).collect::<Vec<_>>()
+    };
+    assert_eq!(closed(""), []);
+    assert_eq!(closed("0.070 > 101:201\n0.090 < ack 201"), [StallCause::SenderIdle]);
+}
+
 /// The client asks twice; the server takes its time at first, the client after that.
 #[test]
 fn stall_sender_idle_and_no_request() {

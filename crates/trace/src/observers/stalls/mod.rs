@@ -100,6 +100,7 @@ impl Stalls {
         if let Some((from, _)) = self.last
             && self.began
             && at.since(from) > self.limit()
+            && !self.is_idle_close(sent)
         {
             self.ended_by(*sent, events);
         }
@@ -180,6 +181,14 @@ impl Stalls {
         self.smoothed = Some(smoothed);
         let timeout = smoothed + (self.variation * 4).max(LEAST_VARIANCE);
         self.limit = Some(timeout.min(smoothed * 2).max(SHORTEST));
+    }
+
+    /// A FIN without data when nothing was asked and nothing is in flight: before it the
+    /// application had nothing to send.
+    #[inline]
+    fn is_idle_close(&self, sent: &SendEvent<'_>) -> bool {
+        let had_nothing = self.in_flight == 0 && !self.asked && !self.closed;
+        sent.packet.fin() && sent.payload == 0 && had_nothing
     }
 
     /// A stall is over, because this was sent.

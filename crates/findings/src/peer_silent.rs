@@ -1,0 +1,74 @@
+//! # No answer any more
+//!
+//! **What it says.** The other end sent nothing after some time, though the sender retransmitted.
+//!
+//! **Why it matters.** The connection is dead, or as good as dead; no setting of TCP helps.
+//!
+//! **Evidence.** The other end's last packet; retransmissions until the end of the capture. What
+//! they cost is part of this finding: those on timeouts and losses since then are left out.
+//!
+//! **False positives.** A capture that ends during an outage.
+//!
+//! **Reference.** RFC 9293 section 3.8.3; `net.ipv4.tcp_retries2` and TCP_USER_TIMEOUT in Linux.
+
+use tcplab_trace::Limit;
+use tcplab_units::Span;
+
+use crate::words::{rounded, seconds, times};
+use crate::{
+    Cost, Direction, Finding, Rule, Severity, Shown, lost_retransmissions, not_opened,
+    recovery_episode, tail_loss, timeout_backoff, timeouts,
+};
+
+/// The rule.
+pub const RULE: Rule = Rule::of_directions("peer-silent", in_direction);
+
+/// A single loss is repaired after one retransmission, and within the first timeout of RFC 6298.
+const LEAST: u64 = 2;
+const LONG: Span = Span::from_secs(1);
+
+/// What else the silence looks like: these rules explain how losses are repaired on a path that
+/// still carries something.
+const SAME: [Rule; 5] = [
+    lost_retransmissions::RULE,
+    recovery_episode::RULE,
+    tail_loss::RULE,
+    timeout_backoff::RULE,
+    timeouts::RULE,
+];
+
+/// Leaves out the findings whose evidence begins in the silence.
+pub(crate) fn leave_out_its_parts(findings: &mut Vec<Finding>) {
+    let silent = findings.iter().filter(|finding| finding.rule == RULE.name);
+    let Some(since) = silent.map(|finding| finding.at).max() else { return };
+    let is_part = |finding: &Finding| SAME.iter().any(|rule| rule.name == finding.rule);
+    findings.retain(|finding| finding.at < since || !is_part(finding));
+}
+
+fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
+    let (connection, unanswered) = (direction.connection, direction.flow.unanswered);
+    let (heard, frame) = unanswered.heard?;
+    let silence = connection.last.since(heard);
+    let is_reset = connection.life.close.is_some_and(|close| close.reset_by.is_some());
+    let is_short = unanswered.retransmissions < LEAST || silence < LONG;
+    if is_short || is_reset || not_opened::is_failed(connection) {
+        return None;
+    }
+    let (sender, receiver) = (direction.sender, direction.receiver);
+    let statement = format!(
+        "The {receiver} stopped answering: its last packet passed at {} (frame {frame}). In the {} \
+         since then the {sender} retransmitted {}. Whether its data or the answers were lost is \
+         unknown.",
+        seconds(heard),
+        rounded(silence),
+        times(unanswered.retransmissions),
+    );
+    let remedy = format!(
+        "The {receiver}'s host is down or disconnected, the path is interrupted, or a firewall or \
+         address translation has dropped the connection. Capture at the {receiver} too. \
+         TCP_USER_TIMEOUT or a timeout of the application lets the {sender} give up sooner.",
+    );
+    let cost = Cost::time(silence.min(direction.flow.shares.of(Limit::Timeout)));
+    let shown = Shown::in_frames([frame, connection.frames.1], heard);
+    Some(shown.proves(RULE.name, Severity::Harm, cost).saying(statement, remedy))
+}
