@@ -13,6 +13,7 @@ use tcplab_lab::compare::CompareError;
 use tcplab_lab::{LabError, ShellError};
 #[cfg(target_os = "linux")]
 use tcplab_load::LoadError;
+use tcplab_recording::{RUNS_FLAG, RecordingError};
 use tcplab_results::verification::AboveCeiling;
 use tcplab_scenario::ScenarioError;
 #[cfg(target_os = "linux")]
@@ -170,6 +171,9 @@ fn remedy(error: &Error, said: &str) -> Option<String> {
         .or_else(|| of_linux(error))
         .or_else(|| error.downcast_ref::<UiError>().and_then(UiError::remedy).map(str::to_owned))
         .or_else(|| error.downcast_ref::<CacheError>().and_then(CacheError::remedy))
+        .or_else(|| {
+            error.downcast_ref::<RecordingError>().and_then(|error| error.remedy(RUNS_FLAG))
+        })
         .or_else(|| error.downcast_ref::<AboveCeiling>().map(AboveCeiling::remedy))
         .or_else(|| said.contains(TOO_MANY_FILES).then(|| MORE_DESCRIPTORS.into()))
 }
