@@ -21,12 +21,13 @@ use tcplab_units::number::Number;
 
 use crate::arguments::{PathChoice, Rfc6349Arguments};
 use crate::control::{self, Control};
-use crate::output::{answer, answer_or_json};
+use crate::output::{answer, answer_or_json, check_outputs};
 use crate::path_choice;
 use crate::run_scenario::{ScenarioRun, run_scenario};
 use crate::signals::stop_on_signals;
 
 pub(crate) fn rfc6349(arguments: &Rfc6349Arguments) -> Result<ExitCode> {
+    check_outputs([&arguments.results.json.place], Some(&arguments.results.runs))?;
     let stop = Arc::new(AtomicBool::new(false));
     stop_on_signals(&stop)?;
     let control = control::started(arguments.control, &stop)?;
