@@ -17,15 +17,16 @@ use tcplab_path::PathSpec;
 use tcplab_path::tc::quoted;
 use tcplab_quantities::ADVICE_DOCUMENT;
 use tcplab_results::{Case, Run, RunWorld};
-use tcplab_scenario::{Scenario, Stack};
+use tcplab_scenario::{Scenario, Stack, nearest, presets};
 use tcplab_trace::{Analyzer, Only};
 use tcplab_units::number::Number;
 use tcplab_units::{Bytes, Endpoint, Span, rounded};
 
 use crate::arguments::{AdviseArguments, EmbeddedStack, PathChoice, World};
 use crate::control::{self, Control};
-use crate::output::{answer, print_note, wrapped, write_json};
+use crate::output::{answer, check_outputs, print_note, wrapped, write_json};
 use crate::path_choice;
+use crate::remedied::Remedied;
 use crate::run_scenario::{ScenarioRun, run_scenario};
 use crate::signals::stop_on_signals;
 
@@ -58,6 +59,8 @@ struct Tried {
 }
 
 pub(crate) fn advise(arguments: &AdviseArguments) -> Result<ExitCode> {
+    check(arguments)?;
+    check_outputs([&arguments.results.json.place], Some(&arguments.results.runs))?;
     let goal: Goal = arguments.goal.into();
     let stop = Arc::new(AtomicBool::new(false));
     if !arguments.no_trials {
@@ -122,6 +125,33 @@ pub(crate) fn advise(arguments: &AdviseArguments) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
+/// Refuses figures that no path, transfer or sender can have.
+fn check(arguments: &AdviseArguments) -> Result<()> {
+    if let Some(rtt) = arguments.rtt.filter(|rtt| *rtt < Span::from_micros(1)) {
+        bail!("--rtt {rtt}: use at least 1 µs");
+    }
+    if arguments.rate.is_some_and(|rate| rate.bits_per_second() == 0) {
+        bail!("--rate 0: use a rate above zero, or leave it out for no bottleneck");
+    }
+    if arguments.loss.is_some_and(|loss| loss.as_f64() >= 1.0) {
+        bail!("--loss 100 %: no packet would arrive; use less");
+    }
+    if arguments.payload == Some(Bytes::ZERO) {
+        bail!("--payload 0: use at least 1 B");
+    }
+    let Some(name) = arguments.congestion.as_deref() else { return Ok(()) };
+    let names = Congestion::names();
+    // This machine may have one that is not part of Linux.
+    if names.contains(name) || tcplab_testbed::has_congestion(name).is_ok() {
+        return Ok(());
+    }
+    let near = nearest(name, names.iter().copied());
+    let near = near.map(|near| format!("did you mean `{near}`? ")).unwrap_or_default();
+    let names: Vec<&str> = names.into_iter().collect();
+    let said = format!("--congestion: there is no congestion control `{name}`");
+    Err(Remedied::error(said, format!("{near}there are {}", names.join(", "))))
+}
+
 fn known(arguments: &AdviseArguments, goal: Goal) -> Result<Known> {
     // A path may stand where a run or a capture does.
     let mut path = arguments.path.clone();
@@ -137,6 +167,10 @@ fn known(arguments: &AdviseArguments, goal: Goal) -> Result<Known> {
             }
             None => {
                 let from = RunDirectory::named(from, &arguments.results.runs);
+                let name = from.to_str().filter(|_| !from.exists());
+                if let Some(name) = name.filter(|name| is_like_preset(name)) {
+                    return Err(tcplab_actions::unknown_path(name));
+                }
                 return if from.is_dir() {
                     of_run(&from, goal, arguments.stack.is_some())
                 } else {
@@ -153,6 +187,9 @@ fn known(arguments: &AdviseArguments, goal: Goal) -> Result<Known> {
         let file = path_choice::find(&choice)?;
         let situation = Situation::of_path(&file.path, Endpoint::Client)
             .context("this scenario has no path")?;
+        if situation.loss >= 1.0 {
+            bail!("this path loses every packet: advice needs a path that some pass");
+        }
         let payload = situation.worthwhile_payload();
         let situation = Situation { payload, ..situation.on_this_host() };
         let title = path_choice::description(&choice);
@@ -165,9 +202,6 @@ fn known(arguments: &AdviseArguments, goal: Goal) -> Result<Known> {
         });
     }
     let rtt = arguments.rtt.unwrap_or_default();
-    if rtt < Span::from_micros(1) {
-        bail!("--rtt {rtt}: use at least 1 µs");
-    }
     let situation = Situation {
         rate: arguments.rate,
         loss: arguments.loss.map_or(0.0, tcplab_units::Probability::as_f64),
@@ -183,6 +217,11 @@ fn known(arguments: &AdviseArguments, goal: Goal) -> Result<Known> {
         choices: Vec::new(),
         world: World::Auto,
     })
+}
+
+/// Whether a name that nothing has is almost that of a preset.
+fn is_like_preset(name: &str) -> bool {
+    nearest(name, presets().iter().map(|(known, _)| *known)).is_some()
 }
 
 fn of_capture(file: &Path) -> Result<Known> {

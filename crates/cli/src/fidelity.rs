@@ -14,13 +14,14 @@ use tcplab_scenario::Profile;
 
 use crate::arguments::FidelityArguments;
 use crate::exit::{ERROR, FAILED};
-use crate::output::{answer_or_json, in_document, print_note, write_file};
+use crate::output::{answer_or_json, check_outputs, in_document, print_note, write_file};
 use crate::print_error::print_error;
 use crate::progress::{Display, unless_stopped};
 use crate::run::{BRIEFLY, device, launcher};
 use crate::signals::stop_on_signals;
 
 pub(crate) fn fidelity(arguments: &FidelityArguments) -> Result<ExitCode> {
+    check_outputs([&arguments.json.place], Some(&arguments.runs))?;
     let trials = if arguments.quick { Some(1) } else { arguments.trials };
     let scenarios = arguments.scenarios.iter().map(|given| tcplab_actions::find(given));
     let scenarios = scenarios.collect::<Result<Vec<_>>>()?;

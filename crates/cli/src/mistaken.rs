@@ -60,7 +60,9 @@ impl Kind {
             Kind::Scenario => &["run", "path", "shell", "bridge", "advise", "rfc6349", "fidelity"],
             Kind::Capture => &["trace", "compare", "export", "states", "advise"],
             Kind::Script => &["packetdrill"],
-            Kind::Run => &["run", "report", "plot", "compare", "export", "states", "advise"],
+            Kind::Run => {
+                &["run", "report", "plot", "compare", "export", "states", "advise", "clean"]
+            }
             Kind::Recording => &["trace", "replay", "export", "states"],
         };
         commands.contains(&command)
@@ -120,7 +122,8 @@ pub(crate) fn remedy(error: &Error, said: &str) -> Option<String> {
         let is = |it: &io::Error| kind(it.kind());
         error.chain().any(|cause| cause.downcast_ref().is_some_and(is))
     };
-    if refused(|kind| kind != ErrorKind::NotFound) {
+    // Some errors name what is near themselves.
+    if refused(|kind| kind != ErrorKind::NotFound) || said.contains("did you mean") {
         return None;
     }
     let is_missing = refused(|kind| kind == ErrorKind::NotFound)
@@ -156,6 +159,11 @@ fn named(error: &str) -> Option<(String, Vec<String>)> {
     let (command, rest) = words.split_first()?;
     let named = |word: &&String| !word.starts_with('-') && error.contains(word.as_str());
     Some((command.clone(), rest.iter().filter(named).cloned().collect()))
+}
+
+/// Whether this command takes the newest run where none is named.
+pub(crate) fn takes_newest_run() -> bool {
+    typed().first().is_some_and(|command| ["run", "report"].contains(&command.as_str()))
 }
 
 /// The words behind the program's name.

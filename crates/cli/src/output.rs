@@ -229,6 +229,18 @@ pub(crate) fn check_output(name: &Path) -> io::Result<()> {
     tried.map_err(|error| named(name, error))
 }
 
+/// The same for all outputs of a command, but those in the folder that it makes itself.
+///
+/// # Errors
+/// As [`check_output`].
+pub(crate) fn check_outputs<'a>(
+    places: impl IntoIterator<Item = &'a Option<PathBuf>>,
+    made: Option<&Path>,
+) -> io::Result<()> {
+    let is_elsewhere = |place: &&PathBuf| !made.is_some_and(|made| place.starts_with(made));
+    places.into_iter().flatten().filter(is_elsewhere).try_for_each(|place| check_output(place))
+}
+
 /// Commits an output and prints its name and content on standard error.
 ///
 /// # Errors

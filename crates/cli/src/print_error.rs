@@ -13,6 +13,7 @@ use tcplab_lab::compare::CompareError;
 use tcplab_lab::{LabError, ShellError};
 #[cfg(target_os = "linux")]
 use tcplab_load::LoadError;
+use tcplab_recording::{RUNS_FLAG, RecordingError};
 use tcplab_results::verification::AboveCeiling;
 use tcplab_scenario::ScenarioError;
 #[cfg(target_os = "linux")]
@@ -162,6 +163,7 @@ fn remedy(error: &Error, said: &str) -> Option<String> {
     }
     let own = error.chain().find_map(|cause| cause.downcast_ref::<Remedied>());
     own.map(Remedied::remedy)
+        .or_else(|| instead_of_no_run(error))
         .or_else(|| error.downcast_ref::<LabError>().and_then(LabError::remedy))
         .or_else(|| error.downcast_ref::<ShellError>().and_then(ShellError::remedy))
         .or_else(|| error.downcast_ref::<BisectError>().and_then(BisectError::remedy))
@@ -170,8 +172,18 @@ fn remedy(error: &Error, said: &str) -> Option<String> {
         .or_else(|| of_linux(error))
         .or_else(|| error.downcast_ref::<UiError>().and_then(UiError::remedy).map(str::to_owned))
         .or_else(|| error.downcast_ref::<CacheError>().and_then(CacheError::remedy))
+        .or_else(|| {
+            error.downcast_ref::<RecordingError>().and_then(|error| error.remedy(RUNS_FLAG))
+        })
         .or_else(|| error.downcast_ref::<AboveCeiling>().map(AboveCeiling::remedy))
         .or_else(|| said.contains(TOO_MANY_FILES).then(|| MORE_DESCRIPTORS.into()))
+}
+
+/// What to pass where a place is no run directory, of commands that do not take the newest run.
+fn instead_of_no_run(error: &Error) -> Option<String> {
+    let is_no_run = matches!(error.downcast_ref(), Some(LabError::NotARun { .. }));
+    (is_no_run && !mistaken::takes_newest_run())
+        .then(|| "pass a run directory (RUNS/<name>/<time>-<hash>)".into())
 }
 
 /// Of commands for Linux alone.

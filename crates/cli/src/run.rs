@@ -15,11 +15,11 @@ use tcplab_results::{ClaimCounts, RunWorld};
 use tcplab_scenario::Scenario;
 use tcplab_testbed::{DeviceKind, Launcher, Steering};
 
-use crate::arguments::{Io, RunArguments, World};
+use crate::arguments::{Io, RunArguments, Shown, World};
 use crate::control::{Control, listen};
 use crate::exit::ERROR;
 use crate::live::{self, LiveRun};
-use crate::output::{answer_or_json, print_note, print_note_unless};
+use crate::output::{answer_or_json, check_outputs, print_note, print_note_unless};
 use crate::print_error::print_error;
 use crate::progress::Display;
 use crate::report;
@@ -33,6 +33,7 @@ const AT_LENGTH: Duration = Duration::from_secs(3);
 
 /// Runs an experiment, or all experiments of a folder.
 pub(crate) fn run(arguments: &RunArguments) -> Result<ExitCode> {
+    check_outputs([&arguments.shown.json.place, &arguments.shown.junit], Some(&arguments.runs))?;
     if let Some(series) = Series::find(arguments.scenario.as_deref().unwrap_or_default())? {
         if arguments.shown.junit.is_some() {
             bail!("--junit is of one experiment: run each by its name");
@@ -88,18 +89,35 @@ fn run_one(
     if let Some(live) = live {
         live.close();
     }
-    let printed = completed.and_then(|outcome| {
-        let claims = ClaimCounts::of(&outcome.run.claims);
-        let code = match &mut control {
-            Some(control) => {
-                control.finished(&outcome, is_part);
-                report::code_of(&outcome.run, arguments.shown.require_decision)
-            }
-            None => report::print_outcome(&directory, &outcome, &arguments.shown, arguments.quiet)?,
-        };
-        Ok(RunSummary { code, state: RunEnd::Finished { claims, report: outcome.report } })
-    });
-    Ok(printed.unwrap_or_else(|error| unfinished(directory, &error, has_trials, stop)))
+    let outcome = match completed {
+        Ok(outcome) => outcome,
+        Err(error) => return Ok(unfinished(directory, &error, has_trials, stop)),
+    };
+    let claims = ClaimCounts::of(&outcome.run.claims);
+    let code = match &mut control {
+        Some(control) => {
+            control.finished(&outcome, is_part);
+            report::code_of(&outcome.run, arguments.shown.require_decision)
+        }
+        None => report::print_outcome(&directory, &outcome, &arguments.shown, arguments.quiet)
+            .unwrap_or_else(|error| unwritten(&directory, &arguments.shown, &error)),
+    };
+    Ok(RunSummary { code, state: RunEnd::Finished { claims, report: outcome.report } })
+}
+
+/// Prints why the results of a finished run could not be written, and how to write them again.
+fn unwritten(directory: &RunDirectory, shown: &Shown, error: &Error) -> ExitCode {
+    let code = print_error(error);
+    let flag = match (&shown.json.place, &shown.junit) {
+        (Some(_), _) => "--json=FILE",
+        (None, Some(_)) => "--junit FILE",
+        (None, None) => return code,
+    };
+    let path = directory.path().display();
+    print_note(&format!(
+        "the run is finished; write its results with: tcplab report {path} {flag}"
+    ));
+    code
 }
 
 /// Prints why a run was not finished, and how to resume it; `has_trials` if only tables and report

@@ -2,11 +2,11 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Result, bail};
 use tcplab_actions::write_report;
-use tcplab_lab::{Bench, Event, Overrides, RunDirectory, RunOutcome, complete};
+use tcplab_lab::{Bench, Event, LabError, Overrides, RunDirectory, RunOutcome, complete};
 use tcplab_results::Run;
 use tcplab_scenario::Scenario;
 
@@ -28,7 +28,7 @@ pub(crate) struct ScenarioRun {
 /// happens.
 ///
 /// # Errors
-/// As `tcplab run`; a run that was stopped can be resumed.
+/// As `tcplab run`. A stop says nothing more: the callers begin anew.
 pub(crate) fn run_scenario(
     scenario: Scenario,
     world: World,
@@ -54,7 +54,14 @@ pub(crate) fn run_scenario(
     };
     let completed = complete(&directory, &bench, stop, show, write_report);
     display.clear();
-    let RunOutcome { run, report } = completed.with_context(|| how_to_resume(&directory))?;
+    let RunOutcome { run, report } = match completed {
+        Ok(outcome) => outcome,
+        Err(_) if stop.load(Ordering::Relaxed) => return Err(LabError::Stopped.into()),
+        Err(error) => {
+            print_note(&how_to_resume(&directory));
+            return Err(error);
+        }
+    };
     // The callers need every trial.
     if let Some((case, failure)) =
         run.cases.iter().find_map(|case| Some((&case.name, case.failures.first()?)))

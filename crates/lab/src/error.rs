@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use tcplab_guests::GuestError;
 use tcplab_kernels::CacheError;
-use tcplab_recording::{RUNS_FLAG, RecordingError};
+use tcplab_recording::{RUNS_FLAG, RecordingError, readable_again};
 use tcplab_results::verification::AboveCeiling;
 use tcplab_scenario::{ScenarioError, nearest};
 use tcplab_sim::{CONGESTION_CONTROLS, GuestTrialError, SettingsError, SimError};
@@ -175,9 +175,8 @@ impl LabError {
                     .into(),
             ),
             LabError::Busy { .. } => Some("wait for it, or stop it".into()),
-            LabError::File { verb, source, .. } if *verb != "read" => {
-                tcplab_recording::room_for_files(source, RUNS_FLAG)
-            }
+            LabError::File { verb: "read" | "list", path, source } => readable_again(path, source),
+            LabError::File { source, .. } => tcplab_recording::room_for_files(source, RUNS_FLAG),
             LabError::Recording(error)
             | LabError::Simulated { source: SimError::Recording(error), .. }
             | LabError::OnGuests { source: GuestTrialError::Recording(error), .. } => {

@@ -71,9 +71,6 @@ impl Target {
             }
             "echo" => {
                 let authority = rest.trim_end_matches('/');
-                if !has_port(authority) {
-                    return Err(TargetError::Port(authority.into()));
-                }
                 let protocol = Protocol::Echo { size: size.max(1) };
                 Ok(Target { address: look_up(authority)?, protocol })
             }
@@ -93,6 +90,9 @@ fn has_port(authority: &str) -> bool {
 /// # Errors
 /// When the host is not found, or no port is given.
 pub fn look_up(authority: &str) -> Result<SocketAddr, TargetError> {
+    if !has_port(authority) {
+        return Err(TargetError::Port(authority.into()));
+    }
     let named = |source| TargetError::Name { host: authority.into(), source };
     let mut found: Vec<SocketAddr> = authority.to_socket_addrs().map_err(named)?.collect();
     found.sort_by_key(SocketAddr::is_ipv6);
@@ -143,6 +143,7 @@ mod tests {
             ("127.0.0.1", "has no port"),
             ("127.0.0.1:70000", "cannot find 127.0.0.1:70000"),
             ("http://:80/", "cannot find"),
+            ("[::1]", "has no port"),
         ] {
             let error = Target::find(text, 64).map(|found| found.address.to_string());
             let error = error.map_err(|error| error.to_string());

@@ -1,7 +1,7 @@
 //! Why a recording could not be written or read.
 
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// The flag that names the place of runs.
 pub const RUNS_FLAG: &str = "--runs";
@@ -28,12 +28,21 @@ impl RecordingError {
     /// What the user can do about it, where something can be done; `flag` names the place.
     pub fn remedy(&self, flag: &str) -> Option<String> {
         match self {
-            RecordingError::File { verb, source, .. } if *verb != "read" => {
-                room_for_files(source, flag)
-            }
+            RecordingError::File { verb: "read", path, source } => readable_again(path, source),
+            RecordingError::File { source, .. } => room_for_files(source, flag),
             _ => None,
         }
     }
+}
+
+/// What helps when this user may not read what another recorded, which is private.
+pub fn readable_again(path: &Path, refusal: &io::Error) -> Option<String> {
+    (refusal.kind() == io::ErrorKind::PermissionDenied).then(|| {
+        format!(
+            "let its owner do this: only they may read it (`chmod -R go+rX {}` lets others)",
+            path.display()
+        )
+    })
 }
 
 /// What helps when a file could not be made or written; `flag` names the place.

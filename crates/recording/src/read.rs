@@ -51,12 +51,16 @@ impl Recording {
     /// The recording in `directory`.
     ///
     /// # Errors
-    /// [`RecordingError::Unfinished`] when it has no `DONE`.
+    /// [`RecordingError::Unfinished`] when it has no `DONE`, [`RecordingError::File`] when this
+    /// user may not look.
     pub fn open(directory: &Path) -> Result<Recording, RecordingError> {
-        if !directory.join(DONE_FILE).exists() {
-            return Err(RecordingError::Unfinished { path: directory.into() });
+        match directory.join(DONE_FILE).try_exists() {
+            Ok(true) => Ok(Recording { directory: directory.into() }),
+            Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
+                Err(cannot_read(directory)(error))
+            }
+            _ => Err(RecordingError::Unfinished { path: directory.into() }),
         }
-        Ok(Recording { directory: directory.into() })
     }
 
     /// The recording that a capture belongs to, with the endpoint where it was made; none if it is

@@ -229,6 +229,20 @@ fn recording_without_done_is_refused() {
     assert!(matches!(error, RecordingError::Unfinished { .. }), "{error}");
 }
 
+/// Captures are private: another user is told so, not that the recording is incomplete.
+#[test]
+fn what_may_not_be_read_has_the_remedy_of_its_owner() {
+    let refused = |kind: std::io::ErrorKind| RecordingError::File {
+        verb: "read",
+        path: "seen".into(),
+        source: kind.into(),
+    };
+    let remedy = |kind| refused(kind).remedy("--runs");
+    let denied = remedy(std::io::ErrorKind::PermissionDenied).unwrap();
+    assert!(denied.contains("`chmod -R go+rX seen` lets others"), "{denied}");
+    assert_eq!(remedy(std::io::ErrorKind::NotFound), None);
+}
+
 #[test]
 fn existing_recording_is_not_overwritten() {
     let directory = tempfile::tempdir().unwrap();

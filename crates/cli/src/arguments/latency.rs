@@ -58,8 +58,8 @@ pub(crate) struct LatencyArguments {
     /// Carry data in each direction with this many connections [default: 1]
     #[arg(long, short, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) connections: Option<u32>,
-    /// Measure without load for this long before --upload and --download begin [default: half of
-    /// --duration]
+    /// Measure without load for this long before --upload and --download begin, less than
+    /// --duration [default: half of it]
     #[arg(long, value_name = "DURATION", value_parser = timeout)]
     pub(crate) idle: Option<Span>,
     /// Put these results of --json=FILE, of several hosts and one server, into one figure

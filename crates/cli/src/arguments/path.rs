@@ -89,8 +89,9 @@ pub(crate) struct ShellArguments {
     /// `retransmissions <= 1 %`; repeat for several
     ///
     /// Exits with 1 if CMD succeeded and an expectation is not met or could not be measured.
-    /// Without --capture it needs the first 128 bytes of each packet, of which it keeps at most
-    /// 300 MB in a private directory until the end; with more, TCP's quantities are unknown.
+    /// Without --capture it needs the first 128 bytes of each packet, of which a private directory
+    /// keeps the latest 64 MiB at each end (about 380,000 packets) until CMD has ended; with more,
+    /// TCP's quantities are unknown.
     #[arg(long, value_name = "EXPECTATION")]
     pub(crate) expect: Vec<Expectation>,
     /// Use the network that tcplab was started in as the far end: the default inside another

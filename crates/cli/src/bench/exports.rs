@@ -107,6 +107,7 @@ mod tests {
     use tcplab_results::bench::{CommandRun, judged, times};
 
     use super::super::shown::tables;
+    use super::super::without_interval_of_few;
     use super::*;
 
     fn all(by: By) -> Vec<PathTimes> {
@@ -158,6 +159,52 @@ mod tests {
         let mut few = all(By::Time);
         few[0].commands[1].runs.truncate(3);
         assert!(tables(&few, By::Time).contains("With 3 runs each no difference can be shown"));
+    }
+
+    /// 2 × 0.5⁵ is more than 5 %.
+    #[test]
+    fn median_of_fewer_than_six_runs_has_no_interval() {
+        let shown = |runs: usize| {
+            let mut all = all(By::Time);
+            for command in &mut all[0].commands {
+                command.runs.truncate(runs);
+                let few = times(&command.command, command.runs.clone()).unwrap();
+                *command = without_interval_of_few(few);
+            }
+            let low = all[0].commands[0].median_time_low_seconds;
+            (low, tables(&all, By::Time).lines().nth(2).unwrap().to_owned())
+        };
+        let (low, row) = shown(5);
+        assert!(low.is_none() && row.contains("  –  200 ms … "), "{row}");
+        let (low, row) = shown(6);
+        assert!(low.is_some() && row.contains("201 ms to 209 ms"), "{row}");
+    }
+
+    /// A run that timed out would have taken longer: the ratio is a bound, or unknown.
+    #[test]
+    fn ratio_with_timed_out_runs_is_a_bound() {
+        let verdicts = |late: [bool; 2]| {
+            let mut all = all(By::Time);
+            let mut commands = std::mem::take(&mut all[0].commands);
+            commands.truncate(2);
+            for (command, is_late) in commands.iter_mut().zip(late) {
+                command.runs.iter_mut().for_each(|run| run.is_timed_out = is_late);
+                *command = times(&command.command, command.runs.clone()).unwrap();
+            }
+            let judged = judged(vec![("dsl-25".into(), commands)], By::Time);
+            sentences(&judged[0]).pop().unwrap()
+        };
+        for (late, said) in [
+            ([false, false], "B takes 0.50 times A's time (0.49 to 0.51), p = 0.0022"),
+            ([false, true], "B takes at least 0.50 times A's time (0.49 or more), p = 0.0022"),
+            ([true, false], "B takes at most 0.50 times A's time (0.51 or less), p = 0.0022"),
+            (
+                [true, true],
+                "B is faster than A (ratio unknown: runs of both timed out), p = 0.0022",
+            ),
+        ] {
+            assert_eq!(verdicts(late), said);
+        }
     }
 
     #[test]

@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, bail};
 use serde::{Deserialize, Serialize};
 use tcplab_recording::Summary;
-use tcplab_results::bench::{By, CommandRun, judged, times};
+use tcplab_results::bench::{By, CommandRun, CommandTimes, judged, times};
 use tcplab_testbed::{ShellEnd, ShellRequest, TrialError, shell_in_turn};
 use tcplab_units::{Rng, Span, rounded, visible_line};
 
@@ -63,7 +63,8 @@ pub(crate) fn bench(arguments: &BenchArguments) -> Result<ExitCode> {
     let mut all = Vec::new();
     for (path, runs) in paths.into_iter().zip(runs) {
         let commands = arguments.commands.iter().zip(runs);
-        let commands = commands.filter_map(|(command, runs)| times(command, runs)).collect();
+        let commands = commands.filter_map(|(command, runs)| times(command, runs));
+        let commands = commands.map(without_interval_of_few).collect();
         all.push((path.description, commands));
     }
     let by = By::from(arguments.by);
@@ -86,6 +87,24 @@ pub(crate) fn bench(arguments: &BenchArguments) -> Result<ExitCode> {
         answer(&shown::tables(&all, by))?;
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// The fewest runs whose extremes hold the median in 95 % of all cases: they miss it where all runs
+/// are on one side of it, with a probability of 2 × 0.5ⁿ.
+const RUNS_OF_INTERVAL: usize = 6;
+
+/// Without an interval of the median that so few runs cannot have.
+fn without_interval_of_few(times: CommandTimes) -> CommandTimes {
+    if times.runs.len() >= RUNS_OF_INTERVAL {
+        return times;
+    }
+    CommandTimes {
+        median_time_low_seconds: None,
+        median_time_high_seconds: None,
+        median_goodput_low_mbit_per_second: None,
+        median_goodput_high_mbit_per_second: None,
+        ..times
+    }
 }
 
 fn is_stdout(place: &Path) -> bool {

@@ -67,14 +67,6 @@ fn shortened(command: &str) -> String {
 
 /// A row of a table, without the command's letter.
 pub(super) fn cells(times: &CommandTimes, by: By) -> [String; 9] {
-    let mut retransmissions = times.mean_retransmissions.map_or("–".into(), rounded::figures);
-    if times.failed_runs > 0 {
-        retransmissions += &format!(" ({} of {} runs failed", times.failed_runs, times.runs.len());
-        retransmissions += &match times.timed_out_runs {
-            0 => ")".to_owned(),
-            late => format!(", {late} of them timed out)"),
-        };
-    }
     let (time, rate) = (seconds(times.median_time_seconds), goodput(times));
     let (judged, interval, range, other) = match by {
         By::Time => (
@@ -108,7 +100,7 @@ pub(super) fn cells(times: &CommandTimes, by: By) -> [String; 9] {
         rounded::figures(times.median_packets),
         rounded::figures(times.median_bytes),
         rounded::figures(times.mean_dropped_packets),
-        retransmissions,
+        times.mean_retransmissions.map_or("–".into(), rounded::figures),
     ]
 }
 
@@ -129,9 +121,63 @@ fn seconds(value: f64) -> String {
     rounded::span(Span::from_nanos((value * 1e9).round() as u64))
 }
 
-/// The verdicts of a path.
+/// The failures behind a path, and its verdicts.
 pub(super) fn sentences(path: &PathTimes) -> Vec<String> {
-    path.verdicts.iter().map(|verdict| sentence(path, verdict)).collect()
+    let failures = path.commands.iter().enumerate().filter_map(|(index, times)| {
+        let CommandTimes { failed_runs, timed_out_runs, runs, .. } = times;
+        let late = match timed_out_runs {
+            0 => String::new(),
+            late => format!(", {late} of them timed out"),
+        };
+        let runs = rounded::counted(runs.len(), "run", "runs");
+        (*failed_runs > 0)
+            .then(|| format!("{} failed in {failed_runs} of {runs}{late}", letter(index)))
+    });
+    failures.chain(path.verdicts.iter().map(|verdict| sentence(path, verdict))).collect()
+}
+
+/// What runs that timed out leave of a ratio of times: they would have taken longer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Bound {
+    Exact,
+    AtLeast,
+    AtMost,
+    Unknown,
+}
+
+impl Bound {
+    fn of(path: &PathTimes, verdict: &Verdict) -> Bound {
+        let is_late = |command: usize| {
+            path.commands.get(command).is_some_and(|times| times.timed_out_runs > 0)
+        };
+        match (verdict.by, is_late(0), is_late(verdict.command)) {
+            (By::Goodput, ..) | (By::Time, false, false) => Bound::Exact,
+            (By::Time, false, true) => Bound::AtLeast,
+            (By::Time, true, false) => Bound::AtMost,
+            (By::Time, true, true) => Bound::Unknown,
+        }
+    }
+
+    /// The ratio, if it is known.
+    fn ratio(self, share: &str) -> Option<String> {
+        match self {
+            Bound::Exact => Some(share.to_owned()),
+            Bound::AtLeast => Some(format!("at least {share}")),
+            Bound::AtMost => Some(format!("at most {share}")),
+            Bound::Unknown => None,
+        }
+    }
+
+    /// Its interval, or why it is not known.
+    fn interval(self, ends: Option<[String; 2]>) -> String {
+        match (self, ends) {
+            (Bound::Unknown, _) => "ratio unknown: runs of both timed out".to_owned(),
+            (_, None) => "no interval".to_owned(),
+            (Bound::Exact, Some([low, high])) => format!("{low} to {high}"),
+            (Bound::AtLeast, Some([low, _])) => format!("{low} or more"),
+            (Bound::AtMost, Some([_, high])) => format!("{high} or less"),
+        }
+    }
 }
 
 fn sentence(path: &PathTimes, verdict: &Verdict) -> String {
@@ -140,21 +186,26 @@ fn sentence(path: &PathTimes, verdict: &Verdict) -> String {
     let (Some(share), Some(p)) = (verdict.ratio.map(ratio), verdict.p_corrected) else {
         return format!("{name} against A: unknown{}", unknown(path, verdict));
     };
-    let interval = match verdict.ratio_low.zip(verdict.ratio_high) {
-        Some((low, high)) => format!("{} to {}", ratio(low), ratio(high)),
-        None => "no interval".into(),
-    };
+    let bound = Bound::of(path, verdict);
+    let ends = verdict.ratio_low.zip(verdict.ratio_high);
+    let interval = bound.interval(ends.map(|(low, high)| [ratio(low), ratio(high)]));
     let p =
         if p < 0.0001 { "p < 0.0001".into() } else { format!("p = {}", rounded::decimal(p, 4)) };
-    match (verdict.answer, verdict.by) {
-        (Answer::NoDifferenceShown | Answer::Unknown, _) => {
-            format!("{name} against A: no difference shown (ratio {share}, {interval}; {p})")
+    let is_faster = verdict.answer == Answer::Faster;
+    match (verdict.answer, verdict.by, bound.ratio(&share)) {
+        (Answer::NoDifferenceShown | Answer::Unknown, _, ratio) => {
+            let ratio = ratio.map_or(String::new(), |ratio| format!("ratio {ratio}, "));
+            format!("{name} against A: no difference shown ({ratio}{interval}; {p})")
         }
-        (Answer::Faster | Answer::Slower, By::Time) => {
-            format!("{name} takes {share} of A's time ({interval}), {p}")
+        (_, _, None) => {
+            let what = if is_faster { "faster" } else { "slower" };
+            format!("{name} is {what} than A ({interval}), {p}")
         }
-        (Answer::Faster | Answer::Slower, By::Goodput) => {
-            format!("{name} has {share} times A's goodput ({interval}), {p}")
+        (_, By::Time, Some(ratio)) => {
+            format!("{name} takes {ratio} times A's time ({interval}), {p}")
+        }
+        (_, By::Goodput, Some(ratio)) => {
+            format!("{name} has {ratio} times A's goodput ({interval}), {p}")
         }
     }
 }

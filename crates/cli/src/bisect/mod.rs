@@ -21,13 +21,14 @@ use tcplab_scenario::Scenario;
 
 use crate::arguments::BisectArguments;
 use crate::exit::{ERROR, FAILED};
-use crate::output::{answer_or_json, print_note};
+use crate::output::{answer_or_json, check_outputs, print_note};
 use crate::run::launcher;
 use crate::signals::stop_on_signals;
 use progress::Display;
 use step::Tester;
 
 pub(crate) fn bisect(arguments: &BisectArguments) -> Result<ExitCode> {
+    check_outputs([&arguments.results.json.place], Some(&arguments.results.runs))?;
     let scenario = tcplab_actions::find(&arguments.scenario)?;
     let claims = claims_of(&scenario, &arguments.claim)?;
     for name in other_kernels(&scenario)? {

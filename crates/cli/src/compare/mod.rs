@@ -37,6 +37,10 @@ pub(crate) fn compare(arguments: &CompareArguments) -> Result<ExitCode> {
     let places: Vec<PathBuf> =
         places.map(|place| RunDirectory::named(place, Path::new(RUNS))).collect();
     let places: Vec<&Path> = places.iter().map(PathBuf::as_path).collect();
+    // Other files are none.
+    for place in places.iter().filter(|place| is_capture(place)) {
+        tcplab_actions::open(place)?;
+    }
     match places[..] {
         [a, b] if is_capture(a) && is_capture(b) => {
             if arguments.control {

@@ -9,13 +9,14 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::thread;
 
-use anyhow::{Context, Result};
-use tcplab_kernels::{Build, BuildError, BuildSource, Built, Cache, DEFAULT_HZ};
+use anyhow::{Context, Error, Result, anyhow};
+use tcplab_kernels::{Build, BuildError, BuildSource, Built, Cache, CacheError, DEFAULT_HZ};
 use tcplab_quantities::{KERNEL_DOCUMENT, KERNELS_DOCUMENT};
 
 use crate::arguments::{BuildArguments, KernelArguments, KernelCommand};
 use crate::exit::ERROR;
 use crate::output::{answer, answer_or_json, listed, print_note, print_note_unless};
+use crate::remedied::Remedied;
 use crate::signals::stop_on_signals;
 use progress::Display;
 pub(crate) use shown::ability;
@@ -41,12 +42,25 @@ pub(crate) fn kernel(arguments: &KernelArguments) -> Result<ExitCode> {
         }
         KernelCommand::Remove(arguments) => {
             let name = &arguments.name;
-            let had_image = cache.remove(name)?;
+            let had_image = cache.remove(name).map_err(unknown)?;
             let what = if had_image { "Kernel" } else { "The unfinished build of kernel" };
             answer(&format!("{what} {name} is removed.\n"))?;
         }
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// What is not there need not be built to be removed.
+fn unknown(error: CacheError) -> Error {
+    match &error {
+        CacheError::Unknown { known, .. } if known.is_empty() => {
+            anyhow!("{error}: none has been built")
+        }
+        CacheError::Unknown { known, .. } => {
+            Remedied::error(error.to_string(), format!("one of: {}", known.join(", ")))
+        }
+        _ => error.into(),
+    }
 }
 
 fn build(cache: &Cache, arguments: &BuildArguments) -> Result<ExitCode> {

@@ -17,13 +17,13 @@ use tcplab_load::{
     Beside, BulkConfig, Direction, LatencyConfig, LatencyOutcome, LatencyProgress, look_up,
 };
 use tcplab_quantities::LATENCY_DOCUMENT;
-use tcplab_units::visible_line;
+use tcplab_units::{Span, visible_line};
 
 use crate::arguments::{ClockChoice, LatencyArguments};
 use crate::control;
 use crate::exit::FAILED;
 use crate::load::Display;
-use crate::output::{answer, answer_or_json, check_output, print_note, write_file, write_json};
+use crate::output::{answer, answer_or_json, check_outputs, print_note, write_file, write_json};
 use crate::progress::unless_stopped;
 use crate::signals::stop_on_signals;
 use measured::Measured;
@@ -34,9 +34,8 @@ pub(crate) fn latency(arguments: &LatencyArguments) -> Result<ExitCode> {
     if arguments.control && arguments.json.is_printed() {
         bail!("--control prints lines of JSON: write the result with --json=FILE");
     }
-    for place in [&arguments.csv, &arguments.svg, &arguments.json.place].into_iter().flatten() {
-        check_output(place)?;
-    }
+    check_outputs([&arguments.csv, &arguments.svg, &arguments.json.place], None)?;
+    refuse_impossible(arguments)?;
     if !arguments.together.is_empty() {
         let hosts = measured::read_all(&arguments.together)?;
         for gap in measured::gaps(&hosts) {
@@ -101,9 +100,24 @@ fn warn(warning: &str) {
     print_note(&format!("tcplab: warning: {}", visible_line(warning)));
 }
 
+/// Refuses what would leave out a load that was asked for, or that says how to make none.
+fn refuse_impossible(arguments: &LatencyArguments) -> Result<()> {
+    let LatencyArguments { upload, download, connections, idle, duration, .. } = arguments;
+    if upload.is_none() && download.is_none() {
+        let given = [("--connections", connections.is_some()), ("--idle", idle.is_some())];
+        if let Some((flag, _)) = given.iter().find(|(_, is_given)| *is_given) {
+            bail!("{flag} is about a load: add --upload or --download");
+        }
+    }
+    if let Some(idle) = idle.filter(|idle| *idle >= *duration) {
+        bail!("--idle {idle} leaves no time for the load: use less than --duration ({duration})");
+    }
+    Ok(())
+}
+
 fn config(arguments: &LatencyArguments, target: &str) -> Result<LatencyConfig> {
     let time = arguments.duration.to_std();
-    let after = arguments.idle.map_or(time / 2, |it| it.to_std().min(time));
+    let after = arguments.idle.map_or(time / 2, Span::to_std);
     let asked =
         [(&arguments.upload, Direction::Upload), (&arguments.download, Direction::Download)];
     let mut loads = Vec::new();

@@ -21,12 +21,13 @@ use crate::arguments::{BulkDirection, LiveMode, LoadArguments};
 use crate::control::{self, Control};
 use crate::exit::FAILED;
 use crate::live::{self, LiveLoad, quantiles};
-use crate::output::{LiveLine, answer, answer_or_json, print_note};
+use crate::output::{LiveLine, answer, answer_or_json, check_outputs, print_note};
 use crate::progress::unless_stopped;
 use servers::TestServer;
 use told::Told;
 
 pub(crate) fn load(arguments: &LoadArguments) -> Result<ExitCode> {
+    check_outputs([&arguments.json.place], None)?;
     let stop = Arc::new(AtomicBool::new(false));
     let mode = match arguments.bulk {
         // It has no more to show than a line.

@@ -12,6 +12,7 @@ use std::sync::atomic::AtomicBool;
 
 use anyhow::{Context, Result};
 use serde_json::{Value, json};
+use tcplab_lab::advise::Situation;
 use tcplab_lab::rfc6349::{Baseline, Row, Test, counts, rows, sum_up};
 use tcplab_path::Direction;
 use tcplab_quantities::RFC6349_DOCUMENT;
@@ -19,14 +20,17 @@ use tcplab_results::RunWorld;
 use tcplab_scenario::Scenario;
 use tcplab_units::number::Number;
 
-use crate::arguments::{PathChoice, Rfc6349Arguments};
+use crate::arguments::{PathChoice, Rfc6349Arguments, World};
 use crate::control::{self, Control};
-use crate::output::{answer, answer_or_json};
+use crate::output::{answer, answer_or_json, check_outputs};
 use crate::path_choice;
+use crate::remedied::Remedied;
+use crate::run::launcher;
 use crate::run_scenario::{ScenarioRun, run_scenario};
 use crate::signals::stop_on_signals;
 
 pub(crate) fn rfc6349(arguments: &Rfc6349Arguments) -> Result<ExitCode> {
+    check_outputs([&arguments.results.json.place], Some(&arguments.results.runs))?;
     let stop = Arc::new(AtomicBool::new(false));
     stop_on_signals(&stop)?;
     let control = control::started(arguments.control, &stop)?;
@@ -73,6 +77,10 @@ impl Steps<'_> {
             connections: arguments.connections,
             congestion: arguments.congestion.clone(),
         };
+        if !has_rate(&test, arguments.world)? {
+            let said = "the path has no rate, which alone limits a transfer in virtual time";
+            return Err(Remedied::error(said, "add `-s rate=…`, such as `-s rate='10 Mbit/s'`"));
+        }
         let total = if counts(test.connections).is_empty() { 2 } else { 3 };
         let ScenarioRun { directory, run: first, report } =
             self.run([1, total], "rfc6349-baseline", &test.baseline())?;
@@ -149,6 +157,18 @@ impl Steps<'_> {
         })?;
         Ok(ExitCode::SUCCESS)
     }
+}
+
+/// Whether something bounds what passes the path: its rate, or in real time this machine.
+fn has_rate(test: &Test, world: World) -> Result<bool> {
+    let is_virtual = match world {
+        World::Sim => true,
+        World::Kernel => false,
+        World::Auto => tcplab_lab::kernel_refused(&launcher()?).is_some(),
+    };
+    // A path that cannot be is refused with its reason later.
+    let situation = Situation::of_path(&test.path, test.direction.sender());
+    Ok(!is_virtual || situation.is_none_or(|situation| situation.rate.is_some()))
 }
 
 /// What is known before the throughput is tested.

@@ -115,6 +115,47 @@ fn figures_take_the_default_of_this_machine() {
     assert!(given.contains("congestion control reno: --congestion"), "{given}");
 }
 
+/// What no path, transfer or sender can have is refused before anything is said or run.
+#[test]
+fn impossible_figures_are_refused() {
+    let home = Home::new();
+    for rest in ["--no-trials", "--world sim"] {
+        for (figures, said) in [
+            ("--rate 0bit/s", "--rate 0: use a rate above zero"),
+            ("--rate 10M --loss 100%", "--loss 100 %: no packet would arrive"),
+            ("--rate 10M --payload 0B", "--payload 0: use at least 1 B"),
+            (
+                "--rate 10M --congestion cubci",
+                "no congestion control `cubci` try: did you mean `cubic`?",
+            ),
+            ("--rate 10M --congestion foo", "no congestion control `foo` try: there are bbr, bic"),
+        ] {
+            home.refuses(&[(&format!("advise --rtt 100ms {figures} {rest}"), said)]);
+        }
+    }
+    home.refuses(&[
+        ("advise -s delay=20ms -s loss=100% --no-trials", "loses every packet"),
+        ("advise dsl25", "did you mean `dsl-25`?"),
+    ]);
+    // Linux has more than this machine or a model.
+    home.answer("advise --rtt 100ms --rate 10M --congestion htcp --no-trials");
+    assert!(!home.exists("runs"));
+}
+
+/// In virtual time nothing else bounds a transfer.
+#[test]
+fn test_of_a_path_without_rate_is_refused_in_virtual_time() {
+    let home = Home::new();
+    home.refuses(&[
+        (
+            "rfc6349 -s delay='50 ms' --world sim --duration 1s",
+            "in virtual time try: add `-s rate=…`",
+        ),
+        ("rfc6349 --path - --world sim", "in virtual time try: add `-s rate=…`"),
+    ]);
+    assert!(!home.exists("runs"));
+}
+
 /// The counts that are recommended reach the goal in the stack's model, and one fewer does not.
 #[test]
 fn embedded_buffers_are_tried_before_they_are_recommended() {

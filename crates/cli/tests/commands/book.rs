@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::home::Home;
+use crate::home::{Home, ended};
 
 fn docs() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs")
@@ -96,6 +96,48 @@ fn type_sessions(home: &Home, text: &str) {
             assert!(is_same, "$ {line}\n{}\n--- is really:\n{found}", printed.join("\n"));
         }
     }
+}
+
+/// Whether a sample is what was printed, where a line `…` stands for any lines.
+fn is_sample(sample: &str, printed: &str) -> bool {
+    let mut rest = printed;
+    sample.trim_end().split("\n…\n").all(|part| match rest.split_once(part) {
+        Some((_, after)) => {
+            rest = after;
+            true
+        }
+        None => false,
+    })
+}
+
+/// The samples of README, and of the page on statistics, whose scenario is README's.
+#[test]
+fn samples_outside_the_tutorial_are_what_is_printed() {
+    let readme = page("../README.md");
+    let sample = |text: &str, part: &str| {
+        let all = blocks(text, "text").into_iter().chain(blocks(text, "toml"));
+        let mut fitting = all.filter(|block| block.contains(part));
+        fitting.next().unwrap_or_else(|| panic!("no sample with {part}")).to_owned()
+    };
+    let home = Home::with("mine.toml", sample(&readme, "\nrate  = "));
+    let capture = "corpus/groundtruth/rwnd_limited.snd.pcap.zst";
+    let mut trace = home.command(&format!("trace {capture}"));
+    let found = ended(trace.current_dir(docs().join(".."))).answer("trace");
+    let wanted = sample(&readme, capture);
+    assert!(is_sample(&wanted, &found), "README has\n{wanted}\n--- is really:\n{found}");
+
+    home.write("dealy.toml", home.text("mine.toml").replacen("delay", "dealy", 1));
+    let found = home.refusal("run dealy.toml");
+    let wanted = sample(&readme, "unknown key `dealy`");
+    let help = wanted.lines().last().unwrap().trim_end_matches(" …");
+    assert!(found.contains(help), "README has\n{help}\n--- is really:\n{found}");
+
+    home.answer("run mine.toml --trials 20 --world sim --kernel model --quiet");
+    let line = "compare mine --by queue --levels '1 bdp,4 bdp' --metrics goodput,mean_rtt";
+    let ended = home.run(line);
+    let wanted = sample(&page("statistics.md"), "B is worse than A in 2 of 4");
+    let found = ended.stdout;
+    assert!(is_sample(&wanted, &found), "the page has\n{wanted}\n--- is really:\n{found}");
 }
 
 /// Targets of links in a page, without those in code.

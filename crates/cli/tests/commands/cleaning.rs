@@ -293,6 +293,13 @@ fn run_that_cannot_be_removed_is_named_in_json() {
     assert_eq!((&shown["removed_bytes"], &of_run["removed_bytes"]), (&json!(0), &json!(0)));
     assert!(of_run["error"].as_str().unwrap().contains("locked"), "{shown}");
     assert!(run.exists());
+    // Named, it is what this command is for.
+    let line = format!("clean {} --runs --yes", run.display());
+    let said = home.run(&line).stderr;
+    assert!(
+        said.contains("is locked by another tcplab process\n  try: wait for it, or stop it"),
+        "{said}"
+    );
 }
 
 #[test]

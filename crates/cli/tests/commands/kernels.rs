@@ -69,6 +69,7 @@ fn images_are_listed_shown_and_removed() {
         "kernel show 6.12",
         "kernel show net-next",
         "kernel show 6.1",
+        "kernel remove 6.1",
         "kernel remove 6.12",
         "kernel remove 7.2",
         "kernel list",

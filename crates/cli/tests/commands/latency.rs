@@ -68,6 +68,20 @@ fn load_meanwhile_divides_the_latencies() {
 }
 
 #[test]
+fn load_that_would_not_run_is_refused() {
+    let line = |rest: &str| format!("latency 127.0.0.1:9 --duration 2s {rest}");
+    let no_time = "leaves no time for the load: use less than --duration (2 s)";
+    let no_load = "is about a load: add --upload or --download";
+    Home::new().refuses(&[
+        (&line("--idle 5s --upload 127.0.0.1:9"), no_time),
+        (&line("--idle 2s --download 127.0.0.1:9"), no_time),
+        (&line("-c 3"), no_load),
+        (&line("--idle 1s"), no_load),
+        ("latency 127.0.0.1", "127.0.0.1 has no port: use HOST:PORT"),
+    ]);
+}
+
+#[test]
 fn several_hosts_are_put_together() {
     let home = Home::new();
     let server = Server::start(&home, "--service latency").unwrap();

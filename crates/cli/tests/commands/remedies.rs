@@ -1,14 +1,17 @@
 //! Errors that say what to do, and guess nothing.
 
 use std::ffi::OsStr;
+use std::fs::{self, Permissions};
 use std::io::{Read, Write};
 use std::net::TcpListener;
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::symlink;
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::Path;
 use std::process::Command;
 
 use crate::errors::SMALL;
 use crate::home::{Ended, Home, ended};
+use crate::limited::FewProcesses;
 
 /// A scenario, a capture, and files with short names.
 fn home() -> Home {
@@ -125,6 +128,80 @@ fn misspelt_congestion_control_is_refused_before_the_first_trial() {
         assert!(refusal.contains("try: did you mean `cubic`? there are bbr, "), "{refusal}");
         assert!(!home.exists("runs"));
     }
+}
+
+/// What only its owner may read is neither missing nor incomplete.
+#[test]
+fn what_this_user_may_not_read_is_said_with_its_remedy() {
+    let Some(few) = FewProcesses::new() else { return };
+    let home = &few.home;
+    home.write("closed/plan.json", "{}");
+    home.write("closed/DONE", "");
+    let allow = |mode| fs::set_permissions(home.path("closed"), Permissions::from_mode(mode));
+    allow(0o000).unwrap();
+    for line in [
+        "run --resume closed",
+        "report closed",
+        "plot closed",
+        "compare closed closed",
+        "export closed",
+        "states closed",
+        "replay closed",
+        "advise closed",
+    ] {
+        let refusal = ended(&mut few.command(50, line)).refusal(line);
+        let remedy =
+            "\n  try: let its owner do this: only they may read it (`chmod -R go+rX closed` ";
+        assert!(refusal.contains("Permission denied"), "{line}: {refusal}");
+        assert!(refusal.contains(remedy), "{line}: {refusal}");
+    }
+    allow(0o755).unwrap();
+}
+
+/// Outputs are tried before the work, not after it.
+#[test]
+fn output_that_cannot_be_written_is_refused_before_the_work() {
+    let home = home();
+    home.write("file", "");
+    home.refuses(&[
+        ("load http://127.0.0.1:9/ --json=nowhere/x.json", "cannot write nowhere/x.json"),
+        ("load 127.0.0.1:9 --bulk upload --json=file/x.json", "cannot write file/x.json"),
+        ("shell --json=nowhere/x.json -- touch ran", "cannot write nowhere/x.json"),
+        ("bridge - none none --json=nowhere/x.json", "cannot write nowhere/x.json"),
+        ("run mine.toml --world sim --json=nowhere/x.json", "cannot write nowhere/x.json"),
+        ("run mine.toml --world sim --junit nowhere/x.xml", "cannot write nowhere/x.xml"),
+        ("rfc6349 --path lte --world sim --json=nowhere/x.json", "cannot write nowhere/x.json"),
+        ("advise lte --world sim --json=nowhere/x.json", "cannot write nowhere/x.json"),
+    ]);
+    assert!(!home.exists("ran") && !home.exists("runs"));
+    // The command makes this folder itself.
+    home.answer("run mine.toml --trials 1 --world sim -q --json=runs/x.json");
+    assert!(home.exists("runs/x.json"));
+    // A disk that is full when all is done.
+    let refusal =
+        home.refusal("run mine.toml --trials 1 --world sim -q --runs more --json=/dev/full");
+    let run = home.only("more/mine");
+    let run = Path::new("more/mine").join(run.file_name().unwrap());
+    let said = format!("write its results with: tcplab report {} --json=FILE\n", run.display());
+    assert!(refusal.contains("cannot write /dev/full: ") && refusal.ends_with(&said), "{refusal}");
+}
+
+/// A file is told for what it is, and a name beside others is not taken for a file.
+#[test]
+fn remedies_are_about_what_was_typed() {
+    let home = home();
+    home.write("base.json", "{}");
+    home.answer("run mine.toml --trials 1 --world sim -q");
+    home.refuses(&[
+        ("plot base.json", "it is a file, not a directory try: pass a run directory (RUNS/<name>/"),
+        ("compare mine.toml", "mine.toml is a scenario or path file: `tcplab run mine.toml`"),
+        ("compare slow.pcap", "slow.pcap is a capture; pass a second capture to compare"),
+        ("compare e", "e: not a capture: it is empty"),
+    ]);
+    let refusal = home.refusal("plot base.json");
+    assert!(!refusal.contains("newest"), "plot needs a run: {refusal}");
+    let refusal = home.refusal("export mine --table trails");
+    assert!(refusal.contains("did you mean `trials`?") && !refusal.contains("try:"), "{refusal}");
 }
 
 #[test]

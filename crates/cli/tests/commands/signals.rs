@@ -68,6 +68,8 @@ fn ctrl_c_on_commands_that_run_scenarios_exits_with_130() {
         let (code, said) = code_after(child, Signal::INT);
         assert_eq!(code, Some(130), "{line}: {said}");
         assert!(!said.contains("error"), "{line}: {said}");
+        // They cannot go on with that run.
+        assert!(said.ends_with("stopped\n") && !said.contains("resume"), "{line}: {said}");
     }
 }
 

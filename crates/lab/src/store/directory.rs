@@ -73,12 +73,25 @@ impl RunDirectory {
     /// Opens an existing run; an extension that was begun is finished first.
     ///
     /// # Errors
-    /// When it is none, is being worked on, or its scenario means something else to this version.
+    /// When it is none, may not be read, is being worked on, or its scenario means something else
+    /// to this version.
     pub fn open(path: &Path) -> Result<RunDirectory, LabError> {
         let not_a_run = |what: String| LabError::NotARun { path: path.into(), what };
-        if !path.join(PLAN).exists() {
-            let what = if path.is_dir() { "no plan.json" } else { "no such directory" };
-            return Err(not_a_run(what.into()));
+        match path.join(PLAN).try_exists() {
+            Ok(true) => {}
+            Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
+                return Err(LabError::file("read", path)(error));
+            }
+            _ => {
+                let what = if path.is_dir() {
+                    "no plan.json"
+                } else if path.exists() {
+                    "it is a file, not a directory"
+                } else {
+                    "no such directory"
+                };
+                return Err(not_a_run(what.into()));
+            }
         }
         let lock = lock(path)?;
         arrangement::finish(path)?;

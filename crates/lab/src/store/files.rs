@@ -142,8 +142,10 @@ pub(crate) fn read_plan(path: &Path) -> Result<Plan, LabError> {
         let what = format!("{PLAN} {how}");
         LabError::NotARun { path: path.into(), what }
     };
-    let text =
-        fs::read(path.join(PLAN)).map_err(|error| damaged(format!("cannot be read: {error}")))?;
+    let text = fs::read(path.join(PLAN)).map_err(|error| match error.kind() {
+        io::ErrorKind::PermissionDenied => LabError::file("read", path)(error),
+        _ => damaged(format!("cannot be read: {error}")),
+    })?;
     serde_json::from_slice(&text).map_err(|error| damaged(format!("is damaged: {error}")))
 }
 
