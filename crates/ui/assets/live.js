@@ -342,13 +342,15 @@ export const watch = (place, of) => {
 
   const facts = () => {
     const time = stretch.cursor ?? now;
-    const rows = of.hasSamples ? Object.entries(trial.ends).map(([end, of]) => {
+    // Where the trial is over, its packets say the states: the last sample is older than the end.
+    const known = walked?.states() ?? [];
+    const rows = of.hasSamples ? Object.entries(trial.ends).map(([end, of], at) => {
       const value = (/** @type {Series} */ series, /** @type {(it: number) => string} */ words) => {
         const it = series.at(time);
         return el("td", { class: "number" }, it === null ? "–" : words(it));
       };
       return el("tr", {}, el("th", { scope: "row" }, end),
-        value(of.state, (it) => STATES[it] ?? "unknown"), value(of.phase, (it) => PHASES[it] ?? "unknown"),
+        known[at] ? el("td", { class: "number" }, known[at]) : value(of.state, (it) => STATES[it] ?? "unknown"), value(of.phase, (it) => PHASES[it] ?? "unknown"),
         value(of.cwnd, bytes), value(of.ssthresh, bytes), value(of.rtt, duration));
     }) : [];
     show(states, el("div", { class: "scroll" }, el("table", {},
