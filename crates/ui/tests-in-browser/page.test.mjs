@@ -51,7 +51,7 @@ test("a question on the first page is answered", async () => {
   // At the end all is acknowledged, and the states are those of the packets.
   await page.waitForFunction(() => [...document.querySelectorAll(".live-chart .key")].some((it) => it.textContent === "in flight0 B"));
   await page.waitForFunction(() => /CLOSED.*TIME-WAIT/.test(document.querySelector(".live-states").textContent));
-  await page.getByText(/^ ?server to client: \d+ fast retransmissions$/).first().waitFor();
+  await page.locator(".live-events li").filter({ hasText: /server to client: \d+ fast retransmissions$/ }).first().waitFor();
   await isAccessible(page, "a trial");
   const shown = () => page.textContent(".clock");
   await page.getByRole("button", { name: "Play" }).click();
