@@ -22,6 +22,8 @@ pub struct StateDiagram<'a> {
 const WIDTH: i64 = 1040;
 const HEIGHT: i64 = 950;
 const BOX: (i64, i64) = (132, 36);
+/// How much wider than [`width`] text may be: bold, of a wide font, at the size of the live page.
+const WIDEST: f64 = 1.4;
 /// Between the lines of an edge's label.
 const LINE: i64 = 14;
 /// A label in the way of another moves by so much, so many times at most.
@@ -205,12 +207,14 @@ impl Label {
         words: Option<&str>,
         walks: Walks<'_>,
     ) -> Option<Label> {
+        let (x, y, anchor) = Route::walked(from, to)?.label();
         let mut lines: Vec<(String, String)> = Vec::new();
         let mut by_reset = false;
         for (who, class) in WHO.into_iter().enumerate() {
             for edge in edges(walks[who]).iter().filter(|edge| (edge.from, edge.to) == (from, to)) {
                 by_reset |= matches!(edge.event, Event::ResetSent | Event::ResetReceived);
-                lines.push((format!(r#""walk {class}"{}"#, step(who, edge)), walked(edge)));
+                let class = format!(r#""walk {class}"{}"#, step(who, edge));
+                lines.extend(walked(edge, room(x, anchor)).map(|text| (class.clone(), text)));
             }
         }
         let walked = !lines.is_empty();
@@ -223,8 +227,6 @@ impl Label {
             let step = first.find(" data-").map_or("", |at| &first[at..]);
             lines.insert(0, (format!(r#""on walked"{step}"#), words.into()));
         }
-        let route = if walked { Route::walked(from, to) } else { Route::of(from, to) }?;
-        let (x, y, anchor) = route.label();
         let y = y - (lines.len() as i64 - 1) * LINE / 2 + 4;
         Some(Label { lines, x, y, anchor })
     }
@@ -294,12 +296,27 @@ fn labels(walks: Walks<'_>) -> Vec<Label> {
     labels
 }
 
-/// `3 · #12 [F.] 0.2034 s`: step, packet and time.
-fn walked(edge: &Edge) -> String {
-    let Some(packet) = edge.packet else { return format!("{} · inferred", edge.step) };
-    let nanos = edge.at.unwrap_or(packet.at).as_nanos();
-    let time = format!("{}.{:04}", nanos / 1_000_000_000, nanos % 1_000_000_000 / 100_000);
-    format!("{} · #{} {} {time} s", edge.step, grouped(packet.frame), packet.flags)
+/// From a label's place to the border of the figure.
+fn room(x: i64, anchor: &str) -> i64 {
+    match anchor {
+        "start" => WIDTH - x,
+        "end" => x,
+        _ => 2 * x.min(WIDTH - x),
+    }
+}
+
+/// `3 · #12 [F.] 0.2034 s`: step, packet and time, which has a line of its own without room.
+fn walked(edge: &Edge, room: i64) -> impl Iterator<Item = String> {
+    let Some(packet) = edge.packet else {
+        return vec![format!("{} · inferred", edge.step)].into_iter();
+    };
+    // Rounded, as in the table beside it.
+    let units = edge.at.unwrap_or(packet.at).as_nanos().saturating_add(50_000) / 100_000;
+    let time = format!("{}.{:04} s", units / 10_000, units % 10_000);
+    let cause = format!("{} · #{} {}", edge.step, grouped(packet.frame), packet.flags);
+    let line = format!("{cause} {time}");
+    let fits = width(&line) * WIDEST <= room as f64;
+    if fits { vec![line] } else { vec![cause, time] }.into_iter()
 }
 
 #[cfg(test)]

@@ -42,6 +42,7 @@ pub(crate) fn ack(at: Instant, number: u64, sack: &[(u64, u64)]) -> Ack {
         duplicate: !sack.is_empty(),
         reset: false,
         has_data: false,
+        in_flight: Bytes::ZERO,
         comment: None,
         dropped: false,
     }

@@ -356,15 +356,18 @@ fn names(svg: &mut String, trend: &Trend<'_>, room: &Room, groups: &[String]) {
         Some((room.y(last.mean), index, last.level))
     });
     let mut ends: Vec<(f64, usize, usize)> = ends.collect();
+    let last_level = ends.iter().map(|(.., level)| *level).max();
     ends.sort_by(|one, other| one.0.total_cmp(&other.0).then(one.1.cmp(&other.1)));
     let heights: Vec<f64> = ends.iter().map(|(y, ..)| *y).collect();
     let places = apart(&heights, NAME_ROW, (TOP, room.bottom()));
     for ((y, index, level), place) in ends.into_iter().zip(places) {
         let (from, until) = (room.places[level] + 12.0, room.right + 6.0);
         svg.push_str(&groups[index]);
-        svg.push_str(&format!(
-            r#"<path class="leader" d="M{from:.1} {y:.1}L{until:.1} {place:.1}"/>"#
-        ));
+        // From an earlier level it would cross others, and look like data.
+        if Some(level) == last_level {
+            let d = format!("M{from:.1} {y:.1}L{until:.1} {place:.1}");
+            path(svg, "leader", &d);
+        }
         svg.push_str(&marker(index, until + 5.0, place));
         let (x, base, name) = (until + 13.0, place + 4.0, escape(&cut[index]));
         svg.push_str(&format!(r#"<text class="name" x="{x:.1}" y="{base:.1}">{name}</text></g>"#));

@@ -176,6 +176,9 @@ export class Pace {
   }
 }
 
+/** What the key of a series shows: what is drawn of it. @param {Series["look"]} look */
+const sampleOf = ({ points, shape, dash }) => points ? (shape === "cross" ? "cross" : "point") : dash ? "dashed" : "line";
+
 /** One chart. */
 export class Chart {
   /**
@@ -203,7 +206,7 @@ export class Chart {
       const key = caption.appendChild(document.createElement("span"));
       key.className = "key";
       const sample = key.appendChild(document.createElement("i"));
-      sample.className = one.look.points ? `dot ${one.colour}` : `line ${one.colour}`;
+      sample.className = `${sampleOf(one.look)} ${one.colour}`;
       key.appendChild(document.createTextNode(one.name));
       const value = key.appendChild(document.createElement("output"));
       return { key, value };

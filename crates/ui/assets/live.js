@@ -20,6 +20,16 @@ const EVENTS = 50_000;
 /** @param {string[]} names of both ends @param {boolean} forward */
 const between = ([one, other], forward) => forward ? `${one} to ${other}` : `${other} to ${one}`;
 
+/** What segments in a row are called where their kind and an s will not do. @type {Record<string, string>} */
+const MANY = { "fills-gap": "segments that fill a gap", "out-of-order": "segments out of order", "repeated-control": "SYNs or FINs repeated" };
+
+/** Drops, or segments of a kind. @param {{ what: string, kind: string, count: number }} event */
+const inWords = ({ what, kind, count }) => {
+  if (kind === "drop") return count > 1 ? `${count} packets ${what}` : what;
+  const words = what.replaceAll("-", " ");
+  return count > 1 ? `${count} ${MANY[what] ?? `${words}s`}` : words;
+};
+
 /** The curves of one direction of a connection. */
 class Flow {
   /** @param {{ connection: number, forward: boolean, ends: string[] | null }} of @param {string[]} names */
@@ -31,7 +41,7 @@ class Flow {
     this.sent = new Series("sent", "data", { step: true });
     this.acknowledged = new Series("acknowledged", "acks", { step: true });
     this.allowed = new Series("allowed by the receiver", "edge", { step: true, far: true });
-    this.again = new Series("not simply new", "retransmission", { points: true });
+    this.again = new Series("retransmissions, out-of-order segments", "retransmission", { points: true });
     this.flight = new Series("in flight", "plot-muted", { step: true });
     this.rtt = new Series("RTT", "data", { step: true });
     this.cwnd = new Series("congestion window", "data", { step: true });
@@ -94,7 +104,7 @@ export class Trial {
       rate: new Series(between(names, direction === "forward"), direction, { step: true }),
       /** @type {[number, number][]} interval, bytes */
       recent: [],
-      drops: new Series(direction === "forward" ? "dropped there" : "dropped back", "lost", { points: true, shape: "cross" }),
+      drops: new Series(`dropped, ${between(names, direction === "forward")}`, direction, { points: true, shape: "cross" }),
     }]));
     /** @type {{ time: number, what: string, forward: boolean, kind: string }[]} */
     this.events = [];
@@ -166,7 +176,7 @@ export class Trial {
   }
   /** The latest marks until a time, those of one kind in a row as one, the latest first. @param {number} time */
   latestEvents(time) {
-    /** @type {{ time: number, what: string, forward: boolean, count: number }[]} */
+    /** @type {{ time: number, what: string, forward: boolean, kind: string, count: number }[]} */
     const rows = [];
     let place = this.events.length;
     while (place > 0 && this.events[place - 1].time > time) place -= 1;
@@ -248,7 +258,7 @@ export const watch = (place, of) => {
     el("div", { class: "live-controls", role: "group", "aria-label": "What is shown" }, follow, slider, clock, speed, whole, flowChoice),
     notes, charts,
     el("div", { class: "live-beside" },
-      el("section", {}, of.hasSamples && el("h2", {}, "Both ends"), of.hasSamples && states, el("h2", {}, "Drops and repeats"), events),
+      el("section", {}, of.hasSamples && el("h2", {}, "Both ends"), of.hasSamples && states, el("h2", {}, "Drops and retransmissions"), events),
       el("section", {}, el("h2", {}, "Packets"), packets)),
     of.states && el("section", {}, el("h2", {}, "State diagram"), diagram),
     steering);
@@ -342,13 +352,15 @@ export const watch = (place, of) => {
 
   const facts = () => {
     const time = stretch.cursor ?? now;
-    const rows = of.hasSamples ? Object.entries(trial.ends).map(([end, of]) => {
+    // Where the trial is over, its packets say the states: the last sample is older than the end.
+    const known = walked?.states() ?? [];
+    const rows = of.hasSamples ? Object.entries(trial.ends).map(([end, of], at) => {
       const value = (/** @type {Series} */ series, /** @type {(it: number) => string} */ words) => {
         const it = series.at(time);
         return el("td", { class: "number" }, it === null ? "–" : words(it));
       };
       return el("tr", {}, el("th", { scope: "row" }, end),
-        value(of.state, (it) => STATES[it] ?? "unknown"), value(of.phase, (it) => PHASES[it] ?? "unknown"),
+        known[at] ? el("td", { class: "number" }, known[at]) : value(of.state, (it) => STATES[it] ?? "unknown"), value(of.phase, (it) => PHASES[it] ?? "unknown"),
         value(of.cwnd, bytes), value(of.ssthresh, bytes), value(of.rtt, duration));
     }) : [];
     show(states, el("div", { class: "scroll" }, el("table", {},
@@ -357,7 +369,7 @@ export const watch = (place, of) => {
     const until = trial.latestEvents(time);
     show(events, ...until.map((event) => el("li", {},
       el("button", { type: "button", class: "time", onclick: () => hold(event.time) }, `${event.time.toFixed(3)} s`),
-      ` ${between(of.ends, event.forward)}: ${event.count > 1 ? `${event.count} packets ` : ""}${event.what.replaceAll("-", " ")}`)));
+      ` ${between(of.ends, event.forward)}: ${inWords(event)}`)));
     if (until.length === 0) show(events, el("li", { class: "meta" }, "none so far"));
   };
 

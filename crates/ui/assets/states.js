@@ -100,7 +100,10 @@ export const stateDiagram = (place, name, hold) => {
       row.className = its === passed - 1 ? "latest" : its < passed ? "passed" : "to-come";
     }
   };
-  return { at, load: () => load(), ready: load().then(() => transitions) };
+  /** The states of both ends at the moment that is shown, if the packets of the only connection say them. */
+  const states = () => told?.is_over && told.connections.length === 1
+    ? ENDS.map((end) => stateOf(told, end, transitions.slice(0, passed), []).state) : [];
+  return { at, states, load: () => load(), ready: load().then(() => transitions) };
 };
 
 /** The state of an end. @param {any} told @param {string} end @param {Transition[]} passed @param {(number | null)[]} samples */
@@ -157,6 +160,9 @@ const write = (place, told, passed, samples) => {
   el("p", { class: "states-cause" }, latest ? inWords(latest) : told.is_over ? "Nothing was sent yet." : "The states are samples of the sockets; when the trial is over, each transition is shown with its packet."));
 };
 
+/** As in the diagram: half of its last digit is rounded up. @param {number} time seconds */
+const rounded = (time) => (Math.round(Math.round(time * 1e9) / 1e5) / 1e4).toFixed(4);
+
 /** The packet that shows a transition. @param {Edge} edge */
 const packetOf = ({ packet, remark }) =>
   [packet && `packet ${packet.frame} ${packet.flags} ${packet.is_sent ? "sent" : "received"}`, remark].filter(Boolean).join(", ");
@@ -164,14 +170,14 @@ const packetOf = ({ packet, remark }) =>
 /** @param {Transition} it */
 const inWords = ({ end, time, edge }) => {
   const packet = packetOf(edge);
-  return `${time.toFixed(4)} s, ${end}: ${edge.from} to ${edge.to}, ${edge.event}${packet ? ` (${packet})` : ""}.`;
+  return `${rounded(time)} s, ${end}: ${edge.from} to ${edge.to}, ${edge.event}${packet ? ` (${packet})` : ""}.`;
 };
 
 /** @param {Transition[]} all @param {(place: number) => void} choose */
 const table = (all, choose) => el("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Transitions" }, el("table", {},
   el("thead", {}, el("tr", {}, ...["time", "end", "state", "by"].map((it) => el("th", { scope: "col" }, it)))),
   el("tbody", {}, ...all.map((it, place) => el("tr", { "data-place": place },
-    el("td", {}, el("button", { type: "button", class: "time", onclick: () => choose(place) }, `${it.time.toFixed(4)} s`)),
+    el("td", {}, el("button", { type: "button", class: "time", onclick: () => choose(place) }, `${rounded(it.time)} s`)),
     el("td", { class: it.end }, it.end),
     el("td", {}, el("b", {}, it.edge.to)),
     el("td", {}, it.edge.event, el("span", { class: "meta" }, ` ${packetOf(it.edge)}`)))))));

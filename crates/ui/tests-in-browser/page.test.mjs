@@ -45,6 +45,13 @@ test("a question on the first page is answered", async () => {
   await page.locator(".watch a").first().click();
   await page.waitForFunction(() => document.querySelectorAll(".live-chart canvas").length === 5);
   await page.waitForSelector(".rungs tbody tr");
+  // Keys show what is drawn; each direction's drops have a name.
+  assert.deepEqual(await page.locator(".live-chart .key:has(i.cross)").allTextContents(), ["dropped, client to server", "dropped, server to client"]);
+  assert.equal(await page.locator(".live-chart .key i.dashed").count(), 1);
+  // At the end all is acknowledged, and the states are those of the packets.
+  await page.waitForFunction(() => [...document.querySelectorAll(".live-chart .key")].some((it) => it.textContent === "in flight0 B"));
+  await page.waitForFunction(() => /CLOSED.*TIME-WAIT/.test(document.querySelector(".live-states").textContent));
+  await page.locator(".live-events li").filter({ hasText: /server to client: \d+ fast retransmissions$/ }).first().waitFor();
   await isAccessible(page, "a trial");
   const shown = () => page.textContent(".clock");
   await page.getByRole("button", { name: "Play" }).click();

@@ -38,7 +38,7 @@ pub(crate) struct FlowSums {
     acknowledged: u64,
     /// How far the receiver lets it send.
     allowed: Option<u64>,
-    /// At the last segment.
+    /// After the last segment or acknowledgement.
     pub(crate) in_flight: u64,
     /// Of new data.
     pub(crate) bytes: u64,
@@ -293,6 +293,7 @@ impl History {
         if let Some(sums) = self.flow(flow, at) {
             sums.rtt = rtt.or(sums.rtt);
             sums.acknowledged = sums.acknowledged.max(ack.ack.as_u64());
+            sums.in_flight = ack.in_flight.as_u64();
             let allowed = ack.window.map(|window| ack.ack.as_u64() + window.as_u64());
             sums.allowed = allowed.or(sums.allowed);
         }
@@ -479,6 +480,8 @@ fn mark_row(mark: &Mark) -> Value {
 
 #[cfg(test)]
 mod tests {
+    use tcplab_units::Offset;
+
     use super::*;
 
     #[test]
@@ -509,5 +512,40 @@ mod tests {
         history.flow(key, ms(15)).unwrap().sent = 2_000;
         let told = history.since(&mut cursor).unwrap();
         assert_eq!(told["flows"][1]["intervals"][1][9], 14_480);
+    }
+
+    /// What the analyser says of an ACK of everything before `number`.
+    fn ack(number: u64, in_flight: u64) -> Ack {
+        Ack {
+            at: Instant::ZERO,
+            frame: 1,
+            ack: Offset::new(number),
+            window: None,
+            sack: Vec::new(),
+            dsack: None,
+            duplicate: false,
+            reset: false,
+            has_data: false,
+            in_flight: Bytes::new(in_flight),
+            comment: None,
+            dropped: false,
+        }
+    }
+
+    #[test]
+    fn acknowledged_data_are_no_longer_in_flight() {
+        let mut history = History::default();
+        let key = FlowKey { connection: 0, forward: true, ends: None };
+        let ms = |at: u64| Instant::from_nanos(at * 1_000_000);
+        let sums = history.flow(key, ms(5)).unwrap();
+        (sums.sent, sums.in_flight) = (14_481, 14_480);
+        history.ack(key, &ack(2_897, 11_584), ms(45), None);
+        // Two segments of the rest are SACKed.
+        history.ack(key, &ack(2_897, 8_688), ms(55), None);
+        history.ack(key, &ack(14_481, 0), ms(65), None);
+        let told = history.since(&mut Cursor::default()).unwrap();
+        let rows = told["flows"][0]["intervals"].as_array().unwrap();
+        let in_flight = rows.iter().map(|row| row[4].as_u64().unwrap());
+        assert_eq!(in_flight.collect::<Vec<_>>(), [14_480, 11_584, 8_688, 0]);
     }
 }

@@ -169,7 +169,7 @@ impl Ladder {
 
 #[cfg(test)]
 mod tests {
-    use tcplab_units::Offset;
+    use tcplab_units::{Bytes, Offset};
 
     use super::*;
 
@@ -184,6 +184,7 @@ mod tests {
             duplicate: false,
             reset,
             has_data: false,
+            in_flight: Bytes::ZERO,
             comment: None,
             dropped: false,
         }

@@ -161,6 +161,7 @@ fn data_last_until_the_last_is_acknowledged() {
         duplicate: false,
         reset: false,
         has_data: false,
+        in_flight: Bytes::ZERO,
         comment: None,
         dropped: false,
     };

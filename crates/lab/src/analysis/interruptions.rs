@@ -108,6 +108,7 @@ mod tests {
             duplicate: false,
             reset: false,
             has_data: false,
+            in_flight: Bytes::ZERO,
             comment: None,
             dropped: false,
         };

@@ -151,3 +151,42 @@ fn labels_never_overlap() {
         }
     }
 }
+
+/// Of a long capture, with numbers of seven digits.
+#[test]
+fn labels_of_large_numbers_stay_inside() {
+    let closing = [
+        &OPEN[..],
+        &[
+            (TcpState::FinWait1, Event::Close),
+            (TcpState::FinWait2, Event::AckOfFin),
+            (TcpState::TimeWait, Event::Fin),
+        ],
+    ]
+    .concat();
+    let answering = [
+        &ACCEPTED[..],
+        &[
+            (TcpState::CloseWait, Event::Fin),
+            (TcpState::LastAck, Event::Close),
+            (TcpState::Closed, Event::AckOfFin),
+        ],
+    ]
+    .concat();
+    let mut walks = walks(&closing, &answering);
+    for walk in [&mut walks.client, &mut walks.server] {
+        for edge in &mut walk.edges {
+            edge.at = Some(Instant::from_nanos(117_428_250_000));
+            edge.packet = edge.packet.map(|it| StepCause { frame: 1_313_638, ..it });
+        }
+    }
+    let labels = labels([Some(&walks.client), Some(&walks.server)]);
+    let lines = labels.iter().flat_map(|it| it.lines.iter().map(move |line| (it, line)));
+    let mut times = 0;
+    for (label, (_, text)) in lines.filter(|(_, (class, _))| class.starts_with("\"walk ")) {
+        let room = room(label.x, label.anchor) as f64;
+        assert!(width(text) * WIDEST <= room, "{text} in {room} px");
+        times += usize::from(text.ends_with("117.4283 s"));
+    }
+    assert_eq!(times, 10);
+}

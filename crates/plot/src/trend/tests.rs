@@ -244,3 +244,12 @@ fn names_of_many_lines_are_below() {
     let beside = looking(&lines[..16], &Looks::default()).0;
     assert_eq!((beside.matches("leader").count(), beside.matches("<title>").count()), (16, 1));
 }
+
+/// It would cross the others, and look like data.
+#[test]
+fn no_leader_starts_at_an_earlier_level() {
+    let lines = [line("whole", &[1.0, 2.0, 3.0]), line("ends early", &[4.0])];
+    let svg = drawn(&[1.0, 2.0, 3.0], &lines);
+    assert_eq!(svg.matches("leader").count(), 1);
+    assert_eq!(svg.matches(r#"class="name""#).count(), 2);
+}

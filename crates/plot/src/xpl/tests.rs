@@ -242,6 +242,7 @@ fn small<S: XplFiles>(sink: &mut XplSink<S>) {
         duplicate: false,
         reset: false,
         has_data: false,
+        in_flight: Bytes::ZERO,
         comment: None,
         dropped: false,
     };

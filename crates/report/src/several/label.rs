@@ -67,18 +67,24 @@ pub fn run_called(labels: &[String], name: &str) -> Option<usize> {
     labels.iter().position(|label| label == name).or_else(by_number)
 }
 
-/// The title of each run. Runs of one title have their identity added: what follows the time in the
-/// name of the run's directory. Where that does not tell them apart either, they are numbered.
+/// The title of each run. Among runs of one title, a run with a name of its own has that (one run
+/// again with other events is `…-changed`). The others have their identity added: what follows the
+/// time in the name of the run's directory. Where that does not tell them apart either, they are
+/// numbered.
 pub(super) fn labels(runs: &[(&Run, &str)]) -> Vec<String> {
     let titles: Vec<&str> = runs.iter().map(|(run, _)| run.title.trim()).collect();
     let mut labels: Vec<String> = Vec::new();
-    for ((_, directory), title) in runs.iter().zip(&titles) {
-        let is_alone = titles.iter().filter(|other| *other == title).count() == 1;
+    for ((run, directory), title) in runs.iter().zip(&titles) {
+        let alike = || runs.iter().filter(|(other, _)| other.title.trim() == *title);
+        let is_alone = alike().count() == 1;
+        let is_named = !run.name.is_empty()
+            && alike().filter(|(other, _)| other.name == run.name).count() == 1;
         let identity = directory.rsplit_once('-').map_or(*directory, |(_, identity)| identity);
-        let label = match (title.is_empty(), is_alone) {
-            (true, _) => (*directory).to_owned(),
-            (false, true) => (*title).to_owned(),
-            (false, false) => format!("{title} ({identity})"),
+        let label = match (title.is_empty(), is_alone, is_named) {
+            (true, ..) => (*directory).to_owned(),
+            (false, true, _) => (*title).to_owned(),
+            (false, false, true) => run.name.clone(),
+            (false, false, false) => format!("{title} ({identity})"),
         };
         labels.push(free_name(&label, ' ', |label| labels.iter().any(|it| it == label)));
     }

@@ -164,6 +164,17 @@ fn runs_of_one_title_are_told_apart() {
     assert_eq!(found, expected);
 }
 
+#[test]
+fn runs_of_one_title_have_their_names_where_these_differ() {
+    let named = |name: &str| Run { name: name.into(), title: "Upload".into(), ..Run::default() };
+    let (first, changed) = (named("upload"), named("upload-changed"));
+    let (one, other) = ("20261128T015713-65e7a674", "20261128T015715-7f6423fe");
+    assert_eq!(labels(&[(&first, one), (&changed, other)]), ["upload", "upload-changed"]);
+    let third = (&first, "20261128T015716-b0c9f6f0");
+    let expected = ["Upload (65e7a674)", "upload-changed", "Upload (b0c9f6f0)"];
+    assert_eq!(labels(&[(&first, one), (&changed, other), third]), expected);
+}
+
 /// The figures of these runs divided by the first, and its label.
 fn divided(runs: &mut [Run], labels: &[&str]) -> CommonFigures {
     let labels: Vec<String> = labels.iter().map(|label| (*label).to_owned()).collect();

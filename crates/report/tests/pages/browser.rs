@@ -208,8 +208,9 @@ fn very_many_packets_are_drawn_at_each_zoom() {
 }
 
 /// Makes the page in a frame narrower and wider, and reports at each width, pixels: whether the
-/// theme button can be clicked at both ends of the page, whether nothing is too wide, whether
-/// graphs have text, and what of that is smaller than 10 pixels.
+/// theme button can be clicked at both ends of the page and covers no link, whether nothing is too
+/// wide, whether graphs have text, whether what can be moved sideways shows it, and what text is
+/// smaller than 10 pixels.
 const LAYOUT: &str = "<script>
 addEventListener('load', async () => {
   const seen = {}, frame = document.querySelector('iframe');
@@ -223,6 +224,12 @@ addEventListener('load', async () => {
       const { left, right, top: above, bottom } = button.getBoundingClientRect();
       return left >= 0 && right <= width && inside.elementFromPoint((left + right) / 2, (above + bottom) / 2) === button;
     };
+    const clear = [...inside.querySelectorAll('.bar a')].every((link) => {
+      const { right } = link.getBoundingClientRect(), box = link.parentElement.getBoundingClientRect();
+      return Math.min(right, box.right) <= button.getBoundingClientRect().left;
+    });
+    const moved = [...inside.querySelectorAll('figure, .scroll')].filter((it) => it.scrollWidth > it.clientWidth + 1);
+    const shadowed = moved.every((it) => view.getComputedStyle(it).backgroundImage !== 'none');
     const size = (text) => {
       const { a, b } = text.getScreenCTM();
       return parseFloat(view.getComputedStyle(text).fontSize) * Math.hypot(a, b);
@@ -232,7 +239,7 @@ addEventListener('load', async () => {
     // As a frame in a headless browser may not tell that its size has changed.
     view.eval('groups').forEach((group) => group.resize());
     const fits = inside.documentElement.scrollWidth <= width, all = drawn().length > 50;
-    seen[width] = [reached(0) && reached(1e6), fits, all, ...new Set(small())];
+    seen[width] = [reached(0) && reached(1e6) && clear, fits && shadowed, all, ...new Set(small())];
   }
   document.title = 'SEEN' + JSON.stringify(seen);
 });

@@ -431,6 +431,8 @@ pub struct Ack {
     pub reset: bool,
     /// It carries data of its own.
     pub has_data: bool,
+    /// Bytes of the other end sent and neither acknowledged nor SACKed, after it.
+    pub in_flight: Bytes,
     /// What the capture's comments say of it.
     pub comment: Option<String>,
     /// Whether the path dropped it, by a recording's ground truth ([`Connection::mark_dropped`]).

@@ -84,6 +84,8 @@ fn in_flight_excludes_sacked() {
     );
     let flights: Vec<u64> = flow.segments.iter().map(|s| s.in_flight.as_u64()).collect();
     assert_eq!(flights, [1, 1_448, 2_896, 4_344, 5_792, 4_344, 2_896]);
+    let left = flow.acks.iter().map(|ack| ack.in_flight.as_u64()).collect::<Vec<_>>();
+    assert_eq!(left, [0, 4_344, 2_896, 2_896]);
     assert_eq!(flow.totals.max_in_flight, Bytes::new(5_792));
     assert_eq!(flow.totals.unique, Bytes::new(7_240));
     assert_eq!(flow.totals.retransmitted, Bytes::new(1_448));

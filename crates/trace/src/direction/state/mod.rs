@@ -262,7 +262,8 @@ impl DirectionState {
         self.settled = None;
         if fast_path::is_enabled() && self.is_repeated(packet, ack, window) {
             self.heard_again(packet, window);
-            let ack = packet.wanted.then(|| repetition(packet, ack, window));
+            let in_flight = self.board.in_flight();
+            let ack = packet.wanted.then(|| repetition(packet, ack, window, in_flight));
             return AckOutcome { ack, ..AckOutcome::default() };
         }
         let mut room = [NOTHING; SackBlocks::MOST];

@@ -117,7 +117,7 @@ impl DirectionState {
             PlainAck::Again => self.heard_again(packet, window),
             PlainAck::Arrived(ack) => return self.arrived(ack, packet, window),
         }
-        packet.wanted.then(|| repetition(packet, self.board.una, window))
+        packet.wanted.then(|| repetition(packet, self.board.una, window, self.board.in_flight()))
     }
 
     /// Everything before `ack` arrived.

@@ -11,7 +11,12 @@ use crate::{Ack, Segment};
 
 /// An ACK of everything before `ack`, without news in a packet with data.
 #[inline(never)]
-pub(super) fn repetition(packet: &Packet, ack: Offset, window: Option<Bytes>) -> Box<Ack> {
+pub(super) fn repetition(
+    packet: &Packet,
+    ack: Offset,
+    window: Option<Bytes>,
+    in_flight: u64,
+) -> Box<Ack> {
     Box::new(Ack {
         at: packet.at,
         frame: packet.frame,
@@ -22,6 +27,7 @@ pub(super) fn repetition(packet: &Packet, ack: Offset, window: Option<Bytes>) ->
         duplicate: false,
         reset: packet.rst(),
         has_data: true,
+        in_flight: Bytes::new(in_flight),
         comment: None,
         dropped: false,
     })
@@ -51,7 +57,7 @@ pub(super) fn transmitted(sent: SendEvent<'_>) -> Box<Segment> {
 /// The ACK for a sink; `heard` is a copy for the same reason.
 #[inline(never)]
 pub(super) fn acknowledgement(heard: AckEvent<'_>) -> Box<Ack> {
-    let AckEvent { packet, ack, window, sack, dsack, duplicate, .. } = heard;
+    let AckEvent { packet, ack, window, sack, dsack, duplicate, in_flight, .. } = heard;
     Box::new(Ack {
         at: packet.at,
         frame: packet.frame,
@@ -63,6 +69,7 @@ pub(super) fn acknowledgement(heard: AckEvent<'_>) -> Box<Ack> {
         duplicate,
         reset: packet.rst(),
         has_data: packet.payload > 0 && !packet.rst(),
+        in_flight: Bytes::new(in_flight),
         comment: None,
         dropped: false,
     })
