@@ -4,7 +4,7 @@ use tcplab_path::PathError;
 use tcplab_recording::RecordingError;
 use tcplab_scenario::ModelSettingError;
 use tcplab_stack::ConnectionError;
-use tcplab_units::Span;
+use tcplab_units::{Bytes, Span, rounded};
 
 /// Why a trial could not be run, or did not pass.
 #[derive(Debug, thiserror::Error)]
@@ -20,8 +20,8 @@ pub enum SimError {
     #[error(transparent)]
     Recording(#[from] RecordingError),
     /// The transfer took longer than the scenario allows.
-    #[error("not done after {limit}: {received} B have arrived")]
-    Overdue { limit: Span, received: u64 },
+    #[error("{}", overdue(*limit, Some(*received), *wanted))]
+    Overdue { limit: Span, received: u64, wanted: Bytes },
     /// An endpoint aborted its connection.
     #[error("the {endpoint}'s connection was lost: {error}")]
     Connection { endpoint: &'static str, error: ConnectionError },
@@ -85,4 +85,15 @@ pub enum SettingsError {
         /// Why not.
         reason: String,
     },
+}
+
+/// That a trial of so much data, none where it has no such amount, was not done in time.
+pub(crate) fn overdue(limit: Span, received: Option<u64>, wanted: Bytes) -> String {
+    let received = received.map(|it| rounded::bytes(Bytes::new(it)));
+    let arrived = match (received, wanted) {
+        (None, _) => String::new(),
+        (Some(received), Bytes::ZERO) => format!(": {received} have arrived"),
+        (Some(received), all) => format!(": {received} of {} have arrived", rounded::bytes(all)),
+    };
+    format!("not done after {limit}{arrived}; raise `[limits] trial` if it needs longer")
 }

@@ -117,7 +117,8 @@ fn connect(
     let mut awaited = pairs.iter().flatten().filter(|host| !host.is_background);
     if is_late && (connections.awaits_more(now) || !awaited.all(Host::is_done)) {
         let received = app.as_ref().map_or(0, |app| main_received(app).as_u64());
-        return Err(SimError::Overdue { limit: case.limits.trial, received });
+        let (limit, wanted) = (case.limits.trial, case.workload.amount());
+        return Err(SimError::Overdue { limit, received, wanted });
     }
     verified.map_err(corrupted)
 }
@@ -142,7 +143,8 @@ fn exchange_datagrams(
     }
     if !ended.is_done {
         let received = ended.app.server.bytes.as_u64();
-        return Err(SimError::Overdue { limit: case.limits.trial, received });
+        let (limit, wanted) = (case.limits.trial, case.workload.amount());
+        return Err(SimError::Overdue { limit, received, wanted });
     }
     verify(&case.workload, seed, &ended.app.client, &ended.app.server).map_err(corrupted)
 }

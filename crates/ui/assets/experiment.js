@@ -91,7 +91,7 @@ export const composer = async (place, options) => {
         ]);
         if (own !== turn) return;
         show(outlook, picture(seen.picture, "What the path will do: rate, delay and losses over time"));
-        estimate.textContent = cost.in_words;
+        show(estimate, cost.in_words, ...cost.estimate.warnings.map((/** @type {string} */ it) => el("span", { class: "warnings" }, `. ${it}`)));
         refusal.textContent = "";
       } catch (error) {
         if (own === turn) estimate.textContent = /** @type {Error} */ (error).message;

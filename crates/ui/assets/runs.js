@@ -290,7 +290,7 @@ export const job = async (place, query) => {
   const series = el("section", { hidden: true });
   show(place, el("header", {}, el("h1", {}, "Running an experiment")), now, bar, left,
     el("div", { class: "actions" }, stop), watch, faults, outcome, series, command(state.command));
-  let total = 0, index = 0, run = "", current = { case: "", trial: 0 };
+  let total = 0, failures = 0, index = 0, run = "", current = { case: "", trial: 0 };
   const heading = el("h2", {}), parts = el("ol", { class: "earlier" });
   show(series, heading, parts);
   /** @type {HTMLElement | null} of a series, the one that runs */
@@ -326,7 +326,10 @@ export const job = async (place, query) => {
     progress: (event) => {
       now.textContent = `Trial ${index} of ${total}: ${current.case}, ${bytes(event.received_bytes)} after ${duration(event.at_ns / 1e9)}`;
     },
-    failed: (event) => { faults.append(el("li", {}, `${current.case}, trial ${current.trial}: ${event.reason}${event.again ? "; it is run again" : ""}`)); },
+    failed: (event) => {
+      failures += event.again ? 0 : 1;
+      faults.append(el("li", {}, `${current.case}, trial ${current.trial}: ${event.reason}${event.again ? "; it is run again" : ""}`));
+    },
     flawed: (event) => { faults.append(el("li", {}, `${current.case}, trial ${current.trial}: ${event.flaws.join("; ")}${event.again ? "; it is run again" : "; it is kept with a flag"}`)); },
     analysing: (event) => { now.textContent = `Analysing trial ${event.done} of ${event.total}`; },
     reporting: () => { now.textContent = "Writing the report"; },
@@ -349,7 +352,8 @@ export const job = async (place, query) => {
         return;
       }
       now.textContent = !end.is_finished ? "Ended before it was finished."
-        : part && end.exit_code === 0 ? "Done." : part ? "Done; not all is as expected." : "Done; some trials failed.";
+        : part && end.exit_code === 0 ? "Done." : part ? "Done; not all is as expected."
+          : failures < total ? "Done; some trials failed." : total === 1 ? "The trial failed." : `All ${total} trials failed.`;
       heading.textContent = "Experiments";
       if (part) say(now.textContent);
       show(outcome, end.said && el("pre", { role: "alert" }, end.said),

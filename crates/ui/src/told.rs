@@ -8,7 +8,7 @@ use std::time::SystemTime;
 
 use serde::Serialize;
 use tcplab_lab::read_run;
-use tcplab_results::ClaimCounts;
+use tcplab_results::{Case, ClaimCounts};
 
 /// Runs that are remembered, less than 1 kB each; with more, all are read again.
 const REMEMBERED: usize = 50_000;
@@ -74,6 +74,7 @@ fn read(path: &Path) -> Option<Told> {
     let run = read_run(path).ok()?;
     let claims = ClaimCounts::of(&run.claims);
     let (question, answer) = tcplab_report::question_and_answer(&run);
+    let answer = all_failed(&run.cases).unwrap_or(answer);
     Some(Told {
         title: run.title.clone(),
         question,
@@ -83,4 +84,46 @@ fn read(path: &Path) -> Option<Told> {
         claims_not_judged: claims.not_judged,
         failed_trials: run.cases.iter().map(|case| case.failures.len()).sum(),
     })
+}
+
+/// That no trial came to an end as it should, and why the first one did not.
+fn all_failed(cases: &[Case]) -> Option<String> {
+    if cases.iter().any(|case| !case.trials.is_empty()) {
+        return None;
+    }
+    let mut failures = cases.iter().flat_map(|case| &case.failures);
+    let why = &failures.next()?.reason;
+    Some(match failures.count() + 1 {
+        1 => format!("The trial failed: {why}."),
+        count => format!("All {count} trials failed: {why}."),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use tcplab_results::{Failure, Trial};
+
+    use super::*;
+
+    #[test]
+    fn run_whose_trials_all_failed_says_so() {
+        let failed = Failure {
+            number: 1,
+            seed: 1,
+            directory: "trials/reno-1".into(),
+            attempts: 1,
+            reason: "not done after 2 min".into(),
+        };
+        let of = |trials, failures| Case { trials, failures, ..Case::default() };
+        let none = || of(Vec::new(), vec![failed.clone()]);
+        let one = of(vec![Trial::default()], vec![failed.clone()]);
+        let words = "All 2 trials failed: not done after 2 min.";
+        assert_eq!(all_failed(&[none(), none()]).as_deref(), Some(words));
+        assert_eq!(
+            all_failed(&[none()]).as_deref(),
+            Some("The trial failed: not done after 2 min.")
+        );
+        assert_eq!(all_failed(&[none(), one]), None);
+        assert_eq!(all_failed(&[]), None);
+    }
 }

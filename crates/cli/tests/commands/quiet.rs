@@ -52,7 +52,8 @@ fn quiet_run_says_what_went_wrong() {
     let Ended { code, stdout, stderr } = home.run("run late.toml --quiet");
     assert_eq!(code, Some(2), "{stdout}{stderr}");
     assert!(stdout.starts_with("✗ all arrives\n"), "{stdout}");
-    let reason = "trial 1 of 1: base, number 1 failed: not done after 10 ms: 0 B have arrived";
+    let reason = "trial 1 of 1: base, number 1 failed: not done after 10 ms: 0 B of 60.0 kB have \
+                  arrived; raise `[limits] trial` if it needs longer";
     assert_eq!(stderr, format!("  {reason}; missing in the tables\n"));
 
     home.write("wrong.toml", SCENARIO.replace("delay", "dleay"));

@@ -5,9 +5,11 @@ use std::path::Path;
 use std::time::Duration;
 
 use serde::Serialize;
+use tcplab_path::Direction;
 use tcplab_results::{RunWorld, World};
 use tcplab_scenario::{Case, Keep, Scenario, TrialId, Until, trial_seed};
-use tcplab_units::Bytes;
+use tcplab_units::rounded::counted;
+use tcplab_units::{Bytes, Endpoint, Instant, rounded};
 
 use super::cost::{Cost, costs};
 use crate::bench::Bench;
@@ -196,8 +198,45 @@ fn look_ahead(
         warm_up_seconds: before[1],
         report_seconds: report[1],
         bytes: sums[1].bytes,
-        warnings: scenario.compares.iter().filter_map(|it| undecidable(cases, it, count)).collect(),
+        warnings: warnings(scenario, count),
     }
+}
+
+/// What the run cannot show, and what cannot end.
+fn warnings(scenario: &Scenario, blocks: u32) -> Vec<String> {
+    let cases = &scenario.cases;
+    let undecidable = scenario.compares.iter().map(|it| undecidable(cases, it, blocks));
+    undecidable.chain([overdue(cases)]).flatten().collect()
+}
+
+/// That trials cannot end within their limit, as the path's mean rate does not carry so much: of
+/// how many cases, and by how much in the first of them.
+fn overdue(cases: &[Case]) -> Option<String> {
+    let of_case = |case: &Case| {
+        let (amount, limit) = (case.workload.amount(), case.limits.trial);
+        let direction = match case.workload.sending_side() {
+            Endpoint::Client => Direction::Forward,
+            Endpoint::Server => Direction::Reverse,
+        };
+        if case.second_path.is_some() || case.workload.load.is_some() {
+            return None;
+        }
+        let link = case.path.link(direction).ok()?;
+        let rate = link.mean_rate(Instant::ZERO, Instant::ZERO + limit)?;
+        (rate.bytes_in(limit) < amount).then_some((amount, rate, limit))
+    };
+    let late: Vec<_> = cases.iter().filter_map(of_case).collect();
+    let (amount, rate, limit) = *late.first()?;
+    let takes = amount.as_u64() as f64 * 8.0 / rate.bits_per_second() as f64;
+    Some(format!(
+        "{} of {} cannot end in time: {} take about {} at {}, and a trial may take {limit}; raise \
+         `[limits] trial`",
+        late.len(),
+        counted(cases.len(), "case", "cases"),
+        rounded::bytes(amount),
+        in_words(takes),
+        rounded::rate(rate),
+    ))
 }
 
 fn of_case(plan: &Plan, case: &Case, cost: &Cost) -> CaseEstimate {
@@ -363,4 +402,34 @@ impl fmt::Display for RunEstimate {
 fn round(bytes: f64) -> u64 {
     let step = 10f64.powf((bytes.max(1.0).log10() - 1.0).floor().max(0.0));
     ((bytes / step).round() * step) as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn transfer_that_cannot_end_in_time_is_warned_of() {
+        for (workload, expected) in [
+            (
+                "download = \"400 MB\"",
+                Some("1 of 2 cases cannot end in time: 400 MB take about 9 min"),
+            ),
+            (
+                "download = \"1 GB\"",
+                Some("2 of 2 cases cannot end in time: 1.00 GB take about 22 min"),
+            ),
+            // The path's rate is that of the direction in which the data go.
+            ("upload = \"400 MB\"", None),
+            ("download = \"80 MB\"", None),
+        ] {
+            let source = format!(
+                "title = \"t\"\n[path]\nforward = {{ rate = \"1 Gbit/s\" }}\n[workload]\n{workload}\n\
+                 [matrix]\n\"path.reverse.rate\" = [\"6 Mbit/s\", \"30 Mbit/s\"]\n"
+            );
+            let found = overdue(&Scenario::parse(&source, "t").unwrap().cases);
+            let begins = |it: &String| expected.is_some_and(|expected| it.starts_with(expected));
+            assert_eq!(found.as_ref().map(begins), expected.map(|_| true), "{found:?}");
+        }
+    }
 }

@@ -83,7 +83,7 @@ impl LabError {
 
 #[cfg(test)]
 mod tests {
-    use tcplab_units::Span;
+    use tcplab_units::{Bytes, Span};
 
     use super::*;
 
@@ -95,17 +95,28 @@ mod tests {
     fn trial_of_a_kernel_that_takes_too_long_ends_no_run() {
         let on_guests = |source| LabError::OnGuests { case: "reno".into(), number: 1, source };
         let limit = Span::from_secs(120);
-        let late = |received| on_guests(GuestTrialError::Overdue { limit, received });
-        assert_eq!(late(None).reason(), "not done after 2 min");
-        assert_eq!(late(Some(7)).reason(), "not done after 2 min: 7 B have arrived");
+        let late = |received, wanted| {
+            let wanted = Bytes::new(wanted);
+            on_guests(GuestTrialError::Overdue { limit, received, wanted })
+        };
+        for (received, wanted, arrived) in [
+            (None, 800_000_000, ""),
+            (Some(7), 0, ": 7 B have arrived"),
+            (Some(154_691_288), 800_000_000, ": 155 MB of 800 MB have arrived"),
+        ] {
+            let remedy = "raise `[limits] trial` if it needs longer";
+            let expected = format!("not done after 2 min{arrived}; {remedy}");
+            assert_eq!(late(received, wanted).reason(), expected);
+        }
         let mut failures = FailurePolicy::new(1, 1);
-        assert!(failures.failed(1, late(None)).is_ok());
+        assert!(failures.failed(1, late(None, 0)).is_ok());
         assert!(failures.failed(1, on_guests(GuestTrialError::Stopped)).is_err());
     }
 
     #[test]
     fn run_continues_unless_first_block_cannot_begin() {
-        let late = || simulated(SimError::Overdue { limit: Span::from_secs(1), received: 0 });
+        let (limit, wanted) = (Span::from_secs(1), Bytes::ZERO);
+        let late = || simulated(SimError::Overdue { limit, received: 0, wanted });
         let impossible = || simulated(SimError::Load);
         let mut failures = FailurePolicy::new(2, 1);
         assert!(failures.failed(1, late()).is_ok(), "it took too long, all the same it ran");

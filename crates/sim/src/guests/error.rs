@@ -2,7 +2,9 @@
 
 use tcplab_path::PathError;
 use tcplab_recording::RecordingError;
-use tcplab_units::{Instant, Span};
+use tcplab_units::{Bytes, Instant, Span};
+
+use crate::error::overdue;
 
 /// Why such a trial failed.
 #[derive(Debug, thiserror::Error)]
@@ -32,12 +34,14 @@ pub enum GuestTrialError<E> {
         remedy: Option<String>,
     },
     /// The transfer took longer than the scenario allows.
-    #[error("not done after {limit}{}", arrived(*received))]
+    #[error("{}", overdue(*limit, *received, *wanted))]
     Overdue {
         /// How long it may take.
         limit: Span,
         /// What has arrived, where a model receives: a kernel tells nothing before the end.
         received: Option<u64>,
+        /// How much is sent in all; nothing where the workload has no such amount.
+        wanted: Bytes,
     },
     /// The payload that arrived is not the one that was sent.
     #[error("payload mismatch: {sent} B were sent, {received} B arrived")]
@@ -65,8 +69,4 @@ pub enum GuestTrialError<E> {
     /// The caller asked to stop.
     #[error("stopped on request")]
     Stopped,
-}
-
-fn arrived(bytes: Option<u64>) -> String {
-    bytes.map_or_else(String::new, |bytes| format!(": {bytes} B have arrived"))
 }

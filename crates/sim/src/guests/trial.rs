@@ -65,7 +65,8 @@ pub fn run_guests<G: Guest>(
     }
     let received = awaited.received;
     let [Some(client), Some(server)] = awaited.left else {
-        return Err(GuestTrialError::Overdue { limit: case.limits.trial, received });
+        let (limit, wanted) = (case.limits.trial, case.workload.amount());
+        return Err(GuestTrialError::Overdue { limit, received, wanted });
     };
     let (app, verified) = results(case, seed, &client, &server);
     let world = WorldRecord {
