@@ -50,9 +50,11 @@ impl<'a> Direction<'a> {
         self.wire_segments() >= LEAST_SEGMENTS && self.time() >= LEAST_TIME
     }
 
-    /// Segments on the wire, SYN and FIN included; with offloading more than packets.
+    /// Segments on the wire, SYN and FIN included; with offloading more than packets. What the
+    /// capture duplicated passed once.
     pub(crate) fn wire_segments(&self) -> u64 {
-        self.flow.totals.wire_segments
+        let copies = self.flow.causes.capture_duplicates.count;
+        self.flow.totals.wire_segments.saturating_sub(copies)
     }
 
     /// The transfer's time, from the first data to the last acknowledgement.

@@ -22,10 +22,12 @@ pub const RULE: Rule = Rule::of_connection("syn-retransmitted", in_handshake);
 fn in_handshake(connection: &Connection) -> Option<Finding> {
     let handshake = &connection.handshake;
     let took = handshake.opened?.since(handshake.syn?);
-    let sent = [
-        (handshake.client_repeats, "the client's SYN"),
-        (handshake.server_repeats, "the server's SYN-ACK"),
-    ];
+    let causes = [&connection.forward.causes, &connection.reverse.causes];
+    let [syns, syn_acks] = causes.map(|causes| &causes.syn_retransmissions);
+    // What came again too soon for a timer answered the other end's.
+    let syns_again = handshake.client_repeats.min(syns.count);
+    let syn_acks_again = handshake.server_repeats.min(syn_acks.count);
+    let sent = [(syns_again, "the client's SYN"), (syn_acks_again, "the server's SYN-ACK")];
     let again: Vec<String> = sent
         .iter()
         .filter(|(repeats, _)| *repeats > 0)
@@ -42,7 +44,7 @@ fn in_handshake(connection: &Connection) -> Option<Finding> {
         instead.unwrap_or_default(),
         again.join(", and ")
     );
-    let remedy = if handshake.client_repeats > 0 {
+    let remedy = if syns_again > 0 {
         "Check whether the server's backlog overflowed (on Linux `nstat -az \
          TcpExtListenOverflows`; raise listen()'s backlog and net.core.somaxconn, accept faster); \
          otherwise the path lost the SYN or a firewall dropped it."
@@ -50,9 +52,7 @@ fn in_handshake(connection: &Connection) -> Option<Finding> {
         "The SYN-ACK or the client's ACK was lost: look for loss near the client and for an \
          asymmetric return path."
     };
-    let repeats = Shown::by(&connection.forward.causes.syn_retransmissions)
-        .and(Shown::by(&connection.reverse.causes.syn_retransmissions));
     let cost = Cost::time(took.saturating_sub(round_trip));
-    let shown = repeats.or(Shown::by_all(connection));
+    let shown = Shown::by(syns).and(Shown::by(syn_acks));
     Some(shown.proves(RULE.name, Severity::Harm, cost).saying(statement, remedy))
 }

@@ -6,7 +6,8 @@
 //!
 //! **Evidence.** The options of both SYNs; a full window, or a larger bandwidth-delay product.
 //!
-//! **False positives.** Time with a zero window does not count. An overestimated path rate. Silent with truncated options.
+//! **False positives.** An overestimated path rate. Silent with truncated options. Time with a zero
+//! window does not count.
 //!
 //! **Reference.** RFC 7323 sections 1.1 and 2.2.
 

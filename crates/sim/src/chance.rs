@@ -44,7 +44,7 @@ mod tests {
             "loss = { every = 50 }",
             "queue = \"20 packets\"",
             "interruption = { every = \"3 s\", lasting = \"200 ms\" }",
-            "reorder = { every = 10 }",
+            "reorder = { every = 10, gap = 3 }",
             "drop = [{ kind = \"data\", nth = [3] }]",
             "[client.socket]\ncongestion = \"cubic\"",
         ] {
@@ -54,7 +54,7 @@ mod tests {
             "loss = \"1 %\"",
             "jitter = \"1 ms\"",
             "queue = { kind = \"fq_codel\" }",
-            "reorder = { probability = \"1 %\" }",
+            "reorder = { probability = \"1 %\", gap = 3 }",
             "duplicate = \"1 %\"",
             "drop = [{ kind = \"data\", nth = [3], probability = \"50 %\" }]",
             "[client.socket]\ncongestion = \"bbr\"",

@@ -147,7 +147,7 @@ fn mistakes_are_refused(home: &Home, good: &str) {
         ("nowhere", "no such directory"),
         ("begun", "tcplab run --resume begun"),
         ("old", "tcplab report old"),
-        ("GOOD/scenario.toml", "cannot compare a capture with a run"),
+        ("GOOD/scenario.toml", "is a scenario or path file"),
         ("--by speed", "one of: buffer"),
         ("GOOD --metrics speed", "there is no metric `speed`"),
         ("GOOD --threshold 2", "METRIC=2"),

@@ -262,7 +262,7 @@ fn third_host_that_cannot_is_named() {
     home.refuses(&[
         (&line(&third.address), "no answer to probes"),
         (&line("127.0.0.1:1"), "--on-request"),
-        (&line("127.0.0.1"), "cannot find 127.0.0.1"),
+        (&line("127.0.0.1"), "has no port: use HOST:PORT"),
         (&line(&strange), "does not speak as"),
         (&line(&strange), "longer than 16777216 bytes"),
         (&format!("{} --on-request 127.0.0.1:1", line("127.0.0.1:1")), "cannot be used with"),
@@ -276,7 +276,7 @@ fn mistakes_are_named() {
     let closed = UdpSocket::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     home.refuses(&[
         (&format!("latency {closed} -q"), "tcplab server --service latency"),
-        ("latency 127.0.0.1", "cannot find 127.0.0.1"),
+        ("latency 127.0.0.1", "has no port: use HOST:PORT"),
         ("latency 127.0.0.1:1 --interval 1us", "out of range"),
         ("latency 127.0.0.1:1 --svg /no/such/folder/x.svg", "/no/such/folder"),
         ("latency --together a.json", "is not a result of `tcplab latency"),

@@ -72,7 +72,11 @@ pub(super) const CASES: &[Case] = &[
             c.handshake.opened = Some(at(3_040));
             c.forward.causes.syn_retransmissions = occurred(2, 2);
         },
-        silent: &[|c| c.handshake.client_repeats = 0],
+        silent: &[
+            |c| c.handshake.client_repeats = 0,
+            // No frame shows it.
+            |c| c.forward.causes.syn_retransmissions = occurred(0, 0),
+        ],
     },
     Case {
         name: "syn-retransmitted, server's",

@@ -197,6 +197,8 @@ fn cases_reversed_same_findings() {
         let mut reverse = forward.clone();
         std::mem::swap(&mut reverse.forward, &mut reverse.reverse);
         std::mem::swap(&mut reverse.handshake.client, &mut reverse.handshake.server);
+        let handshake = &mut reverse.handshake;
+        std::mem::swap(&mut handshake.client_repeats, &mut handshake.server_repeats);
         if let Some(close) = &mut reverse.life.close {
             close.by = close.by.other();
             close.reset_by = close.reset_by.map(Endpoint::other);

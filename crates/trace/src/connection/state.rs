@@ -338,6 +338,10 @@ impl ConnectionState {
         {
             self.choose(rival, packet);
         }
+        if packet.syn() && self.flow(forward).is_copy(packet, &self.distances) {
+            // It was sent once: a copy tells nothing new, and not when it was sent.
+            return true;
+        }
         self.opening.follow(packet, forward);
         self.shifts = self.opening.scales().unzip().into();
         if packet.syn() {

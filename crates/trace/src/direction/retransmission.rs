@@ -382,8 +382,8 @@ impl Classifier {
         }
         let (last, at) = self.last?;
         let idle = packet.at.since(at) >= SHORTEST_KEEP_ALIVE;
-        // RFC 9293 section 3.8.4: below what is acknowledged, with nothing in flight. Where the last
-        // write was one byte and its ACK may have been lost, a timer would send the same.
+        // RFC 9293 section 3.8.4: below what is acknowledged, with nothing in flight. Where the
+        // last write was one byte and its ACK may have been lost, a timer would send the same.
         let below = range.end == board.una && board.una == board.high;
         let is_other = last != range || self.kept_alive == Some(range) || is_at_sender(context);
         if !(below && idle && is_other) {

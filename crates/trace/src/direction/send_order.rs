@@ -176,7 +176,7 @@ impl SendOrder {
 
     /// Whether the packet, not yet followed, duplicates an earlier one: by identification, or equal
     /// within half of `round_trip`, as no sender retransmits so soon.
-    pub(crate) fn copy(&mut self, packet: &Packet, round_trip: Option<Span>) -> Option<Duplicate> {
+    pub(crate) fn copy(&self, packet: &Packet, round_trip: Option<Span>) -> Option<Duplicate> {
         let this = PassedPacket::of(packet);
         let same = |passed: &&PassedPacket| {
             let clock = passed.stamp.clock == this.stamp.clock;

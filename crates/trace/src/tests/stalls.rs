@@ -41,6 +41,9 @@ fn stall_causes() {
             &[][..],
         ),
         ("packet delay", "0.060 > 5793:8689\n0.240 < ack 8689", &[PacketDelay]),
+        ("delayed ACK of less than two segments", "0.060 > 5793:7241\n0.260 < ack 7241", &[]),
+        ("later than any delayed ACK", "0.060 > 5793:7241\n0.661 < ack 7241", &[PacketDelay]),
+        ("ACK with the next request", "0.060 > 5793:7241\n2.060 < 1:101 acking 7241", &[NoRequest]),
         ("tail loss", TAIL_LOSS, &[TailLoss]),
         (
             "with more to send, the window was small",

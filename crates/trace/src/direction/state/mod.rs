@@ -11,6 +11,7 @@ use tcplab_units::{Bytes, Offset, Span};
 use tcplab_wire::{SackBlocks, SeqNumber, SeqUnwrapper};
 
 use crate::bounds::REPETITIONS;
+use crate::direction::Distances;
 use crate::direction::causes::CauseCounts;
 use crate::direction::classification::{Classification, NewData};
 use crate::direction::knowledge::HeardAck;
@@ -121,6 +122,11 @@ impl DirectionState {
     pub(crate) fn opened(&mut self, reaction: Span) {
         self.sender_model.opened(reaction);
         self.observers.opened(reaction);
+    }
+    /// Whether the packet, not yet followed, is a duplicate that the network or the capture made.
+    pub(crate) fn is_copy(&self, packet: &Packet, distances: &Distances) -> bool {
+        let round_trip = distances.round_trip().or(self.board.min_round_trip);
+        self.classifier.send_order.copy(packet, round_trip).is_some()
     }
     /// SACK was not negotiated.
     pub(crate) fn refuse_sack(&mut self) {

@@ -115,6 +115,9 @@ impl FullSize {
             self.largest = self.largest.max(self.in_use);
             return;
         }
+        if self.agreed == u32::MAX && self.merges(payload) {
+            return;
+        }
         let size = if self.agreed == u32::MAX { single(payload) } else { Some(payload) };
         let Some(size) = size.filter(|&size| size > self.in_use) else { return };
         self.in_use = size;
@@ -128,6 +131,13 @@ impl FullSize {
         if let Some(last) = changes.last_mut() {
             last.to = last.to.max(size);
         }
+    }
+
+    /// Whether a payload of this many bytes, without a SYN seen, is several segments of the size in
+    /// use, merged by the sender or receiver; a size below IPv4's default may be a message's.
+    fn merges(&self, payload: u32) -> bool {
+        let is_multiple = self.in_use >= DEFAULT.0 && payload.is_multiple_of(self.in_use);
+        is_multiple && !USUAL.contains(&payload)
     }
 
     /// A sender that has more to send, as it had who did not push, fills its segments.

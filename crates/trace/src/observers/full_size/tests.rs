@@ -51,6 +51,13 @@ fn full_size_from_handshake_or_data() {
         ("no SYN: the largest", None, &[100, 1_208, 600], Some(1_208)),
         ("no SYN: several at once", None, &[14_480], Some(1_448)),
         ("no SYN: several at once, then one", None, &[2_896, 1_448], Some(1_448)),
+        (
+            "no SYN: one of a size that is not usual, then several",
+            None,
+            &[1_288, 2_576],
+            Some(1_288),
+        ),
+        ("no SYN: a message, then one", None, &[724, 1_448], Some(1_448)),
         ("no SYN: a jumbo frame", None, &[8_948], Some(8_948)),
         ("no SYN: large, and no multiple", None, &[500, 30_001], Some(500)),
     ] {
@@ -97,6 +104,14 @@ fn full_size_lasting_reduction_reported() {
         send(&mut size, payloads);
         assert_eq!(changes(&size), expected, "{name}");
     }
+}
+
+/// A tunnel's segments, merged from the start: only their packets vary in size.
+#[test]
+fn full_size_of_merged_segments_does_not_change() {
+    let mut size = after_handshake(None);
+    send(&mut size, &[1_288, 2_576, 2_576, 1_288, 1_288, 1_288, 1_288, 1_288]);
+    assert_eq!((changes(&size), size.bytes()), (vec![], Some(1_288)));
 }
 
 #[test]

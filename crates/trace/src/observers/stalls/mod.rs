@@ -24,6 +24,8 @@ const SHORTEST: Span = Span::from_millis(10);
 const LEAST_VARIANCE: Span = Span::from_millis(200);
 /// Before any round trip is known: RFC 6298 section 2.1.
 const FIRST_TIMEOUT: Span = Span::from_secs(1);
+/// The longest that a receiver may delay an ACK (RFC 9293 section 3.8.6.3, MUST-40).
+const LONGEST_DELAY: Span = Span::from_millis(500);
 /// What takes longer is a clock that was set, not a round trip.
 const LONGEST: Span = Span::from_secs(3_600);
 /// As many stalls wait for their causes.
@@ -130,7 +132,7 @@ impl Stalls {
         if let Some((from, _)) = self.last
             && self.began
             && packet.at.since(from) > self.limit()
-            && let Some(cause) = self.why_heard(packet.payload > 0)
+            && let Some(cause) = self.why_heard(packet.payload > 0, packet.at.since(from))
         {
             self.stalled((cause, None), packet.at, packet.frame, events);
         }
@@ -240,11 +242,14 @@ impl Stalls {
     }
 
     /// Why nothing moved until something came from the other side, with data or without.
-    fn why_heard(&self, data: bool) -> Option<StallCause> {
+    fn why_heard(&self, data: bool, waited: Span) -> Option<StallCause> {
         if self.closed {
             return Some(StallCause::ZeroWindow);
         }
-        if self.in_flight > 0 {
+        // RFC 9293 section 3.8.6.3: an ACK of less than two full segments may be delayed, until
+        // the receiver has data to send with it.
+        let is_delayed = self.in_flight < 2 * self.full && (data || waited <= LONGEST_DELAY);
+        if self.in_flight > 0 && !is_delayed {
             return Some(StallCause::PacketDelay);
         }
         // Both ends are done; what ends the pause is no part of a transfer unless it asks.

@@ -37,12 +37,14 @@ pub(crate) struct Windows {
     silly: Occurrences,
     shrunk: Occurrences,
     probes: Occurrences,
+    /// The end of the stream, its FIN included.
+    last: Option<Offset>,
     guess: Option<Box<ScaleGuess>>,
 }
 folded! {
     Windows {
         advertised, unit, first, min, max, closed, latest, zero_for, longest_zero, zero, full,
-        updates, silly, shrunk, probes, guess
+        updates, silly, shrunk, probes, last, guess
     }
 }
 
@@ -53,20 +55,21 @@ struct Advertised {
     /// Whether that is bytes.
     scaled: bool,
     ack: Offset,
-    /// The sequence number of the segment that advertised it (SND.WL1 of RFC 9293 section 3.3.1).
-    told_by: SeqNumber,
+    /// The end of the segment that advertised it (its start is SND.WL1 of RFC 9293 section 3.3.1).
+    told_until: SeqNumber,
 }
-folded! { Advertised { window, scaled, ack, told_by } }
+folded! { Advertised { window, scaled, ack, told_until } }
 
 impl Advertised {
     fn edge(&self) -> Offset {
         Offset::new(self.ack.as_u64() + u64::from(self.window))
     }
-    /// Whether `heard` is older: then its window no longer counts (RFC 9293 section 3.10.7.4).
+    /// Whether `heard` is older: then its window no longer counts (RFC 9293 section 3.10.7.4). An
+    /// ACK sent before data that were captured first begins below their end.
     #[inline(always)]
     fn outlives(&self, heard: &AckEvent<'_>) -> bool {
-        let age = heard.packet.seq.as_u32().wrapping_sub(self.told_by.as_u32()) as i32;
-        heard.ack < self.ack || (heard.ack == self.ack && age < 0)
+        let is_older = end(heard.packet).distance_from(self.told_until) < 0;
+        heard.ack < self.ack || (heard.ack == self.ack && is_older)
     }
 }
 
@@ -76,6 +79,9 @@ impl Windows {
     pub(crate) fn on_send(&mut self, sent: &SendEvent<'_>, full: Option<u64>) {
         if self.closed.is_some() {
             self.latest = sent.packet.at;
+        }
+        if sent.packet.fin() {
+            self.last = Some(sent.range.end);
         }
         if sent.kind == SegmentKind::WindowProbe {
             self.probes.add(sent.packet.at, sent.packet.frame);
@@ -102,14 +108,20 @@ impl Windows {
         if packet.syn() || packet.rst() {
             return;
         }
+        // Once its FIN is acknowledged, nothing is left that a window would let the peer send (RFC
+        // 9293 section 3.6, case 1).
+        if self.last.is_some_and(|last| heard.ack >= last) {
+            self.reopen(packet.at);
+            return;
+        }
         let scaled = heard.window.is_some();
         let raw = u32::from(packet.window);
         let window = heard.window.map_or(raw, |w| u32::try_from(w.as_u64()).unwrap_or(u32::MAX));
         if self.unit == 0 && raw > 0 {
             self.unit = window / raw;
         }
-        let (ack, told_by) = (heard.ack, packet.seq);
-        let new = Advertised { window, scaled, ack, told_by };
+        let (ack, told_until) = (heard.ack, end(packet));
+        let new = Advertised { window, scaled, ack, told_until };
         match self.advertised {
             None => {
                 (self.first, self.min) = (window, window);
@@ -140,9 +152,9 @@ impl Windows {
     /// A repeated ACK with an [unchanged](Windows::stand) window.
     pub(crate) fn on_repeated_ack(&mut self, packet: &Packet) {
         if let Some(advertised) = &mut self.advertised
-            && packet.seq.distance_from(advertised.told_by) >= 0
+            && end(packet).distance_from(advertised.told_until) >= 0
         {
-            advertised.told_by = packet.seq;
+            advertised.told_until = end(packet);
         }
     }
 
@@ -205,12 +217,21 @@ impl Windows {
                 self.closed = Some(at);
                 self.zero.add(at, packet.frame);
             }
-            Some(since) if packet.window > 0 => {
-                self.zero_for += at.since(since);
-                self.longest_zero = self.longest_zero.max(at.since(since));
-                self.closed = None;
-            }
+            Some(_) if packet.window > 0 => self.reopen(at),
             Some(_) => {}
         }
     }
+
+    #[inline]
+    fn reopen(&mut self, at: Instant) {
+        if let Some(since) = self.closed.take() {
+            self.zero_for += at.since(since);
+            self.longest_zero = self.longest_zero.max(at.since(since));
+        }
+    }
+}
+
+/// The sequence number after the packet.
+fn end(packet: &Packet) -> SeqNumber {
+    packet.seq.advanced_by(packet.sequence_len() as u32)
 }

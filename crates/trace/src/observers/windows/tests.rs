@@ -57,6 +57,12 @@ fn zero_windows_counted_once_and_timed() {
             "0.110 < ack 1449 win 12\n0.111 < ack 1 win 0\n0.2 < ack 1449 win 12",
             (0, 0, 0),
         ),
+        ("with the ACK of the FIN", "0.110 > 1449:1450 fin\n0.2 < ack 1450 win 0", (0, 0, 0)),
+        (
+            "until the FIN is acknowledged",
+            "0.110 < ack 1449 win 0\n0.2 > 1449:1450 fin\n0.310 < ack 1450 win 0",
+            (1, 200, 200),
+        ),
     ] {
         let found = windows(&format!("0.100 > 1:1449\n{text}"));
         assert_eq!(found.zero_windows.count, times, "{name}");
@@ -128,6 +134,16 @@ fn window_shrunk_when_right_edge_moves_back() {
         ("old ACK ignored", "ack 0 win 1", 0),
     ] {
         let text = format!("0.1 < ack 1 win 100\n0.110 > 1:2897 clock 1\n0.120 < {last}");
+        assert_eq!(windows(&text).windows_shrunk.count, shrunk, "{name}");
+    }
+}
+
+/// The ACK begins where the data do that were captured first, so it was sent before them.
+#[test]
+fn window_of_ack_captured_after_later_data_ignored() {
+    for (name, from, shrunk) in [("sent before the data", 1, 0), ("sent after them", 10, 1)] {
+        let text =
+            format!("0.110 > 1:101\n0.120 < 1:10 acking 101\n0.1201 < ack 101 at {from} win 490");
         assert_eq!(windows(&text).windows_shrunk.count, shrunk, "{name}");
     }
 }

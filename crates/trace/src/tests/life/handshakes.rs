@@ -100,6 +100,27 @@ fn syn_options_and_retransmissions_recorded() {
     assert_eq!(times, [0, 1_010_000_000, 2_020_000_000]);
 }
 
+/// A duplicate is no retransmission: a SYN's timer is a second (RFC 6298 section 2.1).
+#[test]
+fn syn_captured_twice_counts_once() {
+    let copies = "0 > S\n0.0003 > S\n0.02 < S\n0.0203 < S\n0.0204 > ack 1";
+    for (name, text, repeats, micros) in [
+        ("duplicates", copies, (0, 0), 20_400),
+        (
+            "duplicates with an identification",
+            "0 > S id 7\n0.005 > S id 7\n0.02 < S id 9\n0.0225 < S id 9\n0.023 > ack 1",
+            (0, 0),
+            23_000,
+        ),
+        ("SYN retransmitted", "0 > S\n1 > S\n1.02 < S\n1.0201 > ack 1", (1, 0), 20_100),
+        ("SYN-ACK retransmitted", "0 > S\n0.02 < S\n1.02 < S\n1.0201 > ack 1", (0, 1), 20_100),
+    ] {
+        let seen = handshake(text);
+        assert_eq!((seen.client_repeats, seen.server_repeats), repeats, "{name}");
+        assert_eq!(seen.round_trip, Some(Span::from_micros(micros)), "{name}");
+    }
+}
+
 #[test]
 fn ecn() {
     use EcnAgreement::*;
