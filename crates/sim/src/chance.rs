@@ -52,8 +52,8 @@ mod tests {
         }
         for lines in [
             "loss = \"1 %\"",
-            "jitter = \"1 ms\"",
-            "queue = { kind = \"fq_codel\" }",
+            "jitter = { uniform = \"1 ms\" }",
+            "queue = { fq_codel = {} }",
             "reorder = { probability = \"1 %\", gap = 3 }",
             "duplicate = \"1 %\"",
             "drop = [{ kind = \"data\", nth = [3], probability = \"50 %\" }]",
