@@ -126,6 +126,8 @@ fn elsewhere(read_as: ReadAs, problem: &Problem) -> Option<String> {
     if let Some(section) = table.as_ref().and_then(|table| table.split('.').next()) {
         keys.retain(|it| it.split('.').next() == Some(section));
     }
+    // A table of several forms has it in each.
+    keys.dedup();
     let keys: Vec<String> = keys.iter().map(|key| format!("`{key}`")).collect();
     (!keys.is_empty()).then(|| format!("did you mean {}?", keys.join(" or ")))
 }

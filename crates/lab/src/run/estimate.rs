@@ -15,7 +15,7 @@ use super::cost::{Cost, costs};
 use crate::bench::Bench;
 use crate::compare::undecidable;
 use crate::error::LabError;
-use crate::plan::{Plan, is_simulated, world_of};
+use crate::plan::{Plan, is_exact, is_simulated, stacks, world_of};
 use crate::store::{Extension, RunDirectory, plan_extension, trial_directory};
 
 /// How many blocks and seeds are listed one by one.
@@ -198,14 +198,18 @@ fn look_ahead(
         warm_up_seconds: before[1],
         report_seconds: report[1],
         bytes: sums[1].bytes,
-        warnings: warnings(scenario, count),
+        warnings: warnings(plan, scenario, count),
     }
 }
 
 /// What the run cannot show, and what cannot end.
-fn warnings(scenario: &Scenario, blocks: u32) -> Vec<String> {
+fn warnings(plan: &Plan, scenario: &Scenario, blocks: u32) -> Vec<String> {
     let cases = &scenario.cases;
-    let undecidable = scenario.compares.iter().map(|it| undecidable(cases, it, blocks));
+    let is_by_chance = |case: &&Case| {
+        !is_exact(&stacks((plan.world, &plan.kernels), case, "this machine's"), case)
+    };
+    let by_chance: Vec<Case> = cases.iter().filter(is_by_chance).cloned().collect();
+    let undecidable = scenario.compares.iter().map(|it| undecidable(&by_chance, it, blocks));
     undecidable.chain([overdue(cases)]).flatten().collect()
 }
 
