@@ -6,10 +6,10 @@
 //! of these the one that explains most of the variance of the main metric. Hold its best level over
 //! complete blocks against each other level, by the comparison that `tcplab compare RUN --by FACTOR
 //! --levels OTHER,BEST` makes: the verdicts, estimates and intervals are those. Of several cases,
-//! the largest effect is named. Where cases differ in conditions alone and have too few trials each,
-//! the cases are the pairs (`--over-cases`). Where some levels ran on the kernel and others as models, those of
-//! the world with more are compared: that a model differs from its kernel is no answer to the run's
-//! question.
+//! the largest effect is named. Where cases differ in conditions alone and have too few trials
+//! each, the cases are the pairs (`--over-cases`). Where some levels ran on the kernel and others
+//! as models, those of the world with more are compared: that a model differs from its kernel is
+//! no answer to the run's question.
 //!
 //! Where the question asks for no number (`question_metric = "claims"`), its claims answer it.
 
