@@ -37,12 +37,15 @@ impl RecordingError {
 
 /// What helps when this user may not read what another recorded, which is private.
 pub fn readable_again(path: &Path, refusal: &io::Error) -> Option<String> {
-    (refusal.kind() == io::ErrorKind::PermissionDenied).then(|| {
-        format!(
-            "let its owner do this: only they may read it (`chmod -R go+rX {}` lets others)",
-            path.display()
-        )
-    })
+    (refusal.kind() == io::ErrorKind::PermissionDenied).then(|| of_owner(path))
+}
+
+/// What helps where only its owner may read something.
+pub fn of_owner(path: &Path) -> String {
+    format!(
+        "let its owner do this: only they may read it (`chmod -R go+rX {}` lets others)",
+        path.display()
+    )
 }
 
 /// What helps when a file could not be made or written; `flag` names the place.

@@ -33,7 +33,7 @@ mod tests;
 
 pub use capture::Captured;
 pub use csv::parse as parse_samples;
-pub use error::{RUNS_FLAG, RecordingError, readable_again, room_for_files};
+pub use error::{RUNS_FLAG, RecordingError, of_owner, readable_again, room_for_files};
 pub use files::capture_file;
 pub use guest::{GuestOrder, GuestOutcome, GuestReport, OutputStream, ProgramEnd};
 pub use message_bytes::MessageBytes;

@@ -60,10 +60,7 @@ impl CompareError {
                 path.display()
             ),
             CompareError::Unreadable { path, what } if what.contains("Permission denied") => {
-                format!(
-                    "let its owner do this: only they may read it (`chmod -R go+rX {}` lets others)",
-                    path.display()
-                )
+                tcplab_recording::of_owner(path)
             }
             CompareError::Unreadable { path, .. } => {
                 format!("make them anew with `tcplab report {}`", path.display())
