@@ -5,7 +5,8 @@
 //! **Why it matters.** Neither the network nor TCP is the cause, so no setting of theirs helps.
 //!
 //! **Evidence.** The share of time with an empty send queue. Pauses before an answer belong to
-//! another rule; pauses without a request are harmless. Both are left out.
+//! another rule, as do waits by Nagle's algorithm; pauses without a request are harmless. All are
+//! left out.
 //!
 //! **False positives.** Some applications send slowly on purpose: video, voice, a rate limit.
 //!
@@ -25,7 +26,8 @@ const SHARE: u64 = 50;
 fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
     let pauses =
         direction.stalled(StallCause::SenderIdle) + direction.stalled(StallCause::NoRequest);
-    let slow = direction.flow.shares.of(Limit::Application).saturating_sub(pauses);
+    let others = pauses + direction.flow.marks.nagle_wait_time;
+    let slow = direction.flow.shares.of(Limit::Application).saturating_sub(others);
     if !direction.is_transfer() || !is_share(slow, direction.time(), SHARE) {
         return None;
     }

@@ -117,7 +117,7 @@ fn figures_are_saved_and_packed_trials_unpacked() {
     let Some(seen) = seen_in(&page, SAVE) else { return };
     let before = r#"{"kinds":{"#;
     let after =
-        r#""packed":true,"unpacked":true,"limits":15,"menu":"csv","closed":true,"wrong":[]}"#;
+        r#""packed":true,"unpacked":true,"limits":16,"menu":"csv","closed":true,"wrong":[]}"#;
     assert!(seen.starts_with(before) && seen.ends_with(after), "{seen}");
     for kind in
         ["scene spread", "trend", "scene ecdf", "pane", "graph time-sequence", "graph chart"]

@@ -181,6 +181,28 @@ fn limit_application() {
     assert_eq!(flow.shares.idle.as_micros(), 39 * 16_600);
 }
 
+/// Messages of 12 bytes, each sent when the answer to the last one came, `wait` microseconds after
+/// it. Answers bear the ACK and take 20 to 45 ms: no window and no queue makes them wait.
+fn messages(wait: u64) -> LimitShares {
+    let mut text = String::new();
+    let mut at = 100_000;
+    for message in 0..60_u64 {
+        let start = 1 + message * 12;
+        writeln!(text, "{} > {start}:{}", seconds(at), start + 12).unwrap();
+        at += 20_000 + message * 7 % 25 * 1_000;
+        writeln!(text, "{} < ack {}", seconds(at), start + 12).unwrap();
+        at += wait;
+    }
+    after_handshake(&text).shares
+}
+
+#[test]
+fn limit_application_small_messages() {
+    for wait in [30, 5_000] {
+        mostly(&messages(wait), Limit::Application);
+    }
+}
+
 #[test]
 fn limit_receive_window_while_zero() {
     let flow = after_handshake(

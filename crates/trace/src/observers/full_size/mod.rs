@@ -24,6 +24,8 @@ const CHANGES: usize = 16;
 const USUAL: [u32; 8] = [1448, 1460, 1428, 1440, 8948, 8960, 8928, 8940];
 /// No single segment without a SYN seen is taken to be larger.
 const LARGEST_USUAL: u32 = 8960;
+/// Nor is a smaller one taken to be full: half of IPv4's default; it may be a message.
+const LEAST_USUAL: u32 = DEFAULT.0 / 2;
 
 /// The size of a full segment, bytes of data: as negotiated, or less where the path allowed less.
 #[derive(Debug, Default)]
@@ -55,7 +57,8 @@ folded! { Run { size, count, at, frame, end } }
 impl FullSize {
     /// Bytes of data in a full segment; `None` while unknown.
     pub(crate) fn bytes(&self) -> Option<u64> {
-        (self.in_use > 0).then_some(u64::from(self.in_use))
+        let least = if self.agreed == u32::MAX { LEAST_USUAL } else { 1 };
+        (self.in_use >= least).then_some(u64::from(self.in_use))
     }
     pub(crate) fn changes(&self) -> Vec<MssChange> {
         self.changes.clone()

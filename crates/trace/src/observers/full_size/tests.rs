@@ -58,6 +58,8 @@ fn full_size_from_handshake_or_data() {
             Some(1_288),
         ),
         ("no SYN: a message, then one", None, &[724, 1_448], Some(1_448)),
+        ("no SYN: messages", None, &[12, 25, 12], None),
+        ("no SYN: messages, then one", None, &[12, 536], Some(536)),
         ("no SYN: a jumbo frame", None, &[8_948], Some(8_948)),
         ("no SYN: large, and no multiple", None, &[500, 30_001], Some(500)),
     ] {

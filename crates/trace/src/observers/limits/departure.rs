@@ -5,6 +5,9 @@ use tcplab_units::{Instant, Span};
 use crate::Timer;
 use crate::fold::folded;
 
+/// A full segment on Ethernet with timestamps, where the handshake was not seen.
+pub(crate) const USUAL_SEGMENT: u64 = 1_448;
+
 /// A packet with data, as it leaves the sender.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Departure {

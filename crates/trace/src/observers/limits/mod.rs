@@ -22,13 +22,11 @@ use tcplab_units::{Instant, Rate, Span};
 use crate::fold::folded;
 use crate::observers::event::{AckEvent, Event, SendEvent};
 use crate::{Confidence, Flow, SegmentKind};
-use departure::{Answer, Departure};
+use departure::{Answer, Departure, USUAL_SEGMENT};
 use sender::Sender;
 
 /// Faster reactions count as immediate: the capture point is at the sender.
 const AT_ONCE: Span = Span::from_millis(1);
-/// A full segment on Ethernet with timestamps, where the handshake was not seen.
-const USUAL_SEGMENT: u64 = 1_448;
 /// ACKs in flight to the sender are distinguished by this fraction of the distance.
 const PARTS: u64 = 16;
 /// Bytes of the timestamp option with padding (RFC 7323 appendix A).

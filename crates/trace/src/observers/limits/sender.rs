@@ -14,7 +14,7 @@
 use tcplab_units::{Instant, Offset, Rate, Span};
 
 use super::capacity::Capacity;
-use super::departure::{Answer, Departure};
+use super::departure::{Answer, Departure, USUAL_SEGMENT};
 use super::growth::Growth;
 use super::ledger::{RoundOutcome, SpanKind, TimeLedger};
 use super::pace::Pace;
@@ -47,6 +47,10 @@ const LONGEST: Span = Span::from_secs(3_600);
 /// As many evenly spaced retransmissions that no acknowledgement prompted show a pacing timer; one
 /// may be a reordering timer's (RFC 8985 section 6.3).
 const PACED_REPEATS: u8 = 2;
+
+/// A receiver may delay the ACK of less than this many full segments (RFC 9293 section 3.8.6.3) or
+/// send it with its answer: a round trip that carried less shows no queue.
+const AT_ONCE: u64 = 2;
 
 /// Windows reach at least this share of the path's rate if the path is what bounds them, per
 /// cent: acknowledgement clocks jitter, and a round trip is never measured to the packet.
@@ -244,6 +248,10 @@ impl Sender {
         self.delivered = self.delivered.max(answer.delivered);
         if self.reaction.is_zero() {
             self.measure(answer.at, arrived, answer.sample);
+            if answer.ack >= self.high {
+                // Nothing waits before the narrowest link any more.
+                self.capacity.break_off();
+            }
         }
         let (reacts, _) = self.patience();
         if self.gap.heard.is_some_and(|last| answer.at.since(last) > reacts) {
@@ -315,9 +323,10 @@ impl Sender {
         self.ledger.finish(outcome, flow, events);
     }
 
-    /// A full segment as far as seen.
+    /// A full segment as far as seen. What never reached a quarter of a usual one were messages.
     fn full_segment(&self) -> u64 {
-        self.offered.min(self.largest.max(1))
+        let usual = self.offered.min(USUAL_SEGMENT);
+        if self.largest < usual / 4 { usual } else { self.offered.min(self.largest) }
     }
     /// Whether the last segment in a packet is smaller than a full one.
     fn is_small(&self, payload: u64) -> bool {
@@ -394,8 +403,7 @@ impl Sender {
         let passed = self.heard.replace(at).map(|last| at.since(last).min(LONGEST));
         match passed {
             Some(passed) if (sample - least) * 4 >= passed * 3 && arrived > 0 => {
-                let full = self.full_segment();
-                self.capacity.extend(arrived, passed.as_nanos(), full);
+                self.capacity.extend(arrived, passed.as_nanos(), self.offered);
             }
             _ => self.capacity.break_off(),
         }
@@ -412,7 +420,7 @@ impl Sender {
         if sent.repeat || passed > self.smoothed / 8 && !is_even {
             self.capacity.break_off();
         } else {
-            self.capacity.extend(sent.payload, passed.as_nanos(), self.full_segment());
+            self.capacity.extend(sent.payload, passed.as_nanos(), self.offered);
         }
     }
 
@@ -464,7 +472,7 @@ impl Sender {
             self.kind_from_afar(&sent, full)
         } else if even {
             SpanKind::Paced
-        } else if !prompted {
+        } else if !prompted || self.had_sent_all() {
             SpanKind::Lull
         } else if gap.declined {
             if self.may_starve(&sent) { SpanKind::Starved } else { SpanKind::Lull }
@@ -479,6 +487,13 @@ impl Sender {
         } else {
             self.ledger.wait(kind, at, frame, long, events);
         }
+    }
+
+    /// Less than a full segment was in flight, and was acknowledged. No congestion window is that
+    /// small (RFC 5681 section 3.1): there was no more to send, or Nagle's rule held it back.
+    fn had_sent_all(&self) -> bool {
+        let gap = &self.gap;
+        gap.drained.is_some() && gap.in_flight < self.full_segment() && self.unsure.is_none()
     }
 
     /// Away from the sender a queue on the way blurs what prompted what. What is left: all was
@@ -561,7 +576,9 @@ impl Sender {
         let capacity = self.capacity.bytes_per_second();
         let queue =
             self.round.least.unwrap_or_default().saturating_sub(self.least.unwrap_or_default());
-        let stands = queue > WAKES * 2 && queue > self.least.unwrap_or_default() / 4;
+        let stands = self.round.arrived >= AT_ONCE * self.offered
+            && queue > WAKES * 2
+            && queue > self.least.unwrap_or_default() / 4;
         let at_capacity = stands || capacity.is_some_and(|c| rate.saturating_mul(100) >= c * BUSY);
         let clocked = if self.growth.goes_on(rate) {
             Limit::SlowStart
