@@ -9,6 +9,7 @@ mod direction;
 mod fast_path;
 mod filter;
 mod fold;
+mod fragments;
 pub mod join;
 mod model;
 mod observers;

@@ -210,6 +210,13 @@ fn facts(way: &Crossing, sender: Endpoint, at: Endpoint) -> Vec<String> {
             named.join(", "),
         ));
     }
+    if way.damaged > 0 {
+        let damaged = counted(way.damaged as usize, "packet", "packets");
+        facts.push(format!(
+            "damaged on the way: {damaged} of the lost reached the {receiver} with a wrong \
+             checksum, which it drops",
+        ));
+    }
     if way.retransmissions > 0 {
         let again = grouped(way.retransmissions);
         let spurious = match way.spurious {

@@ -4,7 +4,6 @@ mod capture_clock;
 mod duplicates;
 mod ended_early;
 mod found;
-mod fragments;
 mod frame_log;
 mod memory;
 mod others;
@@ -31,6 +30,7 @@ use tcplab_wire::{Anomaly, Fragment, FrameView, IpPacket, LinkType, TcpPacket};
 use crate::bounds::ENDS;
 use crate::connection::TooBig;
 use crate::filter::{Filter, ends_of};
+use crate::fragments::Fragments;
 use crate::packet::Packet;
 use crate::{
     Ack, BareReset, Connection, Episode, Flow, FlowId, Frame, LimitPeriod, Note, Segment, Sink,
@@ -38,7 +38,6 @@ use crate::{
 };
 use capture_clock::CaptureClock;
 use duplicates::Duplicates;
-use fragments::Fragments;
 use others::Others;
 use output::Output;
 use part::{OPEN, Shares};

@@ -78,6 +78,8 @@ pub(crate) struct DirectionJoiner {
     delivered: Ranges,
     order: Order,
     raw: RawDelays,
+    /// The frame of the latest loss.
+    lost_frame: Option<u64>,
     /// The latest departure known to have arrived.
     latest_match: Option<u64>,
     found: Crossing,
@@ -131,6 +133,11 @@ impl DirectionJoiner {
             self.waiting.insert((piece.key, number));
         }
         self.arrivals.push_back(Arrival { piece, departure });
+    }
+
+    /// A segment with a wrong checksum passes there: the receiver drops it, so it was lost.
+    pub(crate) fn arrive_damaged(&mut self) {
+        self.found.damaged += 1;
     }
 
     /// The receiver's ACK at its capture point: everything before `ack`, and `sacked`.
@@ -287,6 +294,16 @@ impl DirectionJoiner {
 
     fn lose(&mut self, piece: &WireSegment) {
         let found = &mut self.found;
+        let rest_of = std::mem::replace(&mut self.lost_frame, Some(piece.frame));
+        if piece.is_one && rest_of == Some(piece.frame) {
+            // Later packets were smaller, but this one was lost as it was sent.
+            (found.sent, found.sent_data) = (found.sent - 1, found.sent_data - 1);
+            found.lost_bytes += piece.key.payload();
+            if let Some(loss) = found.losses.last_mut().filter(|loss| loss.frame == piece.frame) {
+                loss.payload += piece.key.payload();
+            }
+            return;
+        }
         found.lost += 1;
         found.lost_data += u64::from(piece.key.len > 0);
         found.lost_bytes += piece.key.payload();

@@ -2,12 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use tcplab_units::{Endpoint, Instant};
-use tcplab_wire::{FrameView, SackBlock};
+use tcplab_units::Endpoint;
+use tcplab_units::rounded::counted;
+use tcplab_wire::SackBlock;
 
 use super::clock::Clock;
 use super::delays::RawDelays;
 use super::direction::{CaptureTime, CaptureTimes, DirectionJoiner};
+use super::packets::{CheckedPacket, Packets};
 use super::piece::{full_segment, pieces};
 use super::{CaptureSummary, Crossing, FARTHEST, Joined, JoinedConnection, Rough, difference};
 use crate::Frame;
@@ -45,11 +47,14 @@ pub struct Joiner {
     rough: Rough,
     epoch: u64,
     captures: [CaptureSummary; 2],
+    packets: [Packets; 2],
     covered: [CaptureTime; 2],
     pairs: Vec<Pair>,
     by_ends: BTreeMap<Ends, Generations>,
     /// Packets of connections that were too many.
     left_out: u64,
+    /// Damaged packets whose ends, as far as readable, have no connection.
+    strays: u64,
 }
 
 impl Joiner {
@@ -64,10 +69,12 @@ impl Joiner {
             rough,
             epoch,
             captures: [CaptureSummary::default(); 2],
+            packets: [Packets::default(), Packets::default()],
             covered: [CaptureTime::default(); 2],
             pairs: Vec::new(),
             by_ends: BTreeMap::new(),
             left_out: 0,
+            strays: 0,
         };
         for side in Endpoint::BOTH {
             let first = joiner.rough.epochs[side.index()].map(|first| joiner.shared(side, first));
@@ -97,24 +104,31 @@ impl Joiner {
         if self.rough.is_joined() {
             covered.last = covered.last.max(at);
         }
-        let view = FrameView::new(frame.link, frame.captured, frame.original_len);
-        let Some(tcp) = view.tcp() else { return };
+        let Some(read) = self.packets[side.index()].next(frame) else { return };
         tap.tcp += 1;
-        let packet = Packet::read(&tcp, Instant::ZERO, tap.packets, false);
-        let Some(index) = self.pair_of(side, &packet) else {
+        let CheckedPacket { packet, is_sound } = read;
+        let is_damaged = is_sound == Some(false) && self.rough.checksums_count(side);
+        if is_damaged && !self.is_known(side, &packet) {
+            self.strays += 1;
+            return;
+        }
+        let Some(index) = self.pair_of(side, &packet, is_damaged) else {
             self.left_out += 1;
             return;
         };
         let pair = &mut self.pairs[index];
         pair.first_frames[side.index()].get_or_insert(packet.frame);
-        if packet.syn() {
+        if packet.syn() && !is_damaged {
             let own = &mut pair.syns[usize::from(!packet.from_low)];
             own.get_or_insert((packet.seq.as_u32(), packet.mss));
         }
-        let segment = pair.segment(&packet, self.rough.segment(&packet.ends, packet.from_low));
+        let agreed = pair.agreed_segment(&packet);
+        let seen = self.rough.segment(&packet.ends, packet.from_low);
+        let segment = agreed.map_or(seen, |agreed| agreed.min(seen));
+        let is_one = agreed.is_some_and(|agreed| packet.payload <= agreed);
         let to_server = packet.from_low == pair.low_at_client;
         let departs = to_server == (side == Endpoint::Client);
-        let cut = pieces(&packet, at, segment, self.rough.with_options);
+        let cut = pieces(&packet, at, segment, is_one, self.rough.with_options);
         let [own, opposite] = pair.ways_from(to_server);
         if departs {
             cut.for_each(|piece| own.depart(piece));
@@ -122,7 +136,10 @@ impl Joiner {
                 let edges = |block: &SackBlock| (block.left.as_u32(), block.right.as_u32());
                 opposite.acknowledged(ack.as_u32(), packet.sack.as_slice().iter().map(edges));
             }
+        } else if is_damaged && packet.payload <= segment {
+            own.arrive_damaged();
         } else {
+            // What was merged on arrival may keep a checksum of its first segment.
             cut.for_each(|piece| own.arrive(piece));
         }
         for to_server in [true, false] {
@@ -131,15 +148,22 @@ impl Joiner {
         }
     }
 
+    /// Whether a damaged packet belongs to a connection; one that departs may open one, too.
+    fn is_known(&self, side: Endpoint, packet: &Packet) -> bool {
+        let low_is_client = self.rough.low_is_client(&packet.ends);
+        let departs = |low| (packet.from_low == low) == (side == Endpoint::Client);
+        self.by_ends.contains_key(&packet.ends) || low_is_client.is_some_and(departs)
+    }
+
     /// The index of a packet's connection; none beyond the limit of connections.
-    fn pair_of(&mut self, side: Endpoint, packet: &Packet) -> Option<usize> {
+    fn pair_of(&mut self, side: Endpoint, packet: &Packet, is_damaged: bool) -> Option<usize> {
         let full = self.pairs.len() >= PAIRS.most();
         if full && !self.by_ends.contains_key(&packet.ends) {
             return None;
         }
         let known = self.by_ends.entry(packet.ends).or_default();
         let [here, there] = [side, side.other()].map(Endpoint::index);
-        let opens = packet.syn() && packet.ack.is_none();
+        let opens = packet.syn() && packet.ack.is_none() && !is_damaged;
         let own = usize::from(!packet.from_low);
         let is_it = |pair: &Pair| {
             !opens || pair.syns[own].is_none_or(|(number, _)| number == packet.seq.as_u32())
@@ -185,6 +209,10 @@ impl Joiner {
             notes.push(format!(
                 "only the first {most} connections are joined: {left_out} packets are of others"
             ));
+        }
+        if self.strays > 0 {
+            let strays = counted(self.strays as usize, "packet", "packets");
+            notes.push(format!("{strays} with wrong checksums: of no connection"));
         }
         if gave_up {
             notes.push(
@@ -248,10 +276,10 @@ impl Pair {
         }
     }
 
-    /// How much data a segment like this has on the wire.
-    fn segment(&self, packet: &Packet, seen: u32) -> u32 {
-        let [Some((_, Some(low))), Some((_, Some(high)))] = self.syns else { return seen };
-        full_segment(low.min(high), packet).min(seen)
+    /// How much data a segment like this has at most, by the handshake.
+    fn agreed_segment(&self, packet: &Packet) -> Option<u32> {
+        let [Some((_, Some(low))), Some((_, Some(high)))] = self.syns else { return None };
+        Some(full_segment(low.min(high), packet))
     }
 
     fn ways_from(&mut self, to_server: bool) -> [&mut DirectionJoiner; 2] {

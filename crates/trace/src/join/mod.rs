@@ -20,6 +20,7 @@ mod hull;
 mod joiner;
 mod model;
 mod order;
+mod packets;
 mod piece;
 mod reading;
 mod survey;

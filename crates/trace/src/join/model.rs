@@ -91,7 +91,8 @@ pub struct Crossing {
     pub sent_data: u64,
     /// Passed both captures, each counted once.
     pub arrived: u64,
-    /// Never passed the capture point on the receiver's side, although that was capturing.
+    /// Never passed the capture point on the receiver's side, although that was capturing, or were
+    /// damaged.
     pub lost: u64,
     /// Of these, with data.
     pub lost_data: u64,
@@ -108,6 +109,9 @@ pub struct Crossing {
     pub not_captured_at_sender: u64,
     /// Outside the common time of both captures, or in flight at the end of one: unknown.
     pub not_judged: u64,
+    /// Passed the capture point on the receiver's side with a wrong checksum, so that the receiver
+    /// drops them: each is the rest of a lost packet.
+    pub damaged: u64,
     /// Copies that the network made.
     pub duplicated: u64,
     /// Arrived after something that was sent later (RFC 4737 section 3.3: type-P-reordered).

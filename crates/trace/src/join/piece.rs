@@ -25,6 +25,8 @@ pub(crate) struct WireSegment {
     /// Nanoseconds of the time that both captures share, roughly.
     pub(crate) at: i64,
     pub(crate) frame: u64,
+    /// Its packet was no larger than a segment by the handshake: it left the sender in one piece.
+    pub(crate) is_one: bool,
     pub(crate) ack: Option<u32>,
     pub(crate) syn: bool,
     pub(crate) fin: bool,
@@ -62,11 +64,12 @@ pub(crate) fn mix(a: u64, b: u64) -> u64 {
     (product >> 64) as u64 ^ product as u64
 }
 
-/// The segments of a packet, cut to `segment` bytes of data.
+/// The segments of a packet, cut to `segment` bytes of data; `is_one`, see [`WireSegment`].
 pub(crate) fn pieces(
     packet: &Packet,
     at: i64,
     segment: u32,
+    is_one: bool,
     with_options: bool,
 ) -> impl Iterator<Item = WireSegment> {
     let rest = rest(packet, with_options);
@@ -87,6 +90,7 @@ pub(crate) fn pieces(
             id: whole.ip_id.filter(|_| first),
             at,
             frame: whole.frame,
+            is_one,
             ack: whole.ack.map(tcplab_wire::SeqNumber::as_u32),
             syn,
             fin,

@@ -9,9 +9,6 @@ use tcplab_wire::LinkType;
 use super::{Joined, Joiner, Survey};
 use crate::Frame;
 
-/// More of a frame is not looked at: no header is longer.
-const HEADERS: usize = 512;
-
 /// Joins two captures, each of which is read twice: `open` begins from its start.
 ///
 /// A capture that is cut off or damaged gives what can be read of it, and a note.
@@ -97,8 +94,7 @@ impl<R: Read> Frames<R> {
         let (time_ns, original_len, interface) = match self.reader.next_record() {
             Ok(Some(record)) => {
                 self.bytes.clear();
-                let kept = record.captured.len().min(HEADERS);
-                self.bytes.extend_from_slice(&record.captured[..kept]);
+                self.bytes.extend_from_slice(record.captured);
                 // A record without a time is taken to come at once after the one before it.
                 let time_ns = record.time.map_or(last, UnixTime::as_nanos);
                 (time_ns, record.original_len, record.interface as usize)

@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 use std::net::IpAddr;
 
-use tcplab_units::{Endpoint, Instant};
-use tcplab_wire::FrameView;
+use tcplab_units::Endpoint;
 
 use super::difference;
+use super::packets::Packets;
 use super::piece::{mix, rest};
 use crate::Frame;
 use crate::packet::Ends;
@@ -34,6 +34,9 @@ struct CaptureSample {
     largest: BTreeMap<(Ends, bool), u32>,
     options_cut: bool,
     first: Option<u64>,
+    packets: Packets,
+    /// Packets with right checksums, and with a wrong one.
+    sound: [u64; 2],
 }
 
 /// Samples both captures, frame by frame in any order, in bounded memory.
@@ -47,10 +50,11 @@ impl Survey {
     pub fn frame(&mut self, side: Endpoint, frame: &Frame<'_>) {
         let seen = &mut self.seen[side.index()];
         seen.first.get_or_insert(frame.time_ns);
-        let view = FrameView::new(frame.link, frame.captured, frame.original_len);
-        let Some(tcp) = view.tcp() else { return };
-        let packet = Packet::read(&tcp, Instant::ZERO, 0, false);
-        seen.take(&packet, frame.time_ns);
+        let Some(read) = seen.packets.next(frame) else { return };
+        if let Some(is_sound) = read.is_sound {
+            seen.sound[usize::from(!is_sound)] += 1;
+        }
+        seen.take(&read.packet, frame.time_ns);
     }
 
     /// The comparison of both samples.
@@ -90,13 +94,14 @@ impl Survey {
             _ => None,
         };
         let with_options = !client.options_cut && !server.options_cut;
+        let checksums = [client, server].map(|seen| seen.sound[0] > seen.sound[1]);
         let [client, server] = self.seen.map(|seen| seen.largest);
         let mut segments = client;
         segments.retain(|way, _| server.contains_key(way));
         for (way, largest) in &mut segments {
             *largest = server[way].min(*largest);
         }
-        Rough { offset, low_is_client, segments, with_options, epochs }
+        Rough { offset, low_is_client, segments, with_options, checksums, epochs }
     }
 }
 
@@ -148,6 +153,9 @@ pub struct Rough {
     /// The largest packet of a direction, at the capture point where that is less.
     segments: BTreeMap<(Ends, bool), u32>,
     pub(crate) with_options: bool,
+    /// A wrong checksum is damage: most of the capture's are right, so they are not those of a
+    /// capture before offloading.
+    checksums: [bool; 2],
     pub(crate) epochs: [Option<u64>; 2],
 }
 
@@ -159,6 +167,9 @@ impl Rough {
     /// Whether any packet occurs in both captures.
     pub fn is_joined(&self) -> bool {
         self.offset.is_some()
+    }
+    pub(crate) fn checksums_count(&self, side: Endpoint) -> bool {
+        self.checksums[side.index()]
     }
     pub(crate) fn low_is_client(&self, ends: &Ends) -> Option<bool> {
         self.low_is_client.get(&(ends.low().ip(), ends.high().ip())).copied()

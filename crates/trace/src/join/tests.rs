@@ -245,6 +245,92 @@ fn join_matches_offloaded_packets() {
     assert_eq!(lost_bytes.as_u64(), 40 * u64::from(MSS));
 }
 
+/// A flipped bit: the receiver drops the packet, and no address or number in it counts.
+#[test]
+fn join_damaged_is_lost() {
+    // In the payload, in the sequence number, in the source address, in the time to live.
+    for (byte, strays) in [(100, 0), (26, 0), (14, 5), (8, 0)] {
+        let mut world = World::default();
+        world.open();
+        for index in 0..200_u32 {
+            let at = 100_000_000 + u64::from(index) * 1_000_000;
+            world.data(at, Some(ONE_WAY), index);
+            if index % 40 == 20 {
+                world.captures[1].last_mut().unwrap().bytes[byte] ^= 0x40;
+                world.data(at + 60_400_000, Some(ONE_WAY), index);
+            }
+        }
+        let joined = world.join(0, 0.0);
+        assert_eq!(joined.connections.len(), 1, "byte {byte}");
+        let way = &joined.connections[0].forward;
+        let Crossing { sent, arrived, lost, damaged, retransmissions, spurious, .. } = way;
+        assert_eq!((*sent, *arrived, *lost, *damaged), (206, 201, 5, 5 - strays), "byte {byte}");
+        assert_eq!((*retransmissions, *spurious), (5, 0), "byte {byte}");
+        assert_eq!((way.not_captured_at_sender, way.duplicated), (0, 0), "byte {byte}");
+        assert_eq!(joined.notes.len() as u64, strays / 5, "{:?}", joined.notes);
+    }
+}
+
+/// Where checksums are those of a capture before offloading, they tell nothing.
+#[test]
+fn join_wrong_checksums_everywhere_are_no_damage() {
+    let mut world = exchange(&[(0, 0); 50]);
+    for seen in world.captures.iter_mut().flatten() {
+        seen.bytes[36] ^= 0x40;
+    }
+    let joined = world.join(0, 0.0);
+    let Crossing { sent, arrived, damaged, .. } = joined.connections[0].forward;
+    assert_eq!((sent, arrived, damaged), (51, 51, 0));
+}
+
+/// What was cut into fragments on the way is one packet, however its fragments come.
+#[test]
+fn join_fragments_are_one_packet() {
+    let mut world = World::default();
+    world.open();
+    for index in 0..100_u32 {
+        let at = 100_000_000 + u64::from(index) * 1_000_000;
+        world.data(at, None, index);
+        let bytes = world.captures[0].last().unwrap().bytes.clone();
+        let mut pieces = crate::tests::fragments::fragments(&bytes, 600);
+        assert_eq!(pieces.len(), 3);
+        pieces.rotate_left(index as usize % 3);
+        // Of each tenth, the last one is lost.
+        pieces.truncate(if index % 10 == 5 { 2 } else { 3 });
+        for (place, bytes) in (0_u64..).zip(pieces) {
+            world.captures[1].push(TestFrame { at: at + ONE_WAY + place * 100_000, bytes });
+        }
+    }
+    let joined = world.join(0, 0.0);
+    assert_eq!(joined.connections.len(), 1);
+    let way = &joined.connections[0].forward;
+    assert_eq!((way.sent, way.arrived, way.lost), (101, 91, 10));
+    assert_eq!((way.not_captured_at_sender, way.not_captured_at_receiver), (0, 0));
+}
+
+/// A sender that learns of a smaller path sends smaller packets; the large one was lost as one.
+#[test]
+fn join_counts_too_big_packets_once() {
+    let mut world = World::default();
+    world.open();
+    let at = |index: u32| 100_000_000 + u64::from(index) * 1_000_000;
+    for index in 0..10 {
+        world.data(at(index), None, index);
+    }
+    // The same data in packets of 1,000 bytes.
+    for index in 0..15 {
+        let len = if index == 14 { 600 } else { 1_000 };
+        let bytes = world.packet(true, 1_001 + index * 1_000, 5_001, len, TcpFlags::ACK);
+        world.pass(true, at(50 + index), Some(ONE_WAY), bytes);
+    }
+    let joined = world.join(0, 0.0);
+    let way = &joined.connections[0].forward;
+    assert_eq!((way.sent, way.arrived, way.lost, way.lost_data), (26, 16, 10, 10));
+    assert_eq!(way.losses.len(), 10);
+    assert_eq!(way.lost_bytes.as_u64(), 10 * u64::from(MSS));
+    assert_eq!((way.retransmissions, way.spurious), (15, 0));
+}
+
 #[test]
 fn join_swapped_or_unrelated_captures_noted() {
     let mut world = exchange(&[(0, 0); 50]);

@@ -30,7 +30,7 @@ fn fragment_missing_noted_skipped_frames_counted() {
 }
 
 /// Cuts an IPv4 packet into fragments with this much payload each.
-pub(super) fn fragments(packet: &[u8], size: usize) -> Vec<Vec<u8>> {
+pub(crate) fn fragments(packet: &[u8], size: usize) -> Vec<Vec<u8>> {
     let (header, payload) = packet.split_at(20);
     let pieces = payload.chunks(size).enumerate().map(|(number, piece)| {
         let offset = number * size;

@@ -8,7 +8,7 @@ pub(crate) mod drill;
 mod fast_path;
 mod figures;
 mod folded;
-mod fragments;
+pub(crate) mod fragments;
 pub(crate) mod frames;
 mod in_passing;
 mod life;

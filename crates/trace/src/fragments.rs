@@ -25,7 +25,7 @@ const LONGEST: u32 = 65_535;
 
 /// The packets of which some fragments were captured.
 #[derive(Debug, Default)]
-pub(super) struct Fragments {
+pub(crate) struct Fragments {
     /// In the order of their first captured fragment.
     waiting: VecDeque<Packet>,
     /// The first frame of a TCP packet that was given up, and how many were.
@@ -63,7 +63,7 @@ struct Packet {
 impl Fragments {
     /// Takes a fragment; the whole packet, without a link header, if it was the last missing one.
     /// Of its payload only the beginning is there: the second value is its length.
-    pub(super) fn add(
+    pub(crate) fn add(
         &mut self,
         ip: &IpPacket<'_>,
         (at, frame): (Instant, u64),
@@ -96,7 +96,7 @@ impl Fragments {
     }
 
     /// What the capture lacks, if anything.
-    pub(super) fn finish(mut self) -> Option<Note> {
+    pub(crate) fn finish(mut self) -> Option<Note> {
         while !self.waiting.is_empty() {
             self.give_up();
         }
