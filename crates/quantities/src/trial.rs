@@ -106,7 +106,7 @@ quantities! {
     RECOVERY_SECONDS = "recovery_seconds", Seconds, "recovery",
         "From its end until new data were acknowledged; empty if that did not come";
     LOST_SEGMENTS_OF_PATH = "lost_segments_of_path", None, "lost, by the path's log",
-        "Segments of the episode that the path dropped, by its log; empty if it has none";
+        "Segments of the episode that the path dropped or damaged, by its log; empty if it has none";
     LOST_GOODPUT_BYTES = "lost_goodput_bytes", Bytes, "lost goodput",
         "What would have been acknowledged at the rate of before, less what was; empty if not known";
     REPAIRED = "repaired", None, "recovered", "Whether everything lost was acknowledged in the end";

@@ -77,7 +77,8 @@ impl Recording {
     /// When the ground truth cannot be read.
     pub fn dropped_frames(&self) -> Result<[BTreeSet<u64>; 2], RecordingError> {
         let mut frames = [BTreeSet::new(), BTreeSet::new()];
-        for row in self.truth_of_dropped()? {
+        let rows = self.truth_of_lost()?;
+        for row in rows.into_iter().filter(|row| row.verdict.fate.cause().is_some()) {
             frames[row.verdict.direction.sender() as usize].extend(row.frame);
         }
         Ok(frames)
@@ -147,27 +148,29 @@ impl Recording {
         Ok(TruthRows::new(&path, BufReader::new(file)))
     }
 
-    /// The rows of [`Recording::truth`] on packets that the path dropped. Takes a fraction of the
-    /// time, as they are few and no more than the end of the others is looked at.
+    /// The rows of [`Recording::truth`] on packets that the path dropped or damaged. Takes a
+    /// fraction of the time, as they are few and no more than the end of the others is looked at.
     ///
     /// # Errors
     /// As for [`Recording::truth`].
-    pub fn truth_of_dropped(&self) -> Result<Vec<TruthRow>, RecordingError> {
+    pub fn truth_of_lost(&self) -> Result<Vec<TruthRow>, RecordingError> {
         #[derive(Deserialize)]
         struct Row {
             fate: Fate,
+            corrupted_bit: Option<u32>,
         }
-        let mut dropped = Vec::new();
+        let mut lost = Vec::new();
         let mut rows = self.truth_rows()?;
         while rows.next_line()? {
             if rows.line.ends_with(END_OF_DELIVERED) {
                 continue;
             }
-            if let Row { fate: Fate::Dropped(_) } = rows.parse()? {
-                dropped.push(rows.row()?);
+            let Row { fate, corrupted_bit } = rows.parse()?;
+            if fate.cause().is_some() || corrupted_bit.is_some() {
+                lost.push(rows.row()?);
             }
         }
-        Ok(dropped)
+        Ok(lost)
     }
 
     /// All samples in order of time.

@@ -34,8 +34,8 @@ pub struct EpisodeRow {
     pub timeouts: u64,
     /// Whether everything lost was acknowledged in the end.
     pub repaired: bool,
-    /// What the path's own log says: segments it dropped that belong to this episode. None where
-    /// the path has no log.
+    /// What the path's own log says: segments it dropped or damaged that belong to this episode.
+    /// None where the path has no log.
     #[serde(default, rename = "lost_segments_of_path")]
     pub truth_lost: Option<usize>,
     /// Which interruption hit, from 1; none if another cause did.

@@ -5,6 +5,7 @@ use tcplab_recording::RecordingError;
 use tcplab_scenario::ModelSettingError;
 use tcplab_stack::ConnectionError;
 use tcplab_units::{Bytes, Span, rounded};
+use tcplab_workload::PayloadMismatch;
 
 /// Why a trial could not be run, or did not pass.
 #[derive(Debug, thiserror::Error)]
@@ -32,8 +33,8 @@ pub enum SimError {
     #[error("the workload is a load: its server is processes and threads, which no model has")]
     Load,
     /// The payload that arrived is not the one that was sent.
-    #[error("payload mismatch: {sent} B were sent, {received} B arrived")]
-    PayloadMismatch { sent: u64, received: u64 },
+    #[error(transparent)]
+    PayloadMismatch(#[from] PayloadMismatch),
     /// The caller asked to stop.
     #[error("stopped on request")]
     Stopped,

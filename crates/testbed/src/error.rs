@@ -8,6 +8,7 @@ use std::thread::JoinHandle;
 
 use tcplab_recording::{RUNS_FLAG, RecordingError};
 use tcplab_units::{MORE_PROCESSES, Span};
+use tcplab_workload::PayloadMismatch;
 
 /// Why a trial could not be run to its end.
 #[derive(Debug, thiserror::Error)]
@@ -32,8 +33,8 @@ pub enum TrialError {
     #[error("the {endpoint} failed to {call}: {source}")]
     Application { endpoint: &'static str, call: &'static str, source: io::Error },
     /// The payload that arrived is not the one that was sent.
-    #[error("payload mismatch: {sent} B were sent, {received} B arrived")]
-    PayloadMismatch { sent: u64, received: u64 },
+    #[error(transparent)]
+    PayloadMismatch(#[from] PayloadMismatch),
     /// The trial took longer than the scenario allows.
     #[error("the trial was not done after {limit}: {received} B of the data had arrived")]
     TimeLimit { limit: Span, received: u64 },
@@ -139,7 +140,7 @@ impl TrialError {
                 Reach::Case
             }
             TrialError::Application { .. }
-            | TrialError::PayloadMismatch { .. }
+            | TrialError::PayloadMismatch(_)
             | TrialError::TimeLimit { .. } => Reach::Trial,
             TrialError::Ended { reach, .. } => *reach,
         }

@@ -1,5 +1,7 @@
 //! Compares what arrived with what was sent.
 
+use std::fmt;
+
 use tcplab_units::Bytes;
 
 use crate::{AppReport, Digest, Payload, Role, WorkloadSpec};
@@ -11,6 +13,19 @@ pub struct PayloadMismatch {
     pub sent: Bytes,
     /// Bytes that were read.
     pub received: Bytes,
+}
+
+impl std::error::Error for PayloadMismatch {}
+
+impl fmt::Display for PayloadMismatch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let PayloadMismatch { sent, received } = self;
+        f.write_str("payload mismatch: ")?;
+        if sent == received {
+            return write!(f, "{sent} were sent and as many arrived, but with other contents");
+        }
+        write!(f, "{sent} were sent, {received} arrived")
+    }
 }
 
 /// Whether what arrived is what was sent: all of it, or, where calls may fail, a beginning of it.

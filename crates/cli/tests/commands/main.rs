@@ -10,6 +10,7 @@ mod ci;
 mod cleaning;
 mod cluster;
 mod compare;
+mod damaged;
 mod documents;
 mod errors;
 mod escapes;

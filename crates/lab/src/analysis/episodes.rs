@@ -1,14 +1,14 @@
-//! Recovery episodes of a trial, compared with what the path dropped.
+//! Recovery episodes of a trial, compared with what the path dropped or damaged.
 
 use std::collections::BTreeMap;
 
-use tcplab_path::{Cause, Direction};
+use tcplab_path::{Cause, Direction, Verdict};
 use tcplab_recording::TruthRow;
 use tcplab_results::EpisodeRow;
 use tcplab_trace::{Connection, Episode, Evidence, Flow, Range};
 use tcplab_units::{Bytes, Span};
 
-/// The episodes of a direction, and where they contradict what the path dropped, if it has a log.
+/// The episodes of a direction, and where they contradict the path, if it has a log.
 pub(super) fn episode_rows(
     connection: &Connection,
     flow: &Flow,
@@ -23,17 +23,24 @@ pub(super) fn episode_rows(
     (rows, found.unwrap_or_default())
 }
 
-/// A packet of the stream that the path dropped.
+/// A packet of the stream that the path dropped, or damaged so that the receiver does.
 pub(super) struct Dropped {
     /// Its frame in the sender's capture.
     frame: u64,
     range: Range,
-    cause: Cause,
+    /// The number of the interruption that it met.
+    interruption: Option<u64>,
 }
 
 /// All of them in the order sent. As in [`Episode::lost`], data and FIN count, the handshake's SYN
 /// does not.
-pub(super) fn drops(flow: &Flow, truth: &[TruthRow], direction: Direction) -> Vec<Dropped> {
+pub(super) fn drops(
+    connection: &Connection,
+    flow: &Flow,
+    truth: &[TruthRow],
+    direction: Direction,
+) -> Vec<Dropped> {
+    let is_ipv6 = connection.client.is_ipv6();
     let stream: BTreeMap<u64, Range> = flow
         .segments
         .iter()
@@ -45,10 +52,27 @@ pub(super) fn drops(flow: &Flow, truth: &[TruthRow], direction: Direction) -> Ve
         .filter(|row| row.verdict.direction == direction)
         .filter_map(|row| {
             let frame = row.frame?;
-            let (range, cause) = (*stream.get(&frame)?, row.verdict.fate.cause()?);
-            Some(Dropped { frame, range, cause })
+            let cause = row.verdict.fate.cause();
+            if cause.is_none() && !is_damaged(&row.verdict, is_ipv6) {
+                return None;
+            }
+            let interruption = match cause {
+                Some(Cause::Interruption { number, .. }) => Some(number),
+                _ => None,
+            };
+            Some(Dropped { frame, range: *stream.get(&frame)?, interruption })
         })
         .collect()
+}
+
+/// The bits of an IPv6 header that no checksum covers: traffic class and flow label, hop limit
+/// (RFC 8200 sections 3 and 8.1).
+const UNCOVERED: [std::ops::Range<u32>; 2] = [4..32, 56..64];
+
+/// Whether checksums show the receiver that the path changed a packet.
+fn is_damaged(verdict: &Verdict, is_ipv6: bool) -> bool {
+    let shows = |bit| !is_ipv6 || UNCOVERED.iter().all(|bits| !bits.contains(&bit));
+    verdict.corrupted.is_some_and(shows)
 }
 
 /// Shares the drops out among the episodes, each to one at most: to the one that counts it, or else
@@ -66,7 +90,7 @@ fn shared_out<'d>(drops: &'d [Dropped], episodes: &[Episode]) -> Vec<Vec<&'d Dro
     owned
 }
 
-/// Where what the analyser found in the capture is not what the path did.
+/// Where what the analyser found in the capture is not what the path did, damage included.
 ///
 /// Data counts, not frames: when a segment was sent twice and one of the two was lost, the sender
 /// cannot always know which.
@@ -80,15 +104,15 @@ fn contradictions(episodes: &[Episode], owned: &[Vec<&Dropped>], dropped: usize)
         let missed = own.iter().filter(|dropped| !known(dropped.range)).count();
         if found != truth || wrong + missed > 0 {
             contradictions.push(format!(
-                "episode {}: the analyser finds {found} lost segments, the path dropped {truth} \
-                 ({wrong} not dropped, {missed} not found)",
+                "episode {}: the analyser finds {found} lost segments, the path lost {truth} \
+                 ({wrong} not lost, {missed} not found)",
                 index + 1
             ));
         }
     }
     let outside = dropped - owned.iter().map(Vec::len).sum::<usize>();
     if outside > 0 {
-        contradictions.push(format!("the path dropped {outside} segments that are in no episode"));
+        contradictions.push(format!("the path lost {outside} segments that are in no episode"));
     }
     contradictions
 }
@@ -100,10 +124,7 @@ fn episode_row(
     flow: &Flow,
     drops: Option<&[&Dropped]>,
 ) -> EpisodeRow {
-    let interruption = drops.unwrap_or_default().iter().find_map(|dropped| match dropped.cause {
-        Cause::Interruption { number, .. } => Some(number),
-        _ => None,
-    });
+    let interruption = drops.unwrap_or_default().iter().find_map(|dropped| dropped.interruption);
     EpisodeRow {
         number,
         kind: episode.kind.name().into(),

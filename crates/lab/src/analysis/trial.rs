@@ -21,8 +21,10 @@ use crate::error::LabError;
 
 /// The warning of each trial whose path tcplab did not make.
 const NETEM_WARNING: &str = "netem made the path and logs no verdicts: losses are those that the \
-                             capture shows; result.json (world.notes) says how the path differs \
-                             from the one asked for";
+                             capture shows";
+/// What is added where that path is not quite the one asked for.
+const NETEM_DIFFERS: &str = "; result.json (world.notes) says how the path differs from the one \
+                             asked for";
 
 /// What one recording says, except its number, seed and place.
 /// `round_trip` is the measured RTT of its idle path, if there is one.
@@ -44,9 +46,9 @@ pub(crate) fn examine(
     if let Some(load) = &app.load {
         return loads::examine(contents, [&traces[0], &traces[1]], load);
     }
-    // Without named flows, only what became of lost packets is asked for.
+    // Without named flows, only the lost packets are asked for.
     let truth =
-        if app.flows.is_empty() { recording.truth_of_dropped()? } else { recording.truth()? };
+        if app.flows.is_empty() { recording.truth_of_lost()? } else { recording.truth()? };
     let sending_end = sending_end(app);
     let direction = Direction::from_sender(sending_end);
     let [client, server] = traces;
@@ -64,7 +66,8 @@ pub(crate) fn examine(
     let options = remarkable(record);
     let mut warnings = warnings(&trace, sending_end, app, &options);
     if !has_truth && !path.same_host {
-        warnings.push(NETEM_WARNING.into());
+        let differs = if record.world.notes.is_empty() { "" } else { NETEM_DIFFERS };
+        warnings.push(format!("{NETEM_WARNING}{differs}"));
     }
     warnings.extend(contents.is_steered().then(|| steered(record)));
     if let Some(all) = captures::correspondence(recording, record, Some(app))? {
@@ -76,7 +79,7 @@ pub(crate) fn examine(
         return Ok(Trial { ends, ending, flaws, options, ..Trial::empty(warnings) });
     };
     let flow = flow_of(connection, sending_end);
-    let drops = drops(flow, &truth, direction);
+    let drops = drops(connection, flow, &truth, direction);
     let (episodes, contradictions) =
         episode_rows(connection, flow, has_truth.then_some(drops.as_slice()));
     warnings.extend(contradictions);

@@ -3,7 +3,6 @@
 use std::ops::RangeInclusive;
 
 use serde::{Deserialize, Serialize};
-use tcplab_path::Direction;
 use tcplab_results::{RunWorld, World};
 use tcplab_scenario::{Case, Keep, RecordingSpec, Scenario, Snaplen, Until};
 
@@ -149,9 +148,7 @@ impl Plan {
 
     /// How many bytes of each packet of a case its analysis needs.
     pub(crate) fn usual_snaplen(case: &Case) -> u32 {
-        let damages = |direction| case.path.link(direction).is_ok_and(|it| it.damages_packets());
-        let is_damaged = Direction::BOTH.into_iter().any(damages);
-        if is_damaged { Snaplen::Whole.most() } else { Snaplen::HEADERS.most() }
+        if case.damages_packets() { Snaplen::Whole.most() } else { Snaplen::HEADERS.most() }
     }
 
     /// The hashes of the kernels that a case has in virtual time, of client and server; none on

@@ -49,11 +49,11 @@ impl LabError {
                 SimError::Recording(_) | SimError::Stopped => Reach::All,
                 SimError::Overdue { .. }
                 | SimError::Connection { .. }
-                | SimError::PayloadMismatch { .. } => Reach::Trial,
+                | SimError::PayloadMismatch(_) => Reach::Trial,
                 _ => Reach::Case,
             },
             LabError::OnGuests {
-                source: GuestTrialError::Overdue { .. } | GuestTrialError::PayloadMismatch { .. },
+                source: GuestTrialError::Overdue { .. } | GuestTrialError::PayloadMismatch(_),
                 ..
             }
             | LabError::Flawed { .. }

@@ -114,16 +114,16 @@ fn numbers(row: &EpisodeRow) -> Vec<(&'static str, String)> {
 /// The path's log compared with the capture.
 fn truth(row: &EpisodeRow) -> String {
     let Some(truth_lost) = row.truth_lost else {
-        return "The path’s log does not say what it dropped.".into();
+        return "The path’s log does not say what it lost.".into();
     };
     let dropped = match truth_lost {
         1 => "1 data packet".to_string(),
         n => format!("{} data packets", grouped(n as u64)),
     };
     if truth_lost == row.lost_segments {
-        format!("Path log agrees: {dropped} dropped.")
+        format!("Path log agrees: {dropped} lost.")
     } else {
         let found = grouped(row.lost_segments as u64);
-        format!("Path log differs: {dropped} dropped, the capture shows {found}.")
+        format!("Path log differs: {dropped} lost, the capture shows {found}.")
     }
 }

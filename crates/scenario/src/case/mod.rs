@@ -67,6 +67,13 @@ impl Case {
         Ok(Some([path.link(Direction::Forward)?, path.link(Direction::Reverse)?]))
     }
 
+    /// Whether a path damages packets: what passes the checksums all the same is a result.
+    pub fn damages_packets(&self) -> bool {
+        let first = self.links().ok();
+        let all = first.into_iter().chain(self.second_links().ok().flatten());
+        all.flatten().any(|link| link.damages_packets())
+    }
+
     /// How long both directions delay a packet together; on the slower of two paths.
     pub fn round_trip(&self) -> Span {
         let of = |links: [LinkPlan; 2]| links[0].delay() + links[1].delay();

@@ -50,7 +50,7 @@ metrics! {
         quantity TRANSFER_TIME_SECONDS;
     GOODPUT = "goodput", "Mbit/s", Trial, Applications, Higher, quantity GOODPUT_MBIT_PER_SECOND;
     LOST = "lost", "segments", Trial, Path, Lower, "lost on the path",
-        "Packets with data or FIN that the path dropped";
+        "Packets with data or FIN that the path dropped, or damaged so that the receiver does";
     RETRANSMISSIONS = "retransmissions", "segments", Trial, Capture, Lower,
         quantity RETRANSMISSIONS;
     RETRANSMISSIONS_FAST = "retransmissions.fast", "segments", Trial, Capture, Lower,

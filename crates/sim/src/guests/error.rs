@@ -3,6 +3,7 @@
 use tcplab_path::PathError;
 use tcplab_recording::RecordingError;
 use tcplab_units::{Bytes, Instant, Span};
+use tcplab_workload::PayloadMismatch;
 
 use crate::error::overdue;
 
@@ -44,13 +45,8 @@ pub enum GuestTrialError<E> {
         wanted: Bytes,
     },
     /// The payload that arrived is not the one that was sent.
-    #[error("payload mismatch: {sent} B were sent, {received} B arrived")]
-    PayloadMismatch {
-        /// Bytes.
-        sent: u64,
-        /// Bytes.
-        received: u64,
-    },
+    #[error(transparent)]
+    PayloadMismatch(#[from] PayloadMismatch),
     /// Nobody takes what a program prints.
     #[error("cannot write what the program prints: {0}")]
     Output(std::io::Error),

@@ -9,7 +9,6 @@ use tcplab_scenario::EndpointSpec;
 use tcplab_units::{Endpoint, Instant};
 use tcplab_workload::{AppReport, LoadReport, PayloadMismatch, WorkloadSpec, verify};
 
-use crate::TrialError;
 use crate::flows::Flows;
 use crate::sampler::Sampled;
 use crate::trial_request::TrialRequest;
@@ -139,13 +138,8 @@ impl TrialState {
         &self,
         [client, server]: [AppReport; 2],
         load: Option<LoadReport>,
-    ) -> (AppLog, Result<(), TrialError>) {
-        let verified = verify(&self.workload, self.seed, &client, &server).map_err(corrupted);
+    ) -> (AppLog, Result<(), PayloadMismatch>) {
+        let verified = verify(&self.workload, self.seed, &client, &server);
         (AppLog { load, ..AppLog::of(client, server) }, verified)
     }
-}
-
-/// The error of a payload that arrived otherwise than it was sent.
-pub(crate) fn corrupted(PayloadMismatch { sent, received }: PayloadMismatch) -> TrialError {
-    TrialError::PayloadMismatch { sent: sent.as_u64(), received: received.as_u64() }
 }
