@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use tcplab_stack::Config;
+use tcplab_stack::{Config, OutOfRange};
 
 use crate::embedded::stacks;
 use crate::problem::nearest;
@@ -118,15 +118,29 @@ impl ModelSettings {
                 let fields = fields.as_object_mut().expect("a section of a profile is a table");
                 fields.insert(key.clone(), value.clone());
                 // One by one, so that the error names the wrong one.
-                let read = Config::deserialize(&whole).map_err(|error| error.to_string());
-                read.and_then(|config| config.check()).map_err(|message| {
+                Config::deserialize(&whole).map_err(|error| {
+                    let message = error.to_string();
                     let is_section = message.starts_with(&format!("unknown field `{section}`"));
                     let key = if is_section { section.clone() } else { format!("{section}.{key}") };
                     ModelSettingError { key, message }
                 })?;
             }
         }
-        Ok(Config::deserialize(&whole).expect("each step of it was read"))
+        let config = Config::deserialize(&whole).expect("each step of it was read");
+        // Together, since one bounds another.
+        config.check().map_err(|OutOfRange { keys, message }| {
+            let key = keys.iter().find(|key| self.sets(key)).unwrap_or(&keys[0]);
+            ModelSettingError { key: (*key).into(), message }
+        })?;
+        Ok(config)
+    }
+
+    /// Whether a key, given with its section, is among them.
+    fn sets(&self, key: &str) -> bool {
+        let parts = key.split_once('.');
+        parts.is_some_and(|(section, key)| {
+            self.0.get(section).is_some_and(|keys| keys.contains_key(key))
+        })
     }
 }
 
@@ -191,6 +205,8 @@ mod tests {
         assert_eq!(config.sending.segments, Some(20));
         assert_eq!(config.sending.unacked, Some(5), "what the profile says and nobody else");
         assert_eq!(config.host.processing.as_micros(), 240);
+        let both = read("timeout = { least = '200 s', most = '300 s' }");
+        assert_eq!(both.applied_to("netburner").unwrap().timeout.most.as_nanos(), 300_000_000_000);
         assert_eq!(
             ModelSettings::default().applied_to("netburner").unwrap(),
             Profile::named("netburner").unwrap().config
@@ -201,7 +217,20 @@ mod tests {
             ("host = { tick = 4 }", "host.tick"),
             ("receiving = { buffer = ['1 kB', '18446744073709551614 B'] }", "receiving.buffer"),
             ("sending = { buffer = ['1 kB', '3 GB'] }", "sending.buffer"),
+            ("receiving = { buffer = ['2 kB', '1 kB'] }", "receiving.buffer"),
+            ("sending = { buffer = ['0 B', '0 B'] }", "sending.buffer"),
+            ("sending = { most_asked = '3 GB' }", "sending.most_asked"),
             ("receiving = { window_share = 0 }", "receiving.window_share"),
+            ("handshake = { mss = 12 }", "handshake.mss"),
+            ("handshake = { window_scale = 15 }", "handshake.window_scale"),
+            ("timeout = { least = '200 s' }", "timeout.least"),
+            ("timeout = { most = '1 ms' }", "timeout.most"),
+            ("recovery = { dupthresh = 0 }", "recovery.dupthresh"),
+            ("recovery = { dupthresh = 4294967295 }", "recovery.dupthresh"),
+            ("window = { initial = 0 }", "window.initial"),
+            ("acks = { every = 0 }", "acks.every"),
+            ("acks = { delay = ['2 ms', '1 ms'] }", "acks.delay"),
+            ("host = { pool = 0 }", "host.pool"),
         ] {
             assert_eq!(read(text).applied_to("netburner").unwrap_err().key, key);
         }

@@ -1,6 +1,5 @@
 //! The buffers that all connections of a machine share.
 
-use std::num::NonZeroU32;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
@@ -40,10 +39,10 @@ pub struct Buffers {
 }
 
 impl BufferPool {
-    /// A pool of `size` free buffers.
-    pub fn new(size: NonZeroU32) -> BufferPool {
+    /// A pool of `size` free buffers, at least 1.
+    pub fn new(size: u32) -> BufferPool {
         BufferPool(Arc::new(Counters {
-            size: size.get(),
+            size: size.max(1),
             taken: AtomicU32::new(0),
             most_taken: AtomicU32::new(0),
             dropped: AtomicU64::new(0),

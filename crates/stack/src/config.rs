@@ -4,8 +4,6 @@
 
 mod recovery;
 
-use std::num::NonZeroU32;
-
 use schemars::JsonSchema;
 use serde::Deserialize;
 use tcplab_units::{Bytes, Span};
@@ -405,9 +403,9 @@ pub struct Host {
     /// after the other. In virtual time there is no other cost of work.
     pub processing: Span,
     /// How many packet buffers all connections of the machine share, at least 1; absent:
-    /// unlimited. Each segment that waits to be sent or acknowledged, to be
-    /// read, or to be worked on takes one, however small it is ([`crate::BufferPool`]).
-    pub pool: Option<NonZeroU32>,
+    /// unlimited. Each segment that waits to be sent or acknowledged, to be read, or to be worked
+    /// on takes one, however small it is.
+    pub pool: Option<u32>,
 }
 
 impl Default for Handshake {

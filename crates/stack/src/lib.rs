@@ -37,6 +37,7 @@ pub use fast_open::{FastAnswer, FastClient, FastLesson, FastServer};
 pub use freebsd::FreeBsd;
 pub use info::Info;
 pub use listener::Listener;
+pub use range::OutOfRange;
 pub use reset::reset_for;
 pub use segment::{Data, Segment};
 pub use socket_option::SocketOption;

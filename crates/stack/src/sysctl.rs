@@ -82,7 +82,7 @@ sysctls! { |config, value|
     "net.ipv4.tcp_keepalive_intvl" => config.liveness.keep_interval = Span::from_secs(small(value)?.into()),
     "net.ipv4.tcp_keepalive_probes" => config.liveness.keep_probes = tiny(value)?,
     "net.ipv4.tcp_keepalive_time" => config.liveness.keep_idle = Span::from_secs(small(value)?.into()),
-    "net.ipv4.tcp_max_reordering" => config.recovery.most_reordering = small(value)?,
+    "net.ipv4.tcp_max_reordering" => config.recovery.most_reordering = count(value)?,
     "net.ipv4.tcp_mtu_probing" => config.path_mtu.black_hole = match value {
         "0" => BlackHole::Ignored,
         "1" => BlackHole::Linux,
@@ -93,7 +93,7 @@ sysctls! { |config, value|
         "1" => Detection::Rack,
         _ => return Err(SysctlError::Value("0 (RFC 6675) or 1 (RACK)")),
     },
-    "net.ipv4.tcp_reordering" => config.recovery.dupthresh = small(value)?,
+    "net.ipv4.tcp_reordering" => config.recovery.dupthresh = count(value)?,
     "net.ipv4.tcp_retries1" => config.path_mtu.patience = tiny(value)?,
     "net.ipv4.tcp_retries2" => config.timeout.retries = tiny(value)?,
     "net.ipv4.tcp_rmem" => config.receiving.buffer = first_and_most(value)?,
@@ -121,6 +121,12 @@ fn number(value: &str) -> Result<u64, SysctlError> {
 
 fn small(value: &str) -> Result<u32, SysctlError> {
     value.parse().map_err(|_| SysctlError::Value("a whole number below 2³²"))
+}
+
+/// The kernel keeps it as an `int`.
+fn count(value: &str) -> Result<u32, SysctlError> {
+    let count = value.parse().ok().filter(|count| (1..=i32::MAX as u32).contains(count));
+    count.ok_or(SysctlError::Value("a whole number from 1 to 2147483647"))
 }
 
 fn tiny(value: &str) -> Result<u8, SysctlError> {

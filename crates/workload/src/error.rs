@@ -82,6 +82,12 @@ impl WorkloadError {
             WorkloadError::Nothing("upload" | "download") => {
                 "write an amount of at least 1 B, such as \"10 MB\""
             }
+            WorkloadError::Nothing("pause.every") => {
+                "write an amount of at least 1 B, such as \"64 kB\""
+            }
+            WorkloadError::Nothing("datagrams.timeout" | "load.for") => {
+                "write a time above zero, such as \"1 s\""
+            }
             WorkloadError::Nothing(_) => "write at least 1",
             WorkloadError::WriteSize(_) => "remove it for the default of 64 KiB",
             WorkloadError::Size("read_size", _) => "remove it for the default of 256 KiB",

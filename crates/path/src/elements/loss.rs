@@ -68,7 +68,7 @@ fn always() -> Probability {
 pub struct LossBurst {
     /// The probability that a burst begins with a packet.
     pub probability: Probability,
-    /// How many packets in a row are lost, the same in each burst.
+    /// How many packets in a row are lost, the same in each burst; 0: none.
     pub length: u32,
 }
 

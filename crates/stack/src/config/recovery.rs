@@ -42,9 +42,9 @@ pub enum Detection {
     Reno,
     /// By duplicate and partial ACKs (RFC 6582).
     NewReno,
-    /// By SACK (RFC 6675); [`Detection::NewReno`] without.
+    /// By SACK (RFC 6675); `newreno` without.
     Sack,
-    /// By time (RFC 8985) with SACK; [`Detection::NewReno`] without.
+    /// By time (RFC 8985) with SACK; `newreno` without.
     Rack,
 }
 

@@ -6,6 +6,7 @@ use super::SocketOptions;
 use crate::Segment;
 use crate::config::{Config, Ecn};
 use crate::congestion::CongestionControl;
+use crate::range::LEAST_MSS;
 
 /// Bytes of the TCP header without options, and of timestamps with their padding.
 pub(super) const HEADER: u32 = 20;
@@ -13,9 +14,6 @@ pub(super) const TIMESTAMPS: u32 = 12;
 
 /// What the peer takes if it does not say (RFC 9293 section 3.7.1).
 pub(super) const DEFAULT_MSS: u32 = 536;
-
-/// The least segment size that is believed (`TCP_MIN_MSS`).
-const LEAST_MSS: u32 = 88;
 
 /// What the world decides when a connection is opened.
 #[derive(Debug)]

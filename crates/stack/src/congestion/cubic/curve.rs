@@ -139,7 +139,8 @@ impl Curve {
     /// The function `time` after the epoch's begin, 1024ths of a second.
     fn at(&self, time: u64) -> u64 {
         let distance = u128::from(time.abs_diff(self.until_origin));
-        let delta = u64::try_from((u128::from(C) * distance.pow(3)) >> 40).unwrap_or(u64::MAX);
+        let cubed = u128::from(C).saturating_mul(distance.saturating_pow(3));
+        let delta = u64::try_from(cubed >> 40).unwrap_or(u64::MAX);
         if time < self.until_origin {
             self.origin.saturating_sub(delta)
         } else {

@@ -30,7 +30,7 @@ define! {
     /// Unanswered keep-alive probes before the connection is closed
     Tcp.option("TCP_KEEPCNT", 6, Number("probes", 1, MOST_PROBES)).key("keepcnt")
         .default_from("net.ipv4.tcp_keepalive_probes");
-    /// SYN retransmissions (of a listener: SYN-ACK retransmissions)
+    /// SYN retransmissions (listener: of SYN-ACK); Linux ≥ 6.5 adds up to `tcp_syn_linear_timeouts`
     Tcp.option("TCP_SYNCNT", 7, Number("SYNs", 1, MOST_PROBES)).key("syncnt")
         .default_from("net.ipv4.tcp_syn_retries");
     /// Lifetime of FIN-WAIT-2 after close()
