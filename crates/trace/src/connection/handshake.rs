@@ -184,7 +184,7 @@ impl HandshakeTracker {
         {
             return None;
         }
-        let echo = packet.timestamps.map(|(_, echo)| echo);
+        let echo = packet.echo();
         let syn_ack = self.server.echoed(echo).or(self.server.latest_until(packet.at))?;
         Some(there.at.since(syn.at) + packet.at.since(syn_ack.at))
     }

@@ -349,7 +349,7 @@ impl Classifier {
             unseen,
             alone,
             beyond,
-            echo: packet.timestamps.map(|(_, echo)| echo),
+            echo: packet.echo(),
             at_sender: is_at_sender(context),
             whole,
             bare_fin: packet.fin() && packet.payload == 0,

@@ -15,30 +15,34 @@ folded! { OwnClock { first, last } }
 impl OwnClock {
     #[inline]
     pub(crate) fn passed(&mut self, value: u32, at: Instant) {
+        if self.first.is_none() && value == 0 {
+            // A SYN-ACK may have an empty field before the clock is read.
+            return;
+        }
         self.first.get_or_insert((value, at));
         self.last = (value, at);
     }
 
-    /// How far the capture clock was set ahead since this endpoint's last packet, by its clock.
+    /// How far the capture clock was set ahead since this endpoint's last packet, by its clock: it
+    /// ticked before, and now shows less than a second. A host that slept shows more, as it wakes
+    /// now and then.
     pub(crate) fn set_ahead(&self, packet: &Packet) -> Option<Span> {
         /// Measure the tick over at least this time.
         const ENOUGH: Span = Span::from_millis(50);
         const TICKS: u32 = 10;
-        /// The longest tick (RFC 7323).
-        const LONGEST: Span = Span::from_secs(1);
+        const AWAKE: Span = Span::from_secs(1);
         let ((first, began), (last, since)) = (self.first?, self.last);
         let (value, _) = packet.timestamps?;
         let gap = packet.at.since(since);
         let ticks = value.wrapping_sub(last);
         let (known, took) = (last.wrapping_sub(first), since.since(began));
-        let passed = if known >= TICKS && took >= ENOUGH {
-            u128::from(took.as_nanos()) * u128::from(ticks) / u128::from(known)
-        } else {
-            u128::from(LONGEST.as_nanos()) * u128::from(ticks)
-        };
+        if known < TICKS || took < ENOUGH {
+            return None;
+        }
+        let passed = u128::from(took.as_nanos()) * u128::from(ticks) / u128::from(known);
         let passed = Span::from_nanos(u64::try_from(passed).ok()?);
         // Clocks are set by a second or more; half of it may be a badly measured tick.
         let set = gap.saturating_sub(passed);
-        (set >= Span::from_secs(1) && passed < gap / 2).then_some(set)
+        (set >= Span::from_secs(1) && passed < gap / 2 && passed < AWAKE).then_some(set)
     }
 }

@@ -103,7 +103,7 @@ impl SpuriousDetector {
                 found.push(FoundSpurious { sent: repeat, why: Spurious::DSack { frame } });
             }
         }
-        let echo = heard.packet.timestamps.map(|(_, echo)| echo);
+        let echo = heard.packet.echo();
         if heard.ack > heard.before
             && let Some(echo) = echo
         {

@@ -294,7 +294,7 @@ impl DirectionJoiner {
 
     fn lose(&mut self, piece: &WireSegment) {
         let found = &mut self.found;
-        let rest_of = std::mem::replace(&mut self.lost_frame, Some(piece.frame));
+        let rest_of = self.lost_frame.replace(piece.frame);
         if piece.is_one && rest_of == Some(piece.frame) {
             // Later packets were smaller, but this one was lost as it was sent.
             (found.sent, found.sent_data) = (found.sent - 1, found.sent_data - 1);

@@ -18,6 +18,7 @@ pub(crate) struct Key {
 }
 
 #[derive(Debug, Clone, Copy)]
+#[expect(clippy::struct_excessive_bools, reason = "independent marks of a packet")]
 pub(crate) struct WireSegment {
     pub(crate) key: Key,
     /// None where it is not known: in the large piece that it was cut out of.

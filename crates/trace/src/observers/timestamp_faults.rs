@@ -117,7 +117,7 @@ impl TimestampOrders {
             && heard.packet.is_bare()
             && heard.sack.is_empty()
         {
-            edge.echo = heard.packet.timestamps.map(|(_, echo)| echo);
+            edge.echo = heard.packet.echo();
         }
     }
 

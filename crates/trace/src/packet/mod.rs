@@ -167,6 +167,12 @@ impl Packet {
     pub(crate) fn end(&self) -> SeqNumber {
         self.seq.advanced_by(self.sequence_len() as u32)
     }
+    /// The timestamp that it echoes (RFC 7323 section 3.2): 0 stands for none, as in a SYN and in
+    /// packets of stacks that copy an empty field.
+    #[inline]
+    pub(crate) fn echo(&self) -> Option<u32> {
+        self.timestamps.map(|(_, echo)| echo).filter(|echo| *echo != 0 && self.ack.is_some())
+    }
     /// Whether it takes no sequence space.
     pub(crate) fn is_bare(&self) -> bool {
         self.payload == 0 && !self.syn() && !self.fin() && !self.rst()

@@ -264,6 +264,27 @@ fn limit_congestion_during_recovery() {
     assert!(flow.shares.of(Limit::Timeout).is_zero());
 }
 
+/// Once all is repaired and acknowledged, recovery is over, though no later ACK says so.
+#[test]
+fn limit_application_after_recovery() {
+    let flow = after_handshake(
+        "0.030 > 1:14481
+         0.050 < ack 1449
+         0.0501 < ack 1449 sack 2897-4345
+         0.0502 < ack 1449 sack 2897-5793
+         0.0503 < ack 1449 sack 2897-7241
+         0.05031 > 1449:2897
+         0.0509 < ack 1449 sack 2897-14481
+         0.0703 < ack 14481
+         5.000 > 14481:14981
+         5.020 < ack 14981",
+    );
+    mostly(&flow.shares, Limit::Application);
+    let clocked = flow.shares.of(Limit::Congestion).as_millis_f64();
+    assert!((15.0..41.0).contains(&clocked), "{:?}", flow.shares);
+    assert_eq!(flow.shares.idle.as_micros(), 4_929_700);
+}
+
 #[test]
 fn limit_receive_window_at_receiver() {
     // The same at the receiver: ACKs leave at once, the reaction arrives 20 ms later.

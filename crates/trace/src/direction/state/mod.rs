@@ -275,7 +275,7 @@ impl DirectionState {
         let mut room = [NOTHING; SackBlocks::MOST];
         let (sack, dsack) = blocks(packet.sack.as_slice(), &positions, ack, &mut room);
         let duplicate = !copy && self.is_duplicate(packet, ack, sack);
-        let echo = packet.timestamps.map(|(_, echo)| echo);
+        let echo = packet.echo();
         let answer = ReceivedAck { at: packet.at, ack, sack, dsack, echo };
         let (before, high) = (self.board.una, self.board.high);
         let effect = self.board.on_ack(&answer);

@@ -481,7 +481,9 @@ impl Sender {
         } else {
             SpanKind::Clocked
         };
-        if let Some((drained, frame)) = gap.drained.filter(|_| kind == SpanKind::Lull) {
+        // With nothing in flight no congestion window holds back: also after a recovery.
+        let idles = kind == SpanKind::Lull || kind == SpanKind::Clocked && !prompted;
+        if let Some((drained, frame)) = gap.drained.filter(|_| idles) {
             self.ledger.wait(kind, drained, frame, long, events);
             self.ledger.wait(SpanKind::Idle, at, sent.frame, long, events);
         } else {

@@ -16,6 +16,10 @@ use estimator::Estimator;
 use quantiles::Quantiles;
 use timestamps::Timestamps;
 
+/// What is longer would overflow the kernel's 32 bits (`tcp_rtt_estimator`: eighths of
+/// microseconds): it is no round trip.
+const LONGEST: Span = Span::from_micros((u32::MAX >> 3) as u64);
+
 /// The RTTs of one direction's data.
 ///
 /// One sample for each acknowledgement, of the newest data that it acknowledges: that ACK was not
@@ -109,8 +113,9 @@ impl RoundTripTimes {
     /// By the sender's clock, where the acknowledgement moves on (RFC 7323 section 4.1).
     #[cold]
     fn echoed(&self, heard: AckEvent<'_>) -> Option<Span> {
-        let (_, echo) = heard.packet.timestamps.filter(|_| heard.effect.advanced)?;
-        self.timestamps.age(echo, heard.packet.at)
+        let echo = heard.packet.echo().filter(|_| heard.effect.advanced)?;
+        let age = self.timestamps.age(echo, heard.packet.at)?;
+        (age < LONGEST).then_some(age)
     }
 
     /// Karn's rule as Linux has it: an acknowledgement that takes in anything that was

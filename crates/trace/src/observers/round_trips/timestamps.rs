@@ -22,12 +22,15 @@ impl Timestamps {
         let reading = (packet.at, value);
         match &mut self.readings {
             Some([_, last]) => *last = reading,
-            None => self.readings = Some([reading, reading]),
+            // A SYN-ACK may have an empty field before the clock is read.
+            None if value != 0 => self.readings = Some([reading, reading]),
+            None => {}
         }
     }
 
     /// How long before `at` the clock showed `value`, to the tick, and one tick at least; `None`
-    /// before it is known how long a tick takes, and for a value that lies ahead.
+    /// before it is known how long a tick takes, for a value that lies ahead, and for one from before
+    /// the first reading.
     pub(crate) fn age(&self, value: u32, at: Instant) -> Option<Span> {
         let [first, last] = self.readings?;
         let ticks = last.1.wrapping_sub(first.1);
@@ -36,7 +39,7 @@ impl Timestamps {
         }
         let tick = last.0.since(first.0) / u64::from(ticks);
         let behind = last.1.wrapping_sub(value);
-        if behind > u32::MAX / 2 {
+        if behind > ticks {
             return None;
         }
         Some((at.since(last.0) + tick * u64::from(behind)).max(tick))

@@ -144,7 +144,7 @@ impl Repair {
             // Eifel (RFC 3522), by the clock, an answer so soon answers the original, or by the
             // timestamp of the original.
             let soon = self.least.is_some_and(|least| at.since(self.at) < least * 3 / 4);
-            let echo = heard.packet.timestamps.map(|(_, echo)| echo);
+            let echo = heard.packet.echo();
             let older = |(echo, clock): (u32, u32)| (echo.wrapping_sub(clock) as i32) < 0;
             self.spurious |= soon || echo.zip(self.clock).is_some_and(older);
             self.jumped.get_or_insert(heard.ack > self.resent_to);
