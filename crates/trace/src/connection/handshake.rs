@@ -167,9 +167,18 @@ impl HandshakeTracker {
             return;
         }
         self.handshake.opened = Some(packet.at);
-        if self.server_syn_ack {
+        if self.server_syn_ack && self.is_third(packet) {
             self.handshake.round_trip = self.round_trip(packet);
         }
+    }
+
+    /// Whether the SYN-ACK may have prompted this packet of the client: it acknowledges that and no
+    /// more, and nothing but data in the SYN came before it. Later ones show no round trip.
+    pub(crate) fn is_third(&self, packet: &Packet) -> bool {
+        let follows = packet.seq == self.client.isn.advanced_by(1);
+        let fast = self.handshake.fast_open.is_some();
+        let acknowledges = packet.ack == Some(self.server.isn.advanced_by(1));
+        acknowledges && (follows || fast) && !packet.fin()
     }
 
     /// The RTT: the half answered by the SYN-ACK plus the half answered by this packet. Timestamps

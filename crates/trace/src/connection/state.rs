@@ -364,7 +364,9 @@ impl ConnectionState {
         {
             let [syn_again, syn_ack_again] = self.blurred;
             let to_server = (!syn_again && !syn_ack_again).then(|| syn_ack.since(syn));
-            self.distances.handshake(to_server, (!syn_ack_again).then(|| opened.since(syn_ack)));
+            let is_third = packet.syn() || self.opening.is_third(packet);
+            let to_client = (!syn_ack_again && is_third).then(|| opened.since(syn_ack));
+            self.distances.handshake(to_server, to_client);
             // With data, the application may have delayed it.
             if packet.is_bare() {
                 self.forward.opened(opened.since(syn_ack));

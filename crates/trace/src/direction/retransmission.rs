@@ -25,6 +25,9 @@ use crate::{CapturePoint, Confidence, Proof, Range, SegmentKind, Sign, Spurious}
 const SHORT: Span = Span::from_millis(3);
 /// The shortest keep-alive interval: whole seconds (Linux: `TCP_KEEPIDLE`, `TCP_KEEPINTVL`).
 const SHORTEST_KEEP_ALIVE: Span = Span::from_millis(900);
+/// No first timeout takes longer: acknowledged data are a keep-alive's then. Linux: a second before
+/// there is a sample (`TCP_TIMEOUT_INIT`), or three (`TCP_TIMEOUT_FALLBACK`).
+const LONGEST_FIRST_TIMEOUT: Span = Span::from_secs(10);
 /// The first byte of data, and of a capture that begins later.
 const FIRST: Offset = Offset::new(1);
 /// A copy late by fewer packets is recognised by its identification.
@@ -53,6 +56,8 @@ pub(crate) struct Classifier {
     last: Option<(Range, Instant)>,
     /// The last keep-alive with a byte.
     kept_alive: Option<Range>,
+    /// Where the last retransmission of captured data began.
+    repeated: Option<Offset>,
     /// The last SYN of the peer.
     asked: Option<(Instant, u64)>,
     /// The first packet with sequence space: all below it was sent before the capture, or is late.
@@ -64,7 +69,9 @@ pub(crate) struct Classifier {
     probed: Option<Offset>,
 }
 folded! {
-    Classifier { send_order, gaps, counts, last, kept_alive, asked, first, announced, probed }
+    Classifier {
+        send_order, gaps, counts, last, kept_alive, repeated, asked, first, announced, probed
+    }
 }
 
 #[derive(Debug, Default, Clone, Copy)]
@@ -164,6 +171,7 @@ impl Classifier {
             return (Classification { kind, timer: None, proof }, LogEntry::NotLogged);
         }
         self.counts.captured += u64::from(!board.covers(range));
+        self.repeated = Some(range.start);
         let classification = Classifier::retransmission(candidate, (0, false), sender_model, board);
         (classification, LogEntry::Retransmission)
     }
@@ -381,11 +389,14 @@ impl Classifier {
             return Some(probe(SegmentKind::WindowProbe, Sign::ZeroWindow));
         }
         let (last, at) = self.last?;
-        let idle = packet.at.since(at) >= SHORTEST_KEEP_ALIVE;
+        let silence = packet.at.since(at);
+        let idle = silence >= SHORTEST_KEEP_ALIVE;
         // RFC 9293 section 3.8.4: below what is acknowledged, with nothing in flight. Where the
         // last write was one byte and its ACK may have been lost, a timer would send the same.
         let below = range.end == board.una && board.una == board.high;
-        let is_other = last != range || self.kept_alive == Some(range) || is_at_sender(context);
+        let is_first = silence >= LONGEST_FIRST_TIMEOUT && self.repeated != Some(range.start);
+        let is_known = self.kept_alive == Some(range) || is_at_sender(context);
+        let is_other = last != range || is_known || is_first;
         if !(below && idle && is_other) {
             return None;
         }

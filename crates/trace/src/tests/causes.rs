@@ -239,6 +239,17 @@ const CASES: &[Case] = &[
         &[(1, TimeoutRetransmission, Sign::Silence)],
     ),
     (
+        AT_RECEIVER,
+        "the only byte of the last write again, later than any first timeout: a keep-alive",
+        "0.100 > 1:2
+         0.1001 < ack 2
+         45.1 > 1:2
+         45.1001 < ack 2
+         90.1 > 1:2
+         90.1001 < ack 2",
+        &[(1, KeepAlive, Sign::BelowAcknowledged), (1, KeepAlive, Sign::BelowAcknowledged)],
+    ),
+    (
         AT_SENDER,
         "one lost byte: no keep-alive",
         "0.100 > 1:2

@@ -280,6 +280,45 @@ fn real_pause_is_kept() {
     assert_eq!(connection.forward.stalls.len(), whole + 1);
 }
 
+/// A host that slept: its clock stood still most of a minute, the capture's was right.
+#[test]
+fn clock_of_a_sleeping_host_sets_no_clock() {
+    let trace = analyze(&drill(
+        "100.0 > S clock 1000 echo 0
+         100.02 < S clock 0 echo 1000
+         100.0201 > ack 1 clock 1020 echo 0
+         100.1 > 1:101 clock 1100 echo 0
+         100.12 < ack 101 clock 9120 echo 1100
+         160.0 > 101:201 clock 15400 echo 9120
+         160.02 < ack 201 clock 69020 echo 15400",
+        1_000,
+    ));
+    assert!(trace.notes.is_empty(), "{:?}", trace.notes);
+    let connection = &trace.connections[0];
+    assert!(connection.last.since(connection.first) > Span::from_secs(60));
+    // Nor is an empty field an echo.
+    let trips = &connection.forward.round_trips;
+    assert!(trips.smoothed.unwrap() <= trips.max.unwrap(), "{trips:?}");
+}
+
+/// Only SYN, FIN and RST were captured: the FIN answers no SYN-ACK.
+#[test]
+fn fin_is_no_third_step() {
+    for (third, round_trip) in
+        [("> 83457:83458 fin", None), ("> 1:2 fin", None), ("> ack 1", Some(78.1))]
+    {
+        let text = format!(
+            "0.000 > S\n0.078 < S\n{} {third}",
+            if third == "> ack 1" { 0.0781 } else { 8.3 }
+        );
+        let trace = analyze(&drill(&text, 1_000));
+        let connection = &trace.connections[0];
+        let found = connection.handshake.round_trip.map(Span::as_millis_f64);
+        assert_eq!(found, round_trip, "{third}");
+        assert_eq!(connection.round_trip.map(Span::as_millis_f64), round_trip, "{third}");
+    }
+}
+
 #[test]
 fn single_wrong_time_does_not_set_clock() {
     let mut packets = drill(TRANSFER, 1_000);

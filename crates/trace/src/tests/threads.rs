@@ -137,13 +137,13 @@ fn clock_set_meanwhile() {
     let text = "
         open 0.010
         0.1 > 1:1449 clock 100
-        0.11 < ack 1449 clock 110
+        0.11 < ack 1449 clock 110 echo 100
         0.2 > 1449:2897 clock 200
-        0.21 < ack 2897 clock 210
+        0.21 < ack 2897 clock 210 echo 200
         0.3 > 2897:4345 clock 300
-        0.31 < ack 4345 clock 310";
+        0.31 < ack 4345 clock 310 echo 300";
     let mut packets = by_many(50, text);
-    let at = packets.len() * 3 / 4;
+    let at = packets.len() * 9 / 10;
     packets[at..].iter_mut().for_each(|packet| packet.time_ns += 3_600_000_000_000);
     let mut later = by_many(50, "0.4 > 4345:5793 clock 400");
     for packet in &mut later {

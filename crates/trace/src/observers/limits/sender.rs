@@ -482,8 +482,9 @@ impl Sender {
             SpanKind::Clocked
         };
         // With nothing in flight no congestion window holds back: also after a recovery.
-        let idles = kind == SpanKind::Lull || kind == SpanKind::Clocked && !prompted;
-        if let Some((drained, frame)) = gap.drained.filter(|_| idles) {
+        let waits = |drained| kind == SpanKind::Clocked && at.since(drained) > wakes;
+        let idles = |drained| kind == SpanKind::Lull || waits(drained);
+        if let Some((drained, frame)) = gap.drained.filter(|(drained, _)| idles(*drained)) {
             self.ledger.wait(kind, drained, frame, long, events);
             self.ledger.wait(SpanKind::Idle, at, sent.frame, long, events);
         } else {

@@ -57,8 +57,14 @@ struct Advertised {
     ack: Offset,
     /// The end of the segment that advertised it (its start is SND.WL1 of RFC 9293 section 3.3.1).
     told_until: SeqNumber,
+    /// Its IP identification and timestamp.
+    id: Option<u16>,
+    clock: Option<u32>,
 }
-folded! { Advertised { window, scaled, ack, told_until } }
+folded! { Advertised { window, scaled, ack, told_until, id, clock } }
+
+/// A packet late by fewer others is recognised by its IP identification.
+const OVERTAKEN: i16 = 8;
 
 impl Advertised {
     fn edge(&self) -> Offset {
@@ -70,6 +76,15 @@ impl Advertised {
     fn outlives(&self, heard: &AckEvent<'_>) -> bool {
         let is_older = end(heard.packet).distance_from(self.told_until) < 0;
         heard.ack < self.ack || (heard.ack == self.ack && is_older)
+    }
+    /// Whether an ACK that offers less was sent before it, by the sender's marks: neither numbers
+    /// of RFC 9293 tell, where both are equal.
+    fn overtook(&self, other: &Advertised) -> bool {
+        let steps = |id: u16| other.id.map(|other| other.wrapping_sub(id) as i16);
+        let by_id = self.id.and_then(steps).is_some_and(|step| (-OVERTAKEN..0).contains(&step));
+        let ticks = |clock: u32| other.clock.map(|other| other.wrapping_sub(clock) as i32);
+        let by_clock = self.clock.and_then(ticks).is_some_and(|ticks| ticks < 0);
+        other.edge() < self.edge() && (by_id || by_clock)
     }
 }
 
@@ -121,12 +136,13 @@ impl Windows {
             self.unit = window / raw;
         }
         let (ack, told_until) = (heard.ack, end(packet));
-        let new = Advertised { window, scaled, ack, told_until };
+        let clock = packet.timestamps.map(|(value, _)| value);
+        let new = Advertised { window, scaled, ack, told_until, id: packet.ip_id, clock };
         match self.advertised {
             None => {
                 (self.first, self.min) = (window, window);
             }
-            Some(old) if old.outlives(heard) => return,
+            Some(old) if old.outlives(heard) || old.overtook(&new) => return,
             Some(old) if ack != old.ack || window != old.window => {
                 self.compare(old, new, *heard, full.unwrap_or(1));
             }

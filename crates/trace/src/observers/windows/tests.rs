@@ -138,6 +138,24 @@ fn window_shrunk_when_right_edge_moves_back() {
     }
 }
 
+/// ACKs of the same data that arrive in another order than they were sent.
+#[test]
+fn window_of_overtaken_ack_ignored() {
+    for (name, marks, shrunk) in [
+        ("sent before, by the IP identification", ["id 8", "id 7"], 0),
+        ("sent after", ["id 8", "id 9"], 1),
+        ("not of one counter", ["id 8", "id 60000"], 1),
+        ("sent before, by the timestamp", ["clock 90 echo 1", "clock 89 echo 1"], 0),
+        ("sent after, by the timestamp", ["clock 90 echo 1", "clock 91 echo 1"], 1),
+    ] {
+        let text = format!(
+            "0.110 > 1:2897 clock 1\n0.120 < ack 1281 win 100 {}\n0.121 < ack 1281 win 60 {}",
+            marks[0], marks[1]
+        );
+        assert_eq!(windows(&text).windows_shrunk.count, shrunk, "{name}");
+    }
+}
+
 /// The ACK begins where the data do that were captured first, so it was sent before them.
 #[test]
 fn window_of_ack_captured_after_later_data_ignored() {
