@@ -53,6 +53,8 @@ fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
         [(_, sign, _)] => vec![(*sign).to_owned()],
         _ => met.iter().map(|(seen, sign, _)| format!("{sign} ({})", seen.count)).collect(),
     };
+    let causes = &direction.flow.causes;
+    let elsewhere = causes.by_duplicate_acks.count + causes.by_sack.count + causes.by_rack.count;
     let lacks: Vec<&str> = met.iter().map(|(.., rule)| *rule).collect();
     let sender = direction.sender;
     let meanwhile = match ignored.sent {
@@ -65,20 +67,30 @@ fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
     };
     let statement = format!(
         "The {sender} did not react to {}: {} waited for the retransmission timer, {} in all, after \
-         {}. {meanwhile}. It lacks {}.{known}",
+         {}. {meanwhile}. {}{known}",
         signs.join(" and "),
         counted(ignored.timeouts(), "retransmission"),
         rounded(ignored.waited),
         counted(ignored.duplicate_acks, "duplicate ACK"),
-        lacks.join(" and "),
+        match elsewhere {
+            0 => format!("It lacks {}.", lacks.join(" and ")),
+            n => format!("Elsewhere it did: {}.", counted(n, "fast retransmission")),
+        },
     );
     let shown = met.iter().map(|(seen, ..)| Shown::by(seen)).reduce(Shown::and)?;
     let cost = Cost::time(ignored.waited);
     Some(shown.proves(RULE.name, Severity::Harm, cost).saying(
         statement,
-        format!(
-            "Look at the {sender}'s TCP, not at the path: update it, or replace it by one with fast \
-             retransmit and SACK recovery. Less loss on the path only makes it rarer."
-        ),
+        if elsewhere == 0 {
+            format!(
+                "Look at the {sender}'s TCP, not at the path: update it, or replace it by one with \
+                 fast retransmit and SACK recovery. Less loss on the path only makes it rarer."
+            )
+        } else {
+            format!(
+                "Look at the {sender} at these moments, not at the path: a host without time, a \
+                 queue before its network, or a rule of its TCP that waits here."
+            )
+        },
     ))
 }

@@ -6,9 +6,12 @@
 //!
 //! **Evidence.** The retransmitted SYNs and SYN-ACKs; the time of the handshake against its RTT.
 //!
+//! Where the server answered a SYN with an ACK of other data, it still held an older connection of
+//! the same ports: the client's RST ends that, and only the next SYN opens another.
+//!
 //! **False positives.** A capture that begins after the first SYN misses it.
 //!
-//! **Reference.** RFC 6298 section 2.1; tcp(7) on tcp_syn_retries; listen(2) on the backlog.
+//! **Reference.** RFC 6298 section 2.1; RFC 9293 section 3.5.1, figure 10; tcp(7) on tcp_syn_retries; listen(2) on the backlog.
 
 use tcplab_trace::Connection;
 use tcplab_units::Span;
@@ -38,13 +41,24 @@ fn in_handshake(connection: &Connection) -> Option<Finding> {
     }
     let round_trip = handshake.round_trip.unwrap_or(Span::ZERO);
     let instead = handshake.round_trip.map(|usual| format!(" instead of {}", rounded(usual)));
+    let old = &handshake.old_answers;
+    let held = if old.is_empty() {
+        ""
+    } else {
+        " The server answered with an ACK of an older connection of the same ports, which it still \
+         held."
+    };
     let statement = format!(
-        "The handshake took {}{}: {}.",
+        "The handshake took {}{}: {}.{held}",
         rounded(took),
         instead.unwrap_or_default(),
         again.join(", and ")
     );
-    let remedy = if syns_again > 0 {
+    let remedy = if !old.is_empty() {
+        "The client forgot that connection without closing it (a crash, a restart, a NAT that \
+         reuses ports): let it close or reset connections, or use more ports; keep-alives let the \
+         server forget sooner."
+    } else if syns_again > 0 {
         "Check whether the server's backlog overflowed (on Linux `nstat -az \
          TcpExtListenOverflows`; raise listen()'s backlog and net.core.somaxconn, accept faster); \
          otherwise the path lost the SYN or a firewall dropped it."
@@ -53,6 +67,6 @@ fn in_handshake(connection: &Connection) -> Option<Finding> {
          asymmetric return path."
     };
     let cost = Cost::time(took.saturating_sub(round_trip));
-    let shown = Shown::by(syns).and(Shown::by(syn_acks));
+    let shown = Shown::by(syns).and(Shown::by(syn_acks)).and(Shown::by(old));
     Some(shown.proves(RULE.name, Severity::Harm, cost).saying(statement, remedy))
 }

@@ -40,6 +40,21 @@ fn syn_retransmitted_found() {
     insta::assert_snapshot!(statement("syn-retransmitted", text, &at_once.replace("1.", "0.")));
 }
 
+/// RFC 9293 figure 10: the server still holds an older connection of the same ports.
+#[test]
+fn syn_answered_by_an_old_connection_found() {
+    let text = "0.000 > S
+        0.018 < ack 77777 at 5555
+        0.0181 > R 77777
+        3.000 > S
+        3.040 < S
+        3.0401 > ack 1
+        3.050 > 1:1449
+        3.090 < ack 1449";
+    let at_once = "0.000 > S\n0.040 < S\n0.0401 > ack 1\n0.050 > 1:1449\n0.090 < ack 1449";
+    insta::assert_snapshot!(statement("syn-retransmitted", text, at_once));
+}
+
 #[test]
 fn syn_unanswered_not_opened_found() {
     let text = "0.000 > S

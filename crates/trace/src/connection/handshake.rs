@@ -162,6 +162,11 @@ impl HandshakeTracker {
         }
     }
 
+    /// The server answered from another connection (RFC 9293 section 3.10.7.4, first step).
+    pub(crate) fn old_answer(&mut self, packet: &Packet) {
+        self.handshake.old_answers.add(packet.at, packet.frame);
+    }
+
     fn client_answers(&mut self, packet: &Packet) {
         if packet.ack.is_none() || self.is_settled() {
             return;

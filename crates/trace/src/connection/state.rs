@@ -329,6 +329,9 @@ impl ConnectionState {
             }
         }
         if self.is_stray(packet, forward) {
+            if !forward && !packet.syn() && !packet.rst() {
+                self.opening.old_answer(packet);
+            }
             self.history.follow(packet, forward, 0);
             return false;
         }

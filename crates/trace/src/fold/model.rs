@@ -39,7 +39,7 @@ folded! { MssChange { at, frame, from, to } }
 folded! {
     Handshake {
         kind, midstream, syn, syn_ack, opened, round_trip, client, server, client_repeats,
-        server_repeats, fast_open, multipath, ecn
+        server_repeats, old_answers, fast_open, multipath, ecn
     }
 }
 folded! {

@@ -4,6 +4,8 @@ use serde::{Serialize, Serializer};
 use tcplab_units::{Bytes, Endpoint, Instant, Span};
 use tcplab_wire::TcpFlags;
 
+use super::Occurrences;
+
 /// How the connection was opened.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Handshake {
@@ -29,6 +31,9 @@ pub struct Handshake {
     pub client_repeats: u64,
     /// SYN-ACKs that repeat the first.
     pub server_repeats: u64,
+    /// ACKs by which the server answered the SYN from an older connection of the same ports, which
+    /// it had not forgotten: half open (RFC 9293 section 3.5.1, figure 10).
+    pub old_answers: Occurrences,
     /// TCP Fast Open (RFC 7413), if the client's SYN asked for it or carried data.
     pub fast_open: Option<FastOpen>,
     /// Multipath TCP (RFC 8684): both ends sent its option.

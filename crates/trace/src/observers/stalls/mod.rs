@@ -52,6 +52,8 @@ pub(crate) struct Stalls {
     began: bool,
     /// The other end has sent data since this one did.
     asked: bool,
+    /// ACKs without data were captured.
+    bare: bool,
     /// The receiver's window is closed.
     closed: bool,
     /// The unused rest after the latest packet, where the scale is known.
@@ -71,7 +73,7 @@ pub(crate) struct Stalls {
 folded! {
     Stalls {
         last, limit, smoothed, variation, reaction, in_flight, una, full, small, began, asked,
-        closed, room, least, duplicates, sacked, head_resent, waiting, sums
+        bare, closed, room, least, duplicates, sacked, head_resent, waiting, sums
     }
 }
 
@@ -148,6 +150,7 @@ impl Stalls {
         self.duplicates += u64::from(heard.duplicate);
         self.sacked = !heard.sack.is_empty();
         self.asked |= packet.payload > 0;
+        self.bare |= packet.payload == 0;
         self.closed = packet.window == 0 && !packet.rst();
         self.room = heard
             .window
@@ -250,7 +253,9 @@ impl Stalls {
         // the receiver has data to send with it.
         let is_delayed = self.in_flight < 2 * self.full && (data || waited <= LONGEST_DELAY);
         if self.in_flight > 0 && !is_delayed {
-            return Some(StallCause::PacketDelay);
+            // A capture without any ACK alone may lack the one that came in time.
+            let is_seen = self.bare || !data;
+            return Some(if is_seen { StallCause::PacketDelay } else { StallCause::Undetermined });
         }
         // Both ends are done; what ends the pause is no part of a transfer unless it asks.
         (data && !self.asked).then_some(StallCause::NoRequest)
