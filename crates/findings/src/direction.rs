@@ -69,7 +69,13 @@ impl<'a> Direction<'a> {
 
     /// Where the RTT comes from, if not from the data, in brackets.
     pub(crate) fn round_trip_basis(&self) -> &'static str {
-        if self.connection.is_away(self.flow) { " (by handshake and timestamps)" } else { "" }
+        let offers = &self.connection.handshake;
+        let stamped = offers.client.timestamps && offers.server.timestamps;
+        match (self.connection.is_away(self.flow), stamped || !offers.client.seen) {
+            (false, _) => "",
+            (true, true) => " (by handshake and timestamps)",
+            (true, false) => " (by the handshake)",
+        }
     }
 
     /// The bandwidth-delay product at the path's measured rate.

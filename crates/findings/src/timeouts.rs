@@ -103,6 +103,13 @@ fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
         reasons.join("; "),
         rounded(longest.until.since(longest.from)),
     );
-    let shown = Shown::by_stall(longest).and(Shown::by(&direction.flow.causes.timeouts));
+    let causes = &direction.flow.causes;
+    let of_stall = Shown::by_stall(longest);
+    // Timers of the handshake count there, too, and come first.
+    let shown = if causes.syn_retransmissions.is_empty() {
+        of_stall.and(Shown::by(&causes.timeouts))
+    } else {
+        of_stall
+    };
     Some(shown.proves(RULE.name, Severity::Harm, Cost::time(time)).saying(statement, remedy))
 }

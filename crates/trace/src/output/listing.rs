@@ -124,6 +124,7 @@ fn proofs(segment: &Segment) -> Vec<String> {
         Some(frame) => format!("{what} #{frame}"),
         None => what.to_owned(),
     };
+    let beside = |what: &str| proof.frame.map(|frame| format!("{what} beside #{frame}"));
     let sign = match proof.by {
         Sign::DuplicateAcks => Some(seen("duplicate ACK")),
         Sign::Sack => Some(seen("SACK")),
@@ -136,9 +137,9 @@ fn proofs(segment: &Segment) -> Vec<String> {
         }
         Sign::IgnoredAcks => Some(format!("{} of silence, {} ignored", proof.waited, seen("ACK"))),
         Sign::AfterTimeout => Some(seen("ACK")),
-        Sign::IpId => Some(seen("IP ID beside")),
-        Sign::Timestamp => Some(seen("timestamp beside")),
-        Sign::Time => Some(seen("time beside")),
+        Sign::IpId => beside("IP ID"),
+        Sign::Timestamp => beside("timestamp"),
+        Sign::Time => beside("time"),
         Sign::None | Sign::AtSender | Sign::BelowAcknowledged => None,
         Sign::ZeroWindow => Some(seen("zero window")),
     };

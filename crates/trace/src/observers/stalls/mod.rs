@@ -28,6 +28,8 @@ const FIRST_TIMEOUT: Span = Span::from_secs(1);
 const LONGEST_DELAY: Span = Span::from_millis(500);
 /// What takes longer is a clock that was set, not a round trip.
 const LONGEST: Span = Span::from_secs(3_600);
+/// No first timeout takes longer (Linux before there is a sample: `TCP_TIMEOUT_FALLBACK`, 3 s).
+const LONGEST_FIRST_TIMEOUT: Span = Span::from_secs(10);
 /// As many stalls wait for their causes.
 const MOST_WAITING: usize = 8;
 
@@ -218,6 +220,7 @@ impl Stalls {
     /// Why nothing moved until this was sent.
     fn why_sent(&self, sent: &SendEvent<'_>) -> StallCause {
         let away = self.reaction > SHORTEST;
+        let waited = self.last.map_or(Span::ZERO, |(from, _)| sent.packet.at.since(from));
         if self.closed || sent.kind == SegmentKind::WindowProbe {
             return StallCause::ZeroWindow;
         }
@@ -228,7 +231,7 @@ impl Stalls {
             SegmentKind::New | SegmentKind::KeepAlive if self.in_flight == 0 => {
                 if self.asked {
                     StallCause::SenderIdle
-                } else if away && !self.small {
+                } else if away && !self.small && waited <= LONGEST_FIRST_TIMEOUT {
                     // Beside the receiver a lost window and its retransmission look the same.
                     StallCause::Undetermined
                 } else {
@@ -254,8 +257,11 @@ impl Stalls {
         let is_delayed = self.in_flight < 2 * self.full && (data || waited <= LONGEST_DELAY);
         if self.in_flight > 0 && !is_delayed {
             // A capture without any ACK alone may lack the one that came in time.
-            let is_seen = self.bare || !data;
-            return Some(if is_seen { StallCause::PacketDelay } else { StallCause::Undetermined });
+            return Some(match data && !self.bare {
+                false => StallCause::PacketDelay,
+                true if self.asked => StallCause::Undetermined,
+                true => StallCause::NoRequest,
+            });
         }
         // Both ends are done; what ends the pause is no part of a transfer unless it asks.
         (data && !self.asked).then_some(StallCause::NoRequest)

@@ -141,12 +141,12 @@ impl Repair {
         self.spurious |= heard.dsack.is_some_and(again);
         let answers = heard.before <= self.range.start && heard.ack >= self.range.end;
         if heard.ack > heard.before && answers && !self.fresh {
-            // Eifel (RFC 3522), by the clock, an answer so soon answers the original, or by the
-            // timestamp of the original.
-            let soon = self.least.is_some_and(|least| at.since(self.at) < least * 3 / 4);
-            let echo = heard.packet.echo();
-            let older = |(echo, clock): (u32, u32)| (echo.wrapping_sub(clock) as i32) < 0;
-            self.spurious |= soon || echo.zip(self.clock).is_some_and(older);
+            // Eifel (RFC 3522): the echo is of the original. Without timestamps the clock tells: so
+            // soon an answer is one to the original.
+            self.spurious |= match heard.packet.echo().zip(self.clock) {
+                Some((echo, clock)) => (echo.wrapping_sub(clock) as i32) < 0,
+                None => self.least.is_some_and(|least| at.since(self.at) < least * 3 / 4),
+            };
             self.jumped.get_or_insert(heard.ack > self.resent_to);
         }
         if heard.ack >= self.high {
