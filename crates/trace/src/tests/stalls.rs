@@ -73,6 +73,21 @@ fn stall_causes() {
             &[AckLoss],
         ),
         (
+            // Soon, and yet the timestamp is the retransmission's.
+            "the retransmission is echoed",
+            "0.060 > 5793:8689 clock 60
+             0.300 > 5793:7241 clock 300
+             0.305 < ack 8689 clock 9 echo 300",
+            &[TailLoss],
+        ),
+        (
+            "the original is echoed",
+            "0.060 > 5793:8689 clock 60
+             0.300 > 5793:7241 clock 300
+             0.305 < ack 8689 clock 9 echo 60",
+            &[AckLoss],
+        ),
+        (
             "lost retransmission",
             "0.060 > 5793:8689
              0.081 < ack 7241
@@ -124,6 +139,19 @@ fn stall_sender_slow() {
     assert_eq!(stall.from.as_nanos(), 41_600_000);
     assert_eq!(stall.until.as_nanos(), 500_000_000);
     assert_eq!(stall.in_flight.as_u64(), 0);
+}
+
+/// Where no ACK without data was captured, one may have come in time.
+#[test]
+fn stall_no_delay_where_bare_acks_lack() {
+    for (first, cause) in [("< 1:101 acking 5793", "no request"), ("< ack 5793", "packet delay")] {
+        let text = format!(
+            "0.100 > 1:5793\n0.120 {first}\n0.121 > 5793:11585\n20.0 < 101:201 acking 11585"
+        );
+        let flow = flow(&text);
+        let causes: Vec<_> = flow.stalls.iter().map(|stall| stall.cause.name()).collect();
+        assert_eq!(causes, [cause], "{first}");
+    }
 }
 
 /// The server closes an idle connection: nothing was asked of it. With a request open it is slow.
