@@ -9,13 +9,13 @@ use tcplab_plot::{StateDiagram, state_diagram_svg};
 use tcplab_quantities::STATES_DOCUMENT;
 use tcplab_recording::Recording;
 use tcplab_report::states::{SampleCheck, check_samples, walks_of_trial, walks_text};
-use tcplab_report::trace::Chosen;
+use tcplab_report::trace::{Chosen, notes_text};
 use tcplab_results::TrialData;
 use tcplab_trace::{Analyzer, Note, StateWalks};
 
 use crate::arguments::{RUNS, StatesArguments};
 use crate::output::{Output, answer_or_json, write_file};
-use crate::trace::only;
+use crate::trace::{look, only};
 use tcplab_actions::open;
 
 /// The states of one connection.
@@ -46,9 +46,7 @@ pub(super) fn show(place: &Path, arguments: &StatesArguments) -> Result<()> {
     }
     answer_or_json(&STATES_DOCUMENT, &arguments.json, &found, || {
         let mut text = format!("{}\n", found.name);
-        for note in &found.notes {
-            text += &format!("! {}\n", note.text);
-        }
+        text += &notes_text(&found.notes, look(false));
         text.push('\n');
         text + &walks_text(&found.walks, &found.samples)
     })

@@ -28,6 +28,7 @@ use files::Files;
 use input::Input;
 
 pub(crate) use deep::only;
+pub(crate) use outputs::look;
 
 pub(crate) fn trace(arguments: &TraceArguments) -> Result<ExitCode> {
     if let (Some(client), Some(server)) = (&arguments.both.client, &arguments.both.server) {

@@ -10,7 +10,7 @@ use crate::output::columns;
 const WIDTHS: [usize; 2] = [60, 160];
 
 /// The width is COLUMNS, the terminal's or the default.
-pub(super) fn look(colours: bool) -> Look {
+pub(crate) fn look(colours: bool) -> Look {
     let usual = Look::default().width;
     let configured = env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
     let [least, most] = WIDTHS;

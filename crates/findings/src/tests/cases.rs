@@ -578,7 +578,10 @@ pub(super) const CASES: &[Case] = &[
     Case {
         name: "network-duplicates",
         fires: |c| c.forward.causes.network_duplicates = occurred(186, 40),
-        silent: &[|c| c.forward.causes.network_duplicates = occurred(2, 40)],
+        silent: &[
+            |c| c.forward.causes.network_duplicates = occurred(2, 40),
+            |c| c.forward.causes.capture_duplicates = occurred(187, 40),
+        ],
     },
     Case {
         name: "congestion-marks, agreed",

@@ -114,8 +114,14 @@ impl Classifier {
     ) -> (Classification, LogEntry) {
         let &Candidate { packet, range, context, .. } = candidate;
         let round_trip = context.distances.round_trip().or(board.min_round_trip);
-        if let Some(copy) = self.send_order.copy(packet, round_trip) {
-            self.send_order.copied();
+        let copy = match self.send_order.copy(packet, round_trip) {
+            Some(copy) => {
+                self.send_order.copied();
+                Some(copy)
+            }
+            None => self.send_order.cut_from(packet),
+        };
+        if let Some(copy) = copy {
             let kind = match copy.by {
                 DuplicatedBy::Network => SegmentKind::NetworkDuplicate,
                 DuplicatedBy::Capture => SegmentKind::CaptureDuplicate,

@@ -26,6 +26,8 @@ const REMEMBERED: usize = 8;
 const AT_ONCE: Span = Span::from_millis(10);
 /// No sender retransmits sooner.
 const SOONEST: Span = Span::from_millis(1);
+/// No card cuts into smaller segments (RFC 9293 section 3.7.1), the last one aside.
+const LEAST_PIECE: u32 = 536;
 /// From one duplicate in four frames on, the capture duplicates; no network does so often.
 pub(crate) const SHARE: u64 = 4;
 /// A direction is judged alone after this many packets.
@@ -78,8 +80,10 @@ pub(crate) struct SendOrder {
     copies: u64,
     recent: [PassedPacket; REMEMBERED],
     next: u8,
+    /// The packet is part of a remembered one and need not be remembered.
+    is_part: bool,
 }
-folded! { SendOrder { newest, near, far, packets, copies, recent, next } }
+folded! { SendOrder { newest, near, far, packets, copies, recent, next, is_part } }
 
 /// A packet as far as a copy would equal it.
 #[derive(Debug, Clone, Copy, Default)]
@@ -118,7 +122,7 @@ impl SendOrder {
                 self.count(id);
             }
         }
-        if takes_room {
+        if takes_room && !std::mem::take(&mut self.is_part) {
             self.recent[usize::from(self.next)] = PassedPacket::of(packet);
             self.next = (self.next + 1) % REMEMBERED as u8;
         }
@@ -172,6 +176,31 @@ impl SendOrder {
             Ordering::Equal => None,
             order => Some((order, Sign::Timestamp)),
         }
+    }
+
+    /// The large packet, captured before it was cut, that this one is a piece of: so soon behind it,
+    /// with the same marks, and numbered as its pieces are.
+    pub(crate) fn cut_from(&mut self, packet: &Packet) -> Option<Duplicate> {
+        let this = PassedPacket::of(packet);
+        let whole = |passed: &&PassedPacket| {
+            let rest = passed.len > this.len && passed.ack == this.ack && passed.ttl == this.ttl;
+            let from = this.seq.wrapping_sub(passed.seq);
+            let lies_in = passed.stamp.frame > 0 && from.saturating_add(this.len) <= passed.len;
+            let soon = packet.at.since(passed.stamp.at) < SOONEST;
+            let ids = this.stamp.id.zip(passed.stamp.id);
+            let step = ids.map(|(id, of)| u32::from(id.wrapping_sub(of)));
+            // Pieces are of one size; the last one may be smaller.
+            let is_last = from.saturating_add(this.len) == passed.len;
+            let is_numbered = step.is_some_and(|step| {
+                from == step.saturating_mul(this.len) || is_last && step <= from / LEAST_PIECE
+            });
+            rest && lies_in && soon && is_numbered && passed.stamp.clock == this.stamp.clock
+        };
+        let original = *self.recent.iter().filter(|_| this.len > 0).find(whole)?;
+        self.is_part = true;
+        self.copied();
+        let (of, after) = (original.stamp.frame, packet.at.since(original.stamp.at));
+        Some(Duplicate { by: DuplicatedBy::Capture, of, sign: Sign::IpId, after })
     }
 
     /// Whether the packet, not yet followed, duplicates an earlier one: by identification, or equal

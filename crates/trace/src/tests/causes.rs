@@ -494,6 +494,34 @@ fn capture_duplicate_not_counted_as_sent() {
     assert_eq!(flow.totals.unique, Bytes::new(7_240));
 }
 
+/// A host of virtual machines captures a large packet and the segments that it was cut into; a
+/// retransmission as soon after it has a later IP identification.
+#[test]
+fn segments_of_a_captured_large_packet_are_duplicates() {
+    let text = "0.000 > S id 1
+                0.0002 < S id 60
+                0.00021 > ack 1 id 2
+                0.100 > 1:24617 id 3
+                0.1002 < ack 1 id 61 sack 2897-24617
+                0.10021 > 1:1449 id 20
+                0.1004 < ack 24617 id 62
+                0.200 > 24617:26065 id 21
+                0.2002 < ack 26065 id 63";
+    let mut packets = drill(text, 1_000);
+    let mut whole = packets[3].clone();
+    whole.bytes.resize(40 + 24_616, 0);
+    whole.bytes[2..4].copy_from_slice(&(40_u16 + 24_616).to_be_bytes());
+    for packet in &mut packets[3..20] {
+        packet.time_ns += 5_000;
+    }
+    packets.insert(3, whole);
+    let trace = analyze(&packets);
+    let flow = &trace.connections[0].forward;
+    assert_eq!(flow.causes.capture_duplicates.count, 17, "{:?}", judged(flow));
+    assert_eq!(flow.totals.retransmissions, 1, "{:?}", judged(flow));
+    assert_eq!(flow.totals.unique, Bytes::new(26_064));
+}
+
 #[test]
 fn acked_not_captured_is_not_lost() {
     let connection = connection(
