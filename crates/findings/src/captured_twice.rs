@@ -17,16 +17,20 @@ use crate::{Cost, Direction, Finding, Rule, Severity, Shown};
 pub const RULE: Rule = Rule::of_directions("captured-twice", in_direction);
 
 fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
-    let copies = &direction.flow.causes.capture_duplicates;
-    if copies.is_empty() {
+    let causes = &direction.flow.causes;
+    let (copies, others) = (&causes.capture_duplicates, &causes.network_duplicates);
+    let all = direction.capture_makes_copies();
+    let count = copies.count + if all { others.count } else { 0 };
+    if count == 0 {
         return None;
     }
     let statement = format!(
         "The capture holds {} from the {} twice. All counts leave the copies out.",
-        counted(copies.count, "packet"),
+        counted(count, "packet"),
         direction.sender,
     );
     let shown = Shown::by(copies);
+    let shown = if all { shown.and(Shown::by(others)) } else { shown };
     Some(shown.proves(RULE.name, Severity::Doubt, Cost::NONE).saying(
         statement,
         "Capture on one interface, not on all (`-i any` sees a packet on the bridge and on its \

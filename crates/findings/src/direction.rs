@@ -50,6 +50,14 @@ impl<'a> Direction<'a> {
         self.wire_segments() >= LEAST_SEGMENTS && self.time() >= LEAST_TIME
     }
 
+    /// Whether the capture makes copies: from one in four packets on, no network does so often. The
+    /// analyser judges each as it comes and calls the first ones the network's.
+    pub(crate) fn capture_makes_copies(&self) -> bool {
+        let causes = &self.flow.causes;
+        let copies = causes.capture_duplicates.count + causes.network_duplicates.count;
+        copies >= 3 && copies * 4 >= self.flow.totals.wire_segments
+    }
+
     /// Segments on the wire, SYN and FIN included; with offloading more than packets. What the
     /// capture duplicated passed once.
     pub(crate) fn wire_segments(&self) -> u64 {

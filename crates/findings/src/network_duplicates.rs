@@ -26,10 +26,8 @@ const ONE_IN: u64 = 1_000;
 fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
     let copies = &direction.flow.causes.network_duplicates;
     let segments = direction.wire_segments();
-    // Where most copies are the capture's, the first few are too: it is known later that it makes
-    // them.
-    let of_capture = direction.flow.causes.capture_duplicates.count;
-    if copies.count < LEAST || copies.count * ONE_IN < segments || of_capture > copies.count {
+    let few = copies.count < LEAST || copies.count * ONE_IN < segments;
+    if few || direction.capture_makes_copies() {
         return None;
     }
     let statement = format!(

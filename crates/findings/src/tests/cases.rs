@@ -580,7 +580,7 @@ pub(super) const CASES: &[Case] = &[
         fires: |c| c.forward.causes.network_duplicates = occurred(186, 40),
         silent: &[
             |c| c.forward.causes.network_duplicates = occurred(2, 40),
-            |c| c.forward.causes.capture_duplicates = occurred(187, 40),
+            |c| c.forward.causes.capture_duplicates = occurred(2_000, 40),
         ],
     },
     Case {
