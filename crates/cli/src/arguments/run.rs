@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use tcplab_kernels::CacheError;
+use tcplab_kernels::{CacheError, KernelName};
 use tcplab_lab::KernelChoice;
 use tcplab_scenario::{RecordingSpec, Snaplen};
 
@@ -148,7 +148,14 @@ fn kernel(text: &str) -> Result<KernelChoice, CacheError> {
     match text {
         "newest" => Ok(KernelChoice::Newest),
         "model" => Ok(KernelChoice::Model),
-        name => name.parse().map(KernelChoice::Named),
+        // As scenarios name it.
+        stack => {
+            let version = stack.strip_prefix("linux-").map(str::parse::<KernelName>);
+            match version {
+                Some(Ok(version)) if version.is_version() => Ok(KernelChoice::Named(version)),
+                _ => stack.parse().map(KernelChoice::Named),
+            }
+        }
     }
 }
 
@@ -189,4 +196,23 @@ pub(crate) struct ReportArguments {
     pub(crate) runs: PathBuf,
     #[command(flatten)]
     pub(crate) shown: Shown,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn kernel_is_named_as_in_a_list_or_a_scenario() {
+        let named = |name: &str| KernelChoice::Named(name.parse().unwrap());
+        for (text, expected) in [
+            ("newest", KernelChoice::Newest),
+            ("model", KernelChoice::Model),
+            ("6.18", named("6.18")),
+            ("linux-6.18", named("6.18")),
+            ("linux-next", named("linux-next")),
+        ] {
+            assert_eq!(kernel(text).unwrap(), expected, "{text}");
+        }
+    }
 }
