@@ -78,12 +78,20 @@ fn evidence(episode: &Episode, flow: &Flow) -> String {
         Evidence::PacketTooBig { .. } => {
             format!("ICMP \"packet too big\" reached the sender at {at}.")
         }
-        Evidence::Timeout { frame } => format!(
-            "No ACK arrived; after {} the retransmission timer expired and {} was retransmitted \
-             at {at}.",
-            silence_before(episode, flow, frame),
-            shown(flow, frame),
-        ),
+        Evidence::Timeout { frame } => {
+            let again = segment_in(flow, frame);
+            let known = again.is_none_or(|s| s.kind != SegmentKind::UnexplainedRetransmission);
+            let (heard, expired) = if known {
+                ("arrived", "the retransmission timer expired and ")
+            } else {
+                ("was captured", "")
+            };
+            format!(
+                "No ACK {heard}; after {} {expired}{} was retransmitted at {at}.",
+                silence_before(episode, flow, frame),
+                shown(flow, frame),
+            )
+        }
         Evidence::Probe { frame } => {
             let what = match segment_in(flow, frame) {
                 Some(segment) if segment.kind == SegmentKind::New => "new data",

@@ -239,6 +239,10 @@ impl Stalls {
                 }
             }
             SegmentKind::New => StallCause::SenderSlow,
+            // Without any captured answer no timer is known.
+            SegmentKind::UnexplainedRetransmission if self.smoothed.is_none() => {
+                StallCause::Undetermined
+            }
             SegmentKind::TimeoutRetransmission | SegmentKind::UnexplainedRetransmission => {
                 StallCause::Timeout
             }
