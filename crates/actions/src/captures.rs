@@ -220,6 +220,14 @@ pub fn dropped_frames(file: &Path) -> Result<Option<BTreeSet<u64>>> {
     }))
 }
 
+/// Whether a capture is one of a recording whose path damaged packets: what its ends dropped is told
+/// by checksums alone.
+pub fn is_of_damaging_path(file: &Path) -> bool {
+    let recording = Recording::of_capture(file);
+    let record = recording.and_then(|(recording, _)| recording.record().ok());
+    record.is_some_and(|record| record.damages_packets())
+}
+
 /// Whether this is standard input.
 pub fn is_stdin(file: &Path) -> bool {
     file.as_os_str() == "-"

@@ -188,6 +188,20 @@ impl<'a> TcpPacket<'a> {
         }
     }
 
+    /// Whether a checksum shows that the packet was damaged: that of TCP, or of IPv4's header (RFC
+    /// 791 section 3.1). None where that cannot be judged: of a cut packet, or of one captured
+    /// before a network card completed it.
+    pub fn is_damaged(&self) -> Option<bool> {
+        if !self.ip.header_checksum_is_right() {
+            return Some(true);
+        }
+        match self.checksum_state() {
+            ChecksumState::Right => Some(false),
+            ChecksumState::Wrong => Some(true),
+            ChecksumState::Partial | ChecksumState::Unknown => None,
+        }
+    }
+
     #[inline]
     fn bad_data_offset(&self) -> Option<Anomaly> {
         let (claimed, segment) = (self.data_offset(), self.segment_len());

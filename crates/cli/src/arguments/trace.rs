@@ -54,6 +54,11 @@ pub(crate) struct TraceArguments {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=32))]
     #[arg(conflicts_with_all = ["interface", "memory"])]
     pub(crate) jobs: Option<u16>,
+    /// Leave out packets with a wrong checksum: they were damaged on the way, and their receiver
+    /// dropped them. For whole packets, captured where network cards had filled checksums in; for
+    /// recordings of a path with `corrupt` it is the default
+    #[arg(long, conflicts_with = "interface")]
+    pub(crate) checksums: bool,
     /// Read the whole capture for --connection, and write no index of it
     #[arg(long)]
     pub(crate) no_index: bool,
@@ -95,10 +100,11 @@ pub(crate) struct BothArguments {
 }
 
 /// What has no meaning for two captures.
-const JOINED_ALONE: [&str; 20] = [
+const JOINED_ALONE: [&str; 21] = [
     "files",
     "memory",
     "jobs",
+    "checksums",
     "no_index",
     "interface",
     "filter",
@@ -330,7 +336,7 @@ the bytes and the fields with their offsets.
 The first --connection of a file of 4 MB and more also writes an index of it to the user's cache
 (tcplab/captures in $XDG_CACHE_HOME or ~/.cache, at most 512 MB); later ones then read only the
 packets of their connection, and print the same. It is not used for several files, compressed ones,
-standard input, --filter, --memory, --html and --hex, nor once the file has changed; --no-index
+standard input, --filter, --memory, --checksums, --html and --hex, nor once the file has changed; --no-index
 leaves it alone.
 
 All files are written in one pass where possible; --filter and --connection apply to them too.

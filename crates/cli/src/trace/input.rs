@@ -7,8 +7,8 @@ use std::thread;
 
 use anyhow::{Result, bail};
 use tcplab_actions::{
-    CaptureIndex, Lookup, dropped_frames, is_lasting, is_stdin, name, open, read_captures,
-    read_frames,
+    CaptureIndex, Lookup, dropped_frames, is_lasting, is_of_damaging_path, is_stdin, name, open,
+    read_captures, read_frames,
 };
 use tcplab_capture::{Interface, Reader};
 use tcplab_report::trace::CaptureHead;
@@ -35,6 +35,8 @@ pub(super) struct Input<'a> {
     memory: Option<Bytes>,
     /// Threads that analyse, if that is named.
     jobs: Option<u16>,
+    /// Packets with a wrong checksum are left out.
+    checks: bool,
     /// The connection that is found by an index, if there is one; else an index is written.
     indexed: Option<usize>,
 }
@@ -56,13 +58,20 @@ impl<'a> Input<'a> {
         memory: Option<Bytes>,
         jobs: Option<u16>,
     ) -> Input<'a> {
-        Input { files, live, filter, memory, jobs, indexed: None }
+        let checks = files.iter().any(|file| is_of_damaging_path(file));
+        Input { files, live, filter, memory, jobs, checks, indexed: None }
+    }
+
+    /// With packets left out that have a wrong checksum, if `checks`.
+    pub(super) fn checking(self, checks: bool) -> Input<'a> {
+        Input { checks: self.checks || checks, ..self }
     }
 
     /// In the first pass, only the results of this connection are used: the rest of a large file
     /// need not be read where that changes nothing.
     pub(super) fn indexed(self, connection: Option<usize>) -> Input<'a> {
-        let is_whole = self.filter.is_none() && self.memory.is_none() && !self.is_live();
+        let is_plain = self.filter.is_none() && self.memory.is_none() && !self.checks;
+        let is_whole = is_plain && !self.is_live();
         Input { indexed: connection.filter(|_| is_whole), ..self }
     }
 
@@ -131,7 +140,7 @@ impl<'a> Input<'a> {
 
     fn analyzer<S: Sink>(&self, sink: S) -> Analyzer<S> {
         let analyzer = Analyzer::with_sink(sink).with_filter(self.filter.cloned());
-        let analyzer = analyzer.with_jobs(self.jobs());
+        let analyzer = analyzer.with_jobs(self.jobs()).with_checksums(self.checks);
         match self.memory {
             Some(limit) => analyzer.with_memory(limit),
             None => analyzer,

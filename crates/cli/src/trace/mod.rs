@@ -65,7 +65,9 @@ pub(crate) fn trace(arguments: &TraceArguments) -> Result<ExitCode> {
     // The page has a row for each connection, and any frame can be shown as bytes.
     let is_alone = outputs.html.is_none() && view.hex.is_empty();
     let indexed = view.connection.filter(|_| is_alone && !arguments.no_index);
-    let input = Input::new(&captures, live, filter.as_ref(), *memory, *jobs).indexed(indexed);
+    let input = Input::new(&captures, live, filter.as_ref(), *memory, *jobs)
+        .checking(arguments.checksums)
+        .indexed(indexed);
     let files = Files::begin(&input, view, outputs)?;
     if !view.hex.is_empty() {
         hex::show(&input, files, view, outputs)?;

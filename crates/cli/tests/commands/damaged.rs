@@ -43,8 +43,25 @@ fn damaged_packets_are_lost_in_every_account() {
     }
     assert_eq!(way["retransmissions_spurious"], 0, "{way}");
     let audit = &joined["audit"];
+    // Nor does a damaged packet count in the capture of one end, also of a damaged header.
+    assert_eq!(audit["retransmissions_false"], 0, "{audit}");
     let found = ["losses_found", "losses_false"].map(|key| audit[key].as_f64());
     assert_eq!(found, [Some(lost), Some(0.0)], "{audit}");
+}
+
+/// Damaged headers acknowledge nothing and open nothing, in the run's metrics and in `trace`.
+#[test]
+fn damaged_headers_count_nowhere() {
+    let home = Home::new();
+    let run = run(&home, r#""2 %""#);
+    let trial = &run["cases"][0]["trials"][0];
+    assert_eq!(trial["warnings"], Value::Array(Vec::new()), "{trial}");
+    assert!(metric(trial, "rtt.min") >= 20.0, "{trial}");
+    let capture = home.only("r/damaged").join("trials/base-1/client.pcapng");
+    let line = format!("trace {} --json", capture.display());
+    let trace: Value = serde_json::from_str(&home.run(&line).answer(&line)).unwrap();
+    assert_eq!(trace["connections"].as_array().unwrap().len(), 1, "{trace}");
+    assert_eq!(trace["capture"]["others"][0]["protocol"], "damaged", "{}", trace["capture"]);
 }
 
 /// Two bits that cancel in the checksum pass it: the data differ, which is a result.

@@ -145,7 +145,9 @@ fn trace_of(
     let (path, file) = recording.capture(endpoint)?;
     let unreadable = |source| LabError::Capture { path: path.clone(), source };
     let reader = tcplab_capture::Reader::new(file).map_err(unreadable)?;
-    let mut analyzer = tcplab_trace::Analyzer::new().with_epoch(record.epoch_nanos);
+    let mut analyzer = tcplab_trace::Analyzer::new()
+        .with_epoch(record.epoch_nanos)
+        .with_checksums(record.damages_packets());
     analyzer.read_at_most(reader, most);
     Ok(analyzer.finish())
 }

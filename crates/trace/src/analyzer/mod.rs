@@ -66,6 +66,7 @@ pub struct Analyzer<S: ?Sized = Collector> {
     duplicates: Duplicates,
     fragments: Fragments,
     filter: Option<Filter>,
+    checks: bool,
     others: Others,
     output: Output<S>,
 }
@@ -107,6 +108,7 @@ impl<S: Sink> Analyzer<S> {
             duplicates: Duplicates::default(),
             fragments: Fragments::default(),
             filter: None,
+            checks: false,
             others: Others::default(),
             output: Output::new(sink),
         }
@@ -143,6 +145,16 @@ impl<S: Sink> Analyzer<S> {
     #[must_use]
     pub fn with_filter(mut self, filter: Option<Filter>) -> Analyzer<S> {
         self.filter = filter;
+        self
+    }
+
+    /// Leaves out packets with a wrong checksum, if `checks`: they were damaged on the way, and who
+    /// received them dropped them. They count as [`Trace::others`]. By default no checksum is
+    /// looked at, except of SYN, FIN and RST: many captures are taken before network cards fill in
+    /// theirs.
+    #[must_use]
+    pub fn with_checksums(mut self, checks: bool) -> Analyzer<S> {
+        self.checks = checks;
         self
     }
 
@@ -209,6 +221,9 @@ impl AnyAnalyzer<'_> {
         }
         if let Some(tcp) = TcpPacket::of_plain_frame(frame.link, frame.captured, frame.original_len)
         {
+            if self.checks && tcp.is_damaged() == Some(true) {
+                return self.others.add_damaged();
+            }
             return self.tcp(&tcp, at, frame.comment);
         }
         self.unusual(frame, at);

@@ -25,6 +25,8 @@ enum Kind {
     /// By well-known port.
     Udp(u16),
     Unreadable,
+    /// By its checksum.
+    Damaged,
     /// Beyond [`KINDS`].
     Further,
 }
@@ -44,6 +46,12 @@ impl Others {
         };
         let room = self.kinds.len() < KINDS || self.kinds.contains_key(&kind);
         *self.kinds.entry(if room { kind } else { Kind::Further }).or_default() += 1;
+    }
+
+    /// A packet of TCP with a wrong checksum.
+    #[cold]
+    pub(crate) fn add_damaged(&mut self) {
+        *self.kinds.entry(Kind::Damaged).or_default() += 1;
     }
 
     /// The most frequent first.
@@ -87,6 +95,7 @@ impl Kind {
                 None => "UDP".to_owned(),
             },
             Kind::Unreadable => "unreadable".to_owned(),
+            Kind::Damaged => "damaged".to_owned(),
             Kind::Further => "other protocols".to_owned(),
         }
     }

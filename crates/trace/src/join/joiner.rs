@@ -106,8 +106,8 @@ impl Joiner {
         }
         let Some(read) = self.packets[side.index()].next(frame) else { return };
         tap.tcp += 1;
-        let CheckedPacket { packet, is_sound } = read;
-        let is_damaged = is_sound == Some(false) && self.rough.checksums_count(side);
+        let CheckedPacket { packet, is_damaged } = read;
+        let is_damaged = is_damaged == Some(true) && self.rough.checksums_count(side);
         if is_damaged && !self.is_known(side, &packet) {
             self.strays += 1;
             return;

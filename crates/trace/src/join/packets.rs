@@ -1,7 +1,7 @@
 //! The TCP packets of one capture.
 
 use tcplab_units::Instant;
-use tcplab_wire::{ChecksumState, Fragment, FrameView, LinkType, TcpPacket};
+use tcplab_wire::{Fragment, FrameView, LinkType, TcpPacket};
 
 use crate::Frame;
 use crate::fragments::Fragments;
@@ -14,10 +14,10 @@ pub(super) struct Packets {
     frames: u64,
 }
 
-/// A packet, and whether its checksums are right where that can be told.
+/// A packet, and whether its checksums are wrong where that can be told.
 pub(super) struct CheckedPacket {
     pub(super) packet: Packet,
-    pub(super) is_sound: Option<bool>,
+    pub(super) is_damaged: Option<bool>,
 }
 
 impl Packets {
@@ -28,28 +28,15 @@ impl Packets {
         let fragment = view.ip().filter(|ip| ip.fragment() != Fragment::default());
         let Some(fragment) = fragment else {
             let tcp = view.tcp()?;
-            return Some(CheckedPacket { packet: self.read(&tcp), is_sound: is_sound(&tcp) });
+            return Some(CheckedPacket { packet: self.read(&tcp), is_damaged: tcp.is_damaged() });
         };
         let at = (Instant::from_nanos(frame.time_ns), self.frames);
         let (whole, length) = self.fragments.add(&fragment, at)?;
         let tcp = FrameView::new(LinkType::RawIp, &whole, length).tcp()?;
-        Some(CheckedPacket { packet: self.read(&tcp), is_sound: None })
+        Some(CheckedPacket { packet: self.read(&tcp), is_damaged: None })
     }
 
     fn read(&self, tcp: &TcpPacket<'_>) -> Packet {
         Packet::read(tcp, Instant::ZERO, self.frames, false)
-    }
-}
-
-/// Whether the checksums of TCP (RFC 9293 section 3.1) and of IPv4's header (RFC 791 section 3.1)
-/// are right; unknown where the capture cut the packet, or was before offloading.
-fn is_sound(tcp: &TcpPacket<'_>) -> Option<bool> {
-    if !tcp.ip().header_checksum_is_right() {
-        return Some(false);
-    }
-    match tcp.checksum_state() {
-        ChecksumState::Right => Some(true),
-        ChecksumState::Wrong => Some(false),
-        ChecksumState::Partial | ChecksumState::Unknown => None,
     }
 }

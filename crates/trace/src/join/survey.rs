@@ -51,8 +51,8 @@ impl Survey {
         let seen = &mut self.seen[side.index()];
         seen.first.get_or_insert(frame.time_ns);
         let Some(read) = seen.packets.next(frame) else { return };
-        if let Some(is_sound) = read.is_sound {
-            seen.sound[usize::from(!is_sound)] += 1;
+        if let Some(is_damaged) = read.is_damaged {
+            seen.sound[usize::from(is_damaged)] += 1;
         }
         seen.take(&read.packet, frame.time_ns);
     }

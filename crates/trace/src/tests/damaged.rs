@@ -190,3 +190,32 @@ fn packets_beyond_frames_have_one_note() {
     let texts: Vec<&str> = trace.notes.iter().map(|note| note.text.as_str()).collect();
     assert_eq!(texts, ["the IP packet claims more bytes than the frame has"; 5]);
 }
+
+/// A damaged ACK acknowledges nothing; only who asks for checksums has it left out.
+#[test]
+fn packets_with_wrong_checksums_are_left_out_if_asked_for() {
+    let whole = drill(TRANSFER, 1_000);
+    let mut packets = whole.clone();
+    // A copy of an ACK, its acknowledgement number changed by a flipped bit.
+    let at = packets.iter().rposition(|packet| packet.bytes.len() < 60).unwrap();
+    let mut damaged = packets[at].clone();
+    damaged.bytes[29] ^= 0x10;
+    packets.insert(at, damaged);
+    let analyzed = |packets: &[drill::Captured], checks| {
+        let mut analyzer = Analyzer::new().with_checksums(checks);
+        for packet in packets {
+            analyzer.packet(&Frame::whole(packet.time_ns, LinkType::RawIp, &packet.bytes));
+        }
+        analyzer.finish()
+    };
+    let (expected, found) = (analyzed(&whole, true), analyzed(&packets, true));
+    let [left_out] = &found.others[..] else { panic!("{:?}", found.others) };
+    assert_eq!((left_out.protocol.as_str(), left_out.packets), ("damaged", 1));
+    let sums = |trace: &Trace| {
+        let connection = &trace.connections[0];
+        (connection.packets, connection.forward.round_trips.clone(), connection.forward.totals)
+    };
+    assert_eq!(sums(&found), sums(&expected));
+    assert_eq!(expected.others, []);
+    assert!(analyzed(&packets, false).others.is_empty());
+}
