@@ -220,8 +220,8 @@ pub fn dropped_frames(file: &Path) -> Result<Option<BTreeSet<u64>>> {
     }))
 }
 
-/// Whether a capture is one of a recording whose path damaged packets: what its ends dropped is told
-/// by checksums alone.
+/// Whether a capture is one of a recording whose path damaged packets: only checksums tell what its
+/// ends dropped.
 pub fn is_of_damaging_path(file: &Path) -> bool {
     let recording = Recording::of_capture(file);
     let record = recording.and_then(|(recording, _)| recording.record().ok());

@@ -11,7 +11,8 @@
 //!
 //! **False positives.** A capture that begins after the first SYN misses it.
 //!
-//! **Reference.** RFC 6298 section 2.1; RFC 9293 section 3.5.1, figure 10; tcp(7) on tcp_syn_retries; listen(2) on the backlog.
+//! **Reference.** RFC 6298 section 2.1; RFC 9293 section 3.5.1, figure 10; tcp(7) on
+//! tcp_syn_retries; listen(2) on the backlog.
 
 use tcplab_trace::Connection;
 use tcplab_units::Span;

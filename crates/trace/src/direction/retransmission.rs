@@ -114,25 +114,8 @@ impl Classifier {
     ) -> (Classification, LogEntry) {
         let &Candidate { packet, range, context, .. } = candidate;
         let round_trip = context.distances.round_trip().or(board.min_round_trip);
-        let copy = match self.send_order.copy(packet, round_trip) {
-            Some(copy) => {
-                self.send_order.copied();
-                Some(copy)
-            }
-            None => self.send_order.cut_from(packet),
-        };
-        if let Some(copy) = copy {
-            let kind = match copy.by {
-                DuplicatedBy::Network => SegmentKind::NetworkDuplicate,
-                DuplicatedBy::Capture => SegmentKind::CaptureDuplicate,
-            };
-            let proof = Proof {
-                by: copy.sign,
-                frame: Some(copy.of),
-                waited: copy.after,
-                ..Proof::default()
-            };
-            return (Classification { kind, timer: None, proof }, LogEntry::NotLogged);
+        if let Some(copy) = self.copy(packet, round_trip) {
+            return (copy, LogEntry::NotLogged);
         }
         let is_probed = self.probed == Some(range.start) && board.una == range.start;
         if is_probed && (packet.payload > 1 || !candidate.closed) {
@@ -180,6 +163,20 @@ impl Classifier {
         self.repeated = Some(range.start);
         let classification = Classifier::retransmission(candidate, (0, false), sender_model, board);
         (classification, LogEntry::Retransmission)
+    }
+
+    /// A packet that was captured before, whole or as part of a larger one.
+    fn copy(&mut self, packet: &Packet, round_trip: Option<Span>) -> Option<Classification> {
+        let copy = self.send_order.copy(packet, round_trip);
+        let copy = copy.inspect(|_| self.send_order.copied());
+        let copy = copy.or_else(|| self.send_order.cut_from(packet))?;
+        let kind = match copy.by {
+            DuplicatedBy::Network => SegmentKind::NetworkDuplicate,
+            DuplicatedBy::Capture => SegmentKind::CaptureDuplicate,
+        };
+        let (by, frame, waited) = (copy.sign, Some(copy.of), copy.after);
+        let proof = Proof { by, frame, waited, ..Proof::default() };
+        Some(Classification { kind, timer: None, proof })
     }
 
     /// Classifies data above everything captured that an earlier packet without data announced:

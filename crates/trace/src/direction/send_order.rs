@@ -178,8 +178,8 @@ impl SendOrder {
         }
     }
 
-    /// The large packet, captured before it was cut, that this one is a piece of: so soon behind it,
-    /// with the same marks, and numbered as its pieces are.
+    /// The large packet, captured before it was cut, that this one is a piece of: it comes soon
+    /// behind it, with the same marks, and is numbered as its pieces are.
     pub(crate) fn cut_from(&mut self, packet: &Packet) -> Option<Duplicate> {
         let this = PassedPacket::of(packet);
         let whole = |passed: &&PassedPacket| {

@@ -3,6 +3,7 @@
 mod bounded;
 
 mod causes;
+mod copies;
 mod damaged;
 pub(crate) mod drill;
 mod fast_path;

@@ -29,8 +29,8 @@ impl Timestamps {
     }
 
     /// How long before `at` the clock showed `value`, to the tick, and one tick at least; `None`
-    /// before it is known how long a tick takes, for a value that lies ahead, and for one from before
-    /// the first reading.
+    /// before it is known how long a tick takes, for a value that lies ahead, and for one from
+    /// before the first reading.
     pub(crate) fn age(&self, value: u32, at: Instant) -> Option<Span> {
         let [first, last] = self.readings?;
         let ticks = last.1.wrapping_sub(first.1);
