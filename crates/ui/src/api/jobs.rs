@@ -13,14 +13,14 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use tcplab_path::PathChange;
 use tcplab_recording::make_private_directories;
-use tcplab_scenario::catalogue;
+use tcplab_scenario::{TRIALS_MAX, catalogue};
 use tokio::sync::mpsc;
 use tokio_stream::Stream;
 use tokio_stream::wrappers::ReceiverStream;
 
 use super::from_json::FromJson;
 use super::latency::LatencyWish;
-use super::wishes::{AdviceWish, LoadWish, Rfc6349Wish};
+use super::wishes::{AdviceWish, LoadWish, Rfc6349Wish, within};
 use crate::error::Refusal;
 use crate::jobs::{Job, JobState};
 use crate::places::run_directory;
@@ -95,21 +95,19 @@ pub(super) async fn start(
 fn arguments(ui: &Ui, wish: Wish) -> Result<Vec<String>, Refusal> {
     let runs = ui.runs.display().to_string();
     let mut arguments = vec!["run".to_owned()];
+    let count = |flag, number| within(flag, number, 1..=TRIALS_MAX);
     match wish {
         Wish::Run { toml, name, world, quick, trials, seed, case, trial } => {
+            let numbers = [("trials", trials), ("trial", trial)];
+            let numbers = numbers.into_iter().filter_map(|(flag, it)| Some(count(flag, it?)));
+            let numbers: Vec<String> = numbers.collect::<Result<_, _>>()?;
             arguments.push(draft(ui, &name, &toml)?);
             arguments.extend(["--runs".into(), runs, "--world".into(), world]);
             if quick {
                 arguments.push("--quick".into());
             }
-            let numbers = [
-                ("--trials", trials.map(u64::from)),
-                ("--seed", seed),
-                ("--trial", trial.map(u64::from)),
-            ];
-            for (flag, number) in numbers {
-                arguments.extend(number.map(|it| format!("{flag}={it}")));
-            }
+            arguments.extend(numbers);
+            arguments.extend(seed.map(|it| format!("--seed={it}")));
             arguments.extend(case.map(|case| format!("--case={case}")));
         }
         Wish::Series { folder, world, quick, trials } => {
@@ -121,16 +119,16 @@ fn arguments(ui: &Ui, wish: Wish) -> Result<Vec<String>, Refusal> {
             arguments.push(folder);
             arguments.extend(["--runs".into(), runs, "--world".into(), world]);
             arguments.extend(quick.then(|| "--quick".into()));
-            arguments.extend(trials.map(|it| format!("--trials={it}")));
+            arguments.extend(trials.map(|it| count("trials", it)).transpose()?);
         }
         Wish::Resume { run } => {
             let path = run_directory(&ui.runs, &run)?;
             arguments.push(format!("--resume={}", path.display()));
         }
         Wish::Extend { run, trials } => {
+            let trials = count("trials", trials)?;
             let path = run_directory(&ui.runs, &run)?;
-            arguments.push(format!("--extend={}", path.display()));
-            arguments.push(format!("--trials={trials}"));
+            arguments.extend([format!("--extend={}", path.display()), trials]);
         }
         Wish::Advise(wish) => return wish.arguments(ui),
         Wish::Rfc6349(wish) => return wish.arguments(ui),
