@@ -206,8 +206,15 @@ fn bulk(
     stop: &AtomicBool,
     display: &mut Display,
 ) -> Result<ExitCode> {
+    let Target { address, protocol } = Target::find(target, 1)?;
+    if matches!(protocol, Protocol::Http { .. }) {
+        return Err(Remedied::error(
+            "--bulk carries data without HTTP: to a discard server, or from a chargen server",
+            "name it as HOST:PORT, or leave --bulk out to send requests",
+        ));
+    }
     let config = BulkConfig {
-        address: Target::find(target, 1)?.address,
+        address,
         direction: match direction {
             BulkDirection::Upload => Direction::Upload,
             BulkDirection::Download => Direction::Download,

@@ -93,6 +93,7 @@ fn flags_that_would_be_left_unused_are_refused() {
             "load http://127.0.0.1:9/ --size 5",
             "load echo://127.0.0.1:9 --expect notes.txt",
             "load echo://127.0.0.1:9 --bulk upload --size 3",
+            "load http://127.0.0.1:9/ --bulk download",
             "server --udp --design epoll",
         ]
     ));
