@@ -28,6 +28,8 @@ pub(crate) struct Connection {
     /// When connecting began.
     began: Option<Instant>,
     exchange: Option<Exchange>,
+    /// Whether it is among those that were used after the warm-up.
+    is_counted: bool,
     /// When it was last free for another request; none if it always was.
     pub(crate) freed: Option<Instant>,
 }
@@ -47,8 +49,8 @@ struct Exchange {
 pub(crate) enum Event {
     /// It stands, and began to then.
     Connected { began: Instant },
-    /// Bytes came.
-    Received(u64),
+    /// Bytes came, for an exchange that counts from `since`; none: between two of them.
+    Received { bytes: u64, since: Option<Instant> },
     /// The exchange is over; the connection may be used again if it is still open.
     Over { since: Instant, first_byte: Option<Instant>, result: Result<(), Fault> },
 }
@@ -56,6 +58,11 @@ pub(crate) enum Event {
 impl Connection {
     pub(crate) fn is_connected(&self) -> bool {
         self.is_connected
+    }
+
+    /// Notes that it is used; says whether that is the first time since it was made.
+    pub(crate) fn count(&mut self) -> bool {
+        !std::mem::replace(&mut self.is_counted, true)
     }
 
     /// When the exchange, if there is one, was begun or due.
@@ -83,6 +90,7 @@ impl Connection {
         }
         self.began = Some(now);
         self.is_connected = false;
+        self.is_counted = false;
         let socket = connect(question.address, source).map_err(Fault::of)?;
         Ok(Some(self.socket.insert(socket)))
     }
@@ -147,7 +155,7 @@ impl Connection {
                 Err(Errno::INTR) => continue,
                 Err(error) => return Err(Fault::of(error)),
             };
-            report(Event::Received(count as u64));
+            report(Event::Received { bytes: count as u64, since: self.busy_since() });
             let Some(exchange) = &mut self.exchange else {
                 // A server may end a connection on which nothing is going on. It may not talk.
                 self.close();

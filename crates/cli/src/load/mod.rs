@@ -315,7 +315,7 @@ fn table(outcome: &Outcome, target: &str) -> String {
     for (name, times) in rows.into_iter().filter(|(_, times)| times.count > 0) {
         text += &row(name, times);
     }
-    let _ = writeln!(text, "\n{} connections opened", outcome.connections);
+    let _ = writeln!(text, "\n{} connections used", outcome.connections);
     for (kind, count) in &outcome.errors {
         let what =
             if kind.starts_with("status ") { format!(" for {target}") } else { String::new() };
