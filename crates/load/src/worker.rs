@@ -290,18 +290,20 @@ impl<'a> Worker<'a> {
     fn go_on(&mut self, index: usize, now: Instant) {
         let (connection, ledger) = (&mut self.connections[index], &mut self.ledger);
         let (was_connected, since) = (connection.is_connected(), connection.busy_since());
-        let (mut is_answered, mut is_new) = (false, false);
+        let (mut answered, mut is_new) = (None, false);
         let times = (now, self.load.end.map(|end| end + GRACE));
-        connection.go_on(self.load.question, times, &mut self.buffer, &mut |event| {
-            is_answered |= matches!(event, Event::Over { .. });
+        connection.go_on(self.load.question, times, &mut self.buffer, &mut |event, at| {
+            if matches!(event, Event::Over { .. }) {
+                answered = Some(at);
+            }
             is_new |= matches!(event, Event::Connected { .. });
-            ledger.note(index, event, now);
+            ledger.note(index, event, at);
         });
         if is_new {
             ledger.note_used(connection, since);
         }
-        if is_answered {
-            connection.freed = Some(now);
+        if answered.is_some() {
+            connection.freed = answered;
             if self.load.config.renewal == Renewal::EachRequest {
                 connection.close();
             }
@@ -313,7 +315,7 @@ impl<'a> Worker<'a> {
     fn give_up(&mut self, index: usize, fault: Fault, now: Instant) {
         let (connection, ledger) = (&mut self.connections[index], &mut self.ledger);
         ledger.note_connected(connection.is_connected(), false);
-        connection.give_up(fault, &mut |event| ledger.note(index, event, now));
+        connection.give_up(fault, now, &mut |event, at| ledger.note(index, event, at));
         connection.freed = Some(now);
     }
 
@@ -339,7 +341,7 @@ impl<'a> Worker<'a> {
                 // Requests cut off by the end are no failure.
                 let connection = &mut self.connections[index];
                 self.ledger.note_connected(connection.is_connected(), false);
-                connection.give_up(Fault::Timeout, &mut |_| ());
+                connection.give_up(Fault::Timeout, now, &mut |_, _| ());
                 self.ledger.busy -= 1;
                 self.ledger.free.push(index);
             }
