@@ -155,4 +155,11 @@ fn mistakes_are_refused(home: &Home, good: &str) {
     ] {
         home.refuses(&[(&format!("compare {good} {}", rest.replace("GOOD", good)), error)]);
     }
+    // Kept results have no packets for a page: no other file is written.
+    fs::copy(home.path(good).join("run.json"), home.path("kept.json")).unwrap();
+    for rest in ["--html page.html", "--junit -"] {
+        let line = format!("compare {good} kept.json --json=left.json --markdown - {rest}");
+        home.refuses(&[(&line, if rest.ends_with('-') { "only one" } else { "draws packets" })]);
+    }
+    assert!(!home.path("left.json").exists());
 }
