@@ -5,7 +5,7 @@ use std::fs;
 use std::sync::Arc;
 
 use axum::Json;
-use axum::extract::{Path, State};
+use axum::extract::State;
 use axum::http::HeaderMap;
 use axum::response::Sse;
 use axum::response::sse::{Event, KeepAlive};
@@ -18,6 +18,7 @@ use tokio::sync::mpsc;
 use tokio_stream::Stream;
 use tokio_stream::wrappers::ReceiverStream;
 
+use super::from_address::FromPath;
 use super::from_json::FromJson;
 use super::latency::LatencyWish;
 use super::wishes::{AdviceWish, LoadWish, Rfc6349Wish, within};
@@ -40,6 +41,7 @@ pub(super) enum Wish {
         /// Its text.
         toml: String,
         /// Its name.
+        #[serde(default = "experiment")]
         name: String,
         /// `auto`, `kernel` or `sim`.
         #[serde(default = "auto")]
@@ -74,6 +76,10 @@ pub(super) enum Wish {
     Load(LoadWish),
     /// Measure latency to a host.
     Latency(LatencyWish),
+}
+
+fn experiment() -> String {
+    "experiment".into()
 }
 
 fn auto() -> String {
@@ -160,14 +166,14 @@ pub(super) async fn list(State(ui): State<Arc<Ui>>) -> Json<Value> {
 
 pub(super) async fn one(
     State(ui): State<Arc<Ui>>,
-    Path(id): Path<u64>,
+    FromPath(id): FromPath<u64>,
 ) -> Result<Json<JobState>, Refusal> {
     Ok(Json(ui.jobs.job(id)?.state()))
 }
 
 pub(super) async fn stop(
     State(ui): State<Arc<Ui>>,
-    Path(id): Path<u64>,
+    FromPath(id): FromPath<u64>,
 ) -> Result<Json<JobState>, Refusal> {
     let job = ui.jobs.job(id)?;
     job.stop();
@@ -177,7 +183,7 @@ pub(super) async fn stop(
 /// Changes the path of the trial that runs; an event of the job says what became of it.
 pub(super) async fn change(
     State(ui): State<Arc<Ui>>,
-    Path(id): Path<u64>,
+    FromPath(id): FromPath<u64>,
     FromJson(change): FromJson<PathChange>,
 ) -> Result<Json<Value>, Refusal> {
     let job = ui.jobs.job(id)?;
@@ -192,7 +198,7 @@ pub(super) async fn change(
 /// (`Last-Event-ID`).
 pub(super) async fn events(
     State(ui): State<Arc<Ui>>,
-    Path(id): Path<u64>,
+    FromPath(id): FromPath<u64>,
     headers: HeaderMap,
 ) -> Result<Sse<impl Stream<Item = Result<Event, Infallible>>>, Refusal> {
     let job = ui.jobs.job(id)?;
