@@ -4,6 +4,8 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Result, bail};
 
+use tcplab_units::visible_line;
+
 use crate::arguments::CompareArguments;
 use crate::output::{Output, answer, print_note, write_file};
 
@@ -39,7 +41,7 @@ impl Outputs {
             return write_file(place, &text()?);
         }
         write_file(place, &text()?)?;
-        print_note(&format!("written: {}", place.display()));
+        print_note(&visible_line(&format!("written: {}", place.display())));
         Ok(())
     }
 
