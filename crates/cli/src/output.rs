@@ -16,6 +16,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result};
 use serde::Serialize;
 use tcplab_quantities::Document;
+use tcplab_units::visible_line;
 
 use crate::arguments::JsonArguments;
 use crate::unfinished::Unfinished;
@@ -247,7 +248,7 @@ pub(crate) fn check_outputs<'a>(
 /// If it cannot be completed.
 pub(crate) fn commit(output: Output, content: &str) -> Result<()> {
     if let Some(file) = output.commit()? {
-        print_note(&format!("{}: {content}", file.display()));
+        print_note(&visible_line(&format!("{}: {content}", file.display())));
     }
     Ok(())
 }

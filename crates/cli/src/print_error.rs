@@ -80,9 +80,11 @@ pub(crate) fn print_usage(said: &clap::Error) -> ExitCode {
         print_coloured_note(|colours| text(colours).trim_end().to_owned());
         return ExitCode::from(ERROR);
     }
-    // Nobody need read help to its end.
-    let _ = answer_coloured(text);
-    ExitCode::SUCCESS
+    // Nobody need read help to its end; a full disk is an error.
+    match answer_coloured(text) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => print_error(&error),
+    }
 }
 
 /// Rewrites what is Rust in a message about a number: `0 is not in 1..=99999`.

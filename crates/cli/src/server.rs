@@ -80,17 +80,17 @@ fn config(arguments: &ServerArguments) -> Config {
         (None, Service::Latency) => Subject::Latency,
         (None, Service::Users) => Subject::Users,
     };
-    let mut design = arguments.design;
-    let mut config = Config::new(design, subject);
-    if arguments.udp {
-        config.transport = Transport::Udp;
-    }
+    let config = Config::new(ServerDesign::Epoll, subject);
+    let transport = if arguments.udp { Transport::Udp } else { config.transport };
     // Datagrams have no event loop.
-    if config.transport == Transport::Udp && design == ServerDesign::Epoll {
-        design = ServerDesign::Iterative;
-    }
+    let usual = match transport {
+        Transport::Udp => ServerDesign::Iterative,
+        Transport::Tcp => ServerDesign::Epoll,
+    };
+    let design = arguments.design.unwrap_or(usual);
     Config {
         design,
+        transport,
         workers: arguments.workers.map_or(Config::default_workers(design), usize::from),
         address: SocketAddr::new(arguments.address, arguments.port),
         backlog: arguments.backlog,

@@ -7,7 +7,7 @@ use tcplab_guests::GuestError;
 use tcplab_kernels::CacheError;
 use tcplab_recording::{RUNS_FLAG, RecordingError, readable_again};
 use tcplab_results::verification::AboveCeiling;
-use tcplab_scenario::{ScenarioError, nearest};
+use tcplab_scenario::{ScenarioError, TRIALS_MAX, nearest};
 use tcplab_sim::{CONGESTION_CONTROLS, GuestTrialError, SettingsError, SimError};
 use tcplab_testbed::TrialError;
 use tcplab_units::MORE_PROCESSES;
@@ -24,6 +24,8 @@ pub enum LabError {
     Process { source: io::Error },
     #[error("no case `{asked}`")]
     NoCase { asked: String, known: Vec<String> },
+    #[error("a case has 1 to {TRIALS_MAX} trials, not {asked}")]
+    Trials { asked: u32 },
     #[error("no unfinished run below {path}")]
     NothingToResume { path: PathBuf },
     #[error("{path} is not a run directory: {what}")]

@@ -78,8 +78,8 @@ pub struct BulkOutcome {
 /// Sends or receives until its time is over. `observe` gets time and bytes so far, and can stop it.
 ///
 /// # Errors
-/// When more connections are asked for than may be open, or the server cannot be reached, or breaks
-/// the connection.
+/// When more connections are asked for than may be open, the server cannot be reached or breaks
+/// the connection, or is none for this: it answers an upload, or has nothing to download.
 pub fn bulk(
     config: &BulkConfig,
     observe: &mut dyn FnMut(Duration, u64) -> ControlFlow<()>,
@@ -119,9 +119,11 @@ pub fn bulk_watched(
             let watch = move |stream: &TcpStream| watch(nth, stream.as_fd());
             let carry = move || {
                 let bytes = match config.direction {
-                    Direction::Upload => upload(stream, piece, is_over, moved, watch)?,
-                    Direction::Download => download(stream, is_over, moved)?,
+                    Direction::Upload => upload(stream, piece, is_over, moved, watch),
+                    Direction::Download => download(stream, is_over, moved).map(Some),
                 };
+                let bytes = bytes.map_err(system("carry data"))?;
+                let bytes = bytes.ok_or(LoadError::NoDiscard { address })?;
                 let used = Duration::try_from(clock_gettime(ClockId::ThreadCPUTime));
                 Ok((bytes, begin.elapsed(), used.unwrap_or_default()))
             };
@@ -142,11 +144,14 @@ pub fn bulk_watched(
             std::thread::sleep(left.clamp(Duration::from_millis(2), LOOK));
         }
         let ended = threads.into_iter().map(|thread| thread.join().expect("it does not die"));
-        let ended = ended.collect::<std::io::Result<Vec<_>>>().map_err(system("carry data"));
+        let ended = ended.collect::<Result<Vec<_>, LoadError>>();
         refusal.map_or(ended, Err)
     })?;
     let elapsed = each.iter().map(|it| it.1).max().unwrap_or_default();
     let bytes = each.iter().map(|it| it.0).sum();
+    if config.direction == Direction::Download && bytes == 0 && !stop.load(Ordering::Relaxed) {
+        return Err(LoadError::NoChargen { address });
+    }
     Ok(BulkOutcome {
         direction: config.direction,
         elapsed,
@@ -157,14 +162,15 @@ pub fn bulk_watched(
     })
 }
 
-/// Writes until time is over, then waits until the server has read all of it.
+/// Writes until time is over, then waits until the server has read all of it: how much that is;
+/// none where the server sends something.
 fn upload(
     mut stream: TcpStream,
     piece: &[u8],
     is_over: &impl Fn() -> bool,
     moved: &AtomicU64,
     watch: impl Fn(&TcpStream),
-) -> std::io::Result<u64> {
+) -> std::io::Result<Option<u64>> {
     stream.set_write_timeout(Some(LOOK))?;
     let (mut bytes, mut looked) = (0, Instant::now());
     while !is_over() {
@@ -188,9 +194,9 @@ fn upload(
         match stream.read(&mut rest) {
             Ok(0) => {
                 watch(&stream);
-                return Ok(bytes);
+                return Ok(Some(bytes));
             }
-            Ok(_) => {}
+            Ok(_) => return Ok(None),
             Err(error) if error.kind() == ErrorKind::Interrupted => {}
             Err(error) => return Err(error),
         }

@@ -28,6 +28,8 @@ pub(crate) struct Connection {
     /// When connecting began.
     began: Option<Instant>,
     exchange: Option<Exchange>,
+    /// Whether it is among those that were used after the warm-up.
+    is_counted: bool,
     /// When it was last free for another request; none if it always was.
     pub(crate) freed: Option<Instant>,
 }
@@ -47,8 +49,8 @@ struct Exchange {
 pub(crate) enum Event {
     /// It stands, and began to then.
     Connected { began: Instant },
-    /// Bytes came.
-    Received(u64),
+    /// Bytes came, for an exchange that counts from `since`; none: between two of them.
+    Received { bytes: u64, since: Option<Instant> },
     /// The exchange is over; the connection may be used again if it is still open.
     Over { since: Instant, first_byte: Option<Instant>, result: Result<(), Fault> },
 }
@@ -56,6 +58,11 @@ pub(crate) enum Event {
 impl Connection {
     pub(crate) fn is_connected(&self) -> bool {
         self.is_connected
+    }
+
+    /// Notes that it is used; says whether that is the first time since it was made.
+    pub(crate) fn count(&mut self) -> bool {
+        !std::mem::replace(&mut self.is_counted, true)
     }
 
     /// When the exchange, if there is one, was begun or due.
@@ -83,29 +90,35 @@ impl Connection {
         }
         self.began = Some(now);
         self.is_connected = false;
+        self.is_counted = false;
         let socket = connect(question.address, source).map_err(Fault::of)?;
         Ok(Some(self.socket.insert(socket)))
     }
 
-    /// Continues as far as it can, and reports events. `buffer` is for what is received; an answer
-    /// that arrives without a pause is left at `last`, to be given up.
+    /// Continues as far as it can, and reports events and when they happened. `buffer` is for what
+    /// is received; an answer that arrives without a pause is left at `last`, to be given up.
     pub(crate) fn go_on(
         &mut self,
         question: &Question,
         (now, last): (Instant, Option<Instant>),
         buffer: &mut [u8],
-        report: &mut dyn FnMut(Event),
+        report: &mut dyn FnMut(Event, Instant),
     ) {
         if let Err(fault) = self.try_to_go_on(question, (now, last), buffer, report) {
-            self.give_up(fault, report);
+            self.give_up(fault, now, report);
         }
     }
 
     /// The exchange, if there is one, has failed, and the connection with it.
-    pub(crate) fn give_up(&mut self, fault: Fault, report: &mut dyn FnMut(Event)) {
+    pub(crate) fn give_up(
+        &mut self,
+        fault: Fault,
+        now: Instant,
+        report: &mut dyn FnMut(Event, Instant),
+    ) {
         self.close();
         if let Some(exchange) = self.exchange.take() {
-            report(exchange.over(Err(fault)));
+            report(exchange.over(Err(fault)), now);
         }
     }
 
@@ -120,7 +133,7 @@ impl Connection {
         question: &Question,
         (now, last): (Instant, Option<Instant>),
         buffer: &mut [u8],
-        report: &mut dyn FnMut(Event),
+        report: &mut dyn FnMut(Event, Instant),
     ) -> Result<(), Fault> {
         let Some(socket) = &self.socket else { return Ok(()) };
         if !self.is_connected {
@@ -132,29 +145,35 @@ impl Connection {
                 Err(error) => return Err(Fault::of(error)),
             }
             self.is_connected = true;
-            report(Event::Connected { began: self.began.unwrap_or(now) });
+            report(Event::Connected { began: self.began.unwrap_or(now) }, now);
         }
+        // What comes after the request was sent, or after a part of the answer, came later than
+        // `now`.
+        let mut is_later = false;
         if let Some(exchange) = &mut self.exchange
             && exchange.sent < question.bytes.len()
         {
             exchange.send(socket, &question.bytes)?;
+            is_later = true;
         }
         loop {
             let received = rustix::net::recv(socket, &mut *buffer, RecvFlags::empty());
+            let at = if is_later { Instant::now() } else { now };
             let count = match received {
                 Ok((count, _)) => count,
                 Err(Errno::AGAIN) => return Ok(()),
                 Err(Errno::INTR) => continue,
                 Err(error) => return Err(Fault::of(error)),
             };
-            report(Event::Received(count as u64));
+            report(Event::Received { bytes: count as u64, since: self.busy_since() }, at);
+            is_later = true;
             let Some(exchange) = &mut self.exchange else {
                 // A server may end a connection on which nothing is going on. It may not talk.
                 self.close();
                 return Ok(());
             };
             if count > 0 {
-                exchange.first_byte.get_or_insert(now);
+                exchange.first_byte.get_or_insert(at);
             }
             let verdict = match count {
                 0 => exchange.reply.end(&question.standard),
@@ -162,7 +181,7 @@ impl Connection {
             };
             let (result, keeps) = match verdict {
                 Verdict::More if count < buffer.len() => return Ok(()),
-                Verdict::More if last.is_some_and(|last| Instant::now() >= last) => return Ok(()),
+                Verdict::More if last.is_some_and(|last| at >= last) => return Ok(()),
                 Verdict::More => continue,
                 // A server that answers before it was asked everything has not listened.
                 Verdict::Good { .. } if exchange.sent < question.bytes.len() => {
@@ -175,7 +194,7 @@ impl Connection {
             if !keeps {
                 self.close();
             }
-            report(exchange.over(result));
+            report(exchange.over(result), at);
             return Ok(());
         }
     }
@@ -221,5 +240,43 @@ fn connect(address: SocketAddr, source: Option<IpAddr>) -> Result<OwnedFd, Errno
     match rustix::net::connect(&socket, &address) {
         Ok(()) | Err(Errno::INPROGRESS) => Ok(socket),
         Err(error) => Err(error),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+    use std::net::TcpListener;
+
+    use super::*;
+
+    #[test]
+    fn answer_on_a_new_connection_comes_after_its_request() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let question = Question {
+            address: listener.local_addr().unwrap(),
+            bytes: b"?".to_vec(),
+            kind: Kind::Exactly(1),
+            standard: Standard::None,
+        };
+        let now = Instant::now();
+        let mut connection = Connection::default();
+        connection.begin(&question, None, (now, now)).unwrap();
+        // The answer is there when the request is sent.
+        let mut server = listener.accept().unwrap().0;
+        server.write_all(b"!").unwrap();
+        let mut events = Vec::new();
+        // Until the byte has passed the loopback.
+        while !matches!(events.last(), Some((Event::Over { .. }, _))) {
+            let mut report = |event, at| events.push((event, at));
+            connection.go_on(&question, (now, None), &mut [0; 8], &mut report);
+        }
+        assert!(matches!(events[0], (Event::Connected { .. }, at) if at == now), "{events:?}");
+        let Some((Event::Over { first_byte: Some(first), result: Ok(()), .. }, over)) =
+            events.last()
+        else {
+            panic!("answered: {events:?}")
+        };
+        assert!(*first > now && over >= first, "{events:?}");
     }
 }

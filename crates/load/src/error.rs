@@ -24,6 +24,18 @@ pub enum LoadError {
         /// Who was tried.
         address: SocketAddr,
     },
+    /// A server sends back what a discard server throws away.
+    #[error("{address} sends data during an upload: it is no discard server")]
+    NoDiscard {
+        /// Who was tried.
+        address: SocketAddr,
+    },
+    /// A server sends nothing where a chargen server sends without end.
+    #[error("{address} sent no data to download: it is no chargen server")]
+    NoChargen {
+        /// Who was tried.
+        address: SocketAddr,
+    },
     /// The limit on descriptors is too low.
     #[error("{connections} connections need as many descriptors; the limit is {allowed}")]
     Descriptors {
@@ -72,6 +84,12 @@ impl LoadError {
                  and let UDP pass its firewall",
                 address.port()
             )),
+            LoadError::NoDiscard { .. } => {
+                Some("start one with `tcplab server --service discard`".into())
+            }
+            LoadError::NoChargen { .. } => {
+                Some("start one with `tcplab server --service chargen`".into())
+            }
             LoadError::Descriptors { .. } => {
                 Some("raise it with `ulimit -n`, or use fewer connections".into())
             }

@@ -22,7 +22,7 @@ pub struct Outcome {
     pub bytes: u64,
     /// Bits a second of these.
     pub bits_per_second: f64,
-    /// Connections that were made.
+    /// Connections that were used, without those of the warm-up alone.
     pub connections: u64,
     /// The time to connect.
     pub connect: Durations,

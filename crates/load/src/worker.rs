@@ -276,7 +276,10 @@ impl<'a> Worker<'a> {
                 let data = EventData::new_u64(index as u64);
                 epoll::add(&self.epoll, socket.as_fd(), data, flags).map_err(Fault::of)
             }
-            Ok(None) => connection.send(question),
+            Ok(None) => {
+                self.ledger.note_used(connection, Some(since));
+                connection.send(question)
+            }
             Err(fault) => Err(fault),
         };
         if let Err(fault) = began {
@@ -286,15 +289,21 @@ impl<'a> Worker<'a> {
 
     fn go_on(&mut self, index: usize, now: Instant) {
         let (connection, ledger) = (&mut self.connections[index], &mut self.ledger);
-        let was_connected = connection.is_connected();
-        let mut is_answered = false;
+        let (was_connected, since) = (connection.is_connected(), connection.busy_since());
+        let (mut answered, mut is_new) = (None, false);
         let times = (now, self.load.end.map(|end| end + GRACE));
-        connection.go_on(self.load.question, times, &mut self.buffer, &mut |event| {
-            is_answered |= matches!(event, Event::Over { .. });
-            ledger.note(index, event, now);
+        connection.go_on(self.load.question, times, &mut self.buffer, &mut |event, at| {
+            if matches!(event, Event::Over { .. }) {
+                answered = Some(at);
+            }
+            is_new |= matches!(event, Event::Connected { .. });
+            ledger.note(index, event, at);
         });
-        if is_answered {
-            connection.freed = Some(now);
+        if is_new {
+            ledger.note_used(connection, since);
+        }
+        if answered.is_some() {
+            connection.freed = answered;
             if self.load.config.renewal == Renewal::EachRequest {
                 connection.close();
             }
@@ -306,7 +315,7 @@ impl<'a> Worker<'a> {
     fn give_up(&mut self, index: usize, fault: Fault, now: Instant) {
         let (connection, ledger) = (&mut self.connections[index], &mut self.ledger);
         ledger.note_connected(connection.is_connected(), false);
-        connection.give_up(fault, &mut |event| ledger.note(index, event, now));
+        connection.give_up(fault, now, &mut |event, at| ledger.note(index, event, at));
         connection.freed = Some(now);
     }
 
@@ -332,7 +341,7 @@ impl<'a> Worker<'a> {
                 // Requests cut off by the end are no failure.
                 let connection = &mut self.connections[index];
                 self.ledger.note_connected(connection.is_connected(), false);
-                connection.give_up(Fault::Timeout, &mut |_| ());
+                connection.give_up(Fault::Timeout, now, &mut |_, _| ());
                 self.ledger.busy -= 1;
                 self.ledger.free.push(index);
             }
@@ -354,14 +363,14 @@ impl Ledger<'_> {
         match event {
             Event::Connected { began } => {
                 if began >= self.load.counted_from {
-                    self.counted.connections += 1;
                     self.counted.connect.record(now.duration_since(began));
                 }
             }
-            Event::Received(bytes) => {
+            Event::Received { bytes, since } => {
                 self.load.gauges.bytes.fetch_add(bytes, Ordering::Relaxed);
                 let is_in_time = self.load.end.is_none_or(|end| now < end);
-                if now >= self.load.counted_from && is_in_time {
+                // An answer of the warm-up may come after it.
+                if since >= Some(self.load.counted_from) && is_in_time {
                     self.counted.bytes += bytes;
                 }
             }
@@ -374,6 +383,14 @@ impl Ledger<'_> {
                     self.free.push(index);
                 }
             }
+        }
+    }
+
+    /// A connection that stands is used for an exchange; one of the warm-up counts once it is used
+    /// after it.
+    fn note_used(&mut self, connection: &mut Connection, since: Option<Instant>) {
+        if since >= Some(self.load.counted_from) && connection.count() {
+            self.counted.connections += 1;
         }
     }
 
@@ -418,7 +435,47 @@ impl Ledger<'_> {
 
 #[cfg(test)]
 mod tests {
+    use crate::reference::Standard;
+    use crate::reply::Kind;
+    use crate::target::{Protocol, Target};
+
     use super::*;
+
+    #[test]
+    fn exchanges_of_the_warm_up_do_not_count() {
+        let address = ([127, 0, 0, 1], 9).into();
+        let config = Config::new(Target { address, protocol: Protocol::Echo { size: 1 } });
+        let (bytes, kind) = (vec![0], Kind::Exactly(1));
+        let question = Question { address, bytes, kind, standard: Standard::None };
+        let begin = Instant::now();
+        let at = |millis| begin + Duration::from_millis(millis);
+        let load = Load {
+            config: &config,
+            question: &question,
+            begin,
+            counted_from: at(100),
+            end: Some(at(200)),
+            tickets: AtomicU64::new(0),
+            stop: AtomicBool::new(false),
+            gauges: Gauges::default(),
+        };
+        let (counted, free, resting) = (Counted::default(), Vec::new(), Vec::new());
+        let mut ledger = Ledger { load: &load, counted, free, resting, busy: 4 };
+        let mut connection = Connection::default();
+        // Begun, answered: before the warm-up's end, across it, after it, after the end of all.
+        for (since, now) in
+            [(50, 60), (90, 110), (110, 120), (150, 250)].map(|(a, b)| (at(a), at(b)))
+        {
+            ledger.note_used(&mut connection, Some(since));
+            ledger.note(0, Event::Received { bytes: 7, since: Some(since) }, now);
+            ledger.note(0, Event::Over { since, first_byte: Some(now), result: Ok(()) }, now);
+        }
+        // What a server sends unasked.
+        ledger.note(0, Event::Received { bytes: 7, since: None }, at(130));
+        let Counted { bytes, requests, in_time, connections, .. } = ledger.counted;
+        assert_eq!((bytes, requests, in_time, connections), (7, 2, 1, 1));
+        assert_eq!(load.gauges.bytes.load(Ordering::Relaxed), 35, "all are shown");
+    }
 
     #[test]
     fn many_connections_to_this_host_come_from_several_addresses() {

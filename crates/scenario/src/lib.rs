@@ -54,7 +54,7 @@ pub use plots::{Measure, Plot, as_numbers};
 pub use problem::{Problem, nearest};
 pub use profile::{ModelSettingError, ModelSettings, Profile, ProfileError};
 pub use question::CLAIMS;
-pub use repeat::{Keep, RecordingSpec, Until};
+pub use repeat::{Keep, RecordingSpec, TRIALS_MAX, Until};
 pub use scenario::{Scenario, TrialId, trial_seed};
 pub use schema::schema;
 pub use snaplen::Snaplen;

@@ -9,8 +9,8 @@ use crate::metrics::{MetricInfo, metric, number_names};
 use crate::problem::Problem;
 use crate::snaplen::Snaplen;
 
-/// Names of trials have at most five digits.
-pub(crate) const TRIALS_MAX: u32 = 99_999;
+/// The most trials of a case: their names have at most five digits.
+pub const TRIALS_MAX: u32 = 99_999;
 /// More retries do not help.
 const RETRIES_MAX: u32 = 99;
 /// More warm-up measures something else.

@@ -162,10 +162,17 @@ const table = (phases) => el("div", { class: "scroll", tabindex: 0, role: "group
     el("th", { scope: "row" }, phases.length > 1 ? `${name}, ${phase.name}` : name),
     ...COLUMNS.map(([, quantile]) => el("td", {}, phase[key].count > 0 ? time(phase[key][quantile]) : "–"))))))));
 
+/** A silence has no way until an answer comes. @param {any} of */
+const lostByWay = (of) => {
+  const unknown = of.lost_unknown ?? 0;
+  const [there, back, somewhere] = [of.lost_there, of.lost - of.lost_there - unknown, unknown].map((it) => it.toLocaleString("en"));
+  return `${there} there, ${back} back${unknown > 0 ? `, ${somewhere} way unknown` : ""}`;
+};
+
 /** Losses, what load adds, and how exact all is. @param {any} of */
 const facts = (of) => {
   const share = of.sent > 0 ? ` (${rounded((of.lost * 100) / of.sent)} %)` : "";
-  const ways = of.lost === 0 ? "" : of.lost_there === null ? "on which way is not known" : `${of.lost_there.toLocaleString("en")} there, ${(of.lost - of.lost_there).toLocaleString("en")} back`;
+  const ways = of.lost === 0 ? "" : of.lost_there === null ? "on which way is not known" : lostByWay(of);
   const others = [[of.reordered, "reordered"], [of.duplicates, "duplicates"], [of.late, "after the timeout"]].filter(([count]) => count > 0).map(([count, what]) => `${count.toLocaleString("en")} ${what}`);
   const [idle, loaded] = of.phases;
   return el("dl", { class: "meanings" },

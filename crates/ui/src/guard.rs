@@ -15,6 +15,7 @@ use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header}
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 
+use crate::error::Refusal;
 use crate::reports::REPORTS;
 use crate::token::Token;
 
@@ -126,6 +127,7 @@ pub(crate) async fn check(
     next: Next,
 ) -> Response {
     let objection = guard.objection(request.method(), request.headers());
+    let refused = refused(request.uri().path());
     let mut response = if let Some(why) = objection {
         refused(StatusCode::FORBIDDEN, why)
     } else if let Some(entry) = guard.entry(&request) {
@@ -156,7 +158,14 @@ pub(crate) async fn check(
     response
 }
 
-fn refused(status: StatusCode, why: &'static str) -> Response {
-    let kind = [(header::CONTENT_TYPE, "text/plain; charset=utf-8")];
-    (status, kind, format!("tcplab: {why}\n")).into_response()
+/// How a request for this path is refused: programs get JSON, people read a line.
+fn refused(path: &str) -> impl Fn(StatusCode, &'static str) -> Response + use<> {
+    let is_of_program = path.starts_with("/api/");
+    move |status, why| {
+        if is_of_program {
+            return Refusal::new(status, why).into_response();
+        }
+        let kind = [(header::CONTENT_TYPE, "text/plain; charset=utf-8")];
+        (status, kind, format!("tcplab: {why}\n")).into_response()
+    }
 }

@@ -68,9 +68,15 @@ pub(crate) fn need_packets(trial: &Path) -> Result<(), Refusal> {
     })
 }
 
-/// The name of a run in this directory.
+/// The name of a run in this directory. Where a command was given its whole path, and the
+/// directory of all runs by a relative one or through a link, both are followed.
 pub(crate) fn name_of(runs: &Path, path: &Path) -> String {
-    path.strip_prefix(runs).unwrap_or(path).display().to_string()
+    if let Ok(name) = path.strip_prefix(runs) {
+        return name.display().to_string();
+    }
+    let whole = path.canonicalize().ok().zip(runs.canonicalize().ok());
+    let name = whole.as_ref().and_then(|(path, runs)| path.strip_prefix(runs).ok());
+    name.unwrap_or(path).display().to_string()
 }
 
 #[cfg(test)]
@@ -96,5 +102,19 @@ mod tests {
         }
         assert_eq!(run_directory(&runs, "a/2").unwrap_err().status, StatusCode::NOT_FOUND);
         assert_eq!(run_directory(&runs, "a").unwrap_err().status, StatusCode::NOT_FOUND);
+    }
+
+    #[test]
+    fn name_is_found_by_relative_path_and_through_links() {
+        let home = tempfile::tempdir_in(".").unwrap();
+        let absolute = home.path().canonicalize().unwrap();
+        let relative = Path::new(home.path().file_name().unwrap());
+        fs::create_dir_all(absolute.join("runs/a/1")).unwrap();
+        symlink(absolute.join("runs"), absolute.join("link")).unwrap();
+        for runs in [absolute.join("runs"), relative.join("runs"), absolute.join("link")] {
+            for path in [absolute.join("runs/a/1"), relative.join("runs/a/1")] {
+                assert_eq!(name_of(&runs, &path), "a/1", "{runs:?} {path:?}");
+            }
+        }
     }
 }

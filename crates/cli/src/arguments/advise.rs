@@ -26,13 +26,13 @@ pub(crate) struct AdviseArguments {
     #[arg(long, value_name = "TIME", required_unless_present_any = ["from", "path", "set"])]
     pub(crate) rtt: Option<Span>,
     /// Bottleneck rate, such as "50 Mbit/s"
-    #[arg(long, value_name = "RATE", requires = "rtt")]
+    #[arg(long, value_name = "RATE", requires = "rtt", conflicts_with_all = ["from", "set"])]
     pub(crate) rate: Option<Rate>,
     /// Random loss, such as "0.1 %"
-    #[arg(long, value_name = "SHARE", requires = "rtt")]
+    #[arg(long, value_name = "SHARE", requires = "rtt", conflicts_with_all = ["from", "set"])]
     pub(crate) loss: Option<Probability>,
     /// Queueing delay of the full queue [default: one RTT]
-    #[arg(long, value_name = "TIME", requires = "rate")]
+    #[arg(long, value_name = "TIME", requires = "rate", conflicts_with_all = ["from", "set"])]
     pub(crate) queue: Option<Span>,
     /// Optimise for this goal
     #[arg(long, value_name = "GOAL", default_value = "both")]

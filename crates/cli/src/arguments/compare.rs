@@ -38,11 +38,11 @@ pub(crate) struct CompareArguments {
     #[arg(long, value_name = "FACTOR")]
     pub(crate) by: Option<String>,
     /// Compare these two levels, A first [default: the only two]
-    #[arg(long, value_name = "A,B", requires = "by", value_parser = levels)]
+    #[arg(long, value_name = "A,B", requires = "by", conflicts_with = "b", value_parser = levels)]
     pub(crate) levels: Option<Levels>,
     /// Take all cases together: each is one pair, of the medians of its trials. For cases that
     /// differ in their conditions and have too few trials each
-    #[arg(long, requires = "by", conflicts_with = "html")]
+    #[arg(long, requires = "by", conflicts_with_all = ["b", "html"])]
     pub(crate) over_cases: bool,
     /// Compare these metrics, or `all` [default: those of the scenario's `[[compare]]`, else the
     /// key metrics]; fewer metrics need fewer trials, since all are tested together

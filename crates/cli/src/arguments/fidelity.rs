@@ -35,7 +35,7 @@ pub(crate) struct FidelityArguments {
     pub(crate) random: Option<u32>,
     /// Run this many trials at once [default: one for each processor]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024))]
-    #[arg(requires = "against")]
+    #[arg(requires = "against", conflicts_with_all = ["io", "allow_above_ceiling"])]
     pub(crate) jobs: Option<u32>,
     /// Override the number of trials of each case in each world
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=9999))]

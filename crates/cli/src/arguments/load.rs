@@ -45,7 +45,8 @@ pub(crate) struct LoadArguments {
         conflicts_with_all = ["bulk", "json"])]
     pub(crate) server: Vec<ServerDesign>,
     /// Have these servers serve this file over HTTP [default: they echo]
-    #[arg(long, value_name = "FILE", requires = "server")]
+    #[arg(long, value_name = "FILE", requires = "server",
+        conflicts_with_all = ["target", "bulk", "json"])]
     pub(crate) serve: Option<PathBuf>,
     /// Keep this many connections open [default: 10; 1 with --bulk]
     #[arg(long, short, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
@@ -73,11 +74,12 @@ pub(crate) struct LoadArguments {
     #[arg(long, value_name = "N", default_value_t = 1, conflicts_with = "bulk",
         value_parser = clap::value_parser!(u16).range(1..=256))]
     pub(crate) threads: u16,
-    /// Message size for an echo server, such as `1000` or `64KB`
-    #[arg(long, value_name = "BYTES", default_value_t = 64,
+    /// Message size for an echo server, such as `1000` or `64KB` [default: 64]
+    #[arg(long, value_name = "BYTES", conflicts_with_all = ["bulk", "serve"],
         value_parser = |text: &str| bytes(text, 1, 67_108_864))]
-    pub(crate) size: u32,
-    /// Require answers with this file's content [default: that of the first good answer]
+    pub(crate) size: Option<u32>,
+    /// Require answers of a web server with this file's content [default: that of the first good
+    /// answer]
     #[arg(long, value_name = "FILE", conflicts_with_all = ["no_check", "bulk"])]
     pub(crate) expect: Option<PathBuf>,
     /// Accept answers of any content

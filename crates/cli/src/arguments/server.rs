@@ -23,9 +23,9 @@ SIGINT or SIGTERM stops the server after it has answered all open and waiting co
 #[command(after_help = EXAMPLES)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
 pub(crate) struct ServerArguments {
-    /// Choose the server design
-    #[arg(long, value_name = "DESIGN", default_value = "epoll", value_parser = designs())]
-    pub(crate) design: ServerDesign,
+    /// Choose the server design [default: epoll; iterative with --udp]
+    #[arg(long, value_name = "DESIGN", value_parser = designs())]
+    pub(crate) design: Option<ServerDesign>,
     /// Run this many processes (prefork), threads (thread-pool) or event loops (epoll, io-uring)
     /// [default: 8 processes or threads, one event loop per processor]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]

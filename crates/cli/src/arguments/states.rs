@@ -18,22 +18,25 @@ pub(crate) struct StatesArguments {
     #[command(flatten)]
     pub(crate) filter: StateFilter,
     /// Show this case of a run [default: the only one]
-    #[arg(long, value_name = "NAME", requires = "place")]
+    #[arg(long, value_name = "NAME", requires = "place", conflicts_with_all = OF_MACHINE)]
     pub(crate) case: Option<String>,
     /// Show this trial of a run
-    #[arg(long, value_name = "N", default_value_t = 1, requires = "place")]
+    #[arg(long, value_name = "N", default_value_t = 1, requires = "place", conflicts_with_all = OF_MACHINE)]
     #[arg(value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) trial: u32,
     /// Show this connection, counted from 0 as in `tcplab trace` [default: of a trial the one with
     /// most data, of a capture the only one]
-    #[arg(long, short, value_name = "N", requires = "place")]
+    #[arg(long, short, value_name = "N", requires = "place", conflicts_with_all = OF_MACHINE)]
     pub(crate) connection: Option<usize>,
     /// Write the state diagram with both ends' transitions as SVG
-    #[arg(long, value_name = "FILE", requires = "place")]
+    #[arg(long, value_name = "FILE", requires = "place", conflicts_with_all = OF_MACHINE)]
     pub(crate) svg: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) json: JsonArguments,
 }
+
+/// Which of this machine's connections are shown, and no others.
+const OF_MACHINE: [&str; 2] = ["state", "port"];
 
 /// Which of this machine's connections.
 #[derive(Debug, Args)]

@@ -64,6 +64,50 @@ fn spin_outside_range_is_refused() {
     }
 }
 
+/// An argument that is needed is not missed by clap where another is given that conflicts with it.
+/// What needs it would then be ignored, so it conflicts with the other, too.
+#[test]
+fn needed_argument_is_missed_beside_all_others() {
+    let mut tcplab = Cli::command();
+    tcplab.build();
+    let mut commands = vec![&tcplab];
+    let (mut needs, mut ignored) = (0, Vec::new());
+    while let Some(command) = commands.pop() {
+        commands.extend(command.get_subcommands());
+        let arguments: Vec<&clap::Arg> = command.get_arguments().collect();
+        let conflict = |one: &clap::Arg, other: &clap::Arg| {
+            let of = |it: &clap::Arg, other: &clap::Arg| {
+                command.get_arg_conflicts_with(it).iter().any(|it| it.get_id() == other.get_id())
+            };
+            of(one, other) || of(other, one)
+        };
+        for argument in &arguments {
+            for id in needed(argument) {
+                let found = arguments.iter().find(|it| it.get_id().as_str() == id);
+                let Some(needed) = found else { continue };
+                needs += 1;
+                let hiding = arguments.iter().filter(|it| conflict(it, needed));
+                let hiding = hiding.filter(|it| !conflict(it, argument));
+                ignored.extend(hiding.map(|it| {
+                    let [name, argument, it] =
+                        [command.get_name(), argument.get_id().as_str(), it.get_id().as_str()];
+                    format!("{name}: `{argument}` conflicts with `{it}` as `{id}` does")
+                }));
+            }
+        }
+    }
+    assert!(needs > 25, "clap shows what an argument requires: {needs}");
+    assert!(ignored.is_empty(), "declare:\n{}", ignored.join("\n"));
+}
+
+/// The arguments that this one requires, which clap tells nowhere else.
+fn needed(argument: &clap::Arg) -> Vec<String> {
+    let shown = format!("{argument:?}");
+    let list = shown.split_once(" requires: [").map_or("", |(_, rest)| rest);
+    let list = list.split(']').next().unwrap_or_default();
+    list.split('"').skip(1).step_by(2).map(str::to_owned).collect()
+}
+
 #[test]
 fn page_equals_help() {
     let page = page();

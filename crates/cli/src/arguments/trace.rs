@@ -95,7 +95,7 @@ pub(crate) struct BothArguments {
     #[arg(long, value_name = "FILE", requires = "server", conflicts_with_all = JOINED_ALONE)]
     pub(crate) client: Option<PathBuf>,
     /// The other capture, taken near the server
-    #[arg(long, value_name = "FILE", requires = "client")]
+    #[arg(long, value_name = "FILE", requires = "client", conflicts_with_all = JOINED_ALONE)]
     pub(crate) server: Option<PathBuf>,
 }
 
@@ -147,7 +147,7 @@ pub(crate) struct ViewArguments {
     /// Print packets as bytes, and each field of their headers with its place, value and meaning:
     /// by frame number as listings show it, several with commas
     #[arg(long, value_name = "FRAME", value_delimiter = ',', value_parser = frame)]
-    #[arg(conflicts_with_all = ["listing", "ladder", "ladder_svg", "jsonl", "interface"])]
+    #[arg(conflicts_with_all = NOT_BYTES)]
     pub(crate) hex: Vec<u64>,
     /// Start listing or ladder at this time since the first packet (`1.5s`) or frame (`1200`)
     #[arg(long, value_name = "PLACE", requires = BY_PACKET)]
@@ -185,6 +185,11 @@ fn frame(text: &str) -> Result<u64, String> {
     })
 }
 
+/// What does not go with packets as bytes.
+const NOT_BYTES: [&str; 5] = ["listing", "ladder", "ladder_svg", "jsonl", "interface"];
+/// What does not go with an interface.
+const NOT_LIVE: [&str; 6] = ["files", "client", "server", "hex", "hex_svg", "jobs"];
+
 /// Capturing here and now.
 #[derive(Debug, Args)]
 pub(crate) struct LiveArguments {
@@ -192,17 +197,17 @@ pub(crate) struct LiveArguments {
     #[arg(long, short, value_name = "IFACE", conflicts_with = "files")]
     pub(crate) interface: Option<String>,
     /// Stop capturing after this time, such as `30s`
-    #[arg(long, value_name = "DURATION", requires = "interface", conflicts_with = "files")]
+    #[arg(long, value_name = "DURATION", requires = "interface", conflicts_with_all = NOT_LIVE)]
     pub(crate) duration: Option<Span>,
     /// Stop capturing after this many packets
-    #[arg(long, value_name = "N", requires = "interface", conflicts_with = "files")]
+    #[arg(long, value_name = "N", requires = "interface", conflicts_with_all = NOT_LIVE)]
     #[arg(value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) packets: Option<u64>,
     /// Write captured packets that pass the filter to this file, as pcapng
-    #[arg(long, short, value_name = "FILE", requires = "interface", conflicts_with = "files")]
+    #[arg(long, short, value_name = "FILE", requires = "interface", conflicts_with_all = NOT_LIVE)]
     pub(crate) write: Option<PathBuf>,
     /// Truncate packets in that file to this size
-    #[arg(long, value_name = "BYTES", requires = "write", conflicts_with = "files")]
+    #[arg(long, value_name = "BYTES", requires = "write", conflicts_with_all = NOT_LIVE)]
     #[arg(value_parser = |text: &str| bytes(text, 1, u32::MAX))]
     pub(crate) snaplen: Option<u32>,
 }
@@ -215,7 +220,7 @@ pub(crate) struct Outputs {
     #[arg(long, value_name = "FILE")]
     pub(crate) ladder_svg: Option<PathBuf>,
     /// Write the packets of --hex as SVG, a colour for each header
-    #[arg(long, value_name = "FILE", requires = "hex")]
+    #[arg(long, value_name = "FILE", requires = "hex", conflicts_with_all = NOT_BYTES)]
     pub(crate) hex_svg: Option<PathBuf>,
     /// Write an HTML page: all connections, and graphs and ladders of the slowest (--top, at most
     /// 10, or --connection)
@@ -237,8 +242,8 @@ pub(crate) struct Outputs {
     pub(crate) xpl: Option<PathBuf>,
     /// Choose xplot graphs: time-sequence, throughput, RTT, data in flight, sizes of segments, RTT
     /// by sequence number
-    #[arg(long, value_name = "GRAPHS", requires = "xpl", value_delimiter = ',')]
-    #[arg(value_parser = graphs(), default_value = "tsg,tput,rtt,owin")]
+    #[arg(long, value_name = "GRAPHS", requires = "xpl", conflicts_with_all = ["client", "server"])]
+    #[arg(value_delimiter = ',', value_parser = graphs(), default_value = "tsg,tput,rtt,owin")]
     pub(crate) graphs: Vec<XplGraph>,
     /// Choose RTT samples: of data sent once, as tcptrace; also those whose ACK waited for a
     /// repair of earlier data; of retransmitted data, which Karn's rule excludes; by SACK. The page

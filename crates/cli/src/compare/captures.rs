@@ -70,7 +70,7 @@ pub(super) fn compare(files: [&Path; 2], arguments: &CompareArguments) -> Result
         .collect::<Result<_>>()?;
     let compared: Vec<CapturedPair> =
         close.iter().zip(&pairs).map(|(close, (x, y))| pair(close, [*x, *y])).collect();
-    let mut outputs = Outputs::of(arguments);
+    let mut outputs = Outputs::of(arguments)?;
     outputs.add(arguments.json.place.as_ref(), || json(&names, &compared))?;
     outputs.add(arguments.markdown.as_ref(), || Ok(captures_markdown(&names, &compared, alone)))?;
     let first = &close[..1];

@@ -64,6 +64,9 @@ pub(crate) fn compare(arguments: &CompareArguments) -> Result<ExitCode> {
         }
         _ => {}
     }
+    // Before anything is read: what cannot be written leaves no other file.
+    let mut outputs = Outputs::of(arguments)?;
+    let both = arguments.html.is_some().then(|| with_packets(&places)).transpose()?;
     let work = started(arguments.control)?;
     let progress = of(places.len());
     work.goes_on_by(READING, &progress, "runs");
@@ -73,11 +76,11 @@ pub(crate) fn compare(arguments: &CompareArguments) -> Result<ExitCode> {
     work.goes_on_by("comparing", &asked.progress, "steps");
     let found = compared(arguments, &asked, &places, &runs)?;
     let fails = |outcome: &Outcome| arguments.fail_on.fails(*outcome);
-    let mut outputs = Outputs::of(arguments);
+    let page = both.map(|both| page(&found, &both, &runs, &work)).transpose()?;
     outputs.add(arguments.json.place.as_ref(), || in_document(&COMPARISON_DOCUMENT, &found))?;
     outputs.add(arguments.markdown.as_ref(), || Ok(markdown(&found)))?;
     outputs.add(arguments.junit.as_ref(), || Ok(junit(&found, fails)))?;
-    outputs.add(arguments.html.as_ref(), || page(&found, &places, &runs, &work))?;
+    outputs.add(arguments.html.as_ref(), || Ok(page.unwrap_or_default()))?;
     drop(work);
     if !arguments.control {
         outputs.finish(&compare_text(&found))?;
@@ -134,12 +137,16 @@ fn compared(
     }
 }
 
-/// The page, with the most typical trials of the worst cases.
-fn page(found: &Comparison, places: &[&Path], runs: &[Run], work: &Work) -> Result<String> {
+/// The directories of runs, whose packets the page shows; kept results have none.
+fn with_packets(places: &[&Path]) -> Result<Opened> {
     if let Some(file) = places.iter().find(|place| place.is_file()) {
         bail!("--html draws packets, which {} does not have: pass run directories", file.display());
     }
-    let both = Opened::new(places)?;
+    Opened::new(places)
+}
+
+/// The page, with the most typical trials of the worst cases.
+fn page(found: &Comparison, both: &Opened, runs: &[Run], work: &Work) -> Result<String> {
     let mut cases: Vec<&Row> = Vec::new();
     for row in &found.rows {
         if row.outcome == (Outcome::Equivalent { identical: true }) && !cases.is_empty() {
@@ -154,7 +161,7 @@ fn page(found: &Comparison, places: &[&Path], runs: &[Run], work: &Work) -> Resu
     let progress = of(cases.len());
     work.goes_on_by("reading the packets that the page shows", &progress, "cases");
     for row in cases {
-        let trials = loaded(found, row, runs, &both);
+        let trials = loaded(found, row, runs, both);
         progress.advance(1);
         match trials {
             Ok(data) => all.push((row, data)),

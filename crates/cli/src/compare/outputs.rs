@@ -4,22 +4,29 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Result, bail};
 
+use tcplab_units::visible_line;
+
 use crate::arguments::CompareArguments;
 use crate::output::{Output, answer, print_note, write_file};
 
 /// The outputs beside, or instead of, the table on standard output.
-pub(super) struct Outputs<'a> {
-    /// The requested files.
-    places: Vec<&'a PathBuf>,
+pub(super) struct Outputs {
     /// Whether one of them is standard output.
     has_answered: bool,
 }
 
-impl<'a> Outputs<'a> {
-    pub(super) fn of(arguments: &'a CompareArguments) -> Outputs<'a> {
+impl Outputs {
+    /// Those that are asked for.
+    ///
+    /// # Errors
+    /// When several go to standard output.
+    pub(super) fn of(arguments: &CompareArguments) -> Result<Outputs> {
         let CompareArguments { json, markdown, junit, html, .. } = arguments;
-        let places = [&json.place, markdown, junit, html].into_iter().flatten().collect();
-        Outputs { places, has_answered: false }
+        let places = [&json.place, markdown, junit, html].into_iter().flatten();
+        if places.filter(|place| is_stdout(place)).count() > 1 {
+            bail!("only one output can go to standard output (`-`)");
+        }
+        Ok(Outputs { has_answered: false })
     }
 
     /// Writes `text` if `place` is given.
@@ -30,14 +37,11 @@ impl<'a> Outputs<'a> {
     ) -> Result<()> {
         let Some(place) = place else { return Ok(()) };
         if is_stdout(place) {
-            if self.places.iter().filter(|place| is_stdout(place)).count() > 1 {
-                bail!("only one output can go to standard output (`-`)");
-            }
             self.has_answered = true;
             return write_file(place, &text()?);
         }
         write_file(place, &text()?)?;
-        print_note(&format!("written: {}", place.display()));
+        print_note(&visible_line(&format!("written: {}", place.display())));
         Ok(())
     }
 

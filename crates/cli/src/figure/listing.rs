@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use tcplab_report::{MetricFigure, MetricFigures, run_figures};
 use tcplab_results::{Case, Run};
+use tcplab_units::visible_line;
 
 /// The figures of the report, then those that each metric has, and the metrics.
 pub(super) fn list_of_run(run: &Run) -> String {
@@ -35,7 +36,10 @@ pub(super) fn list_of_run(run: &Run) -> String {
 pub(super) fn list<'f>(figures: impl Iterator<Item = (&'f str, &'f str)> + Clone) -> String {
     let widest = figures.clone().map(|(name, _)| name.chars().count()).max().unwrap_or(0);
     figures
-        .map(|(name, title)| format!("{name:widest$}  {title}").trim_end().to_owned() + "\n")
+        .map(|(name, title)| {
+            let line = format!("{name:widest$}  {title}");
+            visible_line(line.trim_end()).into_owned() + "\n"
+        })
         .collect()
 }
 
@@ -48,7 +52,7 @@ pub(super) fn once_each<'f>(all: impl Iterator<Item = &'f str>) -> Vec<&'f str> 
 /// One line for each case.
 pub(super) fn trials(run: &Run) -> String {
     let line = |case: &Case| {
-        let name = &case.name;
+        let name = visible_line(&case.name);
         let mut drawn = case.trials.iter().filter(|trial| trial.has_packets);
         let Some(first) = drawn.next() else {
             let first = case.trials.first()?.number;
@@ -63,4 +67,15 @@ pub(super) fn trials(run: &Run) -> String {
         })
     };
     run.cases.iter().filter_map(line).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_and_titles_begin_no_line() {
+        let text = list([("a\n::error::b", "t\n::error::c")].into_iter());
+        assert_eq!(text, "a\\n::error::b  t\\n::error::c\n");
+    }
 }

@@ -158,7 +158,7 @@ fn list(figures: &[CommonFigure]) -> String {
     let widest = lines.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0);
     let mut text = String::new();
     for (name, title) in &lines {
-        text += &format!("{name:widest$}  {}\n", visible_line(title));
+        text += &format!("{}\n", visible_line(&format!("{name:widest$}  {title}")));
     }
     let quantities = details.iter().filter_map(|it| Some(it.name.split_once('/')?.0));
     let cases = figures.iter().filter_map(|it| it.case.as_deref());

@@ -13,6 +13,7 @@ use tcplab_units::visible_line;
 use crate::arguments::{FigureArguments, TableFormat};
 use crate::converter::{Picture, converted};
 use crate::output::{Output, commit, in_document};
+use crate::remedied::Remedied;
 
 /// What is in the file of a figure.
 enum Content {
@@ -44,6 +45,9 @@ pub(super) fn write(figure: &RunFigure, arguments: &FigureArguments) -> Result<(
 /// What the ending of `place` asks for, unless it is a table.
 fn content(figure: &RunFigure, place: &Path, table: Option<TableFormat>) -> Result<Content> {
     let ending = place.extension().map(|it| it.to_string_lossy().to_lowercase());
+    if let (Some(format), Some(ending)) = (table, ending.as_deref()) {
+        check_table(format, ending)?;
+    }
     let text = match (table, ending.as_deref()) {
         (Some(format), _) => table_of(figure, format)?,
         _ if place == Path::new(Output::STDOUT) => figure_file(figure),
@@ -62,6 +66,26 @@ fn content(figure: &RunFigure, place: &Path, table: Option<TableFormat>) -> Resu
         ),
     };
     Ok(Content::Text(text))
+}
+
+/// A file with the ending of another format would not be what its name says.
+fn check_table(format: TableFormat, ending: &str) -> Result<()> {
+    let name = match format {
+        TableFormat::Text => "text",
+        TableFormat::Csv => "csv",
+        TableFormat::Json => "json",
+    };
+    match ending {
+        "svg" | "png" | "pdf" | "pgf" | "tex" => Err(Remedied::error(
+            format!("--table={name} prints numbers, and FILE.{ending} is a picture"),
+            "leave out --table, or write to a file with another ending",
+        )),
+        "csv" | "json" if ending != name => Err(Remedied::error(
+            format!("--table={name} is another format than that of FILE.{ending}"),
+            format!("use --table={ending}, or leave out --table"),
+        )),
+        _ => Ok(()),
+    }
 }
 
 /// The numbers of a figure.
@@ -122,6 +146,23 @@ fn aligned(rows: &[Vec<String>]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn table_goes_to_no_file_of_another_format() {
+        use TableFormat::{Csv, Json, Text};
+        for (format, ending, is_good) in [
+            (Csv, "svg", false),
+            (Text, "pdf", false),
+            (Json, "csv", false),
+            (Text, "json", false),
+            (Csv, "csv", true),
+            (Json, "json", true),
+            (Text, "txt", true),
+            (Csv, "txt", true),
+        ] {
+            assert_eq!(check_table(format, ending).is_ok(), is_good, "{format:?} {ending}");
+        }
+    }
 
     #[test]
     fn tables_are_aligned_and_numbers_are_numbers() {

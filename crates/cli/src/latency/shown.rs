@@ -80,10 +80,18 @@ pub(super) fn together(hosts: &[Measured]) -> String {
 }
 
 fn lost_by_way(outcome: &LatencyOutcome) -> String {
-    match (outcome.lost, outcome.lost_there, outcome.lost_back) {
-        (0, ..) => String::new(),
-        (_, Some(there), Some(back)) => format!(": {there} there, {back} back"),
-        _ => ": the server did not count which way".into(),
+    ways(outcome.lost, outcome.lost_there.zip(outcome.lost_back), outcome.lost_unknown)
+}
+
+/// On which way probes were lost; `known` are those there and back.
+fn ways(lost: u64, known: Option<(u64, u64)>, unknown: u64) -> String {
+    match known {
+        _ if lost == 0 => String::new(),
+        Some((there, back)) if unknown > 0 => {
+            format!(": {there} there, {back} back, {unknown} way unknown")
+        }
+        Some((there, back)) => format!(": {there} there, {back} back"),
+        None => ": the server did not count which way".into(),
     }
 }
 
@@ -166,6 +174,18 @@ mod tests {
         let wanted =
             "increase under load, median: RTT +99.000 ms, there +100.000 ms, back -1.000 ms";
         assert_eq!(said.trim_end(), wanted);
+    }
+
+    #[test]
+    fn losses_after_the_last_answer_have_no_way() {
+        for (lost, known, unknown, wanted) in [
+            (0, Some((0, 0)), 0, ""),
+            (5, Some((2, 3)), 0, ": 2 there, 3 back"),
+            (9, Some((2, 3)), 4, ": 2 there, 3 back, 4 way unknown"),
+            (4, None, 4, ": the server did not count which way"),
+        ] {
+            assert_eq!(ways(lost, known, unknown), wanted);
+        }
     }
 
     #[test]

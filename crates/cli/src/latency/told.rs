@@ -159,6 +159,7 @@ fn event(live: &LiveLatency, progress: &LatencyProgress, left: Option<Duration>)
         "sent": progress.sent,
         "lost": progress.lost,
         "lost_there": progress.lost_there,
+        "lost_unknown": progress.lost_unknown,
         "is_loaded": progress.is_loaded,
         "silence_seconds": progress.silence.as_secs_f64(),
         "clock": clock,

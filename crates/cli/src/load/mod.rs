@@ -11,8 +11,8 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 use tcplab_load::{
-    BulkConfig, BulkOutcome, Check, Config, Direction, Length, Outcome, Pace, Progress, Reference,
-    Renewal, Target,
+    BulkConfig, BulkOutcome, Check, Config, Direction, Length, Outcome, Pace, Progress, Protocol,
+    Reference, Renewal, Target,
 };
 use tcplab_quantities::{BULK_DOCUMENT, LOAD_DOCUMENT};
 use tcplab_units::Durations;
@@ -23,8 +23,12 @@ use crate::exit::FAILED;
 use crate::live::{self, LiveLoad, quantiles};
 use crate::output::{LiveLine, answer, answer_or_json, check_outputs, print_note};
 use crate::progress::unless_stopped;
+use crate::remedied::Remedied;
 use servers::TestServer;
 use told::Told;
+
+/// The usual size of messages to an echo server, bytes.
+const MESSAGE: u32 = 64;
 
 pub(crate) fn load(arguments: &LoadArguments) -> Result<ExitCode> {
     check_outputs([&arguments.json.place], None)?;
@@ -152,8 +156,25 @@ fn open_screen(target: &str, mode: Option<LiveMode>) -> Option<LiveLoad> {
     (mode == Some(LiveMode::Screen)).then(open)?.ok()
 }
 
+/// Flags that are for the other protocol are refused, not left unused.
+fn check_protocol(arguments: &LoadArguments, protocol: &Protocol) -> Result<()> {
+    match protocol {
+        Protocol::Http { .. } if arguments.size.is_some() => Err(Remedied::error(
+            "--size is the size of messages to an echo server, and this is a web server",
+            "leave it out, or test an echo server: echo://HOST:PORT",
+        )),
+        Protocol::Echo { .. } if arguments.expect.is_some() => Err(Remedied::error(
+            "--expect is for answers of a web server, and this is an echo server: its answer is \
+             the message",
+            "leave it out, or test a web server: http://HOST[:PORT]/PATH",
+        )),
+        _ => Ok(()),
+    }
+}
+
 fn config(arguments: &LoadArguments, target: &str) -> Result<Config> {
-    let target = Target::find(target, arguments.size as usize)?;
+    let target = Target::find(target, arguments.size.unwrap_or(MESSAGE) as usize)?;
+    check_protocol(arguments, &target.protocol)?;
     let check = match &arguments.expect {
         _ if arguments.no_check => Check::Nothing,
         None => Check::First,
@@ -185,8 +206,15 @@ fn bulk(
     stop: &AtomicBool,
     display: &mut Display,
 ) -> Result<ExitCode> {
+    let Target { address, protocol } = Target::find(target, 1)?;
+    if matches!(protocol, Protocol::Http { .. }) {
+        return Err(Remedied::error(
+            "--bulk carries data without HTTP: to a discard server, or from a chargen server",
+            "name it as HOST:PORT, or leave --bulk out to send requests",
+        ));
+    }
     let config = BulkConfig {
-        address: Target::find(target, 1)?.address,
+        address,
         direction: match direction {
             BulkDirection::Upload => Direction::Upload,
             BulkDirection::Download => Direction::Download,
@@ -287,7 +315,7 @@ fn table(outcome: &Outcome, target: &str) -> String {
     for (name, times) in rows.into_iter().filter(|(_, times)| times.count > 0) {
         text += &row(name, times);
     }
-    let _ = writeln!(text, "\n{} connections opened", outcome.connections);
+    let _ = writeln!(text, "\n{} connections used", outcome.connections);
     for (kind, count) in &outcome.errors {
         let what =
             if kind.starts_with("status ") { format!(" for {target}") } else { String::new() };

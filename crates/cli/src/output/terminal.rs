@@ -5,6 +5,7 @@
 //! changing line, the bar) is made by tcplab alone and added behind that.
 
 use std::env;
+use std::ffi::OsString;
 use std::fmt;
 use std::fs::File;
 use std::io::{self, IsTerminal, Write};
@@ -94,9 +95,15 @@ pub(crate) fn columns() -> Option<usize> {
     terminal_size::terminal_size_of(io::stdout()).map(|(Width(columns), _)| columns.into())
 }
 
-/// Colours are for terminals, without NO_COLOR (<https://no-color.org>).
+/// Colours are for terminals that have them, without NO_COLOR (<https://no-color.org>).
 fn has_colours(stream: &impl IsTerminal) -> bool {
-    stream.is_terminal() && env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
+    stream.is_terminal() && may_have_colours(|name| env::var_os(name))
+}
+
+/// Whether nothing in the environment says that there are none.
+fn may_have_colours(variable: impl Fn(&str) -> Option<OsString>) -> bool {
+    let is_dumb = variable("TERM").is_some_and(|term| term == "dumb");
+    !is_dumb && variable("NO_COLOR").is_none_or(|value| value.is_empty())
 }
 
 /// A line on standard error that changes: in its place on a terminal, elsewhere a line each time.
@@ -204,5 +211,26 @@ impl Bar {
     /// Removes the bar.
     pub(crate) fn clear(&self) {
         self.0.finish_and_clear();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn environment_can_say_that_there_are_no_colours() {
+        for (term, no_color, expected) in [
+            (Some("xterm-256color"), None, true),
+            (Some("xterm"), Some(""), true),
+            (None, None, true),
+            (Some("dumb"), None, false),
+            (Some("xterm"), Some("1"), false),
+        ] {
+            let found = may_have_colours(|name| {
+                if name == "TERM" { term.map(Into::into) } else { no_color.map(Into::into) }
+            });
+            assert_eq!(found, expected, "{term:?} {no_color:?}");
+        }
     }
 }

@@ -155,4 +155,30 @@ fn mistakes_are_refused(home: &Home, good: &str) {
     ] {
         home.refuses(&[(&format!("compare {good} {}", rest.replace("GOOD", good)), error)]);
     }
+    // Other files of JSON.
+    home.write("other.json", r#"{ "schema": "tcplab.comparison", "version": 1, "rows": [] }"#);
+    let newer =
+        home.text(format!("{good}/run.json")).replacen("\"version\": 1", "\"version\": 99", 1);
+    home.write("newer.json", newer);
+    for (name, text) in [("list.json", "[]"), ("cut.json", "{"), ("none.json", "{}")] {
+        home.write(name, text);
+    }
+    for (place, said) in [
+        ("other.json", "other.json has no results of a run: it is a document `tcplab.comparison`"),
+        ("newer.json", "version 99 of their format; this tcplab reads up to version 1"),
+        ("newer.json", "use a newer tcplab"),
+        ("list.json", "has no results of a run"),
+        ("cut.json", "has no results of a run: EOF"),
+        ("none.json", "it is no document `tcplab.run`"),
+        ("none.json", "pass what `tcplab run --json=FILE` writes"),
+    ] {
+        home.refuses(&[(&format!("compare {good} {place}"), said)]);
+    }
+    // Kept results have no packets for a page: no other file is written.
+    fs::copy(home.path(good).join("run.json"), home.path("kept.json")).unwrap();
+    for rest in ["--html page.html", "--junit -"] {
+        let line = format!("compare {good} kept.json --json=left.json --markdown - {rest}");
+        home.refuses(&[(&line, if rest.ends_with('-') { "only one" } else { "draws packets" })]);
+    }
+    assert!(!home.path("left.json").exists());
 }

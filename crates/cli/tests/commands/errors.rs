@@ -285,15 +285,19 @@ fn disk_that_fills_while_recording_is_reported() {
 fn closed_output_does_not_panic() {
     let home = home();
     let full = || File::options().write(true).open("/dev/full").unwrap();
-    for line in ["scenarios", "scenarios interruption", "scenarios --json"] {
+    for line in
+        ["scenarios", "scenarios interruption", "scenarios --json", "--help", "run -h", "--version"]
+    {
         let refusal = ended(home.command(line).stdout(full())).refusal(line);
         assert!(refusal.contains("cannot write to standard output: No space left"), "{refusal}");
     }
     // A pipe whose reader has enough, as `head` has.
     let (reader, writer) = std::io::pipe().unwrap();
     drop(reader);
-    let unread = ended(home.command("scenarios").stdout(writer));
-    assert_eq!((unread.code, &*unread.stderr), (Some(0), ""));
+    for line in ["scenarios", "run --help"] {
+        let unread = ended(home.command(line).stdout(writer.try_clone().unwrap()));
+        assert_eq!((unread.code, &*unread.stderr), (Some(0), ""), "{line}");
+    }
     // The error cannot be written either.
     let status = home.command("run nosuch").stderr(full()).status().unwrap();
     assert_eq!(status.code(), Some(2));

@@ -79,6 +79,27 @@ fn flags_of_other_programs_name_those_here() {
 }
 
 #[test]
+fn flags_that_would_be_left_unused_are_refused() {
+    insta::assert_snapshot!(refusals(
+        &home(),
+        &[
+            "advise dsl-25 --no-trials --loss 1%",
+            "advise --set rate=10M --no-trials --queue 10ms",
+            "compare a b --over-cases",
+            "compare a b --levels x,y",
+            "trace slow.pcap --listing --hex-svg x.svg",
+            "states slow.pcap --state listen --case x",
+            "load echo://127.0.0.1:9 --serve notes.txt",
+            "load http://127.0.0.1:9/ --size 5",
+            "load echo://127.0.0.1:9 --expect notes.txt",
+            "load echo://127.0.0.1:9 --bulk upload --size 3",
+            "load http://127.0.0.1:9/ --bulk download",
+            "server --udp --design epoll",
+        ]
+    ));
+}
+
+#[test]
 fn wrong_names_name_the_nearest() {
     insta::assert_snapshot!(refusals(
         &home(),

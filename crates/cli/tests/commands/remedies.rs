@@ -148,6 +148,7 @@ fn what_this_user_may_not_read_is_said_with_its_remedy() {
         "states closed",
         "replay closed",
         "advise closed",
+        "clean closed",
     ] {
         let refusal = ended(&mut few.command(50, line)).refusal(line);
         let remedy =
@@ -155,7 +156,15 @@ fn what_this_user_may_not_read_is_said_with_its_remedy() {
         assert!(refusal.contains("Permission denied"), "{line}: {refusal}");
         assert!(refusal.contains(remedy), "{line}: {refusal}");
     }
-    allow(0o755).unwrap();
+    // Neither are all runs in a folder.
+    home.make_directory("several");
+    fs::rename(home.path("closed"), home.path("several/closed")).unwrap();
+    let line = "clean several --runs --dry-run";
+    let refusal = ended(&mut few.command(50, line)).refusal(line);
+    assert!(refusal.contains("Permission denied"), "{refusal}");
+    assert!(refusal.contains("(`chmod -R go+rX several/closed` "), "{refusal}");
+    let open = fs::set_permissions(home.path("several/closed"), Permissions::from_mode(0o755));
+    open.unwrap();
 }
 
 /// Outputs are tried before the work, not after it.

@@ -373,6 +373,20 @@ fn bulk_data_arrives_complete() {
 }
 
 #[test]
+fn server_that_carries_no_bulk_data_is_named() {
+    let home = Home::new();
+    for (service, bulk, what) in [
+        ("echo", "upload", "sends data during an upload: it is no discard server"),
+        ("discard", "download", "sent no data to download: it is no chargen server"),
+    ] {
+        let server = Server::start(&home, &format!("--service {service}")).unwrap();
+        let line = format!("load {} --bulk {bulk} --duration 0.1s -q", server.address);
+        home.refuses(&[(line.as_str(), what), (line.as_str(), "start one with `tcplab server")]);
+        server.stop();
+    }
+}
+
+#[test]
 fn mistakes_are_named() {
     let home = Home::new();
     let server = Server::start(&home, "").unwrap();

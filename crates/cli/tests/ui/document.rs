@@ -48,6 +48,65 @@ fn document_has_every_address() {
     assert_eq!(described, routes);
 }
 
+/// A job that runs, and one that was stopped, has no exit code yet.
+#[test]
+fn job_that_is_stopped_is_as_described() {
+    let page = Page::start();
+    let toml = SMALL.replace("trials = 2", "trials = 5000").replace("500 kB", "5 MB");
+    let id = page.begin(&json!({ "do": "run", "toml": toml, "world": "sim" }));
+    let document: Value = serde_json::from_slice(&fs::read(file()).unwrap()).unwrap();
+    let (one, stop) = (format!("/api/jobs/{id}"), format!("/api/jobs/{id}/stop"));
+    let running = page.get(&one).json();
+    assert_eq!((&running["exit_code"], &running["is_running"]), (&Value::Null, &json!(true)));
+    let stopped = page.post(&stop, &json!({})).json();
+    let ended = page.wait(id);
+    let list = page.get("/api/jobs").json()["jobs"][0].clone();
+    for (place, method, answer) in [
+        ("/api/jobs/{id}", "get", running),
+        ("/api/jobs/{id}/stop", "post", stopped),
+        ("/api/jobs/{id}", "get", ended),
+        ("/api/jobs", "get", list),
+    ] {
+        let content = &document["paths"][place][method]["responses"]["200"]["content"];
+        let mut schema = &content["application/json"]["schema"];
+        if place == "/api/jobs" {
+            schema = &schema["properties"]["jobs"]["items"];
+        }
+        let found = faults(schema, &answer, "");
+        assert!(found.is_empty(), "{place}: {found:#?} in {answer}");
+    }
+}
+
+/// What is refused, for whatever reason, is refused in JSON.
+#[test]
+fn refusals_are_as_described() {
+    let page = Page::start();
+    let (own, json) = (page.own(), "Content-Type: application/json\r\n");
+    let stranger = format!("Host: {}\r\n", page.at);
+    let elsewhere = format!("{own}Origin: http://evil.example\r\n");
+    let with_body = format!("{own}{json}");
+    for (method, path, headers, body, status) in [
+        ("GET", "/api/run", &own, "", 400),
+        ("GET", "/api/live?run=a&case=b&trial=x", &own, "", 400),
+        ("GET", "/api/jobs/none", &own, "", 400),
+        ("GET", "/api/jobs", &stranger, "", 401),
+        ("GET", "/api/jobs", &elsewhere, "", 403),
+        ("GET", "/api/none", &own, "", 404),
+        ("GET", "/api/jobs/99", &own, "", 404),
+        ("PUT", "/api/jobs", &own, "", 405),
+        ("DELETE", "/api/about", &own, "", 405),
+        ("POST", "/api/check", &own, "{}", 415),
+        ("POST", "/api/compare", &with_body, r#"["a","b"]"#, 422),
+        ("POST", "/api/check", &with_body, "{", 400),
+    ] {
+        let answer = page.ask(method, path, headers, body.as_bytes());
+        assert_eq!(answer.status, status, "{method} {path}: {}", answer.text());
+        let kind = answer.header("content-type");
+        assert_eq!(kind, Some("application/json"), "{method} {path}: {}", answer.text());
+        assert!(answer.json()["error"].is_string(), "{method} {path}: {}", answer.text());
+    }
+}
+
 /// Answers fit the document. With `TCPLAB_BLESS` it is widened to fit.
 #[test]
 fn answers_are_as_described() {

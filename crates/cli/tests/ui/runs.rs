@@ -13,6 +13,30 @@ fn wish(name: &str) -> Value {
     json!({ "do": "run", "toml": SMALL, "name": name, "world": "sim" })
 }
 
+#[test]
+fn trials_outside_the_range_are_refused() {
+    let page = Page::start();
+    for trials in [0, 100_000, 4_000_000_000_u32] {
+        let mut job = wish("small");
+        job["trials"] = trials.into();
+        let series = json!({ "do": "series", "folder": "tuning", "trials": trials });
+        let extend = json!({ "do": "extend", "run": "none", "trials": trials });
+        let draft = json!({ "toml": SMALL, "world": "sim", "trials": trials });
+        for (path, body) in [
+            ("/api/estimate", &draft),
+            ("/api/jobs", &job),
+            ("/api/jobs", &series),
+            ("/api/jobs", &extend),
+        ] {
+            let answer = page.post(path, body);
+            assert_eq!(answer.status, 400, "{body}");
+            assert!(answer.text().contains("1 to 99999"), "{}", answer.text());
+        }
+    }
+    let draft = json!({ "toml": SMALL, "world": "sim", "trials": 99_999 });
+    assert_eq!(page.post("/api/estimate", &draft).status, 200);
+}
+
 /// Half a minute in virtual time, a thousand times.
 fn long() -> Value {
     let toml = SMALL.replace("trials = 2", "trials = 5000").replace("500 kB", "5 MB");

@@ -4,10 +4,13 @@ use std::fs;
 use std::io::{self, ErrorKind};
 use std::path::Path;
 
+use serde::Deserialize;
+use tcplab_quantities::{Document, RUN_DOCUMENT};
 use tcplab_results::Run;
+use tcplab_results::compare::CompareError;
+use tcplab_units::visible_line;
 
 use crate::store::{PLAN, RUN};
-use tcplab_results::compare::CompareError;
 
 /// The most bytes of a file with results: those of some hundred thousand trials.
 const LARGEST: u64 = 2 << 30;
@@ -35,7 +38,10 @@ pub fn read_run(path: &Path) -> Result<Run, CompareError> {
     };
     let file = if is_results(path) { path.to_owned() } else { path.join(RUN) };
     match bounded(&file) {
-        Ok(text) => serde_json::from_slice(&text).or_else(|error| unreadable(error.to_string())),
+        Ok(text) => {
+            check_header(path, &text)?;
+            serde_json::from_slice(&text).or_else(|error| unreadable(error.to_string()))
+        }
         Err(error) if error.kind() == ErrorKind::NotFound => {
             if path.join(PLAN).exists() {
                 Err(CompareError::NoResults { path: path.into() })
@@ -44,6 +50,35 @@ pub fn read_run(path: &Path) -> Result<Run, CompareError> {
             }
         }
         Err(error) => unreadable(error.to_string()),
+    }
+}
+
+/// Whether a document is the results of a run, of a version that is known.
+fn check_header(path: &Path, text: &[u8]) -> Result<(), CompareError> {
+    #[derive(Deserialize)]
+    struct Header {
+        schema: Option<String>,
+        version: Option<u64>,
+    }
+    let is_other = |what: String| CompareError::OtherDocument { path: path.into(), what };
+    let header = match serde_json::from_slice::<Header>(text) {
+        Ok(header) => header,
+        Err(error) if is_results(path) => return Err(is_other(format!("{error}"))),
+        // Of a run directory it is known what its file should be.
+        Err(_) => return Ok(()),
+    };
+    let Document { schema, version: known, .. } = RUN_DOCUMENT;
+    match header {
+        Header { schema: Some(other), .. } if other != schema => {
+            Err(is_other(format!("it is a document `{}`", visible_line(&other))))
+        }
+        Header { schema: None, .. } if is_results(path) => {
+            Err(is_other(format!("it is no document `{schema}`")))
+        }
+        Header { version: Some(version), .. } if version > known => {
+            Err(CompareError::Newer { path: path.into(), version, known })
+        }
+        _ => Ok(()),
     }
 }
 

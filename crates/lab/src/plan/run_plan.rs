@@ -4,7 +4,7 @@ use std::ops::RangeInclusive;
 
 use serde::{Deserialize, Serialize};
 use tcplab_results::{RunWorld, World};
-use tcplab_scenario::{Case, Keep, RecordingSpec, Scenario, Snaplen, Until};
+use tcplab_scenario::{Case, Keep, RecordingSpec, Scenario, Snaplen, TRIALS_MAX, Until};
 
 use super::kernels::{KernelChoice, KernelUsed, VirtualKernels};
 use super::quick;
@@ -79,14 +79,18 @@ pub struct Overrides {
 /// decides, see [`crate::kernel_refused`].
 ///
 /// # Errors
-/// When the world cannot be that of the scenario's stacks, there is no case or kernel of a name, or
-/// this kernel has no congestion control of a name.
+/// When a number of trials is none, the world cannot be that of the scenario's stacks, there is no
+/// case or kernel of a name, or this kernel has no congestion control of a name.
 pub fn plan(
     scenario: &Scenario,
     world: Option<World>,
     refused: impl FnOnce() -> Option<Refusal>,
     overrides: Overrides,
 ) -> Result<Plan, LabError> {
+    let mut numbers = overrides.trial.into_iter().chain(overrides.trials);
+    if let Some(asked) = numbers.find(|it| !(1..=TRIALS_MAX).contains(it)) {
+        return Err(LabError::Trials { asked });
+    }
     let chosen = chosen(scenario, &overrides.cases)?;
     let scenario = chosen.as_ref().unwrap_or(scenario);
     let kernels = VirtualKernels::choose(&overrides.kernel)?.with_named(scenario)?;

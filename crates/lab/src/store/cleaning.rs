@@ -63,15 +63,18 @@ impl RunSize {
     /// read, is left out.
     ///
     /// # Errors
-    /// When `place` is a link, or cannot be read.
+    /// When `place` is a link or cannot be read, or there is nothing but what may not be read.
     pub fn all(place: &Path) -> Result<Vec<RunSize>, LabError> {
         let kind = fs::symlink_metadata(place).map_err(LabError::file("read", place))?;
         if kind.is_symlink() {
             let what = "it is a link, and links are not followed".to_owned();
             return Err(LabError::NotARun { path: place.into(), what });
         }
-        let mut found = Vec::new();
-        search(place, DEPTH, &mut found)?;
+        let (mut found, mut unread) = (Vec::new(), None);
+        search(place, DEPTH, &mut found, &mut unread)?;
+        if let Some(error) = unread.filter(|_| found.is_empty()) {
+            return Err(error);
+        }
         found.sort_by(|a, b| (&a.started, &a.path).cmp(&(&b.started, &b.path)));
         Ok(found)
     }
@@ -122,16 +125,31 @@ impl RunSize {
     }
 }
 
-/// Adds the runs in `place`.
-fn search(place: &Path, depth: u32, found: &mut Vec<RunSize>) -> Result<(), LabError> {
-    if let Ok(run) = RunSize::at(place) {
-        found.push(run);
-        return Ok(());
+/// Adds the runs in `place`, and the first error of what in it may not be read.
+fn search(
+    place: &Path,
+    depth: u32,
+    found: &mut Vec<RunSize>,
+    unread: &mut Option<LabError>,
+) -> Result<(), LabError> {
+    match RunSize::at(place) {
+        Ok(run) => {
+            found.push(run);
+            return Ok(());
+        }
+        Err(LabError::File { verb, path, source })
+            if source.kind() == io::ErrorKind::PermissionDenied =>
+        {
+            return Err(LabError::File { verb, path, source });
+        }
+        Err(_) => {}
     }
     if depth > 0 {
         for folder in directories(place)? {
             // What may not be read holds nothing that could be removed.
-            let _ = search(&folder, depth - 1, found);
+            if let Err(error) = search(&folder, depth - 1, found, unread) {
+                unread.get_or_insert(error);
+            }
         }
     }
     Ok(())

@@ -83,6 +83,8 @@ pub struct LatencyProgress {
     pub lost: u64,
     /// Of the lost, on their way to the server; none if that is not known.
     pub lost_there: Option<u64>,
+    /// Of the lost, those of which the way is not known (yet).
+    pub lost_unknown: u64,
     /// RTTs so far.
     pub rtt: Durations,
     /// Whether data is carried.
@@ -118,6 +120,9 @@ pub struct LatencyOutcome {
     pub lost_there: Option<u64>,
     /// Of these, whose answers were lost or late.
     pub lost_back: Option<u64>,
+    /// Of these, those of which the way is not known: the server did not count, or said nothing
+    /// any more.
+    pub lost_unknown: u64,
     /// Answers after the timeout.
     pub late: u64,
     /// Answers that came after one to a later probe.
@@ -185,8 +190,7 @@ pub fn latency(
     let clock = clock.filter(|_| prober.counts.answered > 0);
     let counts = prober.counts;
     let arrived = counts.arrived();
-    let lost_there = arrived.map(|(received, _)| prober.sent().saturating_sub(received));
-    let lost_there = lost_there.map(|it| it.min(counts.lost));
+    let ways = prober.lost_ways();
     Ok(LatencyOutcome {
         address: config.address,
         began_unix_ns,
@@ -195,8 +199,9 @@ pub fn latency(
         sent: prober.sent(),
         answered: counts.answered,
         lost: counts.lost,
-        lost_there,
-        lost_back: lost_there.map(|there| counts.lost - there),
+        lost_there: ways.map(|it| it.there),
+        lost_back: ways.map(|it| it.back),
+        lost_unknown: ways.map_or(counts.lost, |it| it.unknown),
         late: counts.late,
         reordered: counts.reordered,
         duplicates: counts.duplicates,
@@ -443,31 +448,35 @@ impl Session<'_> {
             self.receive();
         }
         self.prober.expire(Duration::MAX);
-        self.hear_last();
-        self.prober.explain_last();
+        if self.hear_last() {
+            self.prober.explain_last();
+        }
     }
 
-    /// Asks the server what has arrived.
-    fn hear_last(&mut self) {
+    /// Asks the server what has arrived; says whether it answered.
+    fn hear_last(&mut self) -> bool {
         for _ in 0..5 {
             let _ = self.socket.send(&self.prober.hello());
             let until = Instant::now() + ASK_AGAIN;
             while Instant::now() < until {
                 await_datagram(&self.socket, until.saturating_duration_since(Instant::now()));
                 if self.receive() {
-                    return;
+                    return true;
                 }
             }
         }
+        false
     }
 
     fn progress(&mut self, elapsed: Duration) -> LatencyProgress {
         let beside = self.config.beside.as_ref();
+        let (lost, ways) = (self.prober.counts.lost, self.prober.lost_ways());
         LatencyProgress {
             elapsed,
             sent: self.prober.sent(),
-            lost: self.prober.counts.lost,
-            lost_there: self.prober.lost_there(),
+            lost,
+            lost_there: ways.map(|it| it.there),
+            lost_unknown: ways.map_or(lost, |it| it.unknown),
             rtt: self.prober.record.rtts(),
             is_loaded: beside.is_some_and(|beside| elapsed >= beside.after),
             is_same_clock: self.is_same_clock,

@@ -40,6 +40,15 @@ impl Counts {
     }
 }
 
+/// The lost probes by their way.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct LostWays {
+    pub(crate) there: u64,
+    pub(crate) back: u64,
+    /// After the last answer: nothing says on which way.
+    pub(crate) unknown: u64,
+}
+
 /// The client's end of a session.
 #[derive(Debug)]
 pub(crate) struct Prober {
@@ -143,14 +152,18 @@ impl Prober {
         self.events.push(event);
     }
 
-    /// Of the lost, how many on their way to the server, as far as is known; none if the server
-    /// counts not all.
-    pub(crate) fn lost_there(&self) -> Option<u64> {
-        let (received, _) = self.counts.arrived()?;
-        Some((self.highest? + 1).saturating_sub(received).min(self.counts.lost))
+    /// On which way the lost ones were lost, as far as is known; none if the server counts not all.
+    pub(crate) fn lost_ways(&self) -> Option<LostWays> {
+        self.counts.arrived()?;
+        let (sent, received) = self.known;
+        let unknown = self.unknown.map_or(0, |(_, _, count)| count).min(self.counts.lost);
+        let known = self.counts.lost - unknown;
+        let there = sent.saturating_sub(received).min(known);
+        Some(LostWays { there, back: known - there, unknown })
     }
 
-    /// When all is over, the server's last word says on which way the last probes were lost.
+    /// When all is over and the server has said once more what it has received, it is known on
+    /// which way the last probes were lost.
     pub(crate) fn explain_last(&mut self) {
         if let Some((received, _)) = self.counts.arrived() {
             self.explain(self.sent(), received + 1);
@@ -305,11 +318,11 @@ mod tests {
         prober.receive(&answer(0, 1).bytes(), 9 * MS);
         // 1 to 299 are lost for longer than the timeout; of these 50 arrived.
         prober.expire(4_000 * MS);
-        assert_eq!((prober.counts.lost, prober.lost_there()), (300, Some(0)));
+        assert_eq!(prober.lost_ways(), Some(LostWays { there: 0, back: 0, unknown: 300 }));
         let unknown: u64 = series(&prober).iter().map(|it| it.lost_there + it.lost_back).sum();
         assert_eq!(unknown, 0);
         prober.receive(&answer(350, 102).bytes(), 4_050 * MS);
-        assert_eq!(prober.lost_there(), Some(249));
+        assert_eq!(prober.lost_ways(), Some(LostWays { there: 249, back: 51, unknown: 0 }));
         let last = ProbeTimes { received: 111, ..ProbeTimes::default() };
         let welcome = Probe::Welcome { session: SESSION, token: 99, host: 0, seen: last };
         prober.expire(10_000 * MS);
@@ -323,6 +336,25 @@ mod tests {
         let explained =
             prober.events.iter().filter(|it| matches!(it, ProbeEvent::Explained { .. }));
         assert_eq!(explained.count(), 2, "once for each silence");
+    }
+
+    #[test]
+    fn silence_at_the_end_has_no_way_until_the_server_says_it() {
+        let mut prober = prober(10);
+        // 1 was lost there; nothing is heard after the answer to 3.
+        for (number, received) in [(0, 1), (2, 2), (3, 3)] {
+            prober.receive(&answer(number, received).bytes(), 50 * MS);
+        }
+        prober.expire(Duration::MAX);
+        assert_eq!(prober.lost_ways(), Some(LostWays { there: 1, back: 0, unknown: 6 }));
+        let [point] = &series(&prober)[..] else { panic!("one point has all") };
+        assert_eq!((point.lost, point.lost_there, point.lost_back), (7, 1, 0));
+        // It had received all but 1: the answers were lost.
+        let seen = ProbeTimes { received: 9, ..ProbeTimes::default() };
+        let welcome = Probe::Welcome { session: SESSION, token: 99, host: 0, seen };
+        assert!(prober.receive(&welcome.bytes(), 5_000 * MS));
+        prober.explain_last();
+        assert_eq!(prober.lost_ways(), Some(LostWays { there: 1, back: 6, unknown: 0 }));
     }
 
     #[test]

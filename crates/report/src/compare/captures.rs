@@ -4,8 +4,8 @@ use tcplab_quantities as q;
 use tcplab_results::comparison::Divergence;
 use tcplab_results::comparison::{Fact, Value};
 use tcplab_scenario::Better;
-use tcplab_units::Span;
 use tcplab_units::rounded::{self, with_unit};
+use tcplab_units::{Span, visible_line};
 
 use super::markdown::escaped;
 use crate::compared::signed_percent;
@@ -28,7 +28,8 @@ pub struct CapturedPair {
 
 /// The pairs as text: what differs in each, the first in full.
 pub fn captures_text(names: &[String; 2], pairs: &[CapturedPair], alone: [usize; 2]) -> String {
-    let mut text = format!("A: {}\nB: {}\n", names[0], names[1]);
+    let [a, b] = names.each_ref().map(|name| visible_line(name));
+    let mut text = format!("A: {a}\nB: {b}\n");
     text += &left_out(alone);
     for pair in pairs {
         let [a, b] = &pair.names;

@@ -143,6 +143,24 @@ fn counts_have_their_change_in_every_table() {
     }
 }
 
+/// A service that runs checks obeys lines that begin so.
+#[test]
+fn names_begin_no_line() {
+    const NAME: &str = "a\n::error::own";
+    let mut found = comparison(vec![row(NAME, [10.0, 15.0], Outcome::Worse)]);
+    found.warnings = vec![NAME.into()];
+    for side in &mut found.sides {
+        (side.label, side.scenario, side.directory) = (NAME.into(), NAME.into(), NAME.into());
+    }
+    let names = [NAME, NAME].map(str::to_owned);
+    let of_runs = compare_text(&found);
+    found.by = Some(NAME.into());
+    for text in [of_runs, compare_text(&found), captures::captures_text(&names, &[], [0, 0])] {
+        assert!(text.contains("a\\n::error::own"), "{text}");
+        assert!(!text.lines().any(|line| line.starts_with("::")), "{text}");
+    }
+}
+
 #[test]
 fn very_many_trials_are_more_than_some() {
     let many = Outcome::Inconclusive { more: 20_000, too_few: false };

@@ -1,6 +1,7 @@
 //! The table on the terminal.
 
 use tcplab_results::comparison::{Comparison, Row};
+use tcplab_units::visible_line;
 
 use crate::compared::{
     change, detectable, estimate, interval, is_quiet, probability, quiet, sentence, side, verdict,
@@ -14,13 +15,15 @@ use crate::title::title;
 pub fn compare_text(found: &Comparison) -> String {
     let mut text = String::new();
     if let Some(factor) = &found.by {
-        text += &format!("{}, by {factor}\n", found.sides[0].directory.display());
+        text += &line(&format!("{}, by {factor}", found.sides[0].directory.display()));
     }
-    text += &format!("A: {}\nB: {}\n", side(found, 0), side(found, 1));
+    text += &line(&format!("A: {}", side(found, 0)));
+    text += &line(&format!("B: {}", side(found, 1)));
     for warning in &found.warnings {
-        text += &format!("! {warning}\n");
+        text += &line(&format!("! {warning}"));
     }
-    text += &format!("\n{}\n", sentence(found));
+    text.push('\n');
+    text += &line(&sentence(found));
     let rows: Vec<&Row> = found.rows.iter().filter(|row| !is_quiet(row)).collect();
     if !rows.is_empty() {
         text += &format!("\n{}", table(&rows));
@@ -29,14 +32,20 @@ pub fn compare_text(found: &Comparison) -> String {
     if !same.is_empty() {
         text.push('\n');
     }
-    for line in same {
-        text += &format!("{line}\n");
+    for same in same {
+        text += &line(&same);
     }
-    text += &format!(
-        "\nMin. detectable: smallest difference found with 90 % power. Tested: {}.\n",
+    text.push('\n');
+    text += &line(&format!(
+        "Min. detectable: smallest difference found with 90 % power. Tested: {}.",
         found.family
-    );
+    ));
     text
+}
+
+/// One line: names of files and cases, which others chose, begin no other.
+fn line(text: &str) -> String {
+    format!("{}\n", visible_line(text))
 }
 
 fn table(rows: &[&Row]) -> String {

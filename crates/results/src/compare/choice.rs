@@ -90,7 +90,15 @@ pub(super) fn chosen_metrics(
         }
         Metrics::All => had.iter().copied().filter(|info| info.better != Better::Neither).collect(),
         Metrics::Named(names) => {
-            names.iter().map(|name| named(name, &had)).collect::<Result<_, _>>()?
+            // One that is named twice is tested once: each test costs the others power.
+            let mut once: Vec<&MetricInfo> = Vec::new();
+            for name in names {
+                let info = named(name, &had)?;
+                if !once.contains(&info) {
+                    once.push(info);
+                }
+            }
+            once
         }
     };
     if let (Some(main), Metrics::Usual | Metrics::All) = (main, asked) {

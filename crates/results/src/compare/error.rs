@@ -14,6 +14,13 @@ pub enum CompareError {
     NoResults { path: PathBuf },
     #[error("the results of {path} cannot be read: {what}")]
     Unreadable { path: PathBuf, what: String },
+    #[error("{path} has no results of a run: {what}")]
+    OtherDocument { path: PathBuf, what: String },
+    #[error(
+        "the results of {path} have version {version} of their format; this tcplab reads up to \
+         version {known}"
+    )]
+    Newer { path: PathBuf, version: u64, known: u64 },
     #[error("nothing to compare {run} with:{}", several(.written))]
     NotWritten { run: String, written: Vec<String>, factors: Vec<String> },
     #[error("`{asked}` is not varied in {run}")]
@@ -64,6 +71,12 @@ impl CompareError {
             }
             CompareError::Unreadable { path, .. } => {
                 format!("make them anew with `tcplab report {}`", path.display())
+            }
+            CompareError::OtherDocument { .. } => {
+                "pass what `tcplab run --json=FILE` writes, or a run directory".into()
+            }
+            CompareError::Newer { .. } => {
+                "use a newer tcplab, or make the run again with this one".into()
             }
             CompareError::NotWritten { written, factors, .. } if written.is_empty() => {
                 let by: Vec<String> =

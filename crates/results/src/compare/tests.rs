@@ -408,6 +408,19 @@ fn primary_metric_is_not_corrected_for_the_others() {
     assert_eq!(of(&found, "retransmissions").outcome, Outcome::Worse);
 }
 
+#[test]
+fn metric_that_is_named_twice_is_tested_once() {
+    let more: Vec<f64> = TIMES.iter().map(|time| time + 1.0).collect();
+    let [a, b] = both([&[("transfer_time", &TIMES)], &[("transfer_time", &more)]]);
+    let asked = |metrics: &[&str]| {
+        let metrics = Metrics::Named(metrics.iter().map(|&name| name.into()).collect());
+        let asked = Asked { metrics, ..Asked::default() };
+        let found = compare_runs((Path::new("A"), &a), (Path::new("B"), &b), &asked).unwrap();
+        only(&found).p_corrected.to_bits()
+    };
+    assert_eq!(asked(&["transfer_time", "transfer_time"]), asked(&["transfer_time"]));
+}
+
 /// The pairs of a metric compared.
 fn of_pairs(metric: &str, a: &[f64], b: &[f64]) -> Row {
     let [a, b] = both([&[(metric, a)], &[(metric, b)]]);

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use axum::Json;
 use axum::body::{Body, Bytes};
-use axum::extract::{Query, State};
+use axum::extract::State;
 use axum::http::HeaderMap;
 use axum::http::header::{CONTENT_DISPOSITION, CONTENT_LENGTH, CONTENT_TYPE};
 use axum::response::{IntoResponse, Response};
@@ -16,6 +16,7 @@ use tcplab_trace::Filter;
 use tokio::sync::mpsc;
 use tokio_stream::wrappers::ReceiverStream;
 
+use super::from_address::FromQuery;
 use super::from_json::FromJson;
 use crate::captures::{LARGEST, Product, Uploaded, Wish};
 use crate::error::Refusal;
@@ -43,7 +44,7 @@ pub(super) struct NewFile {
 /// Takes a file, which is the body.
 pub(super) async fn upload(
     State(ui): State<Arc<Ui>>,
-    Query(NewFile { name, id }): Query<NewFile>,
+    FromQuery(NewFile { name, id }): FromQuery<NewFile>,
     headers: HeaderMap,
     body: Body,
 ) -> Result<Json<Uploaded>, Refusal> {
@@ -60,7 +61,7 @@ pub(super) struct Named {
 /// A capture, and what is known of it so far.
 pub(super) async fn one(
     State(ui): State<Arc<Ui>>,
-    Query(Named { id, most }): Query<Named>,
+    FromQuery(Named { id, most }): FromQuery<Named>,
 ) -> Result<Json<Value>, Refusal> {
     aside(move || {
         let capture = ui.captures.capture(&id)?;
@@ -73,7 +74,7 @@ pub(super) async fn one(
 
 pub(super) async fn remove(
     State(ui): State<Arc<Ui>>,
-    Query(Named { id, .. }): Query<Named>,
+    FromQuery(Named { id, .. }): FromQuery<Named>,
 ) -> Result<Json<Value>, Refusal> {
     aside(move || {
         ui.captures.remove(&id)?;
@@ -150,7 +151,7 @@ pub(super) struct Made {
 
 pub(super) async fn product(
     State(ui): State<Arc<Ui>>,
-    Query(made): Query<Made>,
+    FromQuery(made): FromQuery<Made>,
 ) -> Result<Json<Value>, Refusal> {
     aside(move || {
         let product = ui.captures.capture(&made.id)?.products().product(made.number)?;
@@ -162,7 +163,7 @@ pub(super) async fn product(
 /// Stops what makes it, and removes it.
 pub(super) async fn discard(
     State(ui): State<Arc<Ui>>,
-    Query(made): Query<Made>,
+    FromQuery(made): FromQuery<Made>,
 ) -> Result<Json<Value>, Refusal> {
     aside(move || {
         ui.captures.capture(&made.id)?.products().discard(made.number)?;
@@ -174,7 +175,7 @@ pub(super) async fn discard(
 /// A file that was made, to be saved.
 pub(super) async fn file(
     State(ui): State<Arc<Ui>>,
-    Query(made): Query<Made>,
+    FromQuery(made): FromQuery<Made>,
 ) -> Result<Response, Refusal> {
     aside(move || {
         let product = ui.captures.capture(&made.id)?.products().product(made.number)?;

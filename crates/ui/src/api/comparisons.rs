@@ -7,10 +7,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::{fs, io, thread};
 
 use axum::Json;
-use axum::extract::{Query, State};
+use axum::extract::State;
 use serde_json::{Value, json};
 use tcplab_recording::make_private_directories;
 
+use super::from_address::FromQuery;
 use super::from_json::FromJson;
 use crate::comparisons::Pair;
 use crate::error::Refusal;
@@ -30,7 +31,10 @@ const SAID: u64 = 16 << 10;
 const LINE: u64 = 64 << 10;
 
 /// How far the comparison of two runs is.
-pub(super) async fn progress(State(ui): State<Arc<Ui>>, Query(pair): Query<Pair>) -> Json<Value> {
+pub(super) async fn progress(
+    State(ui): State<Arc<Ui>>,
+    FromQuery(pair): FromQuery<Pair>,
+) -> Json<Value> {
     Json(json!({ "progress": ui.comparisons.of(&pair) }))
 }
 

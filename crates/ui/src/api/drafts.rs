@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Json;
-use axum::extract::{Query, State};
+use axum::extract::State;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use tcplab_actions::{TEXT_MAX, embedded, files_beside};
@@ -16,6 +16,7 @@ use tcplab_results::World;
 use tcplab_scenario::{Case, PathFile, Scenario, ScenarioError, catalogue, presets, with_events};
 use tcplab_units::{Instant, Span};
 
+use super::from_address::FromQuery;
 use super::from_json::FromJson;
 use crate::error::Refusal;
 use crate::state::{Ui, aside};
@@ -53,7 +54,9 @@ pub(super) struct Named {
 }
 
 /// The text of a built-in experiment.
-pub(super) async fn scenario(Query(Named { name }): Query<Named>) -> Result<Json<Value>, Refusal> {
+pub(super) async fn scenario(
+    FromQuery(Named { name }): FromQuery<Named>,
+) -> Result<Json<Value>, Refusal> {
     let toml = embedded(&name);
     let toml = toml.ok_or_else(|| Refusal::missing(tcplab_actions::unknown(&name)))?;
     Ok(Json(json!({ "name": name.replace('/', "-"), "toml": toml })))

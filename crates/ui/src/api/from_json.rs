@@ -27,6 +27,11 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for FromJson<T> {
         let body = Bytes::from_request(request, state)
             .await
             .map_err(|refused| Refusal::new(refused.status(), refused.body_text()))?;
+        // A list of values in their order is no object, though it could be read as one.
+        if body.iter().find(|byte| !byte.is_ascii_whitespace()) == Some(&b'[') {
+            let what = "send a JSON object, not an array";
+            return Err(Refusal::new(StatusCode::UNPROCESSABLE_ENTITY, what));
+        }
         serde_json::from_slice(&body).map(FromJson).map_err(|error| {
             let status = match error.classify() {
                 Category::Data => StatusCode::UNPROCESSABLE_ENTITY,

@@ -5,7 +5,7 @@ use std::fs;
 use std::sync::Arc;
 
 use axum::Json;
-use axum::extract::{Path, State};
+use axum::extract::State;
 use axum::http::HeaderMap;
 use axum::response::Sse;
 use axum::response::sse::{Event, KeepAlive};
@@ -13,14 +13,15 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use tcplab_path::PathChange;
 use tcplab_recording::make_private_directories;
-use tcplab_scenario::catalogue;
+use tcplab_scenario::{TRIALS_MAX, catalogue};
 use tokio::sync::mpsc;
 use tokio_stream::Stream;
 use tokio_stream::wrappers::ReceiverStream;
 
+use super::from_address::FromPath;
 use super::from_json::FromJson;
 use super::latency::LatencyWish;
-use super::wishes::{AdviceWish, LoadWish, Rfc6349Wish};
+use super::wishes::{AdviceWish, LoadWish, Rfc6349Wish, within};
 use crate::error::Refusal;
 use crate::jobs::{Job, JobState};
 use crate::places::run_directory;
@@ -40,6 +41,7 @@ pub(super) enum Wish {
         /// Its text.
         toml: String,
         /// Its name.
+        #[serde(default = "experiment")]
         name: String,
         /// `auto`, `kernel` or `sim`.
         #[serde(default = "auto")]
@@ -76,6 +78,10 @@ pub(super) enum Wish {
     Latency(LatencyWish),
 }
 
+fn experiment() -> String {
+    "experiment".into()
+}
+
 fn auto() -> String {
     "auto".into()
 }
@@ -95,21 +101,19 @@ pub(super) async fn start(
 fn arguments(ui: &Ui, wish: Wish) -> Result<Vec<String>, Refusal> {
     let runs = ui.runs.display().to_string();
     let mut arguments = vec!["run".to_owned()];
+    let count = |flag, number| within(flag, number, 1..=TRIALS_MAX);
     match wish {
         Wish::Run { toml, name, world, quick, trials, seed, case, trial } => {
+            let numbers = [("trials", trials), ("trial", trial)];
+            let numbers = numbers.into_iter().filter_map(|(flag, it)| Some(count(flag, it?)));
+            let numbers: Vec<String> = numbers.collect::<Result<_, _>>()?;
             arguments.push(draft(ui, &name, &toml)?);
             arguments.extend(["--runs".into(), runs, "--world".into(), world]);
             if quick {
                 arguments.push("--quick".into());
             }
-            let numbers = [
-                ("--trials", trials.map(u64::from)),
-                ("--seed", seed),
-                ("--trial", trial.map(u64::from)),
-            ];
-            for (flag, number) in numbers {
-                arguments.extend(number.map(|it| format!("{flag}={it}")));
-            }
+            arguments.extend(numbers);
+            arguments.extend(seed.map(|it| format!("--seed={it}")));
             arguments.extend(case.map(|case| format!("--case={case}")));
         }
         Wish::Series { folder, world, quick, trials } => {
@@ -121,16 +125,16 @@ fn arguments(ui: &Ui, wish: Wish) -> Result<Vec<String>, Refusal> {
             arguments.push(folder);
             arguments.extend(["--runs".into(), runs, "--world".into(), world]);
             arguments.extend(quick.then(|| "--quick".into()));
-            arguments.extend(trials.map(|it| format!("--trials={it}")));
+            arguments.extend(trials.map(|it| count("trials", it)).transpose()?);
         }
         Wish::Resume { run } => {
             let path = run_directory(&ui.runs, &run)?;
             arguments.push(format!("--resume={}", path.display()));
         }
         Wish::Extend { run, trials } => {
+            let trials = count("trials", trials)?;
             let path = run_directory(&ui.runs, &run)?;
-            arguments.push(format!("--extend={}", path.display()));
-            arguments.push(format!("--trials={trials}"));
+            arguments.extend([format!("--extend={}", path.display()), trials]);
         }
         Wish::Advise(wish) => return wish.arguments(ui),
         Wish::Rfc6349(wish) => return wish.arguments(ui),
@@ -162,14 +166,14 @@ pub(super) async fn list(State(ui): State<Arc<Ui>>) -> Json<Value> {
 
 pub(super) async fn one(
     State(ui): State<Arc<Ui>>,
-    Path(id): Path<u64>,
+    FromPath(id): FromPath<u64>,
 ) -> Result<Json<JobState>, Refusal> {
     Ok(Json(ui.jobs.job(id)?.state()))
 }
 
 pub(super) async fn stop(
     State(ui): State<Arc<Ui>>,
-    Path(id): Path<u64>,
+    FromPath(id): FromPath<u64>,
 ) -> Result<Json<JobState>, Refusal> {
     let job = ui.jobs.job(id)?;
     job.stop();
@@ -179,7 +183,7 @@ pub(super) async fn stop(
 /// Changes the path of the trial that runs; an event of the job says what became of it.
 pub(super) async fn change(
     State(ui): State<Arc<Ui>>,
-    Path(id): Path<u64>,
+    FromPath(id): FromPath<u64>,
     FromJson(change): FromJson<PathChange>,
 ) -> Result<Json<Value>, Refusal> {
     let job = ui.jobs.job(id)?;
@@ -194,7 +198,7 @@ pub(super) async fn change(
 /// (`Last-Event-ID`).
 pub(super) async fn events(
     State(ui): State<Arc<Ui>>,
-    Path(id): Path<u64>,
+    FromPath(id): FromPath<u64>,
     headers: HeaderMap,
 ) -> Result<Sse<impl Stream<Item = Result<Event, Infallible>>>, Refusal> {
     let job = ui.jobs.job(id)?;

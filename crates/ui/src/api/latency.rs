@@ -7,13 +7,14 @@ use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use axum::Json;
-use axum::extract::{Query, State};
+use axum::extract::State;
 use axum::http::header::{CONTENT_DISPOSITION, CONTENT_TYPE};
 use axum::response::{IntoResponse, Response};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use tcplab_recording::make_private_directories;
 
+use super::from_address::FromQuery;
 use super::wishes::within;
 use crate::error::Refusal;
 use crate::places::below;
@@ -236,7 +237,7 @@ pub(super) async fn list(State(ui): State<Arc<Ui>>) -> Result<Json<Value>, Refus
 /// A result, as `tcplab latency --json` wrote it.
 pub(super) async fn one(
     State(ui): State<Arc<Ui>>,
-    Query(Named { name }): Query<Named>,
+    FromQuery(Named { name }): FromQuery<Named>,
 ) -> Result<Json<Value>, Refusal> {
     aside(move || {
         let text = read(&place(&ui, &name, Ending::Json)?)?;
@@ -253,7 +254,7 @@ pub(super) async fn one(
 /// A file of a result, to be saved.
 pub(super) async fn file(
     State(ui): State<Arc<Ui>>,
-    Query(NamedFile { name, ending }): Query<NamedFile>,
+    FromQuery(NamedFile { name, ending }): FromQuery<NamedFile>,
 ) -> Result<Response, Refusal> {
     aside(move || {
         let path = place(&ui, &name, ending)?;
@@ -273,7 +274,7 @@ pub(super) async fn file(
 /// Removes a result for good.
 pub(super) async fn remove(
     State(ui): State<Arc<Ui>>,
-    Query(Named { name }): Query<Named>,
+    FromQuery(Named { name }): FromQuery<Named>,
 ) -> Result<Json<Value>, Refusal> {
     aside(move || {
         place(&ui, &name, Ending::Json)?;

@@ -4,13 +4,14 @@ use std::process::{Command, Stdio};
 use std::sync::Arc;
 
 use axum::Json;
-use axum::extract::{Query, State};
+use axum::extract::State;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use tcplab_lab::read_run;
 use tcplab_results::{Claim, Run};
 use tcplab_scenario::metric;
 
+use super::from_address::FromQuery;
 use crate::assets::program_source;
 use crate::error::Refusal;
 use crate::lessons::{LESSONS, Lesson, OPTION_EXPERIMENTS, PROGRAMS, WALKS};
@@ -32,7 +33,7 @@ pub(super) struct Answered {
 /// What a run measured of what a lesson asks, and what became of the document's claims.
 pub(super) async fn answer(
     State(ui): State<Arc<Ui>>,
-    Query(Answered { lesson, run }): Query<Answered>,
+    FromQuery(Answered { lesson, run }): FromQuery<Answered>,
 ) -> Result<Json<Value>, Refusal> {
     let lesson = LESSONS.iter().find(|it| it.id == lesson);
     let lesson = lesson.ok_or_else(|| Refusal::missing("there is no such lesson"))?;
@@ -116,7 +117,9 @@ pub(super) struct Named {
 }
 
 /// The source of one, in both languages.
-pub(super) async fn program(Query(Named { name }): Query<Named>) -> Result<Json<Value>, Refusal> {
+pub(super) async fn program(
+    FromQuery(Named { name }): FromQuery<Named>,
+) -> Result<Json<Value>, Refusal> {
     match (program_source(&name, "rust"), program_source(&name, "c")) {
         (Some(rust), Some(c)) => Ok(Json(json!({ "name": name, "rust": rust, "c": c }))),
         _ => Err(Refusal::missing("there is no such program")),

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Json;
-use axum::extract::{Query, State};
+use axum::extract::State;
 use axum::response::Sse;
 use axum::response::sse::{Event, KeepAlive};
 use serde::Deserialize;
@@ -17,6 +17,7 @@ use tokio::time::sleep;
 use tokio_stream::Stream;
 use tokio_stream::wrappers::ReceiverStream;
 
+use super::from_address::FromQuery;
 use crate::error::Refusal;
 use crate::places::{TrialName, need_packets, run_directory};
 use crate::state::{Ui, aside};
@@ -68,7 +69,7 @@ impl Told {
 /// What happens in a trial, as it happens.
 pub(super) async fn events(
     State(ui): State<Arc<Ui>>,
-    Query(name): Query<TrialName>,
+    FromQuery(name): FromQuery<TrialName>,
 ) -> Result<Sse<impl Stream<Item = Result<Event, Infallible>>>, Refusal> {
     let trial = aside(move || Told::of(&ui, &name)).await?;
     Ok(stream(vec![trial]))
@@ -85,7 +86,7 @@ pub(super) struct Several {
 /// What happens in several trials: a browser has few connections to a server at a time.
 pub(super) async fn several(
     State(ui): State<Arc<Ui>>,
-    Query(Several { run, trials }): Query<Several>,
+    FromQuery(Several { run, trials }): FromQuery<Several>,
 ) -> Result<Sse<impl Stream<Item = Result<Event, Infallible>>>, Refusal> {
     let names: Vec<(String, u32)> = serde_json::from_slice(trials.as_bytes()).map_err(|error| {
         Refusal::bad(format!("trials is no list of cases and numbers: {error}"))
@@ -173,8 +174,8 @@ impl Wanted {
 /// Packets of a trial, one by one.
 pub(super) async fn packets(
     State(ui): State<Arc<Ui>>,
-    Query(name): Query<TrialName>,
-    Query(wanted): Query<Wanted>,
+    FromQuery(name): FromQuery<TrialName>,
+    FromQuery(wanted): FromQuery<Wanted>,
 ) -> Result<Json<Value>, Refusal> {
     aside(move || {
         let place = places(&ui, &name)?.now().ok_or_else(|| not_begun(&name))?;

@@ -8,6 +8,7 @@ mod comparisons;
 mod document;
 mod drafts;
 mod figures;
+mod from_address;
 mod from_json;
 mod jobs;
 mod latency;
@@ -22,9 +23,11 @@ mod wishes;
 use std::sync::Arc;
 
 use axum::Router;
+use axum::http::StatusCode;
 use axum::routing::{get, post};
 
 use crate::assets;
+use crate::error::Refusal;
 use crate::state::Ui;
 use crate::traffic::TrafficPage;
 
@@ -71,6 +74,7 @@ pub(crate) fn routes(ui: Arc<Ui>) -> Router {
         .route("/reports/{key}/{*file}", get(reports::file))
         .route("/", get(assets::index))
         .route("/{*file}", get(assets::file))
+        .method_not_allowed_fallback(wrong_method)
         .with_state(ui)
 }
 
@@ -85,5 +89,12 @@ pub(crate) fn traffic_routes(traffic: Arc<TrafficPage>) -> Router {
         .route("/api/openapi.json", get(document::openapi))
         .route("/", get(assets::traffic))
         .route("/{*file}", get(assets::file))
+        .method_not_allowed_fallback(wrong_method)
         .with_state(traffic)
+}
+
+/// There is something at this address, asked for in another way.
+async fn wrong_method() -> Refusal {
+    let what = "not with this method: /api/openapi.json says which";
+    Refusal::new(StatusCode::METHOD_NOT_ALLOWED, what)
 }

@@ -6,13 +6,14 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use axum::Json;
-use axum::extract::{Query, State};
+use axum::extract::State;
 use axum::http::StatusCode;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use tcplab_lab::{RunDirectory, RunGlance, TrialGlance};
 use tcplab_results::RunWorld;
 
+use super::from_address::FromQuery;
 use crate::error::Refusal;
 use crate::places::{RunName, name_of, run_directory};
 use crate::state::{Ui, aside};
@@ -53,7 +54,7 @@ struct Listed {
 /// All runs or some, the newest first.
 pub(super) async fn list(
     State(ui): State<Arc<Ui>>,
-    Query(part): Query<Part>,
+    FromQuery(part): FromQuery<Part>,
 ) -> Result<Json<Value>, Refusal> {
     aside(move || {
         let mut all = RunGlance::all(&ui.runs);
@@ -111,7 +112,7 @@ impl Reading<'_> {
 /// One run: its trials, its scenario, its results in words.
 pub(super) async fn one(
     State(ui): State<Arc<Ui>>,
-    Query(RunName { run }): Query<RunName>,
+    FromQuery(RunName { run }): FromQuery<RunName>,
 ) -> Result<Json<Value>, Refusal> {
     aside(move || {
         let path = run_directory(&ui.runs, &run)?;
@@ -138,7 +139,7 @@ pub(super) async fn one(
 /// Removes a run for good.
 pub(super) async fn remove(
     State(ui): State<Arc<Ui>>,
-    Query(RunName { run }): Query<RunName>,
+    FromQuery(RunName { run }): FromQuery<RunName>,
 ) -> Result<Json<Value>, Refusal> {
     aside(move || {
         let path = run_directory(&ui.runs, &run)?;

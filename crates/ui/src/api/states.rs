@@ -4,7 +4,7 @@ use std::ptr;
 use std::sync::Arc;
 
 use axum::Json;
-use axum::extract::{Query, State};
+use axum::extract::State;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use tcplab_lab::load_recording;
@@ -14,6 +14,7 @@ use tcplab_report::states::walks_of_trial;
 use tcplab_trace::{Connection, Edge, StateWalk, StateWalks};
 use tcplab_units::Instant;
 
+use super::from_address::FromQuery;
 use super::live::{not_begun, places};
 use crate::error::Refusal;
 use crate::places::{TrialName, need_packets};
@@ -34,8 +35,8 @@ pub(super) struct Wanted {
 /// diagram alone: samples tell the states.
 pub(super) async fn states(
     State(ui): State<Arc<Ui>>,
-    Query(name): Query<TrialName>,
-    Query(wanted): Query<Wanted>,
+    FromQuery(name): FromQuery<TrialName>,
+    FromQuery(wanted): FromQuery<Wanted>,
 ) -> Result<Json<Value>, Refusal> {
     aside(move || {
         let places = places(&ui, &name)?;

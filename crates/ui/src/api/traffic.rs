@@ -4,7 +4,7 @@ use std::convert::Infallible;
 use std::sync::Arc;
 
 use axum::Json;
-use axum::extract::{Query, State};
+use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::Sse;
 use axum::response::sse::{Event, KeepAlive};
@@ -16,6 +16,7 @@ use tokio::time::sleep;
 use tokio_stream::Stream;
 use tokio_stream::wrappers::ReceiverStream;
 
+use super::from_address::FromQuery;
 use super::from_json::FromJson;
 use super::live::{TOLD_EVERY, Wanted};
 use crate::error::Refusal;
@@ -84,7 +85,7 @@ pub(super) async fn connections(State(traffic): State<Arc<TrafficPage>>) -> Json
 /// The latest packets, one by one.
 pub(super) async fn packets(
     State(traffic): State<Arc<TrafficPage>>,
-    Query(wanted): Query<Wanted>,
+    FromQuery(wanted): FromQuery<Wanted>,
 ) -> Json<Value> {
     let history = traffic.trial.history();
     let rows = history.packets(wanted.between(), wanted.most(), wanted.last);
