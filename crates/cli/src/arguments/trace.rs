@@ -57,7 +57,7 @@ pub(crate) struct TraceArguments {
     /// Leave out packets with a wrong checksum: they were damaged on the way, and their receiver
     /// dropped them. For whole packets, captured where network cards had filled checksums in; for
     /// recordings of a path with `corrupt` it is the default
-    #[arg(long, conflicts_with = "interface")]
+    #[arg(long)]
     pub(crate) checksums: bool,
     /// Read the whole capture for --connection, and write no index of it
     #[arg(long)]
