@@ -402,9 +402,9 @@ fn recommendations(
     paragraph(&mut text, "", 2, &format!("congestion control {name}: {basis}"));
     if let Some((bdp, best)) = situation.bdp().zip(situation.ideal_goodput()) {
         let line = format!(
-            "bandwidth-delay product {}; ideal goodput {:.1} Mbit/s; transfers of {}",
+            "bandwidth-delay product {}; ideal goodput {}; transfers of {}",
             amount(bdp),
-            best.as_mbit_f64(),
+            rounded::rate(best),
             amount(situation.payload)
         );
         paragraph(&mut text, "", 2, &line);

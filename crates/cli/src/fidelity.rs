@@ -6,11 +6,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::{Context, Result, anyhow};
 use tcplab_kernels::KernelName;
-use tcplab_lab::fidelity::{Against, Pair, compare, csv};
+use tcplab_lab::fidelity::{Against, Pair, compare, csv, differing_defaults};
 use tcplab_lab::{Bench, LabError, RunDirectory};
 use tcplab_quantities::FIDELITY_DOCUMENT;
 use tcplab_results::fidelity::Fidelity;
-use tcplab_scenario::Profile;
+use tcplab_scenario::{Profile, Scenario};
+use tcplab_units::rounded::counted;
 
 use crate::arguments::FidelityArguments;
 use crate::exit::{ERROR, FAILED};
@@ -28,6 +29,11 @@ pub(crate) fn fidelity(arguments: &FidelityArguments) -> Result<ExitCode> {
     let seed = arguments.seed.unwrap_or(1);
     let random = arguments.random.map(|count| tcplab_lab::fidelity::random(count, seed));
     let against = against(arguments.against.as_ref())?;
+    if let Against::ThisKernel = against {
+        for scenario in &scenarios {
+            note_defaults(scenario);
+        }
+    }
     let prepared = scenarios
         .iter()
         .chain(&random)
@@ -58,6 +64,19 @@ pub(crate) fn fidelity(arguments: &FidelityArguments) -> Result<ExitCode> {
             }
             Ok(code)
         }
+    }
+}
+
+/// Says where not the same congestion control would be compared.
+fn note_defaults(scenario: &Scenario) {
+    if let Some((kernel, model, cases)) = differing_defaults(scenario) {
+        let cases = counted(cases, "case", "cases");
+        let name = &scenario.name;
+        print_note(&format!(
+            "{name}: this kernel uses {kernel} by default, the model {model}, and {cases} name none: \
+             set `client.socket.congestion` (of a download `server.socket.congestion`), or one is \
+             compared with the other"
+        ));
     }
 }
 

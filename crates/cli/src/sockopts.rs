@@ -125,6 +125,7 @@ fn table(states: &[&OptionState]) -> String {
         }
         for (index, line) in lines_of(&facts, "  ", WIDTH - NAME).into_iter().enumerate() {
             let name = if index == 0 { info.name } else { "" };
+            let name = if name.len() < NAME { name.to_owned() } else { format!("{name} ") };
             text += &format!("{name:<NAME$}{line}\n");
         }
         for line in wrapped(info.effect, WIDTH - 4) {

@@ -3,6 +3,7 @@
 use tcplab_path::LinkPlan;
 use tcplab_scenario::Case;
 use tcplab_stack::congestion;
+use tcplab_workload::Traffic;
 
 use crate::options;
 
@@ -16,7 +17,9 @@ pub fn leaves_to_chance(case: &Case) -> bool {
         let ends: Vec<_> = flows.iter().flat_map(|flow| case.ends_of(flow)).collect();
         ends.into_iter().map(|end| options::config(&end))
     };
-    let is_drawn = |traffic: &tcplab_scenario::Flow| traffic.spec.traffic.is_some();
+    let is_drawn = |flow: &tcplab_scenario::Flow| {
+        flow.spec.traffic.as_ref().is_some_and(Traffic::draws_numbers)
+    };
     path || case.second_path.is_some()
         || case.workload.load.is_some()
         || case.flows.iter().any(is_drawn)
@@ -47,6 +50,9 @@ mod tests {
             "reorder = { every = 10, gap = 3 }",
             "drop = [{ kind = \"data\", nth = [3] }]",
             "[client.socket]\ncongestion = \"cubic\"",
+            "[[flow]]\nname = \"a\"\n[[flow]]\nname = \"b\"\ntraffic = { bulk = \"download\" }",
+            "[[flow]]\nname = \"a\"\n[[flow]]\nname = \"b\"\n\
+             traffic = { arrivals = { every = \"1 s\", size = \"9 kB\" } }",
         ] {
             assert!(!of(lines), "{lines}");
         }
@@ -58,6 +64,8 @@ mod tests {
             "duplicate = \"1 %\"",
             "drop = [{ kind = \"data\", nth = [3], probability = \"50 %\" }]",
             "[client.socket]\ncongestion = \"bbr\"",
+            "[[flow]]\nname = \"a\"\n[[flow]]\nname = \"b\"\n\
+             traffic = { arrivals = { every = { exponential = \"1 s\" }, size = \"9 kB\" } }",
             "[server.socket]\ncongestion = \"bbr\"",
         ] {
             assert!(of(lines), "{lines}");

@@ -37,7 +37,8 @@ pub(crate) struct CompareArguments {
     /// Compare two levels of this factor within run A; the last parts of its name are enough
     #[arg(long, value_name = "FACTOR")]
     pub(crate) by: Option<String>,
-    /// Compare these two levels, A first [default: the only two]
+    /// Compare these two levels, A first; one that has a comma in double quotes [default: the only
+    /// two]
     #[arg(long, value_name = "A,B", requires = "by", conflicts_with = "b", value_parser = levels)]
     pub(crate) levels: Option<Levels>,
     /// Take all cases together: each is one pair, of the medians of its trials. For cases that
@@ -101,9 +102,21 @@ impl CompareArguments {
 pub(crate) struct Levels(pub(crate) [String; 2]);
 
 fn levels(text: &str) -> Result<Levels, String> {
-    let levels: Vec<String> = text.split(',').map(|level| level.trim().to_owned()).collect();
+    let mut levels = vec![String::new()];
+    let mut is_quoted = false;
+    for c in text.chars() {
+        match (c, levels.last_mut()) {
+            ('"', _) => is_quoted = !is_quoted,
+            (',', _) if !is_quoted => levels.push(String::new()),
+            (c, Some(level)) => level.push(c),
+            (_, None) => {}
+        }
+    }
+    let levels: Vec<String> = levels.into_iter().map(|level| level.trim().to_owned()).collect();
     let levels: [String; 2] = levels.try_into().map_err(|_| {
-        "expected two levels with a comma between them, such as `reno,cubic`".to_owned()
+        "expected two levels with a comma between them, such as `reno,cubic`; a level that has a \
+         comma in double quotes"
+            .to_owned()
     })?;
     Ok(Levels(levels))
 }
@@ -194,6 +207,8 @@ mod tests {
     fn levels_other_than_two_are_refused() {
         assert_eq!(levels("reno, cubic"), Ok(Levels(["reno", "cubic"].map(str::to_owned))));
         assert!(levels("reno").is_err() && levels("a,b,c").is_err());
+        let quoted = levels(r#""lossy, with retry",clean"#);
+        assert_eq!(quoted, Ok(Levels(["lossy, with retry", "clean"].map(str::to_owned))));
     }
 
     #[test]

@@ -57,8 +57,13 @@ fn law_of(situation: &Situation) -> Option<Law> {
 }
 
 fn percent(share: f64) -> String {
-    let text = format!("{:.2}", share * 100.0);
-    format!("{} %", text.trim_end_matches('0').trim_end_matches('.'))
+    // As few digits as tell it: losses may be one in a million.
+    let value = share * 100.0;
+    let digits = if value > 0.0 { (1.0 - value.log10().floor()).clamp(2.0, 9.0) } else { 0.0 };
+    let text = format!("{value:.*}", digits as usize);
+    let text =
+        if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.') } else { &text };
+    format!("{text} %")
 }
 
 /// A share of the time, as `tcplab trace` rounds it.

@@ -2,8 +2,9 @@
 
 use std::path::Path;
 
+use tcplab_path::tc::quoted;
 use tcplab_results::compare::{
-    Asked, CompareError, Metrics, compare_levels, compare_planned, factors, side,
+    Asked, CompareError, Metrics, compare_levels, compare_planned, factors, level_word, side,
 };
 use tcplab_results::{Comparison, Run};
 use tcplab_scenario::Compare;
@@ -58,7 +59,8 @@ pub fn compare_as_written(
     let [written] = &run.comparisons[..] else {
         let options = |found: &Comparison| {
             let [a, b] = found.sides.each_ref().map(|side| side.label.as_str());
-            format!("--by {} --levels {a},{b}", found.by.as_deref().unwrap_or_default())
+            let levels = quoted(&format!("{},{}", level_word(a), level_word(b)));
+            format!("--by {} --levels {levels}", quoted(found.by.as_deref().unwrap_or_default()))
         };
         let written = run.comparisons.iter().map(options).collect();
         let factors = factors(run);

@@ -13,7 +13,7 @@ mod table;
 #[cfg(test)]
 mod tests;
 
-pub use pairs::{Against, Pair};
+pub use pairs::{Against, Pair, differing_defaults};
 pub use random::random;
 pub use runs::compare;
 pub use table::csv;

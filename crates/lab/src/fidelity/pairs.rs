@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 
 use tcplab_kernels::KernelName;
 use tcplab_results::World;
-use tcplab_scenario::{Case, Keep, Scenario};
+use tcplab_scenario::{Case, EndpointSpec, KERNEL_MODEL, Keep, Profile, Scenario};
 
 use crate::error::LabError;
-use crate::plan::{KernelChoice, Overrides, Plan, environment, plan};
+use crate::plan::{KernelChoice, Overrides, Plan, environment, plan, sysctl};
 use crate::run::begin;
 use crate::store::RunDirectory;
 
@@ -86,6 +86,23 @@ impl Pair {
         }
         Ok(Pair { kernel, model: begin(model)? })
     }
+}
+
+/// The congestion control that this machine uses by default, and the model's, where they differ and
+/// cases name none: then one control would be compared with another, not the model with the kernel.
+/// The third is the number of these cases.
+pub fn differing_defaults(scenario: &Scenario) -> Option<(String, String, usize)> {
+    const DEFAULT: &str = "net.ipv4.tcp_congestion_control";
+    let names_it =
+        |end: &EndpointSpec| end.socket.congestion().is_some() || end.sysctl.contains_key(DEFAULT);
+    let leaves_it = |case: &&Case| {
+        let ends: Vec<_> = case.all_flows().iter().flat_map(|flow| case.ends_of(flow)).collect();
+        !ends.iter().any(names_it)
+    };
+    let kernel = sysctl(DEFAULT)?;
+    let model = Profile::named(KERNEL_MODEL).ok()?.config.window.congestion;
+    let cases = scenario.cases.iter().filter(leaves_it).count();
+    (kernel != model && cases > 0).then_some((kernel, model, cases))
 }
 
 /// The newest run below `runs` that does what `plan` asks.

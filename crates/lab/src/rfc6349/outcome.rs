@@ -25,8 +25,8 @@ pub struct Row {
     /// The largest that was offered; to another host, the most that was in flight.
     #[serde(rename = "offered_window_bytes", with = "tcplab_units::number")]
     pub offered: Option<Bytes>,
-    /// What such windows can carry at best on this path: windows over round trip, at most the
-    /// bottleneck's rate.
+    /// What such windows can carry at best on this path: windows, as offered, over round trip, at
+    /// most the bottleneck's rate.
     #[serde(rename = "ideal_bits_per_second", with = "tcplab_units::number")]
     pub ideal: Rate,
     /// Payload a second, Mbit/s, all connections together.
@@ -97,7 +97,9 @@ pub struct Throughput {
 
 /// The result of a test, compared with what its windows and the path allow.
 pub fn row(baseline: &Baseline, connections: u64, window: Bytes, measured: &Throughput) -> Row {
-    let windows = (window.as_u64() * connections * 8) as f64;
+    // The kernel rounds a window up, and what is offered may be used.
+    let offered = measured.offered.unwrap_or(window).max(window);
+    let windows = (offered.as_u64() * connections * 8) as f64;
     let by_windows = windows / baseline.rtt.as_secs_f64().max(1e-9);
     let best = baseline.best().bits_per_second() as f64;
     let base = baseline.rtt.as_millis_f64();

@@ -80,8 +80,11 @@ pub fn analyse(
     directory: &RunDirectory,
     on_trial: impl FnMut(usize, usize) -> ControlFlow<()>,
 ) -> Result<Run, LabError> {
-    let run = analysis::analyse(directory, on_trial)?;
-    let compares = &directory.scenario().compares;
-    let comparisons = compares.iter().map(|it| of_scenario(&run, it)).collect();
-    Ok(Run { comparisons, ..run })
+    let mut run = analysis::analyse(directory, on_trial)?;
+    // In their order: the first one says what the run is judged by, also in the others.
+    for compare in &directory.scenario().compares {
+        let found = of_scenario(&run, compare);
+        run.comparisons.push(found);
+    }
+    Ok(run)
 }

@@ -33,6 +33,11 @@ pub enum CompareError {
     NoMetric { what: String, asked: Option<String>, known: Vec<String> },
 }
 
+/// A level as `--levels` takes it: one that has a comma in double quotes.
+pub fn level_word(level: &str) -> String {
+    if level.contains(',') { format!("\"{level}\"") } else { level.to_owned() }
+}
+
 /// Why the scenario does not say it.
 fn several(written: &[String]) -> &'static str {
     match written {
@@ -96,7 +101,8 @@ impl CompareError {
             }
             CompareError::Levels { asked, factor, levels, .. } => {
                 let near = near(asked.as_deref().unwrap_or_default(), &[levels]);
-                format!("{near}say which two, `--by {factor} --levels A,B`, of: {}", list(levels))
+                let levels: Vec<String> = levels.iter().map(|level| level_word(level)).collect();
+                format!("{near}say which two, `--by {factor} --levels A,B`, of: {}", list(&levels))
             }
             CompareError::NoCases { a, b } => {
                 format!("A has {}; B has {}", list(a), list(b))

@@ -21,6 +21,13 @@ pub enum Law<T> {
     Drawn(Distribution<T>),
 }
 
+impl<T> Law<T> {
+    /// Whether it is drawn each time.
+    pub(crate) fn is_drawn(&self) -> bool {
+        matches!(self, Law::Drawn(_))
+    }
+}
+
 impl<'de, T: Deserialize<'de>> Deserialize<'de> for Law<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Law<T>, D::Error> {
         deserializer.deserialize_any(LawVisitor(PhantomData))

@@ -95,6 +95,15 @@ const PIECE: Bytes = Bytes::new(8 << 10);
 const ENDLESS: Bytes = Bytes::new(1 << 50);
 
 impl Traffic {
+    /// Whether some of it depends on the seed.
+    pub fn draws_numbers(&self) -> bool {
+        match self {
+            Traffic::Bulk(_) => false,
+            Traffic::OnOff(OnOff { on, off, .. }) => on.is_drawn() || off.is_drawn(),
+            Traffic::Arrivals(Arrivals { every, size, .. }) => every.is_drawn() || size.is_drawn(),
+        }
+    }
+
     /// Refuses what cannot be; the key, and what is wrong with it.
     ///
     /// # Errors
