@@ -21,7 +21,8 @@ fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
     let (copies, others) = (&causes.capture_duplicates, &causes.network_duplicates);
     let all = direction.capture_makes_copies();
     let count = copies.count + if all { others.count } else { 0 };
-    if count == 0 {
+    // A few among many that the network made look alike: then all are its.
+    if count == 0 || !all && others.count >= copies.count {
         return None;
     }
     let statement = format!(

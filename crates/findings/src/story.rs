@@ -80,11 +80,10 @@ fn evidence(episode: &Episode, flow: &Flow) -> String {
         }
         Evidence::Timeout { frame } => {
             let again = segment_in(flow, frame);
-            let known = again.is_none_or(|s| s.kind != SegmentKind::UnexplainedRetransmission);
-            let (heard, expired) = if known {
-                ("arrived", "the retransmission timer expired and ")
-            } else {
-                ("was captured", "")
+            let (heard, expired) = match again.map(|segment| (segment.kind, segment.timer)) {
+                Some((SegmentKind::UnexplainedRetransmission, None)) => ("was captured", ""),
+                Some((SegmentKind::RepeatedControl, None)) => ("arrived", ""),
+                _ => ("arrived", "the retransmission timer expired and "),
             };
             format!(
                 "No ACK {heard}; after {} {expired}{} was retransmitted at {at}.",

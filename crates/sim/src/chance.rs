@@ -50,9 +50,9 @@ mod tests {
             "reorder = { every = 10, gap = 3 }",
             "drop = [{ kind = \"data\", nth = [3] }]",
             "[client.socket]\ncongestion = \"cubic\"",
-            "[[flow]]\nname = \"a\"\n[[flow]]\nname = \"b\"\ntraffic = { bulk = \"download\" }",
-            "[[flow]]\nname = \"a\"\n[[flow]]\nname = \"b\"\n\
-             traffic = { arrivals = { every = \"1 s\", size = \"9 kB\" } }",
+            "[flow.a]\n[flow.b]\ntraffic = { bulk = \"download\" }\nbackground = true",
+            "[flow.a]\n[flow.b]\n\
+             traffic = { arrivals = { every = \"1 s\", size = \"9 kB\" } }\nbackground = true",
         ] {
             assert!(!of(lines), "{lines}");
         }
@@ -64,8 +64,8 @@ mod tests {
             "duplicate = \"1 %\"",
             "drop = [{ kind = \"data\", nth = [3], probability = \"50 %\" }]",
             "[client.socket]\ncongestion = \"bbr\"",
-            "[[flow]]\nname = \"a\"\n[[flow]]\nname = \"b\"\n\
-             traffic = { arrivals = { every = { exponential = \"1 s\" }, size = \"9 kB\" } }",
+            "[flow.a]\n[flow.b]\n\
+             traffic = { arrivals = { every = { exponential = \"1 s\" }, size = \"9 kB\" } }\nbackground = true",
             "[server.socket]\ncongestion = \"bbr\"",
         ] {
             assert!(of(lines), "{lines}");

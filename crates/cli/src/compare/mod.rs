@@ -66,12 +66,12 @@ pub(crate) fn compare(arguments: &CompareArguments) -> Result<ExitCode> {
     }
     // Before anything is read: what cannot be written leaves no other file.
     let mut outputs = Outputs::of(arguments)?;
-    let both = arguments.html.is_some().then(|| with_packets(&places)).transpose()?;
     let work = started(arguments.control)?;
     let progress = of(places.len());
     work.goes_on_by(READING, &progress, "runs");
     let read = |place: &&Path| read_run(place).inspect(|_| progress.advance(1));
     let runs = places.iter().map(read).collect::<Result<Vec<Run>, _>>()?;
+    let both = arguments.html.is_some().then(|| with_packets(&places)).transpose()?;
     let asked = arguments.asked();
     work.goes_on_by("comparing", &asked.progress, "steps");
     let found = compared(arguments, &asked, &places, &runs)?;

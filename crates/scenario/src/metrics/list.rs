@@ -67,7 +67,7 @@ metrics! {
         quantity RETRANSMISSIONS_SPURIOUS;
     RETRANSMITTED = "retransmitted", "bytes", Trial, Capture, Lower, quantity RETRANSMITTED_BYTES;
     TIMEOUTS = "timeouts", "", Trial, Capture, Lower, "timeouts",
-        "Retransmissions by the retransmission timer, in all recovery episodes";
+        "Retransmissions by a timer, tail loss probes included, in all recovery episodes";
     EPISODES = "episodes", "", Trial, Capture, Lower, "episodes", "Recovery episodes";
     EPISODE_SHARE_WITHOUT = "episode_share.without_time_lag", "%", Trial, Capture, Neither,
         "episodes without time lag", "Share of the recovery episodes that were without time lag";
@@ -152,7 +152,8 @@ metrics! {
     EPISODE_LOST = "episode.lost", "segments", Episode, Capture, Lower, quantity LOST_SEGMENTS;
     EPISODE_RETRANSMISSIONS = "episode.retransmissions", "segments", Episode, Capture, Lower,
         quantity RETRANSMISSIONS;
-    EPISODE_TIMEOUTS = "episode.timeouts", "", Episode, Capture, Lower, quantity TIMEOUTS;
+    EPISODE_TIMEOUTS = "episode.timeouts", "", Episode, Capture, Lower, "timeouts",
+        "Retransmissions by a timer, tail loss probes included";
     INTERRUPTION_RECOVERY = "interruption.recovery", "s", Interruption, Capture, Lower,
         quantity RECOVERY_SECONDS;
     INTERRUPTION_LOST = "interruption.lost", "bytes", Interruption, Capture, Lower,

@@ -152,7 +152,10 @@ impl Classifier {
             let classification = Classification { proof, ..Classification::new_data() };
             return (classification, LogEntry::NotLogged);
         }
-        if self.send_order.step(packet).is_some_and(|step| is_of_old(step, range, board)) {
+        let is_newer = || is_newer_than_the_first(packet, range, board);
+        if self.send_order.step(packet).is_some_and(|step| is_of_old(step, range, board))
+            && !is_newer()
+        {
             // A duplicate whose original is forgotten.
             self.send_order.copied();
             let proof = Proof { by: Sign::IpId, ..Proof::default() };
@@ -484,6 +487,13 @@ impl Classifier {
 fn is_at_sender(context: Context<'_>) -> bool {
     let (tap, sure) = context.distances.place(context.forward);
     tap == CapturePoint::Sender && sure >= Confidence::Medium
+}
+
+/// Whether the timestamp is later than that of the first transmission of the same data.
+fn is_newer_than_the_first(packet: &Packet, range: Range, board: &Scoreboard) -> bool {
+    let first = board.log.overlapping(range).into_iter().find_map(|order| board.log.get(order));
+    let clocks = packet.timestamps.zip(first.and_then(|first| first.clock));
+    clocks.is_some_and(|((value, _), first)| value.wrapping_sub(first) as i32 > 0)
 }
 
 /// Whether the identification is as old as the place in the stream; retransmissions are newer.

@@ -416,7 +416,10 @@ impl Scoreboard {
         for order in self.log.overlapping(block).into_iter().rev().take(TOLD_AGAIN) {
             let Some(latest) = self.log.get(order) else { continue };
             let range = latest.range;
-            if !unclaimed.meets(range) || !self.was_on_the_way_long_enough(latest, at) {
+            // A retransmission whose beginning is not reported brought new data.
+            let is_other = latest.repeat && block.start > range.start;
+            let is_early = !self.was_on_the_way_long_enough(latest, at);
+            if is_other || is_early || !unclaimed.meets(range) {
                 continue;
             }
             unclaimed.remove(range);

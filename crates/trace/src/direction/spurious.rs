@@ -94,8 +94,10 @@ impl SpuriousDetector {
         let mut found = Vec::new();
         if let Some(dsack) = heard.dsack {
             let least = least.unwrap_or_default() * 3 / 4;
+            // What is reported from behind its beginning on brought new data before.
             let can = |repeat: &PendingRetransmission| {
-                repeat.range.overlaps(dsack) && at.since(repeat.at) >= least
+                let is_it = repeat.range.overlaps(dsack) && dsack.start <= repeat.range.start;
+                is_it && at.since(repeat.at) >= least
             };
             if let Some(index) = self.pending.iter().rposition(can) {
                 let repeat = self.pending.remove(index).expect("it was just found there");

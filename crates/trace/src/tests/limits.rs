@@ -264,6 +264,20 @@ fn limit_congestion_during_recovery() {
     assert!(flow.shares.of(Limit::Timeout).is_zero());
 }
 
+/// Even pauses are idle, too: nothing is in flight.
+#[test]
+fn limit_idle_at_even_intervals() {
+    let mut text = String::new();
+    for write in 0..20_u64 {
+        let (at, start) = (100_000 + write * 60_000, 1 + write * 1_000);
+        writeln!(text, "{} > {start}:{}", seconds(at), start + 1_000).unwrap();
+        writeln!(text, "{} < ack {}", seconds(at + 20_400), start + 1_000).unwrap();
+    }
+    let shares = after_handshake(&text).shares;
+    mostly(&shares, Limit::Application);
+    assert_eq!(shares.idle.as_micros(), 19 * 39_600);
+}
+
 /// Once all is repaired and acknowledged, recovery is over, though no later ACK says so.
 #[test]
 fn limit_application_after_recovery() {

@@ -278,3 +278,21 @@ fn go_back_n_sender_no_false_losses() {
     );
     assert_eq!(lost(&flow), [[(1_449, 2)]]);
 }
+
+/// A retransmission in other boundaries: what is reported twice is only its end, so that its
+/// beginning was needed.
+#[test]
+fn partly_reported_retransmission_was_needed() {
+    let whole = "open 0.020
+        0.100 > 1:1449
+        0.1001 > 1449:2001
+        0.121 < ack 1 sack 1449-2001
+        0.320 > 1:1349
+        0.341 < ack 1349 sack 1449-2001
+        0.3411 > 1349:2001
+        0.362 < ack 2001 dsack DSACK";
+    for (dsack, spurious) in [("1449-2001", 0), ("1349-2001", 1)] {
+        let flow = flow(&whole.replace("DSACK", dsack));
+        assert_eq!(flow.causes.spurious_by_dsack.count, spurious, "{dsack}");
+    }
+}

@@ -1,6 +1,6 @@
 //! Each cause of a stall, and the same packets without it.
 
-use super::drill::{connection, flow};
+use super::drill::{analyze, connection, drill, flow};
 use crate::{Flow, StallCause};
 
 const OPENED: &str = "open 0.020
@@ -139,6 +139,20 @@ fn stall_sender_slow() {
     assert_eq!(stall.from.as_nanos(), 41_600_000);
     assert_eq!(stall.until.as_nanos(), 500_000_000);
     assert_eq!(stall.in_flight.as_u64(), 0);
+}
+
+/// A FIN without data that is lost is no delay.
+#[test]
+fn stall_of_a_lost_fin() {
+    let text = format!("{OPENED}0.060 > 5793:5794 fin\n0.300 > 5793:5794 fin\n0.321 < ack 5794");
+    let mut packets = drill(&text, 1_000);
+    for packet in packets.iter_mut().filter(|packet| packet.bytes.len() == 41) {
+        packet.bytes.truncate(40);
+        packet.bytes[2..4].copy_from_slice(&40_u16.to_be_bytes());
+    }
+    let flow = &analyze(&packets).connections[0].forward;
+    let causes: Vec<_> = flow.stalls.iter().map(|stall| stall.cause).collect();
+    assert_eq!(causes, [StallCause::TailLoss], "{:?}", flow.segments.last());
 }
 
 /// Where no ACK without data was captured, one may have come in time.

@@ -85,6 +85,20 @@ fn transfer_without_data_no_metrics() {
     assert_eq!(flow.series, crate::Series::default());
 }
 
+/// Beside the receiver: what came before the first packet shows no rate.
+#[test]
+fn capacity_of_a_short_transfer_at_the_receiver() {
+    let mut text = "open 0.0001 0.0201\n".to_owned();
+    for segment in 0..6_u64 {
+        let (start, at) = (1 + segment * 1_448, 0.100 + segment as f64 * 0.0012);
+        text += &format!("{at:.4} > {start}:{}\n", start + 1_448);
+        text += &format!("{:.4} < ack {}\n", at + 0.0001, start + 1_448);
+    }
+    // 1,448 bytes each 1.2 ms.
+    let rate = flow(&text).transfer.capacity.unwrap().bits_per_second();
+    assert!(rate.abs_diff(9_653_333) < 10_000, "{rate}");
+}
+
 #[test]
 fn capacity_unknown_for_slow_sender() {
     let mut text = "open 0.020\n".to_owned();

@@ -417,7 +417,8 @@ impl Sender {
         let last = std::mem::replace(&mut self.last_passed, passed);
         let apart = passed.max(last).saturating_sub(passed.min(last));
         let is_even = apart <= last / 8 && passed <= self.smoothed / 4;
-        if sent.repeat || passed > self.smoothed / 8 && !is_even {
+        let is_first = passed.is_zero() && last.is_zero();
+        if sent.repeat || is_first || passed > self.smoothed / 8 && !is_even {
             self.capacity.break_off();
         } else {
             self.capacity.extend(sent.payload, passed.as_nanos(), self.offered);
@@ -482,8 +483,8 @@ impl Sender {
             SpanKind::Clocked
         };
         // With nothing in flight no congestion window holds back: also after a recovery.
-        let waits = |drained| kind == SpanKind::Clocked && at.since(drained) > wakes;
-        let idles = |drained| kind == SpanKind::Lull || waits(drained);
+        let is_held = matches!(kind, SpanKind::Clocked | SpanKind::Paced);
+        let idles = |drained| kind == SpanKind::Lull || is_held && at.since(drained) > wakes;
         if let Some((drained, frame)) = gap.drained.filter(|(drained, _)| idles(*drained)) {
             self.ledger.wait(kind, drained, frame, long, events);
             self.ledger.wait(SpanKind::Idle, at, sent.frame, long, events);
@@ -495,8 +496,8 @@ impl Sender {
     /// Less than a full segment was in flight, and was acknowledged. No congestion window is that
     /// small (RFC 5681 section 3.1): there was no more to send, or Nagle's rule held it back.
     fn had_sent_all(&self) -> bool {
-        let gap = &self.gap;
-        gap.drained.is_some() && gap.in_flight < self.full_segment() && self.unsure.is_none()
+        let Gap { drained, in_flight, .. } = self.gap;
+        drained.is_some() && in_flight < self.full_segment() && self.unsure.is_none()
     }
 
     /// Away from the sender a queue on the way blurs what prompted what. What is left: all was

@@ -38,7 +38,7 @@ pub(crate) struct Repair {
     few: bool,
     /// The receiver's window allowed no more.
     window_full: bool,
-    /// Bytes retransmitted since.
+    /// Sequence numbers retransmitted since: bytes, and a FIN.
     resent: u64,
     repaired: Option<Instant>,
     /// The sender had more to send.
@@ -108,7 +108,7 @@ impl Repair {
             in_flight,
             few: sent.high.since(sent.una).as_u64() <= (FEW - 1) * full,
             window_full: room.is_some_and(|room| room < full),
-            resent: if fresh { 0 } else { sent.payload },
+            resent: if fresh { 0 } else { sent.range.len() },
             repaired: None,
             more: fresh,
             // The receiver's ACK of it had passed before.
@@ -125,7 +125,7 @@ impl Repair {
             let soon = self.repaired.is_none_or(|at| sent.packet.at.since(at) <= limit / 2);
             self.more |= soon && sent.payload > 0;
         } else if sent.range.start < self.high {
-            self.resent += sent.payload;
+            self.resent += sent.range.len();
             if sent.range.start <= self.resent_to {
                 self.resent_to = self.resent_to.max(sent.range.end);
             }
