@@ -3,8 +3,9 @@
 //! While packets wait before the narrowest link it is never idle, so they leave it, and their
 //! acknowledgements come back, at its rate (Jacobson, "Congestion Avoidance and Control", the
 //! "ack clock"). Spacings of acknowledgements that meet this condition are put into a histogram
-//! of their rates; the mean of those around its mode withstands acknowledgements that were compressed or thinned out (Lai
-//! and Baker, "Nettimer": density of the samples rather than their mean).
+//! of their rates; the mean of those around its mode withstands acknowledgements that were
+//! compressed or thinned out (Lai and Baker, "Nettimer": density of the samples rather than the
+//! mean of all).
 
 use tcplab_units::Rate;
 
