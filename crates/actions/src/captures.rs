@@ -228,6 +228,11 @@ pub fn is_of_damaging_path(file: &Path) -> bool {
     record.is_some_and(|record| record.damages_packets())
 }
 
+/// An analyser of a capture file: of a recording whose path damaged packets it leaves those out.
+pub fn analyzer_of<S: Sink>(file: &Path, sink: S) -> Analyzer<S> {
+    Analyzer::with_sink(sink).with_checksums(is_of_damaging_path(file))
+}
+
 /// Whether this is standard input.
 pub fn is_stdin(file: &Path) -> bool {
     file.as_os_str() == "-"

@@ -18,7 +18,7 @@ use tcplab_path::tc::quoted;
 use tcplab_quantities::ADVICE_DOCUMENT;
 use tcplab_results::{Case, Run, RunWorld};
 use tcplab_scenario::{Scenario, Stack, nearest, presets};
-use tcplab_trace::{Analyzer, Only};
+use tcplab_trace::Only;
 use tcplab_units::number::Number;
 use tcplab_units::{Bytes, Endpoint, Span, rounded};
 
@@ -226,7 +226,7 @@ fn is_like_preset(name: &str) -> bool {
 
 fn of_capture(file: &Path) -> Result<Known> {
     let reader = tcplab_actions::open(file)?;
-    let mut analyzer = Analyzer::with_sink(Busiest::default());
+    let mut analyzer = tcplab_actions::analyzer_of(file, Busiest::default());
     analyzer.read(reader);
     let (_, busiest) = analyzer.finish_into();
     let (index, connection) = busiest
@@ -238,7 +238,7 @@ fn of_capture(file: &Path) -> Result<Known> {
         Congestion::unknown("standard input cannot be read a second time")
     } else {
         let only = Only::new(Some(index), Some(Reactions::default()));
-        let mut analyzer = Analyzer::with_sink(only);
+        let mut analyzer = tcplab_actions::analyzer_of(file, only);
         analyzer.read(tcplab_actions::open(file)?);
         let reactions = analyzer.finish_into().1.into_inner().unwrap_or_default();
         reactions.congestion(&connection, &situation)

@@ -9,13 +9,12 @@ use tcplab_lab::{RunDirectory, read_run};
 use tcplab_recording::{Recording, capture_file, is_of_packets};
 use tcplab_scenario::nearest;
 use tcplab_table::{Format, TableError, TraceTable, TraceTables, write_samples, write_truth};
-use tcplab_trace::Analyzer;
 use tcplab_units::Endpoint;
 
 use crate::arguments::{ExportArguments, RUNS};
 use crate::output::{Output, answer, commit, counted};
 use crate::work::Work;
-use tcplab_actions::open;
+use tcplab_actions::{analyzer_of, open};
 
 pub(crate) fn export(arguments: &ExportArguments) -> Result<ExitCode> {
     let source = Source::of(&RunDirectory::named(&arguments.source, Path::new(RUNS)))?;
@@ -159,7 +158,7 @@ fn of_capture(path: &Path, name: &str, format: Format, out: Output) -> Result<(u
     let mut out = Some(out);
     let taken = |_| out.take().ok_or_else(|| io::Error::other("one table only"));
     let tables = TraceTables::create(&[table], format, taken)?;
-    let mut analyzer = Analyzer::with_sink(tables);
+    let mut analyzer = analyzer_of(path, tables);
     let reader = open(path)?;
     let progress = Work::of_reading(iter::once(reader.source()));
     analyzer.read(reader);

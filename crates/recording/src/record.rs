@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
-use tcplab_path::{Backend, Direction, PathEvent, PathSpec, Verdict};
+use tcplab_path::{Backend, PathEvent, PathSpec, Verdict};
 use tcplab_units::{Instant, Span};
 use tcplab_workload::{AppReport, LoadReport, Outcome};
 
@@ -110,11 +110,8 @@ impl TrialRecord {
 
     /// Whether a path damaged packets.
     pub fn damages_packets(&self) -> bool {
-        let paths = std::iter::once(self.steered_path()).chain(self.second_path.clone());
-        let damages = |path: &PathSpec, direction| {
-            path.link(direction).is_ok_and(|link| link.damages_packets())
-        };
-        paths.into_iter().any(|path| Direction::BOTH.into_iter().any(|way| damages(&path, way)))
+        self.steered_path().damages_packets()
+            || self.second_path.as_ref().is_some_and(PathSpec::damages_packets)
     }
 
     /// Whether the path gave verdicts on packets (`path.jsonl`).

@@ -9,7 +9,7 @@ use tcplab_recording::{
 };
 use tcplab_scenario::Case;
 use tcplab_units::{Bytes, Endpoint, Instant, Span};
-use tcplab_workload::{Application, Datagrams, PayloadMismatch, Role, verify};
+use tcplab_workload::{Application, Datagrams, Role, verify};
 
 use crate::connections::Connections;
 use crate::datagrams;
@@ -120,7 +120,7 @@ fn connect(
         let (limit, wanted) = (case.limits.trial, case.workload.amount());
         return Err(SimError::Overdue { limit, received, wanted });
     }
-    accept(case, verified)
+    Ok(case.accept(verified)?)
 }
 
 /// A trial of datagrams.
@@ -146,12 +146,8 @@ fn exchange_datagrams(
         let (limit, wanted) = (case.limits.trial, case.workload.amount());
         return Err(SimError::Overdue { limit, received, wanted });
     }
-    accept(case, verify(&case.workload, seed, &ended.app.client, &ended.app.server))
-}
-
-/// Other data than were sent are a result (`payload_intact`) where the path may have changed them.
-fn accept(case: &Case, verified: Result<(), PayloadMismatch>) -> Result<(), SimError> {
-    if case.damages_packets() { Ok(()) } else { Ok(verified?) }
+    let verified = verify(&case.workload, seed, &ended.app.client, &ended.app.server);
+    Ok(case.accept(verified)?)
 }
 
 /// What a trial was, and how it was moved.

@@ -102,17 +102,12 @@ impl CompareArguments {
 pub(crate) struct Levels(pub(crate) [String; 2]);
 
 fn levels(text: &str) -> Result<Levels, String> {
-    let mut levels = vec![String::new()];
     let mut is_quoted = false;
-    for c in text.chars() {
-        match (c, levels.last_mut()) {
-            ('"', _) => is_quoted = !is_quoted,
-            (',', _) if !is_quoted => levels.push(String::new()),
-            (c, Some(level)) => level.push(c),
-            (_, None) => {}
-        }
-    }
-    let levels: Vec<String> = levels.into_iter().map(|level| level.trim().to_owned()).collect();
+    let levels = text.split(|c| {
+        is_quoted ^= c == '"';
+        c == ',' && !is_quoted
+    });
+    let levels: Vec<String> = levels.map(|level| level.trim().replace('"', "")).collect();
     let levels: [String; 2] = levels.try_into().map_err(|_| {
         "expected two levels with a comma between them, such as `reno,cubic`; a level that has a \
          comma in double quotes"

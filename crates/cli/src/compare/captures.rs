@@ -15,13 +15,13 @@ use tcplab_report::compare::{
 use tcplab_report::trace::Chosen;
 use tcplab_results::comparison::Divergence;
 use tcplab_results::comparison::Fact;
-use tcplab_trace::{Analyzer, Connection, Sink};
+use tcplab_trace::{Connection, Sink};
 
 use super::outputs::Outputs;
 use crate::arguments::CompareArguments;
 use crate::output::{in_document, print_note};
 use crate::work::Work;
-use tcplab_actions::{TwoPoints, dropped_frames, find_two_points, open};
+use tcplab_actions::{TwoPoints, analyzer_of, dropped_frames, find_two_points, open};
 
 /// Pairs of connections that are compared, those with the most data.
 const MAX_PAIRS: usize = 5;
@@ -124,7 +124,7 @@ fn json(captures: &[String; 2], pairs: &[CapturedPair]) -> Result<String> {
 
 /// All connections, without their packets.
 fn sums(file: &Path, part: &'static str) -> Result<Vec<Connection>> {
-    let mut analyzer = Analyzer::with_sink(Sums::default());
+    let mut analyzer = analyzer_of(file, Sums::default());
     let reader = open(file)?;
     let progress = Work::of_reading(iter::once(reader.source()));
     progress.goes_on(part);
@@ -141,7 +141,7 @@ fn whole(
     part: &'static str,
     places: impl Iterator<Item = usize>,
 ) -> Result<Vec<(usize, Connection)>> {
-    let mut analyzer = Analyzer::with_sink(Chosen::new(places));
+    let mut analyzer = analyzer_of(file, Chosen::new(places));
     let reader = open(file)?;
     let progress = Work::of_reading(iter::once(reader.source()));
     progress.goes_on(part);

@@ -11,12 +11,12 @@ use tcplab_recording::Recording;
 use tcplab_report::states::{SampleCheck, check_samples, walks_of_trial, walks_text};
 use tcplab_report::trace::{Chosen, notes_text};
 use tcplab_results::TrialData;
-use tcplab_trace::{Analyzer, Note, StateWalks};
+use tcplab_trace::{Note, StateWalks};
 
 use crate::arguments::{RUNS, StatesArguments};
 use crate::output::{Output, answer_or_json, write_file};
 use crate::trace::{look, only};
-use tcplab_actions::open;
+use tcplab_actions::{analyzer_of, open};
 
 /// The states of one connection.
 #[derive(Serialize)]
@@ -91,7 +91,7 @@ fn of_trial(name: &str, data: &TrialData, arguments: &StatesArguments) -> Result
 
 fn of_capture(place: &Path, arguments: &StatesArguments) -> Result<Found> {
     let reader = open(place)?;
-    let mut analyzer = Analyzer::with_sink(Chosen::new([arguments.connection.unwrap_or(0)]));
+    let mut analyzer = analyzer_of(place, Chosen::new([arguments.connection.unwrap_or(0)]));
     analyzer.read(reader);
     let (trace, chosen) = analyzer.finish_into();
     let shown = if place.as_os_str() == Output::STDOUT {

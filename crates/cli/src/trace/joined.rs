@@ -6,14 +6,13 @@ use anyhow::{Result, bail};
 use serde::Serialize;
 use tcplab_quantities::JOINED_DOCUMENT;
 use tcplab_report::trace::joined_text;
-use tcplab_trace::Analyzer;
 use tcplab_trace::join::{Audit, Claims, Joined, JoinedConnection, audit, join};
 use tcplab_units::Endpoint;
 
 use super::outputs::look;
 use crate::arguments::ViewArguments;
 use crate::output::{answer_coloured, write_json};
-use tcplab_actions::{is_of_damaging_path, is_stdin, name, open};
+use tcplab_actions::{analyzer_of, is_stdin, name, open};
 
 /// Joins the captures at `client` and `server`.
 pub(super) fn show(client: &Path, server: &Path, view: &ViewArguments) -> Result<()> {
@@ -24,8 +23,7 @@ pub(super) fn show(client: &Path, server: &Path, view: &ViewArguments) -> Result
     let joined = join(|side| open(path(side)))?;
     let mut claims = [Claims::default(), Claims::default()];
     for (side, claims) in Endpoint::BOTH.into_iter().zip(&mut claims) {
-        let checks = is_of_damaging_path(path(side));
-        let mut analyzer = Analyzer::with_sink(std::mem::take(claims)).with_checksums(checks);
+        let mut analyzer = analyzer_of(path(side), std::mem::take(claims));
         analyzer.read(open(path(side))?);
         *claims = analyzer.finish_into().1;
     }

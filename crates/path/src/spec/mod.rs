@@ -39,6 +39,12 @@ impl PathSpec {
         Ok(plan)
     }
 
+    /// Whether it damages packets, whose checksums then tell.
+    pub fn damages_packets(&self) -> bool {
+        let damages = |way| self.link(way).is_ok_and(|link| link.damages_packets());
+        Direction::BOTH.into_iter().any(damages)
+    }
+
     /// The path with further events.
     #[must_use]
     pub fn with_events(&self, events: &[PathEvent]) -> PathSpec {

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use tcplab_path::{Direction, LinkPlan, PathError, PathSpec};
 use tcplab_units::{Endpoint, Span};
-use tcplab_workload::{Medium, WorkloadSpec};
+use tcplab_workload::{Medium, PayloadMismatch, WorkloadSpec};
 
 mod connections;
 mod endpoint;
@@ -67,11 +67,19 @@ impl Case {
         Ok(Some([path.link(Direction::Forward)?, path.link(Direction::Reverse)?]))
     }
 
-    /// Whether a path damages packets: what passes the checksums all the same is a result.
+    /// Whether a path damages packets.
     pub fn damages_packets(&self) -> bool {
-        let first = self.links().ok();
-        let all = first.into_iter().chain(self.second_links().ok().flatten());
-        all.flatten().any(|link| link.damages_packets())
+        self.path.damages_packets()
+            || self.second_path.as_ref().is_some_and(PathSpec::damages_packets)
+    }
+
+    /// Where a path damages packets, other data than were sent are a result (`payload_intact`):
+    /// some pass the checksums all the same.
+    ///
+    /// # Errors
+    /// Elsewhere, as `verified`.
+    pub fn accept(&self, verified: Result<(), PayloadMismatch>) -> Result<(), PayloadMismatch> {
+        if self.damages_packets() { Ok(()) } else { verified }
     }
 
     /// How long both directions delay a packet together; on the slower of two paths.

@@ -18,6 +18,7 @@ use super::scoreboard::Scoreboard;
 use super::send_order::{DuplicatedBy, SendOrder, SendStamp};
 use super::sender_model::{SHORTEST_TIMER, SenderModel};
 use crate::fold::folded;
+use crate::observers::LONGEST_FIRST_TIMEOUT;
 use crate::packet::Packet;
 use crate::{CapturePoint, Confidence, Proof, Range, SegmentKind, Sign, Spurious};
 
@@ -25,9 +26,6 @@ use crate::{CapturePoint, Confidence, Proof, Range, SegmentKind, Sign, Spurious}
 const SHORT: Span = Span::from_millis(3);
 /// The shortest keep-alive interval: whole seconds (Linux: `TCP_KEEPIDLE`, `TCP_KEEPINTVL`).
 const SHORTEST_KEEP_ALIVE: Span = Span::from_millis(900);
-/// No first timeout takes longer: acknowledged data are a keep-alive's then. Linux: a second before
-/// there is a sample (`TCP_TIMEOUT_INIT`), or three (`TCP_TIMEOUT_FALLBACK`).
-const LONGEST_FIRST_TIMEOUT: Span = Span::from_secs(10);
 /// The first byte of data, and of a capture that begins later.
 const FIRST: Offset = Offset::new(1);
 /// A copy late by fewer packets is recognised by its identification.

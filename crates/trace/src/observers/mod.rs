@@ -17,6 +17,7 @@ mod transfer;
 mod windows;
 
 pub(crate) use event::{AckEffect, AckEvent, Ages, Event, SendEvent};
+pub(crate) use stalls::LONGEST_FIRST_TIMEOUT;
 
 use tcplab_units::{Bytes, Offset, Span};
 

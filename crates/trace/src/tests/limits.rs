@@ -167,15 +167,20 @@ fn limit_path_pacing_not_application() {
     assert!(shares.share(Limit::SendBuffer) < 0.05, "{shares:?}");
 }
 
+/// `count` writes of `size` bytes, one each `every` microseconds, acknowledged after 20.4 ms.
+fn writes(count: u64, every: u64, size: u64) -> String {
+    let mut text = String::new();
+    for write in 0..count {
+        let (at, start) = (100_000 + write * every, 1 + write * size);
+        writeln!(text, "{} > {start}:{}", seconds(at), start + size).unwrap();
+        writeln!(text, "{} < ack {}", seconds(at + 20_400), start + size).unwrap();
+    }
+    text
+}
+
 #[test]
 fn limit_application() {
-    let mut text = String::new();
-    for write in 0..40_u64 {
-        let (at, start) = (100_000 + write * 37_000, 1 + write * 3_000);
-        writeln!(text, "{} > {start}:{}", seconds(at), start + 3_000).unwrap();
-        writeln!(text, "{} < ack {}", seconds(at + 20_400), start + 3_000).unwrap();
-    }
-    let flow = after_handshake(&text);
+    let flow = after_handshake(&writes(40, 37_000, 3_000));
     mostly(&flow.shares, Limit::Application);
     // Between the acknowledgement and the next write nothing is in flight: 39 times 16.6 ms.
     assert_eq!(flow.shares.idle.as_micros(), 39 * 16_600);
@@ -267,13 +272,7 @@ fn limit_congestion_during_recovery() {
 /// Even pauses are idle, too: nothing is in flight.
 #[test]
 fn limit_idle_at_even_intervals() {
-    let mut text = String::new();
-    for write in 0..20_u64 {
-        let (at, start) = (100_000 + write * 60_000, 1 + write * 1_000);
-        writeln!(text, "{} > {start}:{}", seconds(at), start + 1_000).unwrap();
-        writeln!(text, "{} < ack {}", seconds(at + 20_400), start + 1_000).unwrap();
-    }
-    let shares = after_handshake(&text).shares;
+    let shares = after_handshake(&writes(20, 60_000, 1_000)).shares;
     mostly(&shares, Limit::Application);
     assert_eq!(shares.idle.as_micros(), 19 * 39_600);
 }

@@ -119,8 +119,7 @@ impl RecordingThreads {
             ..record(clock, request.seed, request.case.path.clone(), world)
         };
         writer.finish(&app, &record)?;
-        // Where the path damages packets, that is a result (`payload_intact`).
-        if request.case.damages_packets() { Ok(()) } else { Ok(verified?) }
+        Ok(request.case.accept(verified)?)
     }
 }
 

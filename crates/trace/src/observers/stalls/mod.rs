@@ -28,8 +28,9 @@ const FIRST_TIMEOUT: Span = Span::from_secs(1);
 const LONGEST_DELAY: Span = Span::from_millis(500);
 /// What takes longer is a clock that was set, not a round trip.
 const LONGEST: Span = Span::from_secs(3_600);
-/// No first timeout takes longer (Linux before there is a sample: `TCP_TIMEOUT_FALLBACK`, 3 s).
-const LONGEST_FIRST_TIMEOUT: Span = Span::from_secs(10);
+/// No first timeout takes longer. Linux: a second before there is a sample (`TCP_TIMEOUT_INIT`), or
+/// three (`TCP_TIMEOUT_FALLBACK`).
+pub(crate) const LONGEST_FIRST_TIMEOUT: Span = Span::from_secs(10);
 /// As many stalls wait for their causes.
 const MOST_WAITING: usize = 8;
 
