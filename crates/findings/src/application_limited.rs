@@ -5,8 +5,8 @@
 //! **Why it matters.** Neither the network nor TCP is the cause, so no setting of theirs helps.
 //!
 //! **Evidence.** The share of time with an empty send queue. Pauses before an answer belong to
-//! another rule, as do waits by Nagle's algorithm; pauses without a request are harmless. All are
-//! left out.
+//! another rule, as do waits by Nagle's algorithm; while the other end asks or answers, its data are
+//! what the application waits for. All are left out.
 //!
 //! **False positives.** Some applications send slowly on purpose: video, voice, a rate limit.
 //!
@@ -24,9 +24,9 @@ pub const RULE: Rule = Rule::of_directions("application-limited", in_direction);
 const SHARE: u64 = 50;
 
 fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
-    let pauses =
-        direction.stalled(StallCause::SenderIdle) + direction.stalled(StallCause::NoRequest);
-    let others = pauses + direction.flow.marks.nagle_wait_time;
+    let marks = &direction.flow.marks;
+    let listened = direction.stalled(StallCause::NoRequest).max(marks.listened);
+    let others = direction.stalled(StallCause::SenderIdle) + listened + marks.nagle_wait_time;
     let slow = direction.flow.shares.of(Limit::Application).saturating_sub(others);
     if !direction.is_transfer() || !is_share(slow, direction.time(), SHARE) {
         return None;

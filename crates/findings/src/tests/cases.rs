@@ -261,7 +261,11 @@ pub(super) const CASES: &[Case] = &[
             limited(&mut c.forward, &[(Limit::Application, 7_200), (Limit::Congestion, 2_800)]);
             c.forward.stall_sums = vec![stalls(StallCause::SenderSlow, 40, 5_000, 300)];
         },
-        silent: &[|c| c.forward.stall_sums.push(stalls(StallCause::NoRequest, 3, 4_000, 2_000))],
+        silent: &[
+            |c| c.forward.stall_sums.push(stalls(StallCause::NoRequest, 3, 4_000, 2_000)),
+            // The client's pauses, too short for stalls.
+            |c| c.forward.marks.listened = ms(4_000),
+        ],
     },
     Case {
         name: "slow-answers",

@@ -253,7 +253,7 @@ impl ConnectionState {
             self.history.follow(packet, forward, 0);
             return PacketOutcome { forward, out_of_place: true, ..PacketOutcome::default() };
         };
-        let mut heard = other.answered(packet, window, passed.copy);
+        let mut heard = other.answered(packet, window, passed.unread);
         let is_bare_reset = packet.wanted && packet.rst() && packet.ack.is_none();
         let reset = is_bare_reset.then(|| Box::new(own.bare_reset(packet)));
         let before = packet.wanted.then(|| self.endpoint_states.states());

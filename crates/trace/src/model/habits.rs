@@ -72,6 +72,8 @@ pub struct SenderMarks {
     pub nagle_waits: Occurrences,
     /// Their total wait since the previous segment.
     pub nagle_wait_time: Span,
+    /// The time in which the other end was the last to send data: requests, or answers to them.
+    pub listened: Span,
     /// The largest segment, bytes of data; offloaded packets count as their segments. Without a
     /// SYN, a packet that is a multiple of a usual size counts as offloaded.
     pub largest: Bytes,

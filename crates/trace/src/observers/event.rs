@@ -47,6 +47,8 @@ pub(crate) struct AckEvent<'a> {
     pub(crate) dsack: Option<Range>,
     pub(crate) effect: AckEffect,
     pub(crate) duplicate: bool,
+    /// The sender takes no ACK from the packet: a copy, or a probe below the window.
+    pub(crate) unread: bool,
     pub(crate) high: Offset,
     /// Bytes in flight after this packet.
     pub(crate) in_flight: u64,

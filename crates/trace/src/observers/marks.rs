@@ -7,6 +7,7 @@ use tcplab_wire::TcpFlags;
 
 use super::event::{AckEvent, SendEvent};
 use crate::fold::folded;
+use crate::packet::Packet;
 use crate::{Flow, Occurrences, SegmentKind, SenderMarks};
 
 /// An ACK later than the quickest by this was delayed (RFC 9293 section 3.8.6.3: up to 500 ms).
@@ -27,7 +28,11 @@ pub(crate) struct Marks {
     largest: u64,
     congested: Occurrences,
     super_packets: u64,
-    last_sent: Instant,
+    last_sent: Option<Instant>,
+    /// The other end's latest data since.
+    other_spoke: Option<Instant>,
+    /// The time from own data to the last of the other end's before own ones again.
+    listened: Span,
     /// When an acknowledgement without data, itself delayed, left nothing unacknowledged.
     freed: Option<Instant>,
     /// The smallest age at which data were acknowledged.
@@ -36,7 +41,7 @@ pub(crate) struct Marks {
 folded! {
     Marks {
         push, urgent, keep_alives, small_in_flight, nagle_waits, nagle_waited, largest, congested,
-        super_packets, last_sent, freed, least_age
+        super_packets, last_sent, other_spoke, listened, freed, least_age
     }
 }
 
@@ -61,8 +66,11 @@ impl Marks {
             return;
         }
         let freed = self.freed.take();
-        let waited = at.since(self.last_sent);
-        self.last_sent = at;
+        let last_sent = self.last_sent.replace(at).unwrap_or(at);
+        let waited = at.since(last_sent);
+        if let Some(other_spoke) = self.other_spoke.take() {
+            self.listened += other_spoke.since(last_sent);
+        }
         let Some(full) = full else { return };
         self.largest = self.largest.max(sent.payload.min(full));
         if sent.payload == full {
@@ -84,8 +92,7 @@ impl Marks {
     #[inline(always)]
     pub(crate) fn on_ack(&mut self, heard: &AckEvent<'_>) {
         if heard.packet.payload > 0 {
-            // What follows may be the answer to that.
-            self.freed = None;
+            self.on_data(heard.packet);
         }
         let Some(ages) = heard.effect.acked_ages else { return };
         let least = self.least_age.map_or(ages.last, |least| least.min(ages.last));
@@ -95,9 +102,10 @@ impl Marks {
         self.freed = (delayed && all).then_some(heard.packet.at);
     }
 
-    /// A repeated ACK in a packet with data.
-    pub(crate) fn on_repeated_ack(&mut self) {
+    /// Data of the other end: what follows may be the answer to them.
+    pub(crate) fn on_data(&mut self, packet: &Packet) {
         self.freed = None;
+        self.other_spoke = self.last_sent.map(|_| packet.at);
     }
 
     pub(crate) fn finish(&mut self, flow: &mut Flow) {
@@ -108,6 +116,7 @@ impl Marks {
             small_in_flight: self.small_in_flight,
             nagle_waits: take(&mut self.nagle_waits),
             nagle_wait_time: self.nagle_waited,
+            listened: self.listened,
             largest: Bytes::new(self.largest),
             mss_changes: Vec::new(),
             ce_marks: take(&mut self.congested),

@@ -103,8 +103,10 @@ impl Observers {
         self.windows.on_ack(heard, full);
         self.acking.on_ack(heard, full);
         self.marks.on_ack(heard);
-        self.limits.on_ack(heard, &mut self.events);
-        self.stalls.on_ack(heard, &mut self.events);
+        if !heard.unread {
+            self.limits.on_ack(heard, &mut self.events);
+            self.stalls.on_ack(heard, &mut self.events);
+        }
         self.transfer.on_ack(heard);
         self.series.on_ack(heard);
         self.timestamps.on_ack(heard);
@@ -119,7 +121,7 @@ impl Observers {
     pub(crate) fn on_repeated_ack(&mut self, packet: &Packet) {
         self.windows.on_repeated_ack(packet);
         self.acking.on_repeated_ack();
-        self.marks.on_repeated_ack();
+        self.marks.on_data(packet);
         self.stalls.on_repeated_ack();
     }
     /// Writes the results. `flow` already has the capture point; `path_rtt`: of the whole path.

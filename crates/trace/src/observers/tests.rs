@@ -131,6 +131,23 @@ fn nagle_against_delayed_acknowledgements() {
 }
 
 #[test]
+fn time_while_the_other_end_spoke_last() {
+    for (name, text, listened) in [
+        ("no answer", "0.1 > 1:101\n0.3 > 101:201", 0),
+        ("an answer", "0.1 > 1:101\n0.15 < 1:1449\n0.17 < 1449:2897\n0.3 > 101:201", 70),
+        ("an answer, and no more", "0.1 > 1:101\n0.15 < 1:1449", 0),
+        ("asked first", "0.1 < 1:101\n0.3 > 1:101", 0),
+        (
+            "again without news",
+            "0.1 > 1:101\n0.12 < ack 101\n0.15 < 1:51 acking 101\n0.2 > 101:201",
+            50,
+        ),
+    ] {
+        assert_eq!(marks(text).listened, Span::from_millis(listened), "{name}");
+    }
+}
+
+#[test]
 fn keep_alives_not_counted_as_data() {
     let (mut marks, mut flow) = (Marks::default(), Flow::default());
     for payload in [0, 1] {

@@ -60,6 +60,7 @@ pub(crate) fn heard(packet: &Packet, ack: u64, una: u64) -> AckEvent<'_> {
         dsack: None,
         effect,
         duplicate: false,
+        unread: false,
         high: Offset::new(ack),
         in_flight: 0,
     }

@@ -103,6 +103,22 @@ fn stall_causes() {
             &[Timeout],
         ),
         (
+            // The probe's arrival says that all had arrived: their ACKs are missing.
+            "probe with new data, and only its ACK",
+            "0.060 > 5793:14481\n0.110 > 14481:15929\n0.131 < ack 15929",
+            &[AckLoss],
+        ),
+        (
+            "the receiver's keep-alive says nothing of what is in flight",
+            "0.060 > 5793:8689
+             0.300 < ack 5793 at 0
+             0.700 > 5793:7241
+             0.721 < ack 7241
+             0.7211 > 7241:10137
+             0.742 < ack 10137",
+            &[SmallWindow],
+        ),
+        (
             "probe without loss",
             "0.060 > 5793:14481\n0.110 > 14481:15929\n0.115 < ack 15929",
             &[PacketDelay],

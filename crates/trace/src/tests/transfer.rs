@@ -109,3 +109,16 @@ fn capacity_unknown_for_slow_sender() {
     }
     assert_eq!(flow(&text).transfer.capacity, None);
 }
+
+/// Without SACK the ACK after a hole is filled covers what arrived at any time before.
+#[test]
+fn capacity_is_not_what_fills_a_hole() {
+    let mut text = "open 0.020 nosack\n0.100 > 1:1449\n0.120 < ack 1449\n".to_owned();
+    text += "0.121 > 1449:30409\n";
+    for arrived in 0..19 {
+        text += &format!("{:.4} < ack 1449\n", 0.1422 + f64::from(arrived) * 0.0012);
+    }
+    // The first was overtaken by all others.
+    text += "0.1643 < ack 30409\n";
+    assert_eq!(flow(&text).transfer.capacity, None);
+}

@@ -89,8 +89,9 @@ pub(crate) struct AckOutcome {
 #[derive(Debug)]
 pub(crate) struct Passed {
     pub(crate) segment: Option<Box<Segment>>,
-    /// It duplicates an earlier packet and is no ACK of its own.
-    pub(crate) copy: bool,
+    /// It duplicates an earlier packet or probes below the window: the other end takes no ACK from
+    /// it (RFC 9293 section 3.10.7.4).
+    pub(crate) unread: bool,
 }
 
 impl DirectionState {
@@ -143,7 +144,7 @@ impl DirectionState {
         self.settled = None;
         // An RST may be forged: its number is no start.
         if packet.rst() && self.positions.is_none() {
-            return Ok(Passed { segment: None, copy: false });
+            return Ok(Passed { segment: None, unread: false });
         }
         let start = self.place(packet)?;
         let len = packet.sequence_len();
@@ -158,12 +159,12 @@ impl DirectionState {
             let Some(probe) =
                 self.classifier.probe_without_data(packet, start, closed, &self.board)
             else {
-                let copy = self.classifier.send_order.repeats(packet);
+                let unread = self.classifier.send_order.repeats(packet);
                 if start > high.as_u64() as i64 && packet.is_bare() && self.classifier.has_data() {
                     self.classifier.announce(offset(start), packet);
                 }
                 self.classifier.passed(packet, None);
-                return Ok(Passed { segment: None, copy });
+                return Ok(Passed { segment: None, unread });
             };
             self.classifier.passed(packet, None);
             probe
@@ -176,11 +177,13 @@ impl DirectionState {
         };
         self.is_whole = self.classifier.sees_all(context);
         let segment = self.segment(packet, range, payload, high, classification);
-        let copy = matches!(
-            classification.kind,
-            SegmentKind::NetworkDuplicate | SegmentKind::CaptureDuplicate
-        );
-        Ok(Passed { segment, copy })
+        let unread = match classification.kind {
+            SegmentKind::NetworkDuplicate | SegmentKind::CaptureDuplicate => true,
+            SegmentKind::KeepAlive => true,
+            SegmentKind::WindowProbe => len == 0,
+            _ => false,
+        };
+        Ok(Passed { segment, unread })
     }
 
     /// A reset of this direction's sender that acknowledges nothing, for a sink. Of an end that
@@ -248,12 +251,12 @@ impl DirectionState {
         }
     }
 
-    /// Analyses the ACK in a packet of the opposite direction; `copy`: the packet is a duplicate.
+    /// Analyses the ACK in a packet of the opposite direction; `unread`: as of [`Passed`].
     pub(crate) fn answered(
         &mut self,
         packet: &Packet,
         window: Option<Bytes>,
-        copy: bool,
+        unread: bool,
     ) -> AckOutcome {
         self.classifier.heard(packet);
         let Some(number) = packet.ack else { return AckOutcome::default() };
@@ -274,7 +277,7 @@ impl DirectionState {
         }
         let mut room = [NOTHING; SackBlocks::MOST];
         let (sack, dsack) = blocks(packet.sack.as_slice(), &positions, ack, &mut room);
-        let duplicate = !copy && self.is_duplicate(packet, ack, sack);
+        let duplicate = !unread && self.is_duplicate(packet, ack, sack);
         let echo = packet.echo();
         let answer = ReceivedAck { at: packet.at, ack, sack, dsack, echo };
         let (before, high) = (self.board.una, self.board.high);
@@ -292,6 +295,7 @@ impl DirectionState {
             dsack,
             effect,
             duplicate,
+            unread,
             high: self.board.high,
             in_flight: self.board.in_flight(),
         };

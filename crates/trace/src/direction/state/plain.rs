@@ -138,6 +138,7 @@ impl DirectionState {
             dsack: None,
             effect,
             duplicate: false,
+            unread: false,
             high: self.board.high,
             in_flight: self.board.high.since(ack).as_u64(),
         };

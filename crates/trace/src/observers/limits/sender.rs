@@ -85,7 +85,7 @@ pub(crate) struct Sender {
     growth: Growth,
     smoothed: Span,
     least: Option<Span>,
-    /// The latest acknowledgement.
+    /// The latest packet, if it acknowledged something new.
     heard: Option<Instant>,
     gap: Gap,
     pace: Pace,
@@ -389,8 +389,9 @@ impl Sender {
     /// At the sender: what an ACK of so many bytes and its RTT show of the path.
     #[inline(always)]
     fn measure(&mut self, at: Instant, arrived: u64, sample: Option<Span>) {
+        // After an ACK of nothing the next may cover what arrived long before.
+        let last = std::mem::replace(&mut self.heard, (arrived > 0).then_some(at));
         let Some(sample) = sample.filter(|&sample| sample < LONGEST) else {
-            self.heard = Some(at);
             self.capacity.break_off();
             return;
         };
@@ -400,8 +401,7 @@ impl Sender {
         self.smoothed =
             if self.smoothed.is_zero() { sample } else { (self.smoothed * 7 + sample) / 8 };
         // The narrowest link was busy between two packets if the second waited that long.
-        let passed = self.heard.replace(at).map(|last| at.since(last).min(LONGEST));
-        match passed {
+        match last.map(|last| at.since(last).min(LONGEST)) {
             Some(passed) if (sample - least) * 4 >= passed * 3 && arrived > 0 => {
                 self.capacity.extend(arrived, passed.as_nanos(), self.offered);
             }

@@ -47,15 +47,18 @@ pub(crate) struct Repair {
     spurious: bool,
     /// The end of what was retransmitted since without a gap.
     resent_to: Offset,
-    /// The first ACK for the retransmission covered more than was retransmitted.
+    /// The first ACK since covered more than was retransmitted; of a probe with new data, it
+    /// covered the probe and was an answer to it.
     jumped: Option<bool>,
+    /// The receiver does not delay the ACK of so much (RFC 9293 section 3.8.6.3).
+    at_once: bool,
     /// The end of the data had arrived.
     tail_arrived: bool,
 }
 folded! {
     Repair {
         range, clock, at, least, before, fresh, oldest, high, in_flight, few, window_full, resent,
-        repaired, more, spurious, resent_to, jumped, tail_arrived
+        repaired, more, spurious, resent_to, jumped, at_once, tail_arrived
     }
 }
 
@@ -115,6 +118,7 @@ impl Repair {
             spurious: sent.proof.spurious == Some(Spurious::Acknowledged),
             resent_to: if fresh { sent.una } else { sent.range.end },
             jumped: None,
+            at_once: in_flight >= 2 * full,
             tail_arrived: false,
         }
     }
@@ -149,6 +153,10 @@ impl Repair {
             };
             self.jumped.get_or_insert(heard.ack > self.resent_to);
         }
+        if heard.ack > heard.before && self.fresh {
+            let soon = self.least.is_some_and(|least| at.since(self.at) < least * 3 / 4);
+            self.jumped.get_or_insert(heard.ack >= self.range.end && !soon);
+        }
         if heard.ack >= self.high {
             self.tail_arrived |= self.repaired.is_none() && self.resent_to < self.high;
             self.repaired.get_or_insert(at);
@@ -172,7 +180,8 @@ impl Repair {
             // They may have been lost behind the capture point.
             StallCause::Undetermined
         } else if self.resent == 0 && self.repaired.is_some() {
-            StallCause::PacketDelay
+            let lost = self.jumped == Some(true) && self.at_once;
+            if lost { StallCause::AckLoss } else { StallCause::PacketDelay }
         } else if !whole || resent || self.is_ambiguous() {
             StallCause::Undetermined
         } else if self.few {
