@@ -21,7 +21,10 @@ const LEAST: u64 = 3;
 
 fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
     let refusal = direction.refusal(|syn| syn.sack_permitted)?;
-    let repeats = direction.flow.causes.retransmissions();
+    let causes = &direction.flow.causes;
+    // SYNs and FINs are retransmitted by their timer alone.
+    let control = causes.syn_retransmissions.count + causes.fin_retransmissions.count;
+    let repeats = causes.retransmissions().saturating_sub(control);
     if repeats < LEAST {
         return None;
     }

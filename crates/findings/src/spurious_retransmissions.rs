@@ -28,10 +28,13 @@ fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
     if found == 0 {
         return None;
     }
+    let known = spurious.probes + spurious.timeouts + spurious.fast + spurious.after_timeout;
     let by = [
         (spurious.probes, "tail loss probe"),
         (spurious.timeouts, "timeout"),
-        (found - spurious.probes - spurious.timeouts, "fast retransmission"),
+        (spurious.fast, "fast retransmission"),
+        (spurious.after_timeout, "slow-start retransmission"),
+        (found.saturating_sub(known), "unexplained retransmission"),
     ];
     let proofs = [
         (causes.spurious_by_dsack.count, "D-SACK"),

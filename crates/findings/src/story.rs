@@ -80,13 +80,23 @@ fn evidence(episode: &Episode, flow: &Flow) -> String {
         }
         Evidence::Timeout { frame } => {
             let again = segment_in(flow, frame);
-            let (heard, expired) = match again.map(|segment| (segment.kind, segment.timer)) {
-                Some((SegmentKind::UnexplainedRetransmission, None)) => ("was captured", ""),
-                Some((SegmentKind::RepeatedControl, None)) => ("arrived", ""),
-                _ => ("arrived", "the retransmission timer expired and "),
+            let what = match again.map(|segment| (segment.kind, segment.timer)) {
+                Some((SegmentKind::UnexplainedRetransmission, None)) => {
+                    "No ACK was captured; after"
+                }
+                Some((SegmentKind::RepeatedControl, None)) => "No ACK arrived; after",
+                Some((_, None)) => "After",
+                _ => {
+                    return format!(
+                        "No ACK arrived; after {} the retransmission timer expired and {} was \
+                         retransmitted at {at}.",
+                        silence_before(episode, flow, frame),
+                        shown(flow, frame),
+                    );
+                }
             };
             format!(
-                "No ACK {heard}; after {} {expired}{} was retransmitted at {at}.",
+                "{what} {} {} was retransmitted at {at}.",
                 silence_before(episode, flow, frame),
                 shown(flow, frame),
             )

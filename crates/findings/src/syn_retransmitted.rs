@@ -20,6 +20,9 @@ use tcplab_units::Span;
 use crate::words::{rounded, times};
 use crate::{Cost, Finding, Rule, Severity, Shown};
 
+/// No timer expires sooner: a SYN that is repeated before answers a copy of the other end's.
+const LEAST: Span = Span::from_millis(100);
+
 /// The rule.
 pub const RULE: Rule = Rule::of_connection("syn-retransmitted", in_handshake);
 
@@ -37,10 +40,12 @@ fn in_handshake(connection: &Connection) -> Option<Finding> {
         .filter(|(repeats, _)| *repeats > 0)
         .map(|(repeats, what)| format!("{what} was retransmitted {}", times(*repeats)))
         .collect();
-    if again.is_empty() {
+    let round_trip = handshake.round_trip.unwrap_or(Span::ZERO);
+    let late = took.saturating_sub(round_trip);
+    if again.is_empty() || late < LEAST {
         return None;
     }
-    let round_trip = handshake.round_trip.unwrap_or(Span::ZERO);
+    let was_answered = handshake.syn_ack.zip(syns.first).is_some_and(|(ack, again)| ack < again);
     let instead = handshake.round_trip.map(|usual| format!(" instead of {}", rounded(usual)));
     let old = &handshake.old_answers;
     let held = if old.is_empty() {
@@ -59,7 +64,7 @@ fn in_handshake(connection: &Connection) -> Option<Finding> {
         "The client forgot that connection without closing it (a crash, a restart, a NAT that \
          reuses ports): let it close or reset connections, or use more ports; keep-alives let the \
          server forget sooner."
-    } else if syns_again > 0 {
+    } else if syns_again > 0 && !was_answered {
         "Check whether the server's backlog overflowed (on Linux `nstat -az \
          TcpExtListenOverflows`; raise listen()'s backlog and net.core.somaxconn, accept faster); \
          otherwise the path lost the SYN or a firewall dropped it."
@@ -67,7 +72,7 @@ fn in_handshake(connection: &Connection) -> Option<Finding> {
         "The SYN-ACK or the client's ACK was lost: look for loss near the client and for an \
          asymmetric return path."
     };
-    let cost = Cost::time(took.saturating_sub(round_trip));
+    let cost = Cost::time(late);
     let shown = Shown::by(syns).and(Shown::by(syn_acks)).and(Shown::by(old));
     Some(shown.proves(RULE.name, Severity::Harm, cost).saying(statement, remedy))
 }

@@ -44,7 +44,10 @@ fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
     let full = direction.limited(Limit::ReceiveWindow, SHARE).filter(|_| is_to_blame(direction));
     let full = full.map(|full| full.saturating_sub(closed));
     let full = full.filter(|&full| is_share(full, direction.flow.shares.total(), SHARE));
-    let needed = direction.bandwidth_delay_product().filter(|&needed| needed > UNSCALED);
+    // What never had as much to send as the window holds needs no larger one.
+    let enough = direction.flow.totals.unique > UNSCALED;
+    let needed = direction.bandwidth_delay_product();
+    let needed = needed.filter(|&needed| enough && needed > UNSCALED);
     if full.is_none() && needed.is_none() {
         return None;
     }

@@ -76,6 +76,8 @@ pub(super) const CASES: &[Case] = &[
             |c| c.handshake.client_repeats = 0,
             // No frame shows it.
             |c| c.forward.causes.syn_retransmissions = occurred(0, 0),
+            // Sooner than any timer: an answer.
+            |c| c.handshake.opened = Some(at(60)),
         ],
     },
     Case {
@@ -219,6 +221,8 @@ pub(super) const CASES: &[Case] = &[
         silent: &[
             |c| c.forward.transfer.capacity = Some(mbit(12)),
             |c| c.handshake.client.cut = true,
+            // No more than a window of it.
+            |c| c.forward.totals.unique = Bytes::new(65_535),
         ],
     },
     Case {
@@ -424,6 +428,7 @@ pub(super) const CASES: &[Case] = &[
             let spurious = &mut c.forward.causes.spurious;
             spurious.sent = occurred(6, 1_080);
             spurious.timeouts = 1;
+            spurious.fast = 5;
             spurious.bytes = Bytes::new(6 * 1_448);
             spurious.shown_by = vec![1_100, 1_200];
         },
@@ -445,7 +450,11 @@ pub(super) const CASES: &[Case] = &[
             lose(&mut c.forward, 12);
             c.handshake.client.sack_permitted = false;
         },
-        silent: &[|c| c.handshake.client.sack_permitted = true],
+        silent: &[
+            |c| c.handshake.client.sack_permitted = true,
+            // SYNs and FINs, which no SACK helps.
+            |c| c.forward.causes.syn_retransmissions = occurred(10, 3),
+        ],
     },
     Case {
         name: "no-timestamps",
@@ -529,7 +538,11 @@ pub(super) const CASES: &[Case] = &[
     Case {
         name: "segment-size, no option",
         fires: |c| c.handshake.server.mss = None,
-        silent: &[|c| c.handshake.server.seen = false],
+        silent: &[
+            |c| c.handshake.server.seen = false,
+            // Small writes: no MSS makes them larger.
+            |c| c.forward.totals.wire_segments = 100_000,
+        ],
     },
     Case {
         name: "segment-size, small",

@@ -40,8 +40,10 @@ struct Offer {
     isn: SeqNumber,
     /// The latest transmissions, oldest first.
     sent: [Option<Sending>; 4],
+    /// The latest of those with most options: a client that hears nothing may leave them out.
+    fullest: SynOptions,
 }
-folded! { Offer { flags, multipath, isn, sent } }
+folded! { Offer { flags, multipath, isn, sent, fullest } }
 
 /// One transmission of a SYN.
 #[derive(Debug, Clone, Copy)]
@@ -125,11 +127,12 @@ impl HandshakeTracker {
             answer && if forward { !self.client_syn_ack } else { !self.server_syn_ack };
         *repeats += u64::from(options.seen && !second_step);
         if self.handshake.opened.is_none() {
-            offer.note(packet);
             let read = SynOptions::read(packet);
+            offer.note(packet, &read);
             if !options.seen || !read.cut || options.cut {
                 *options = read;
             }
+            self.settle_on_answered();
         }
         match (forward, answer) {
             (true, false) => self.client_syn(packet),
@@ -139,6 +142,15 @@ impl HandshakeTracker {
             }
             (false, false) => self.server_syn = true,
             (false, true) => self.syn_ack(packet),
+        }
+    }
+
+    /// A server takes up only what the SYN that it answers offers (RFC 7323 sections 2.2 and 3.2,
+    /// RFC 2018 section 2). So a SYN without that is not the one answered.
+    fn settle_on_answered(&mut self) {
+        let (client, server) = (&mut self.handshake.client, &self.handshake.server);
+        if client.seen && !client.covers(server) && self.client.fullest.covers(server) {
+            *client = self.client.fullest.clone();
         }
     }
 
@@ -245,7 +257,10 @@ impl HandshakeTracker {
 }
 
 impl Offer {
-    fn note(&mut self, packet: &Packet) {
+    fn note(&mut self, packet: &Packet, options: &SynOptions) {
+        if options.count() >= self.fullest.count() {
+            self.fullest = options.clone();
+        }
         self.flags = packet.flags;
         self.multipath |= packet.multipath;
         self.isn = packet.seq;
@@ -280,6 +295,18 @@ impl SynOptions {
             timestamps: packet.timestamps.is_some(),
             window: packet.window,
         }
+    }
+    /// How many options that need the other end's consent it has.
+    fn count(&self) -> u8 {
+        u8::from(self.window_scale.is_some())
+            + u8::from(self.sack_permitted)
+            + u8::from(self.timestamps)
+    }
+    /// Whether it has each of them that the other one has.
+    fn covers(&self, other: &SynOptions) -> bool {
+        self.window_scale.is_some() >= other.window_scale.is_some()
+            && self.sack_permitted >= other.sack_permitted
+            && self.timestamps >= other.timestamps
     }
     /// Captured whole and without window scale.
     pub(crate) fn lacks_scale(&self) -> bool {

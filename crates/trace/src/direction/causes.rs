@@ -110,6 +110,9 @@ impl CauseCounts {
         all.sent.first = all.sent.first.map(|first| first.min(sent.at));
         all.timeouts += u64::from(sent.timer == Some(Timer::Retransmission));
         all.probes += u64::from(sent.timer == Some(Timer::Probe));
+        let is = |kind| u64::from(sent.timer.is_none() && sent.kind == kind);
+        all.fast += is(SegmentKind::FastRetransmission);
+        all.after_timeout += is(SegmentKind::AfterTimeoutRetransmission);
         all.bytes += Bytes::new(sent.payload);
     }
 

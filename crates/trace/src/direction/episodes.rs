@@ -282,7 +282,7 @@ fn first_evidence(lost: Sent<'_>, context: &Context<'_>) -> (Evidence, Instant, 
     let after = marks.partition_point(|mark| mark.position <= order);
     let mark = marks[after..]
         .iter()
-        .take_while(|mark| mark.una <= transmission.range.start)
+        .take_while(|mark| mark.una < transmission.range.end)
         .find(|mark| mark.is_evidence_of(order));
     let unaided = |mark: &AckMark, probe: Sent<'_>| mark.sacked.is_some_and(|o| o < probe.0);
     let probe = probe.filter(|&probe| !mark.is_some_and(|mark| unaided(mark, probe)));

@@ -58,6 +58,8 @@ pub(crate) struct Classifier {
     repeated: Option<Offset>,
     /// The last SYN of the peer.
     asked: Option<(Instant, u64)>,
+    /// The last RST of the peer.
+    refused: Option<(Instant, u64)>,
     /// The first packet with sequence space: all below it was sent before the capture, or is late.
     first: Option<SendStamp>,
     /// The sequence number of a packet without data above everything seen (RFC 9293 section 3.3.1:
@@ -68,7 +70,8 @@ pub(crate) struct Classifier {
 }
 folded! {
     Classifier {
-        send_order, gaps, counts, last, kept_alive, repeated, asked, first, announced, probed
+        send_order, gaps, counts, last, kept_alive, repeated, asked, refused, first, announced,
+        probed
     }
 }
 
@@ -163,7 +166,10 @@ impl Classifier {
         self.counts.captured += u64::from(!board.covers(range));
         self.repeated = Some(range.start);
         let classification = Classifier::retransmission(candidate, (0, false), sender_model, board);
-        (classification, LogEntry::Retransmission)
+        // An answer to the other end's FIN says nothing of the fate of its own.
+        let is_answer = classification.kind == SegmentKind::RepeatedControl;
+        let entry = if is_answer { LogEntry::NotLogged } else { LogEntry::Retransmission };
+        (classification, entry)
     }
 
     /// A packet that was captured before, whole or as part of a larger one.
@@ -318,7 +324,7 @@ impl Classifier {
 
     /// A SYN or SYN-ACK sooner after the last, or after a SYN of the peer that came again, than a
     /// timer sends it (RFC 6298 section 2.1: 1 s): an answer (RFC 9293 section 3.10.7.4) or a
-    /// duplicate.
+    /// duplicate. Or a SYN after a refusal: another attempt.
     fn repeated_syn(
         &self,
         candidate: &Candidate<'_>,
@@ -331,11 +337,13 @@ impl Classifier {
         let before = before.map(|sent| (sent.at, sent.frame));
         let asked =
             self.asked.filter(|it| packet.ack.is_some() && Some(it.1) > before.map(|b| b.1));
-        let (since, frame) = asked.or(before)?;
+        let refused = self.refused.filter(|it| Some(it.1) > before.map(|b| b.1));
+        let (since, frame) = refused.or(asked).or(before)?;
         let waited = packet.at.since(since);
         let proof = Proof { by: Sign::Time, frame: Some(frame), waited, nth: 2, spurious: None };
         let kind = SegmentKind::RepeatedControl;
-        (waited < SHORTEST_TIMER).then_some(Classification { kind, timer: None, proof })
+        let is_prompted = waited < SHORTEST_TIMER || refused.is_some();
+        is_prompted.then_some(Classification { kind, timer: None, proof })
     }
 
     /// Data of which so many transmissions were lost before the capture point; `alone`: with
@@ -373,7 +381,8 @@ impl Classifier {
         } else {
             Classification::unexplained(None, nth)
         };
-        if unseen == 0 && board.covers(range) {
+        let is_answer = classification.kind == SegmentKind::RepeatedControl;
+        if unseen == 0 && board.covers(range) && !is_answer {
             classification.proof.spurious = Some(Spurious::Acknowledged);
         }
         classification
@@ -412,6 +421,9 @@ impl Classifier {
     pub(crate) fn heard(&mut self, packet: &Packet) {
         if packet.syn() {
             self.asked = Some((packet.at, packet.frame));
+        }
+        if packet.rst() {
+            self.refused = Some((packet.at, packet.frame));
         }
     }
 

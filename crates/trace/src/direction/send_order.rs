@@ -10,6 +10,7 @@ use std::cmp::Ordering;
 
 use tcplab_units::{Instant, Span};
 
+use super::sender_model::SHORTEST_TIMER;
 use crate::Sign;
 use crate::fold::folded;
 use crate::packet::Packet;
@@ -215,7 +216,8 @@ impl SendOrder {
         let original = self.recent.iter().filter(same).max_by_key(|passed| passed.stamp.frame)?;
         let after = packet.at.since(original.stamp.at);
         let varies = self.near + self.far > 0 || after <= AT_ONCE;
-        let sign = if varies && this.stamp.id.is_some() {
+        // Some senders retransmit with the same identification when a timer expires.
+        let sign = if varies && after < SHORTEST_TIMER && this.stamp.id.is_some() {
             Sign::IpId
         } else if after < round_trip.map_or(SOONEST, |least| least / 2) {
             // A millisecond clock may show the same value for a retransmission.

@@ -9,7 +9,7 @@ use tcplab_units::{Instant, Offset, Span};
 
 use crate::fold::folded;
 use crate::observers::AckEvent;
-use crate::{Range, Spurious, Timer};
+use crate::{Range, SegmentKind, Spurious, Timer};
 
 /// The most retransmissions watched: more than most windows hold.
 const MOST: usize = 256;
@@ -40,11 +40,12 @@ pub(crate) struct PendingRetransmission {
     /// Its timestamp, until evaluated.
     pub(crate) clock: Option<u32>,
     pub(crate) payload: u64,
+    pub(crate) kind: SegmentKind,
     pub(crate) timer: Option<Timer>,
     /// It is known to be spurious.
     pub(crate) is_known: bool,
 }
-folded! { PendingRetransmission { range, at, frame, clock, payload, timer, is_known } }
+folded! { PendingRetransmission { range, at, frame, clock, payload, kind, timer, is_known } }
 
 /// A retransmission that was found to be spurious.
 #[derive(Debug, Clone, Copy)]

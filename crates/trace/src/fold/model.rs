@@ -4,8 +4,8 @@ use super::{Fold, Folder, Unfolder, folded};
 use crate::{
     Backoff, Backoffs, Causes, Confidence, EcnAgreement, FastOpen, Handshake, HandshakeKind,
     IgnoredAcks, Limit, LimitPeriod, LimitShares, LossRule, MssChange, Occurred, Occurrences,
-    Range, Roles, Series, SpuriousRetransmissions, Stall, StallCause, StallSum, SynOptions,
-    TcpState, Timer, Totals,
+    Range, Roles, SegmentKind, Series, SpuriousRetransmissions, Stall, StallCause, StallSum,
+    SynOptions, TcpState, Timer, Totals,
 };
 
 folded! { Range { start, end } }
@@ -33,7 +33,18 @@ folded! {
 }
 folded! { Backoffs { segments, time, longest } }
 folded! { Backoff { range, timeouts, since, until, waits, frames } }
-folded! { SpuriousRetransmissions { sent, timeouts, probes, acknowledged, bytes, shown_by } }
+folded! {
+    SpuriousRetransmissions {
+        sent, timeouts, probes, fast, after_timeout, acknowledged, bytes, shown_by
+    }
+}
+folded! {
+    enum SegmentKind {
+        New, FastRetransmission, TimeoutRetransmission, AfterTimeoutRetransmission,
+        UnexplainedRetransmission, FillsGap, OutOfOrder, NetworkDuplicate, RepeatedControl,
+        CaptureDuplicate, WindowProbe, KeepAlive
+    }
+}
 folded! { enum LossRule { DuplicateAcks, Sack, PartialAck } }
 folded! { MssChange { at, frame, from, to } }
 folded! {

@@ -135,6 +135,10 @@ pub struct SpuriousRetransmissions {
     pub timeouts: u64,
     /// Of these, tail loss probes.
     pub probes: u64,
+    /// Of these, fast retransmissions.
+    pub fast: u64,
+    /// Of these, retransmissions after a timeout.
+    pub after_timeout: u64,
     /// Of these, those of data that had been acknowledged before.
     pub acknowledged: u64,
     /// Their payload.

@@ -3,6 +3,7 @@
 mod bounded;
 
 mod causes;
+mod control;
 mod copies;
 mod damaged;
 pub(crate) mod drill;

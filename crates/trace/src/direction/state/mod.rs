@@ -508,19 +508,23 @@ impl DirectionState {
         packet: &Packet,
         range: Range,
         payload: u64,
-        Classification { timer, proof, .. }: Classification,
+        Classification { kind, timer, proof }: Classification,
     ) {
         self.totals.retransmissions += 1;
         self.totals.retransmitted += Bytes::new(payload);
         let clock = packet.timestamps.map(|(value, _)| value);
         let (at, frame) = (packet.at, packet.frame);
         let is_known = false;
-        let mut sent = PendingRetransmission { range, at, frame, clock, payload, timer, is_known };
+        let mut sent =
+            PendingRetransmission { range, at, frame, clock, payload, kind, timer, is_known };
         if let Some(why) = proof.spurious {
             self.causes.spurious(at, FoundSpurious { sent, why });
             sent.is_known = true;
         }
-        self.spurious_detector.sent(sent);
+        // What answers the other end repeats itself without need, and no loss is behind it.
+        if kind != SegmentKind::RepeatedControl {
+            self.spurious_detector.sent(sent);
+        }
     }
 
     /// Logs a transmission; starts recovery tracking on signs of loss.

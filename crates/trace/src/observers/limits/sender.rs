@@ -40,18 +40,14 @@ const AUTOSIZE_GROWING: u64 = 4_096_000;
 const AUTOSIZE_NEAR: u64 = 65_536;
 /// They never hold less, in segments (`tcp_min_tso_segs`).
 const LEAST_CHUNK: u64 = 2;
-
 /// What takes longer is a clock that was set, not a round trip.
 const LONGEST: Span = Span::from_secs(3_600);
-
 /// As many evenly spaced retransmissions that no acknowledgement prompted show a pacing timer; one
 /// may be a reordering timer's (RFC 8985 section 6.3).
 const PACED_REPEATS: u8 = 2;
-
 /// A receiver may delay the ACK of less than this many full segments (RFC 9293 section 3.8.6.3) or
 /// send it with its answer: a round trip that carried less shows no queue.
 const AT_ONCE: u64 = 2;
-
 /// Windows reach at least this share of the path's rate if the path is what bounds them, per
 /// cent: acknowledgement clocks jitter, and a round trip is never measured to the packet.
 const BUSY: u64 = 85;
@@ -460,14 +456,17 @@ impl Sender {
         let prompted = waited.is_some_and(|waited| waited <= wakes);
         // A window with less room than the kernel cuts a packet for is full to it.
         let allowed = self.proven.saturating_sub(gap.in_flight);
-        let full = gap.room < self.full_segment() || gap.room < self.chunk() && gap.room <= allowed;
+        // What would have fitted into the rest of the window was not written yet.
+        let small = gap.room < self.full_segment();
+        let cut = gap.room < self.chunk() && gap.room <= allowed;
+        let full = if small { sent.payload >= gap.room } else { cut };
         let answered = waited.is_some_and(|waited| waited <= reacts);
         let even = self.reaction.is_zero()
             && !(answered || full || gap.small)
             && self.pace.is_kept(at.since(gap.from), gap.burst);
         let kind = if self.recovery.is_some() || gap.recovering || sent.repeat {
             if even { self.kind_in_recovery(&sent) } else { SpanKind::Clocked }
-        } else if gap.room < self.full_segment() && !gap.opened {
+        } else if small && full && !gap.opened {
             self.kept_by_window(gap.from)
         } else if !self.reaction.is_zero() {
             self.kind_from_afar(&sent, full)
