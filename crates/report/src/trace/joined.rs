@@ -137,6 +137,13 @@ fn one(out: &mut String, index: usize, connection: &JoinedConnection, look: Look
     if connection.client_at == Endpoint::Server {
         look.paragraph(out, "  ", "The connection was opened at the server's capture point.");
     }
+    let answered = [forward, reverse].iter().any(|way| way.not_captured_at_sender > 0);
+    let missing = connection.first_frames.iter().position(Option::is_none);
+    let elsewhere = missing.filter(|_| answered).map(|at| Endpoint::BOTH[at]);
+    if let Some(at) = elsewhere {
+        let text = format!("Nothing of it is in the {}'s capture: not judged.", at.name());
+        look.paragraph(out, "  ", &text);
+    }
     let mut grid = Grid::new(&COLUMNS);
     grid.head(&["", "", "", "", "", "", "", "one-way:", "", ""]);
     grid.head(&[
@@ -155,6 +162,9 @@ fn one(out: &mut String, index: usize, connection: &JoinedConnection, look: Look
         grid.row(row(name, way));
     }
     grid.write(out, 2, look);
+    if elsewhere.is_some() {
+        return;
+    }
     let there = connection.client_at;
     for (way, sender, at) in
         [(forward, Endpoint::Client, there), (reverse, Endpoint::Server, there.other())]

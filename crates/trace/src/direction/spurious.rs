@@ -29,8 +29,16 @@ pub(crate) struct SpuriousDetector {
     passed: usize,
     /// The cumulative ACK when they were counted.
     counted_at: Offset,
+    /// D-SACKs of retransmitted data, and of data sent once: copies that the network made.
+    repeats_reported: u32,
+    copies_reported: u32,
 }
-folded! { SpuriousDetector { pending, earliest, lowest_end, highest_end, passed, counted_at } }
+folded! {
+    SpuriousDetector {
+        pending, earliest, lowest_end, highest_end, passed, counted_at, repeats_reported,
+        copies_reported
+    }
+}
 
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct PendingRetransmission {
@@ -89,6 +97,7 @@ impl SpuriousDetector {
         least: Option<Span>,
     ) -> Vec<FoundSpurious> {
         if self.pending.is_empty() {
+            self.copies_reported += u32::from(heard.dsack.is_some() && !heard.unread);
             return Vec::new();
         }
         let (at, frame) = (heard.packet.at, heard.packet.frame);
@@ -103,7 +112,13 @@ impl SpuriousDetector {
             if let Some(index) = self.pending.iter().rposition(can) {
                 let repeat = self.pending.remove(index).expect("it was just found there");
                 self.passed -= usize::from(index < self.passed);
-                found.push(FoundSpurious { sent: repeat, why: Spurious::DSack { frame } });
+                self.repeats_reported += 1;
+                // Where the network makes copies, the report may be of one of these.
+                if self.copies_reported <= self.repeats_reported {
+                    found.push(FoundSpurious { sent: repeat, why: Spurious::DSack { frame } });
+                }
+            } else {
+                self.copies_reported += u32::from(!heard.unread);
             }
         }
         let echo = heard.packet.echo();

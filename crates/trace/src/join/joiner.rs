@@ -287,14 +287,23 @@ impl Pair {
         if to_server { [there, back] } else { [back, there] }
     }
 
+    /// Whether one capture shows packets of both ends, and the other one nothing: then none of them
+    /// came by there.
+    fn passed_elsewhere(&self, directions: &[(Crossing, RawDelays); 2]) -> bool {
+        let is_missing = self.first_frames.iter().any(Option::is_none);
+        let answered = directions.iter().any(|(way, _)| way.not_captured_at_sender > 0);
+        is_missing && answered && directions.iter().any(|(way, _)| way.sent > 0)
+    }
+
     fn joined(self, directions: [(Crossing, RawDelays); 2], clock: &Clock) -> JoinedConnection {
+        let elsewhere = self.passed_elsewhere(&directions);
         let mut sign = 1.0;
         let [there, back] = directions.map(|(mut crossing, raw)| {
             let (slope, offset) = (clock.slope * sign, clock.offset * sign);
             crossing.delay = raw.corrected(slope, offset);
             crossing.series = raw.series(slope, offset);
             sign = -sign;
-            crossing
+            if elsewhere { crossing.unjudged() } else { crossing }
         });
         let (low, high) = (self.ends.low(), self.ends.high());
         let (client, server) = if self.low_is_client { (low, high) } else { (high, low) };

@@ -107,7 +107,8 @@ pub struct Crossing {
     pub not_captured_at_receiver: u64,
     /// In the receiver's capture only: the sender's missed them.
     pub not_captured_at_sender: u64,
-    /// Outside the common time of both captures, or in flight at the end of one: unknown.
+    /// Outside the common time of both captures, in flight at the end of one, or of a connection that
+    /// answered in one capture and never passed the other: unknown.
     pub not_judged: u64,
     /// Passed the capture point on the receiver's side with a wrong checksum, so that the receiver
     /// drops them: each is the rest of a lost packet.
@@ -140,6 +141,18 @@ impl Crossing {
     pub const LISTED: usize = 10_000;
     /// As many intervals at most has a series.
     pub const POINTS: usize = 512;
+
+    /// What was sent, with nothing said of where it went.
+    pub(super) fn unjudged(self) -> Crossing {
+        Crossing {
+            sent: self.sent,
+            sent_data: self.sent_data,
+            not_captured_at_sender: self.not_captured_at_sender,
+            not_judged: self.not_judged + self.lost,
+            retransmissions: self.retransmissions,
+            ..Crossing::default()
+        }
+    }
 }
 
 /// A segment that was lost.

@@ -25,6 +25,8 @@ struct TestFrame {
 struct World {
     captures: [Vec<TestFrame>; 2],
     ids: [u16; 2],
+    /// Which of several connections.
+    connection: u16,
 }
 
 impl World {
@@ -35,8 +37,8 @@ impl World {
         *id += 1;
         let ip = Ipv4Repr { src, dst, id: *id, ttl: 64, ecn: Ecn::default() };
         let tcp = TcpRepr {
-            src_port: if up { 40_000 } else { 80 },
-            dst_port: if up { 80 } else { 40_000 },
+            src_port: if up { 40_000 + self.connection } else { 80 },
+            dst_port: if up { 80 } else { 40_000 + self.connection },
             seq: SeqNumber::new(seq),
             ack: SeqNumber::new(ack),
             flags,
@@ -346,4 +348,25 @@ fn join_swapped_or_unrelated_captures_noted() {
     let joined = alone.join(0, 0.0);
     assert_eq!(joined.connections[0].forward.lost, 0);
     assert_eq!(joined.clock.offset_nanos, None);
+}
+
+/// One of two connections passed the client's capture point alone, in both directions.
+#[test]
+fn connection_of_one_capture_alone_is_not_judged() {
+    let mut world = exchange(&[(0, 0); 20]);
+    world.connection = 1;
+    let syn = world.packet(true, 1_000, 0, 0, TcpFlags::SYN);
+    let answer = world.packet(false, 5_000, 1_001, 0, TcpFlags::SYN | TcpFlags::ACK);
+    for (up, bytes) in [(true, syn), (false, answer)] {
+        let at = if up { 110_000_000 } else { 111_000_000 };
+        world.captures[0].push(TestFrame { at, bytes });
+    }
+    // And one that nobody answered: lost.
+    world.connection = 2;
+    let syn = world.packet(true, 1_000, 0, 0, TcpFlags::SYN);
+    world.pass(true, 112_000_000, None, syn);
+    let joined = world.join(0, 0.0);
+    let lost: Vec<_> =
+        joined.connections.iter().map(|c| (c.forward.lost, c.forward.not_judged)).collect();
+    assert_eq!(lost, [(0, 0), (0, 1), (1, 0)]);
 }

@@ -526,6 +526,20 @@ fn spurious_by_dsack_and_timestamp() {
     assert!(again.proof.waited > Span::from_millis(200));
 }
 
+/// Where the network makes copies of most packets, a D-SACK of a retransmission may be of a copy.
+#[test]
+fn dsack_proves_nothing_where_the_network_makes_copies() {
+    let mut text = AT_SENDER.to_owned();
+    for segment in 0..4_u64 {
+        let (start, at) = (1 + segment * 1_448, 0.100 + segment as f64 * 0.05);
+        let end = start + 1_448;
+        text += &format!("\n{at:.3} > {start}:{end}\n{:.4} < ack {end}", at + 0.025);
+        text += &format!("\n{:.4} < ack {end} dsack {start}-{end}", at + 0.0251);
+    }
+    text += "\n0.400 > 5793:7241\n0.700 > 5793:7241\n0.725 < ack 7241\n0.7251 < ack 7241 dsack 5793-7241";
+    assert_eq!(flow(&text).causes.spurious.sent.count, 0);
+}
+
 #[test]
 fn capture_point_found_without_handshake() {
     for (name, near, far, expected) in [

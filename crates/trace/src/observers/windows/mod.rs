@@ -110,8 +110,10 @@ impl Windows {
         if !advertised.scaled {
             let flight = sent.range.end.since(advertised.ack).as_u64();
             self.guess.get_or_insert_default().sent(advertised.window, flight, advertised.ack);
-        } else if sent.range.end <= edge && edge.since(sent.range.end).as_u64() < full.unwrap_or(1)
+        } else if sent.range.end <= edge
+            && edge.since(sent.range.end).as_u64() < sent.payload.min(full.unwrap_or(1))
         {
+            // It has no room for another one like this.
             self.full.add(sent.packet.at, sent.packet.frame);
         }
     }
