@@ -223,6 +223,7 @@ impl ConnectionState {
         self.one_way.follow(packet, forward);
         self.last_heard[usize::from(!forward)].follow(packet, other.totals.retransmissions);
         self.distances.packet(packet, forward);
+        own.observers.learn(&other.observers);
         let segment = own.go_on(packet);
         let ack = other.on_plain_ack(ack, packet, window);
         self.endpoint_states.go_on(packet, forward);
@@ -249,6 +250,7 @@ impl ConnectionState {
             (&mut self.reverse, &mut self.forward)
         };
         let context = Context { distances: &self.distances, forward };
+        own.observers.learn(&other.observers);
         let Ok(passed) = own.sent(packet, context) else {
             self.history.follow(packet, forward, 0);
             return PacketOutcome { forward, out_of_place: true, ..PacketOutcome::default() };

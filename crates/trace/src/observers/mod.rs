@@ -124,6 +124,11 @@ impl Observers {
         self.marks.on_data(packet);
         self.stalls.on_repeated_ack();
     }
+    /// Before a packet with data: what the other direction knows of what was asked.
+    #[inline(always)]
+    pub(crate) fn learn(&mut self, other: &Observers) {
+        self.stalls.learn(&other.stalls);
+    }
     /// Writes the results. `flow` already has the capture point; `path_rtt`: of the whole path.
     pub(crate) fn finish(&mut self, flow: &mut Flow, path_rtt: Option<Span>) {
         self.round_trips.finish(flow);

@@ -224,6 +224,27 @@ fn stall_sender_idle_and_no_request() {
     assert_eq!(of(&connection.forward), [StallCause::SenderIdle, StallCause::NoRequest]);
 }
 
+/// Beside the client: 30 kB of a question take 24 ms on a link of 10 Mbit/s, and the ACK of their end
+/// comes back 44 ms after all were sent. What the server does after that is its own.
+#[test]
+fn stall_of_an_answer_begins_when_the_question_had_arrived() {
+    let answered = |after: &str| {
+        let text = format!(
+            "open 0.020
+             0.021 > 1:14481
+             0.041 < acks 1449 14481 every 0.0012
+             0.053 < 1:1449 acking 14481
+             0.054 > 14481:43441 acking 1449
+             0.0752 < acks 15929 43441 every 0.0012
+             {after}"
+        );
+        connection(&text).reverse.stalls.iter().map(|s| (s.cause, s.frames)).collect::<Vec<_>>()
+    };
+    assert_eq!(answered("0.0989 < 1449:2897 acking 43441"), []);
+    let slow = answered("0.200 < 1449:2897 acking 43441");
+    assert!(matches!(slow[..], [(StallCause::SenderIdle, (ack, _))] if ack > 50), "{slow:?}");
+}
+
 #[test]
 fn stall_zero_window() {
     let probed = "0.060 > 5793:8689

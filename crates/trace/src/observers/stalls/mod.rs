@@ -26,6 +26,9 @@ const LEAST_VARIANCE: Span = Span::from_millis(200);
 const FIRST_TIMEOUT: Span = Span::from_secs(1);
 /// The longest that a receiver may delay an ACK (RFC 9293 section 3.8.6.3, MUST-40).
 const LONGEST_DELAY: Span = Span::from_millis(500);
+/// A question of two segments goes out at once, and no receiver delays the ACK of more (RFC 9293
+/// section 3.8.6.3).
+const AT_ONCE: u64 = 2 * 1_460;
 /// What takes longer is a clock that was set, not a round trip.
 const LONGEST: Span = Span::from_secs(3_600);
 /// No first timeout takes longer. Linux: a second before there is a sample (`TCP_TIMEOUT_INIT`), or
@@ -53,8 +56,12 @@ pub(crate) struct Stalls {
     /// The latest segment was smaller: the application had written no more.
     small: bool,
     began: bool,
-    /// The other end has sent data since this one did.
-    asked: bool,
+    /// Bytes of data that the other end has sent since this one did.
+    asked: u64,
+    /// The ACK that left none of this direction's data in flight.
+    drained: Option<(Instant, u64)>,
+    /// The same of the other direction: what this one was asked had all arrived.
+    all_asked: Option<(Instant, u64)>,
     /// ACKs without data were captured.
     bare: bool,
     /// The receiver's window is closed.
@@ -69,16 +76,24 @@ pub(crate) struct Stalls {
     sacked: bool,
     /// The oldest byte when it was last retransmitted.
     head_resent: Option<Offset>,
-    /// Stalls whose causes are not known yet, and later ones.
-    waiting: VecDeque<(Stall, Option<Box<Repair>>)>,
-    sums: Vec<StallSum>,
+    /// Allocated with the first.
+    found: Option<Box<Found>>,
 }
 folded! {
     Stalls {
         last, limit, smoothed, variation, reaction, in_flight, una, full, small, began, asked,
-        bare, closed, room, least, duplicates, sacked, head_resent, waiting, sums
+        drained, all_asked, bare, closed, room, least, duplicates, sacked, head_resent, found
     }
 }
+
+/// The stalls of a direction.
+#[derive(Debug, Default)]
+struct Found {
+    /// Those whose causes are not known yet, and later ones.
+    waiting: VecDeque<(Stall, Option<Box<Repair>>)>,
+    sums: Vec<StallSum>,
+}
+folded! { Found { waiting, sums } }
 
 impl Stalls {
     #[inline]
@@ -87,6 +102,14 @@ impl Stalls {
     }
     pub(crate) fn opened(&mut self, reaction: Span) {
         self.reaction = reaction.min(LONGEST);
+    }
+
+    /// What the other direction knows of the question that this one answers.
+    #[inline(always)]
+    pub(crate) fn learn(&mut self, other: &Stalls) {
+        if self.asked > 0 {
+            self.all_asked = other.drained;
+        }
     }
 
     /// Whether no data were sent yet.
@@ -101,7 +124,7 @@ impl Stalls {
     #[inline(always)]
     pub(crate) fn on_send(&mut self, sent: &SendEvent<'_>, events: &mut Vec<Event>) {
         let at = sent.packet.at;
-        if !self.waiting.is_empty() {
+        if self.is_waiting() {
             self.follow_repair(*sent, events);
         }
         if let Some((from, _)) = self.last
@@ -116,7 +139,7 @@ impl Stalls {
         }
         if sent.payload > 0 {
             self.began = true;
-            self.asked = false;
+            (self.asked, self.drained) = (0, None);
             self.full = self.full.max(sent.payload);
             self.small = sent.payload < self.full;
         }
@@ -141,7 +164,7 @@ impl Stalls {
         {
             self.stalled((cause, None), packet.at, packet.frame, events);
         }
-        if !self.waiting.is_empty() {
+        if self.is_waiting() {
             self.hear_of_repair(*heard, events);
         }
         if let Some(sample) = heard.effect.round_trip {
@@ -152,7 +175,10 @@ impl Stalls {
         }
         self.duplicates += u64::from(heard.duplicate);
         self.sacked = !heard.sack.is_empty();
-        self.asked |= packet.payload > 0;
+        self.asked += u64::from(packet.payload);
+        if heard.ack >= heard.high {
+            self.drained.get_or_insert((packet.at, packet.frame));
+        }
         self.bare |= packet.payload == 0;
         self.closed = packet.window == 0 && !packet.rst();
         self.room = heard
@@ -164,10 +190,11 @@ impl Stalls {
     }
 
     pub(crate) fn finish(&mut self, flow: &mut Flow, events: &mut Vec<Event>) {
-        while !self.waiting.is_empty() {
-            self.settle_first(events);
+        let Some(mut found) = self.found.take() else { return };
+        while !found.waiting.is_empty() {
+            found.settle_first(events);
         }
-        flow.stall_sums = std::mem::take(&mut self.sums);
+        flow.stall_sums = found.sums;
     }
 
     /// RFC 6298 section 2.3, and the threshold that follows from it.
@@ -195,7 +222,7 @@ impl Stalls {
     /// application had nothing to send.
     #[inline]
     fn is_idle_close(&self, sent: &SendEvent<'_>) -> bool {
-        let had_nothing = self.in_flight == 0 && !self.asked && !self.closed;
+        let had_nothing = self.in_flight == 0 && self.asked == 0 && !self.closed;
         sent.packet.fin() && sent.payload == 0 && had_nothing
     }
 
@@ -203,6 +230,9 @@ impl Stalls {
     #[cold]
     fn ended_by(&mut self, sent: SendEvent<'_>, events: &mut Vec<Event>) {
         let cause = self.why_sent(&sent);
+        if cause == StallCause::SenderIdle && !self.is_from_sender(sent.packet.at) {
+            return;
+        }
         let is_open = cause == StallCause::Undetermined && sent.timer.is_some();
         let repair = is_open.then(|| {
             let before = Before {
@@ -218,6 +248,19 @@ impl Stalls {
         self.stalled((cause, repair), sent.packet.at, sent.packet.frame, events);
     }
 
+    /// Whether the sender took long to answer, which ended now. Away from it the way there and back
+    /// is no part of that, nor is the time that a long question takes on the narrowest link: its ACK
+    /// says when all had arrived. Without one, only more than the longest delay of an ACK is sure.
+    fn is_from_sender(&mut self, now: Instant) -> bool {
+        let Some((heard, _)) = self.last.filter(|_| self.reaction > SHORTEST) else { return true };
+        if let Some(arrived) = self.all_asked.filter(|&(at, _)| at > heard) {
+            self.last = Some(arrived);
+            let limit = self.limit().saturating_sub(self.reaction).max(SHORTEST);
+            return now.since(arrived.0) > limit;
+        }
+        self.asked <= AT_ONCE || now.since(heard) > self.limit() + LONGEST_DELAY
+    }
+
     /// Why nothing moved until this was sent.
     fn why_sent(&self, sent: &SendEvent<'_>) -> StallCause {
         let away = self.reaction > SHORTEST;
@@ -230,7 +273,7 @@ impl Stalls {
         }
         match sent.kind {
             SegmentKind::New | SegmentKind::KeepAlive if self.in_flight == 0 => {
-                if self.asked {
+                if self.asked > 0 {
                     StallCause::SenderIdle
                 } else if away && !self.small && waited <= LONGEST_FIRST_TIMEOUT {
                     // Beside the receiver a lost window and its retransmission look the same.
@@ -264,29 +307,32 @@ impl Stalls {
             // A capture without any ACK alone may lack the one that came in time.
             return Some(match data && !self.bare {
                 false => StallCause::PacketDelay,
-                true if self.asked => StallCause::Undetermined,
+                true if self.asked > 0 => StallCause::Undetermined,
                 true => StallCause::NoRequest,
             });
         }
         // Both ends are done; what ends the pause is no part of a transfer unless it asks.
-        (data && !self.asked).then_some(StallCause::NoRequest)
+        (data && self.asked == 0).then_some(StallCause::NoRequest)
     }
 
     #[cold]
     fn follow_repair(&mut self, sent: SendEvent<'_>, events: &mut Vec<Event>) {
         let limit = self.limit();
-        for repair in self.waiting.iter_mut().filter_map(|(_, repair)| repair.as_mut()) {
+        let Some(found) = &mut self.found else { return };
+        for repair in found.waiting.iter_mut().filter_map(|(_, repair)| repair.as_mut()) {
             repair.sent(&sent, limit);
         }
-        self.settle(sent.packet.at, events);
+        found.settle(sent.packet.at, limit, events);
     }
 
     #[cold]
     fn hear_of_repair(&mut self, heard: AckEvent<'_>, events: &mut Vec<Event>) {
-        for repair in self.waiting.iter_mut().filter_map(|(_, repair)| repair.as_mut()) {
+        let limit = self.limit();
+        let Some(found) = &mut self.found else { return };
+        for repair in found.waiting.iter_mut().filter_map(|(_, repair)| repair.as_mut()) {
             repair.heard(&heard);
         }
-        self.settle(heard.packet.at, events);
+        found.settle(heard.packet.at, limit, events);
     }
 
     #[cold]
@@ -300,16 +346,23 @@ impl Stalls {
         let Some((from, first)) = self.last else { return };
         let in_flight = Bytes::new(self.in_flight);
         let stall = Stall { from, until: at, frames: (first, frame), cause, in_flight };
-        self.waiting.push_back((stall, repair));
-        if self.waiting.len() > MOST_WAITING {
-            self.settle_first(events);
-        }
-        self.settle(at, events);
-    }
-
-    /// Reports the first stalls, as far as their causes are final.
-    fn settle(&mut self, at: Instant, events: &mut Vec<Event>) {
         let limit = self.limit();
+        let found = self.found.get_or_insert_default();
+        found.waiting.push_back((stall, repair));
+        if found.waiting.len() > MOST_WAITING {
+            found.settle_first(events);
+        }
+        found.settle(at, limit, events);
+    }
+    #[inline(always)]
+    fn is_waiting(&self) -> bool {
+        self.found.as_ref().is_some_and(|found| !found.waiting.is_empty())
+    }
+}
+
+impl Found {
+    /// Reports the first stalls, as far as their causes are final.
+    fn settle(&mut self, at: Instant, limit: Span, events: &mut Vec<Event>) {
         while let Some((_, repair)) = self.waiting.front()
             && repair.as_ref().is_none_or(|repair| repair.is_certain(at, limit))
         {
