@@ -25,7 +25,9 @@ const SHARE: u64 = 50;
 
 fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
     let marks = &direction.flow.marks;
-    let listened = direction.stalled(StallCause::NoRequest).max(marks.listened);
+    let there_and_back = direction.round_trip().filter(|_| direction.is_away());
+    let on_the_way = there_and_back.unwrap_or_default() * marks.answers_with_ack;
+    let listened = direction.stalled(StallCause::NoRequest).max(marks.listened) + on_the_way;
     let others = direction.stalled(StallCause::SenderIdle) + listened + marks.nagle_wait_time;
     let slow = direction.flow.shares.of(Limit::Application).saturating_sub(others);
     if !direction.is_transfer() || !is_share(slow, direction.time(), SHARE) {

@@ -75,11 +75,16 @@ impl<'a> Direction<'a> {
         self.connection.path_round_trip(self.flow)
     }
 
+    /// Whether the capture point is not the sender's.
+    pub(crate) fn is_away(&self) -> bool {
+        self.connection.is_away(self.flow)
+    }
+
     /// Where the RTT comes from, if not from the data, in brackets.
     pub(crate) fn round_trip_basis(&self) -> &'static str {
         let offers = &self.connection.handshake;
         let stamped = offers.client.timestamps && offers.server.timestamps;
-        match (self.connection.is_away(self.flow), stamped || !offers.client.seen) {
+        match (self.is_away(), stamped || !offers.client.seen) {
             (false, _) => "",
             (true, true) => " (by handshake and timestamps)",
             (true, false) => " (by the handshake)",

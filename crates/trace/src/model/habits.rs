@@ -72,8 +72,12 @@ pub struct SenderMarks {
     pub nagle_waits: Occurrences,
     /// Their total wait since the previous segment.
     pub nagle_wait_time: Span,
-    /// The time in which the other end was the last to send data: requests, or answers to them.
+    /// The time in which the other end was the last to send data, requests or answers to them, until
+    /// all had been acknowledged.
     pub listened: Span,
+    /// How many times data followed the other end's without an ACK between. Away from the sender
+    /// the round trip to it is part of such a pause.
+    pub answers_with_ack: u64,
     /// The largest segment, bytes of data; offloaded packets count as their segments. Without a
     /// SYN, a packet that is a multiple of a usual size counts as offloaded.
     pub largest: Bytes,

@@ -31,8 +31,11 @@ pub(crate) struct Marks {
     last_sent: Option<Instant>,
     /// The other end's latest data since.
     other_spoke: Option<Instant>,
-    /// The time from own data to the last of the other end's before own ones again.
+    /// When they had all been acknowledged.
+    other_heard: Option<Instant>,
+    /// The time from own data to the last of the other end's before own ones again, or to its ACK.
     listened: Span,
+    answers_with_ack: u64,
     /// When an acknowledgement without data, itself delayed, left nothing unacknowledged.
     freed: Option<Instant>,
     /// The smallest age at which data were acknowledged.
@@ -41,7 +44,8 @@ pub(crate) struct Marks {
 folded! {
     Marks {
         push, urgent, keep_alives, small_in_flight, nagle_waits, nagle_waited, largest, congested,
-        super_packets, last_sent, other_spoke, listened, freed, least_age
+        super_packets, last_sent, other_spoke, other_heard, listened, answers_with_ack, freed,
+        least_age
     }
 }
 
@@ -69,7 +73,9 @@ impl Marks {
         let last_sent = self.last_sent.replace(at).unwrap_or(at);
         let waited = at.since(last_sent);
         if let Some(other_spoke) = self.other_spoke.take() {
-            self.listened += other_spoke.since(last_sent);
+            let heard = self.other_heard.filter(|&heard| heard > other_spoke);
+            self.listened += heard.unwrap_or(other_spoke).since(last_sent);
+            self.answers_with_ack += u64::from(heard.is_none());
         }
         let Some(full) = full else { return };
         self.largest = self.largest.max(sent.payload.min(full));
@@ -102,6 +108,15 @@ impl Marks {
         self.freed = (delayed && all).then_some(heard.packet.at);
     }
 
+    /// What the other direction knows of the question that this one answers: when all was
+    /// acknowledged.
+    #[inline(always)]
+    pub(crate) fn learn(&mut self, heard: Option<Instant>) {
+        if self.other_spoke.is_some() {
+            self.other_heard = heard;
+        }
+    }
+
     /// Data of the other end: what follows may be the answer to them.
     pub(crate) fn on_data(&mut self, packet: &Packet) {
         self.freed = None;
@@ -117,6 +132,7 @@ impl Marks {
             nagle_waits: take(&mut self.nagle_waits),
             nagle_wait_time: self.nagle_waited,
             listened: self.listened,
+            answers_with_ack: self.answers_with_ack,
             largest: Bytes::new(self.largest),
             mss_changes: Vec::new(),
             ce_marks: take(&mut self.congested),

@@ -112,6 +112,12 @@ impl Stalls {
         }
     }
 
+    /// When an ACK left nothing of this direction in flight; none while something is.
+    #[inline(always)]
+    pub(crate) fn all_acknowledged(&self) -> Option<Instant> {
+        self.drained.map(|(at, _)| at)
+    }
+
     /// Whether no data were sent yet.
     pub(crate) fn is_idle(&self) -> bool {
         !self.began
