@@ -195,8 +195,11 @@ class Run:
     def json(self) -> str:
         """`run.json`."""
     def trial_directory(self, case: str, number: int) -> Path: ...
-    def compare(self, by: str | None = None, levels: tuple[str, str] | None = None) -> str:
-        """The comparison of two levels of a factor, or the one that the scenario asks for, as JSON."""
+    def compare(
+        self, by: str | None = None, levels: tuple[str, str] | None = None
+    ) -> tuple[str, list[str]]:
+        """The comparison of two levels of a factor, or the one that the scenario asks for, as JSON;
+        and the verdict of each of its rows in the command's words."""
     def summary(self, verbose: bool = False) -> str: ...
     def write_report(self) -> Path: ...
 

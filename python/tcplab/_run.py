@@ -217,7 +217,8 @@ class Run:
         factors = list(self.factors)
         if by is None and len(factors) == 1:
             by = factors[0]
-        return Comparison(json.loads(self._inner.compare(by, levels)))
+        document, verdicts = self._inner.compare(by, levels)
+        return Comparison(json.loads(document), verdicts)
 
     def report(self) -> Path:
         """Writes the report anew.
