@@ -91,6 +91,8 @@ class Trace:
     def started_unix_ns(self) -> int | None: ...
     @property
     def notes(self) -> list[str]: ...
+    def ensure_unchanged(self) -> None:
+        """Raises a `TcplabError` if a capture is not what the first pass has read."""
     @staticmethod
     def tables() -> list[tuple[str, str]]:
         """Name and meaning of each table."""
@@ -104,19 +106,28 @@ class Trace:
         """A time-sequence graph, SVG; the direction with more data where none is named."""
 
 def trace(
-    files: list[StrPath], filter: str | None = None, tables: list[str] = ...
+    files: list[StrPath],
+    filter: str | None = None,
+    tables: list[str] = ...,
+    checksums: bool = False,
 ) -> Trace:
     """Reads captures as one; the GIL is released, and Ctrl-C ends it. The pass fills the table of
-    connections and these `tables`; each other one takes a pass of its own when it is asked for."""
+    connections and these `tables`; each other one takes a pass of its own when it is asked for.
+    Packets with a wrong checksum are left out with `checksums`, and of recordings whose path
+    damaged packets."""
+
+def is_capture(file: StrPath) -> bool:
+    """Whether a file is a capture, by its content."""
 
 def trace_part(
     files: list[StrPath],
     filter: str | None,
     shard: tuple[int, int] | None,
     tables: list[str],
-) -> dict[str, Table]:
-    """Tables of one pass. A shard, its number from 0 and how many there are, has the connections
-    whose hash falls to it: the same in any capture and on any machine."""
+) -> tuple[dict[str, Table], list[str]]:
+    """Tables of one pass, and what is to be known about the captures. A shard, its number from 0 and
+    how many there are, has the connections whose hash falls to it: the same in any capture and on
+    any machine."""
 
 class Trial:
     """A trial in virtual time, with its packets. Its recording is removed with it."""

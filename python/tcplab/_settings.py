@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+import operator
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import timedelta
 from decimal import Decimal
-from typing import Any
+from typing import Any, SupportsIndex
+
+from tcplab import _core
 
 _PROBABILITIES = {
     "bad",
@@ -73,6 +76,42 @@ def join_key(parts: Sequence[str]) -> str:
 def _is_bare(part: str) -> bool:
     letters = part.replace("_", "").replace("-", "")
     return part.isascii() and (letters.isalnum() or (letters == "" and part != ""))
+
+
+def whole(name: str, value: SupportsIndex, least: int = 0, most: int = 2**64 - 1) -> int:
+    """A whole number that an argument may have.
+
+    >>> whole("jobs", 4, least=1)
+    4
+
+    Raises:
+        TcplabError: It is out of range.
+        TypeError: It is no whole number.
+    """
+    number = operator.index(value)
+    if number < least:
+        raise _core.TcplabError(f"{name}={number}: pass {least} or more")
+    if number > most:
+        raise _core.TcplabError(f"{name}={number}: pass {most} or less")
+    return number
+
+
+def several(name: str, given: Iterable[str]) -> list[str]:
+    """The texts of a list; one text alone would be taken for its letters.
+
+    Raises:
+        TypeError: It is one text.
+    """
+    if isinstance(given, str):
+        raise TypeError(f"{name}: pass a list, such as [{given!r}]")
+    return list(given)
+
+
+def refusal(message: str, remedy: str, line: int = 1) -> _core.ScenarioError:
+    """The error of a scenario whose mistake was found before its text was read."""
+    error = _core.ScenarioError(message)
+    error.line, error.remedy, error.others = line, remedy, []
+    return error
 
 
 def setting(name: str, value: Any) -> Any:

@@ -259,5 +259,5 @@ fn table_of(directory: &Path, name: &str, stop: &std::sync::Arc<AtomicBool>) -> 
 fn captures(directory: &Path, end: &str) -> Result<Captures> {
     let known = Endpoint::BOTH.into_iter().find(|it| it.name() == end);
     let end = known.with_context(|| format!("no end `{end}`: use client or server"))?;
-    Captures::named(&[directory.join(capture_file(end))], None)
+    Captures::named(&[directory.join(capture_file(end))], None, false)
 }
