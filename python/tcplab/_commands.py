@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from tcplab import _core, _html
-from tcplab._settings import assignments, percentage, span
+from tcplab._settings import assignments, percentage, span, whole
 
 
 def find_command() -> str | None:
@@ -191,7 +191,8 @@ def advise(
     )
     arguments += [f"--set={each}" for each in assignments(keys or {})]
     if trials is not None:
-        arguments += ["--trials", str(trials)] if trials > 0 else ["--no-trials"]
+        count = whole("trials", trials)
+        arguments += ["--trials", str(count)] if count > 0 else ["--no-trials"]
     if source is not None:
         arguments += ["--", os.fspath(source)]
     return _result("advise", arguments)

@@ -39,7 +39,8 @@ class Table:
     def rows(self, first: int, count: int) -> list[list[Any]]:
         """These rows, as Python's values; times are whole nanoseconds."""
     def write(self, path: StrPath) -> None:
-        """Writes it to a file whose name ends in .csv, .jsonl, .parquet or .arrow."""
+        """Writes it to a file whose name ends in .csv, .jsonl, .parquet or .arrow; Ctrl-C ends it,
+        and removes the file."""
     def __arrow_c_schema__(self) -> object: ...
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...
 

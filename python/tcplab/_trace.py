@@ -159,7 +159,7 @@ class Trace:
         Raises:
             TcplabError: There is no such connection.
         """
-        found: dict[str, Any] = json.loads(self._inner.connection(number))
+        found: dict[str, Any] = json.loads(self._inner.connection(whole("number", number)))
         return found
 
     def ladder(self, number: int = 0, most: int = 60) -> Svg:
@@ -172,7 +172,8 @@ class Trace:
         Raises:
             TcplabError: There is no such connection.
         """
-        return Svg(self._inner.ladder(number, most), f"ladder of connection {number}")
+        picture = self._inner.ladder(whole("number", number), whole("most", most))
+        return Svg(picture, f"ladder of connection {number}")
 
     def time_sequence(self, number: int = 0, direction: str | None = None) -> Svg:
         """A connection's sequence numbers over time.
@@ -186,7 +187,7 @@ class Trace:
             TcplabError: There is no such connection.
             ValueError: There is no such direction.
         """
-        picture = self._inner.time_sequence(number, is_forward(direction))
+        picture = self._inner.time_sequence(whole("number", number), is_forward(direction))
         return Svg(picture, f"time-sequence graph of connection {number}", _LEGEND)
 
     def save_page(self, path: str | os.PathLike[str]) -> Path:
@@ -223,14 +224,14 @@ class Trace:
     def __repr__(self) -> str:
         names = _html.visible(", ".join(Path(file).name for file in self.files[:3]))
         more = f" and {len(self.files) - 3} more" if len(self.files) > 3 else ""
-        return f"<Trace of {names}{more}: {self.packets:,} packets>"
+        return f"<Trace of {names}{more}: {_html.counted(self.packets, 'packet')}>"
 
     def _repr_html_(self) -> str:
         names = ", ".join(Path(file).name for file in self.files[:3])
         started = self.started
         when = f", from {started:%Y-%m-%d %H:%M:%S} UTC" if started else ""
         return _html.block(
-            _html.heading(names, f"{self.packets:,} packets{when}"),
+            _html.heading(names, f"{_html.counted(self.packets, 'packet')}{when}"),
             *(f"<p>{_html.text(note)}</p>" for note in self.notes),
             _connections(self.connections),
             findings_list(self._most_costly()),
@@ -308,7 +309,6 @@ def findings_list(findings: Iterable[dict[str, Any]]) -> str:
     """Findings as HTML: statement, what to do, frames."""
     items = []
     for finding in findings:
-        good = "good" if finding.get("severity") == "good" else "harm"
         frames = finding.get("frames") or []
         shown = ", ".join(map(str, frames[:6])) + (" …" if len(frames) > 6 else "")
         remedy = finding.get("remedy")

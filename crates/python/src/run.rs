@@ -103,8 +103,8 @@ impl Run {
     }
 
     #[pyo3(signature = (verbose=false))]
-    fn summary(&self, verbose: bool) -> PyResult<String> {
-        here(|| Ok(tcplab_report::text_table(&self.run, verbose)))
+    fn summary(&self, py: Python<'_>, verbose: bool) -> PyResult<String> {
+        alone(py, |_| Ok(tcplab_report::text_table(&self.run, verbose)))
     }
 
     fn write_report(&self, py: Python<'_>) -> PyResult<PathBuf> {
