@@ -8,7 +8,6 @@ use pyo3::PyErr;
 use pyo3::prelude::*;
 use pyo3::types::PyList;
 use tcplab_capture::ReadError;
-use tcplab_kernels::CacheError;
 use tcplab_lab::compare::CompareError;
 use tcplab_lab::{LabError, packets_again};
 use tcplab_recording::{RUNS_FLAG, RecordingError};
@@ -54,7 +53,6 @@ fn remedy(error: &Error) -> Option<String> {
         let of_lab = || cause.downcast_ref().and_then(LabError::remedy);
         let of_compare = || cause.downcast_ref().and_then(CompareError::remedy);
         let of_trial = || cause.downcast_ref().and_then(TrialError::remedy);
-        let of_cache = || cause.downcast_ref().and_then(CacheError::remedy);
         let within = || match cause.downcast_ref()? {
             LabError::Recording(error) => Some(error),
             _ => None,
@@ -64,12 +62,7 @@ fn remedy(error: &Error) -> Option<String> {
             other => other.remedy(RUNS_FLAG),
         };
         let of_capture = || cause.downcast_ref().and_then(ReadError::remedy).map(str::to_owned);
-        of_lab()
-            .or_else(of_compare)
-            .or_else(of_capture)
-            .or_else(of_trial)
-            .or_else(of_cache)
-            .or_else(of_recording)
+        of_lab().or_else(of_compare).or_else(of_capture).or_else(of_trial).or_else(of_recording)
     })
 }
 

@@ -60,7 +60,7 @@ impl Captures {
     ) -> Result<Captures> {
         ensure!(!files.is_empty(), "name a capture, or a directory with captures");
         let files = tcplab_actions::captures(files)?;
-        for file in files.iter().filter(|file| is_stdin(file) || is_read_once(file)) {
+        if let Some(file) = files.iter().find(|file| is_stdin(file) || is_read_once(file)) {
             bail!("{} can be read only once: store it in a file first", name(file));
         }
         let filter = filter.map(Filter::parse).transpose()?;
@@ -280,8 +280,8 @@ pub(crate) fn is_capture(py: Python<'_>, file: PathBuf) -> PyResult<bool> {
     alone(py, |_| Ok(tcplab_actions::is_capture(&file)))
 }
 
-/// Tables of one pass, of all connections or of those in one of several parts, and what is to be known
-/// about the captures.
+/// Tables of one pass, of all connections or of those in one of several parts, and what is to be
+/// known about the captures.
 #[pyfunction]
 #[pyo3(signature = (files, filter, shard, tables))]
 pub(crate) fn trace_part(
