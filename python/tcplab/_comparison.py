@@ -45,7 +45,8 @@ class Comparison:
         estimated from the trials, with its interval of 95 % (`low`, `high`). All are amounts in
         `unit`, also where `is_ratio` is true: there they were estimated by ratios of b to a. `p` is
         corrected for multiple tests. Where `is_exact` is true, chance has no part: the difference
-        is what it is, and has no interval and no `p`. The verdict is in the command's words.
+        is what it is, and has no interval and no `p`; nor has it where all values are identical,
+        as nothing is tested there. The verdict is in the command's words.
         """
         rows = zip(self.json["rows"], self._verdicts, strict=True)
         return Records((_row(row, verdict) for row, verdict in rows), self._title())
@@ -101,16 +102,21 @@ def _row(row: dict[str, Any], verdict: str) -> dict[str, Any]:
         "high": high,
         "is_ratio": row["is_ratio"],
         "is_exact": row["is_exact"],
-        "p": None if row["is_exact"] else row["p_corrected"],
+        "p": row["p_corrected"] if _is_tested(row) else None,
         "verdict": verdict,
     }
+
+
+def _is_tested(row: dict[str, Any]) -> bool:
+    """Whether there is a difference, and chance has a part in it."""
+    return not row["is_exact"] and row["verdict"] != {"equivalent": {"identical": True}}
 
 
 def _interval(row: dict[str, Any]) -> str:
     if row["is_exact"]:
         return "exact"
     if row["low"] is None:
-        return "too few trials"
+        return "–" if row["p"] is None else "too few trials"
     return f"{_shown(row['low'])} … {_shown(row['high'])}"
 
 

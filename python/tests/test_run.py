@@ -91,6 +91,9 @@ def test_a_comparison_has_the_words_and_numbers_of_the_command(tmp_path: Path) -
     changed = row["medians"][0] + row["difference"]
     assert f"→ {changed:.4g} s, {verdict}" in repr(comparison)
     assert "difference or ratio" not in comparison._repr_html_()
+    assert rows["transfer_time"]["p"] > 0
+    assert rows["payload_intact"]["verdict"] == "identical"
+    assert rows["payload_intact"]["p"] is None
 
 
 def test_a_comparison_of_several_levels_says_how_to_name_two(tmp_path: Path) -> None:
