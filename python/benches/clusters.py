@@ -103,7 +103,7 @@ def captures(directory: Path, megabytes: int) -> None:
     found: dict[str, Any] = {}
 
     def analyse(shard: tuple[int, int] | None = None) -> None:
-        found.update(_core.trace_part([str(file)], None, shard, tables))
+        found.update(_core.trace_part([str(file)], None, shard, tables)[0])
 
     began = time.perf_counter()
     seconds = processor_seconds(analyse)

@@ -39,7 +39,8 @@ from tcplab._executors import (
 )
 from tcplab._meter import Meter
 from tcplab._place import Place, as_json, is_remote, matching, open_place, remote_file
-from tcplab._summary import SUMS, summary, sums_of
+from tcplab._settings import several
+from tcplab._summary import SUMMED, SUMS, summary, sums_of
 from tcplab._worker import check_worker, worker_name
 
 __all__ = ["archive", "summary", "trace_many"]
@@ -55,8 +56,6 @@ MOST_SHARDS = 32
 BATCH_BYTES = 64_000_000
 BATCH_CAPTURES = 50
 """Small captures share a task, up to this size and number."""
-CAPTURES = (".pcap", ".pcapng", ".cap", ".dmp", ".snoop", ".erf", ".trc")
-COMPRESSED = (".gz", ".zst")
 
 
 @dataclass(frozen=True)
@@ -138,20 +137,23 @@ def archive(
     captures that are new or changed are read. `.summary()` of the result sums it up.
 
     Args:
-        captures: Files, directories, patterns (`**` too) or URLs (`s3://bucket/*.pcap.zst`); a
-            URL is copied to the worker's temporary directory, and removed after use.
+        captures: Files, directories, patterns (`**` too) or URLs (`s3://bucket/*.pcap.zst`). Of a
+            directory it reads the captures in it and below, whatever they are called, as
+            `tcplab.trace` finds them, and says how many files are none; of a URL all that it
+            means. A URL is copied to the worker's temporary directory, and removed after use.
         place: A directory that all workers share, or a URL such as `s3://bucket/prefix`.
         on: Where; see `tcplab.sweep`.
         filter: Analyse only matching packets, such as `port 443`; see `tcplab trace --filter`.
         shards: Tasks for each capture; by default one, and one for each 32 GB from 64 GB on.
         progress: Whether to show progress on standard error.
-        tables: Tables of a trace to keep.
+        tables: Tables of a trace to keep. The summary is of all that was found, whichever are.
         retries: How often a capture is tried before it counts as failed, the first attempt
             included.
 
     Returns:
         The data set, with `.connections`, `.table(name)`, `.failures`, `.missing`, `.summary()`.
-        Its column `capture` is the name in `captures.jsonl`, which has the URLs.
+        Its column `capture` is the name in `captures.jsonl`, which has the URLs. Each of its
+        `.records` has `notes`, such as that a capture is cut off.
 
     Raises:
         TcplabError: No capture was found; the place has another archive; the engine is gone, or a
@@ -174,9 +176,10 @@ def archive(
     if shards is not None and shards < 1:
         raise ValueError(f"shards={shards}: pass 1 or more")
     given = [captures] if isinstance(captures, (str, os.PathLike)) else list(captures)
-    found = [part for capture in find(given) for part in split(capture, shards)]
+    passed_over: list[str] = []
+    found = [part for capture in find(given, passed_over) for part in split(capture, shards)]
     known = [name for name, _ in _core.Trace.tables()]
-    for name in tables:
+    for name in several("tables", tables):
         if name not in known:
             raise _core.TcplabError(f"no table `{name}`: use {', '.join(known)}")
     where = open_place(place)
@@ -200,7 +203,7 @@ def archive(
     engine = open_engine(on)
     finished = False
     try:
-        _Archiving(engine, where, plan, progress).run(found, max(1, retries))
+        _Archiving(engine, where, plan, progress).run(found, passed_over, max(1, retries))
         finished = True
     finally:
         engine.close(at_once=not finished)
@@ -242,17 +245,27 @@ def trace_many(
     return archive(urls, place, on=on, **options)
 
 
-def find(given: Sequence[str | os.PathLike[str]]) -> list[Capture]:
+def find(
+    given: Sequence[str | os.PathLike[str]], passed_over: list[str] | None = None
+) -> list[Capture]:
     """The captures that files, directories, patterns and URLs mean, each once.
+
+    Args:
+        given: What means them.
+        passed_over: Gets the files of directories that are no captures.
 
     Raises:
         TcplabError: One of them means none.
     """
     found: dict[str, Capture] = {}
+    others = [] if passed_over is None else passed_over
     for one in given:
         text = os.fspath(one)
         try:
-            captures = [Capture(*it) for it in matching(text)] if is_remote(text) else _local(text)
+            if is_remote(text):
+                captures = [Capture(*it) for it in matching(text)]
+            else:
+                captures = _local(text, others)
         except FileNotFoundError:
             captures = []
         if not captures:
@@ -264,8 +277,8 @@ def find(given: Sequence[str | os.PathLike[str]]) -> list[Capture]:
     return list(found.values())
 
 
-def _local(text: str) -> list[Capture]:
-    """The captures of a path or a pattern."""
+def _local(text: str, others: list[str]) -> list[Capture]:
+    """The captures of a path or a pattern; files of a directory that are none become `others`."""
     paths = [text] if os.path.exists(text) else sorted(glob.glob(text, recursive=True))
     files: list[str] = []
     for path in paths:
@@ -275,7 +288,8 @@ def _local(text: str) -> list[Capture]:
                 for directory, _, names in sorted(os.walk(path))
                 for name in sorted(names)
             )
-            files.extend(file for file in below if _is_capture(file))
+            for file in below:
+                (files if _core.is_capture(file) else others).append(file)
         else:
             files.append(path)
     captures = []
@@ -283,13 +297,6 @@ def _local(text: str) -> list[Capture]:
         status = os.stat(file)
         captures.append(Capture(os.path.abspath(file), status.st_size, str(status.st_mtime_ns)))
     return captures
-
-
-def _is_capture(name: str) -> bool:
-    name = name.lower()
-    for ending in COMPRESSED:
-        name = name.removesuffix(ending)
-    return name.endswith(CAPTURES)
 
 
 def split(capture: Capture, shards: int | None) -> list[Capture]:
@@ -309,7 +316,7 @@ class _Archiving:
         self.engine, self.place, self.plan, self.progress = engine, place, plan, progress
         self.meter = Meter(False, 0, "captures")
 
-    def run(self, captures: list[Capture], attempts: int) -> None:
+    def run(self, captures: list[Capture], passed_over: list[str], attempts: int) -> None:
         """Reads what is not there, and again what failed."""
         _list(self.place, captures)
         left = self._left(captures)
@@ -317,6 +324,9 @@ class _Archiving:
         link = self.engine.dashboard()
         if link:
             self.meter.note(f"dashboard: {link}")
+        if passed_over:
+            are = "1 file is" if len(passed_over) == 1 else f"{len(passed_over):,} files are"
+            self.meter.note(f"{are} no capture, such as {passed_over[0]}")
         if len(left) < len(captures):
             self.meter.note(f"{len(captures) - len(left):,} captures are there")
         failed = self._read_batches(left)
@@ -472,9 +482,11 @@ def _read(task: CaptureTask, capture: Capture, attempt: int, reasons: tuple[str,
     local = remote_file(capture.url) if is_remote(capture.url) else nullcontext(capture.url)
     with local as path:
         fetched = time.perf_counter()
-        tables = _core.trace_part([path], task.filter, shard, list(task.tables))
+        wanted = list(dict.fromkeys((*task.tables, *SUMMED)))
+        tables, notes = _core.trace_part([path], task.filter, shard, wanted)
         analysed = time.perf_counter()
-    record = write_tables(place, tables, capture.part)
+    kept = {name: tables[name] for name in task.tables}
+    record = write_tables(place, kept, capture.part)
     whole = {
         "url": capture.url,
         "capture": capture.name,
@@ -496,6 +508,7 @@ def _read(task: CaptureTask, capture: Capture, attempt: int, reasons: tuple[str,
         "worker": worker_name(),
         "attempts": attempt,
         "reasons": list(reasons),
+        "notes": notes,
     }
     write_done(place, identity, record)
     return record

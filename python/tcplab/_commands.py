@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from tcplab import _core, _html
-from tcplab._settings import assignments, percentage, span
+from tcplab._settings import assignments, percentage, span, whole
 
 
 def find_command() -> str | None:
@@ -191,7 +191,8 @@ def advise(
     )
     arguments += [f"--set={each}" for each in assignments(keys or {})]
     if trials is not None:
-        arguments += ["--trials", str(trials)] if trials > 0 else ["--no-trials"]
+        count = whole("trials", trials)
+        arguments += ["--trials", str(count)] if count > 0 else ["--no-trials"]
     if source is not None:
         arguments += ["--", os.fspath(source)]
     return _result("advise", arguments)
@@ -221,18 +222,31 @@ def rfc6349(
         trials: How often each transfer runs; default 1.
         connections: How many connections the last test opens; default 4.
         congestion: Congestion control of the sender.
-        world: `"auto"`, `"kernel"` or `"sim"`.
+        world: `"auto"`, `"kernel"` or `"sim"`; of a path, as a target is a real host.
         directory: Where the trials' runs are stored.
 
     Returns:
         What was measured, as `tcplab rfc6349 --json` has it.
 
     Raises:
+        ValueError: `path`, `keys`, `download` or a `world` is given together with `target`.
         TcplabError: The command could not do its work; with its message.
     """
-    if path is None and target is None and keys:
-        path = "-"
-    arguments = ["--world", world, "--runs", os.fspath(directory)]
+    arguments = ["--runs", os.fspath(directory)]
+    if target is None:
+        arguments += ["--world", world]
+        if path is None and keys:
+            path = "-"
+    else:
+        of_paths = {
+            "path": path is not None,
+            "keys": bool(keys),
+            "download": download,
+            "world": world != "auto",
+        }
+        for name, is_given in of_paths.items():
+            if is_given:
+                raise ValueError(f"{name} has no meaning with `target`; leave it out")
     arguments += _options(
         {
             "path": path,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from tcplab import _html
@@ -14,9 +15,10 @@ class Comparison:
     docs/statistics.md says what is computed.
     """
 
-    def __init__(self, document: dict[str, Any]) -> None:
+    def __init__(self, document: dict[str, Any], verdicts: Sequence[str]) -> None:
         self.json = document
         """The comparison, as `tcplab compare --json` has it."""
+        self._verdicts = list(verdicts)  # of the rows, in words
 
     @property
     def by(self) -> str | None:
@@ -39,18 +41,23 @@ class Comparison:
     def rows(self) -> Records:
         """A record for each case and metric.
 
-        `a` and `b` are the medians of both levels, `difference` that of b against a, with its
-        interval of 95 % (`low`, `high`), all in `unit`; where `is_ratio` is true, the difference
-        and its interval are ratios of b to a. `p` is corrected for multiple tests.
+        `a` and `b` are the medians of both levels. `difference` is by how much b exceeds a, as
+        estimated from the trials, with its interval of 95 % (`low`, `high`). All are amounts in
+        `unit`, also where `is_ratio` is true: there they were estimated by ratios of b to a. `p` is
+        corrected for multiple tests. Where `is_exact` is true, chance has no part: the difference
+        is what it is, and has no interval and no `p`; nor has it where all values are identical,
+        as nothing is tested there. The verdict is in the command's words.
         """
-        return Records(map(_row, self.json["rows"]), self._title())
+        rows = zip(self.json["rows"], self._verdicts, strict=True)
+        return Records((_row(row, verdict) for row, verdict in rows), self._title())
 
     def __repr__(self) -> str:
         lines = [f"<Comparison: {self._title()}>"]
         for row in self.rows:
-            medians = f"{_shown(row['a'])} → {_shown(row['b'])} {row['unit']}".rstrip()
+            # As the command: a, and that changed by the estimated difference.
+            changed = f"{_shown(row['a'])} → {_shown(row['a'] + row['difference'])} {row['unit']}"
             case = f"{row['case']} " if row["case"] else ""
-            lines.append(f"  {case}{row['metric']}: {medians}, {row['verdict']}")
+            lines.append(f"  {case}{row['metric']}: {changed.rstrip()}, {row['verdict']}")
         return _html.visible("\n".join(lines), one_line=False)
 
     def _repr_html_(self) -> str:
@@ -60,16 +67,14 @@ class Comparison:
                 row["metric"],
                 row["unit"],
                 *(_rounded(row[name]) for name in ("a", "b", "difference")),
-                "too few trials"
-                if row["low"] is None
-                else f"{_shown(row['low'])} … {_shown(row['high'])}",
+                _interval(row),
                 _rounded(row["p"]),
                 row["verdict"],
             ]
             for row in self.rows
         ]
         heads = ["case", "metric", "unit", *self.levels]
-        titles = [*heads, "difference or ratio", "95 % interval", "p", "verdict"]
+        titles = [*heads, "difference", "95 % interval", "p", "verdict"]
         return _html.block(
             _html.heading(self._title(), "medians"),
             *(f"<p>{_html.text(warning)}</p>" for warning in self.warnings),
@@ -82,7 +87,7 @@ class Comparison:
         return f"{self.by}: {first} against {second}" if self.by else f"{first} against {second}"
 
 
-def _row(row: dict[str, Any]) -> dict[str, Any]:
+def _row(row: dict[str, Any], verdict: str) -> dict[str, Any]:
     low, high = row.get("interval") or (None, None)
     first, second = row["medians"]
     return {
@@ -96,9 +101,23 @@ def _row(row: dict[str, Any]) -> dict[str, Any]:
         "low": low,
         "high": high,
         "is_ratio": row["is_ratio"],
-        "p": row["p_corrected"],
-        "verdict": _verdict(row["verdict"]),
+        "is_exact": row["is_exact"],
+        "p": row["p_corrected"] if _is_tested(row) else None,
+        "verdict": verdict,
     }
+
+
+def _is_tested(row: dict[str, Any]) -> bool:
+    """Whether there is a difference, and chance has a part in it."""
+    return not row["is_exact"] and row["verdict"] != {"equivalent": {"identical": True}}
+
+
+def _interval(row: dict[str, Any]) -> str:
+    if row["is_exact"]:
+        return "exact"
+    if row["low"] is None:
+        return "–" if row["p"] is None else "too few trials"
+    return f"{_shown(row['low'])} … {_shown(row['high'])}"
 
 
 def _rounded(value: float | None) -> float | None:
@@ -108,14 +127,3 @@ def _rounded(value: float | None) -> float | None:
 
 def _shown(value: float | None) -> str:
     return _html.plain(_rounded(value))
-
-
-def _verdict(verdict: Any) -> str:
-    """A verdict as words: it is a word, or a word with details."""
-    if isinstance(verdict, str):
-        return verdict
-    if not isinstance(verdict, dict):
-        return str(verdict)
-    ((word, details),) = verdict.items()
-    more = details.get("more") if isinstance(details, dict) else None
-    return f"{word}: about {more:,} more trials needed" if more else word

@@ -39,7 +39,8 @@ class Table:
     def rows(self, first: int, count: int) -> list[list[Any]]:
         """These rows, as Python's values; times are whole nanoseconds."""
     def write(self, path: StrPath) -> None:
-        """Writes it to a file whose name ends in .csv, .jsonl, .parquet or .arrow."""
+        """Writes it to a file whose name ends in .csv, .jsonl, .parquet or .arrow; Ctrl-C ends it,
+        and removes the file."""
     def __arrow_c_schema__(self) -> object: ...
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...
 
@@ -91,6 +92,8 @@ class Trace:
     def started_unix_ns(self) -> int | None: ...
     @property
     def notes(self) -> list[str]: ...
+    def ensure_unchanged(self) -> None:
+        """Raises a `TcplabError` if a capture is not what the first pass has read."""
     @staticmethod
     def tables() -> list[tuple[str, str]]:
         """Name and meaning of each table."""
@@ -104,19 +107,28 @@ class Trace:
         """A time-sequence graph, SVG; the direction with more data where none is named."""
 
 def trace(
-    files: list[StrPath], filter: str | None = None, tables: list[str] = ...
+    files: list[StrPath],
+    filter: str | None = None,
+    tables: list[str] = ...,
+    checksums: bool = False,
 ) -> Trace:
     """Reads captures as one; the GIL is released, and Ctrl-C ends it. The pass fills the table of
-    connections and these `tables`; each other one takes a pass of its own when it is asked for."""
+    connections and these `tables`; each other one takes a pass of its own when it is asked for.
+    Packets with a wrong checksum are left out with `checksums`, and of recordings whose path
+    damaged packets."""
+
+def is_capture(file: StrPath) -> bool:
+    """Whether a file is a capture, by its content."""
 
 def trace_part(
     files: list[StrPath],
     filter: str | None,
     shard: tuple[int, int] | None,
     tables: list[str],
-) -> dict[str, Table]:
-    """Tables of one pass. A shard, its number from 0 and how many there are, has the connections
-    whose hash falls to it: the same in any capture and on any machine."""
+) -> tuple[dict[str, Table], list[str]]:
+    """Tables of one pass, and what is to be known about the captures. A shard, its number from 0 and
+    how many there are, has the connections whose hash falls to it: the same in any capture and on
+    any machine."""
 
 class Trial:
     """A trial in virtual time, with its packets. Its recording is removed with it."""
@@ -195,8 +207,11 @@ class Run:
     def json(self) -> str:
         """`run.json`."""
     def trial_directory(self, case: str, number: int) -> Path: ...
-    def compare(self, by: str | None = None, levels: tuple[str, str] | None = None) -> str:
-        """The comparison of two levels of a factor, or the one that the scenario asks for, as JSON."""
+    def compare(
+        self, by: str | None = None, levels: tuple[str, str] | None = None
+    ) -> tuple[str, list[str]]:
+        """The comparison of two levels of a factor, or the one that the scenario asks for, as JSON;
+        and the verdict of each of its rows in the command's words."""
     def summary(self, verbose: bool = False) -> str: ...
     def write_report(self) -> Path: ...
 

@@ -217,7 +217,10 @@ class Dataset:
 
     @property
     def records(self) -> Iterator[Record]:
-        """The record of each finished task: rows, seconds, worker, attempts, reasons."""
+        """The record of each finished task: rows, seconds, worker, attempts, reasons.
+
+        Of an archive it has the notes of the capture, too.
+        """
         names = (f"{DONE}/{task}.json" for task in done_tasks(self._place))
         yield from map(json.loads, self._place.read_all(names))
 

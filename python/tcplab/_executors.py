@@ -34,6 +34,9 @@ PER_SLOT = 4
 ATTEMPTS = 3
 """How often a task is tried."""
 
+DASK_SCHEMES = ("tcp", "tls", "ws", "wss", "ucx", "ucxx", "inproc")
+"""What the address of a Dask scheduler begins with."""
+
 HOPELESS = 10
 """So many tasks that fail, before any succeeds, end the work."""
 
@@ -148,7 +151,8 @@ def open_engine(on: object) -> Engine:
         An engine. Close it after use.
 
     Raises:
-        TcplabError: The engine is not installed or not reachable, with the remedy.
+        TcplabError: The engine is not installed or not reachable, with the remedy; or it is a
+            number of processes below one.
         TypeError: It is none of these.
 
     Example:
@@ -158,6 +162,8 @@ def open_engine(on: object) -> Engine:
         >>> engine.close(at_once=False)
     """
     if on is None or (isinstance(on, int) and not isinstance(on, bool)):
+        if on is not None and on < 1:
+            raise TcplabError(f"on={on}: pass 1 process or more")
         return LocalEngine(on if on is not None else processors())
     if isinstance(on, Executor):
         return ExecutorEngine(on)
@@ -165,7 +171,8 @@ def open_engine(on: object) -> Engine:
         if isinstance(on, str):
             if on in ("ray", "auto") or on.startswith("ray://"):
                 return RayEngine(on)
-            if "://" in on or ":" in on:
+            scheme, is_url, _ = on.partition("://")
+            if scheme in DASK_SCHEMES if is_url else ":" in on:
                 return DaskEngine(on)
         elif type(on).__module__.split(".")[0] == "distributed":
             return DaskEngine(on)

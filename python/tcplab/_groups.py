@@ -49,13 +49,17 @@ def groups(run: Run, metric: str, by: str | None, where: dict[str, str]) -> tupl
         The groups that have values, and the metric's unit.
 
     Raises:
-        TcplabError: There is no such factor, or no trial has such a metric.
+        TcplabError: There is no such factor or level, or no trial has such a metric.
     """
     factors = run.factors
     for factor in (*where, *([by] if by else [])):
         if factor not in factors:
             known = ", ".join(factors) or "none"
             raise _core.TcplabError(f"no factor `{factor}` in this run; its factors: {known}")
+    for factor, chosen in where.items():
+        if chosen not in factors[factor]:
+            known = ", ".join(factors[factor])
+            raise _core.TcplabError(f"no level `{chosen}` of `{factor}`; its levels: {known}")
     found: dict[str, Group] = {}
     unit = ""
     for case in run.json["cases"]:

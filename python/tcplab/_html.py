@@ -136,6 +136,32 @@ def plain(value: Any) -> str:
     return str(value)
 
 
+def counted(count: int, thing: str) -> str:
+    """How many there are of something whose plural ends in s.
+
+    >>> counted(1, "case"), counted(2000, "trial")
+    ('1 case', '2,000 trials')
+    """
+    return f"{count:,} {thing}" if count == 1 else f"{count:,} {thing}s"
+
+
+_NAMING = {"connection", "frame", "frames", "id", "number", "port", "seed", "trial"}
+"""Last words of columns whose numbers name something."""
+
+
+def of_column(name: str, value: Any) -> Any:
+    """A value of a column for `table`: a number that names something is text, in one piece.
+
+    >>> of_column("client_port", 52200), of_column("frames", [2, 1050]), of_column("bytes", 1500)
+    ('52200', '2, 1050', 1500)
+    """
+    if name.rpartition("_")[2] not in _NAMING or value is None:
+        return value
+    if isinstance(value, (list, tuple)):
+        return ", ".join(map(str, value))
+    return str(value)
+
+
 def _is_number(value: Any, or_nothing: bool = False) -> bool:
     if value is None:
         return or_nothing

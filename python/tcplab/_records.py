@@ -46,7 +46,10 @@ class Records(list[dict[str, Any]]):
     def __repr__(self) -> str:
         lines = [f"<{len(self)} {self.title or 'records'}>"]
         for row in self[:10]:
-            pieces = (f"{name}: {_html.plain(value)}" for name, value in row.items())
+            pieces = (
+                f"{name}: {_html.plain(_html.of_column(name, value))}"
+                for name, value in row.items()
+            )
             lines.append("  " + _html.visible("; ".join(pieces)))
         if len(self) > 10:
             lines.append(f"  … {len(self) - 10} more")
@@ -54,7 +57,7 @@ class Records(list[dict[str, Any]]):
 
     def _repr_html_(self) -> str:
         names = self.names
-        rows = [[row.get(name) for name in names] for row in self[:20]]
+        rows = [[_html.of_column(name, row.get(name)) for name in names] for row in self[:20]]
         more = f"20 of {len(self):,}" if len(self) > 20 else f"{len(self):,}"
         heading = _html.heading(self.title or "records", more)
         return _html.block(heading, _html.table(names, rows) if rows else "")

@@ -16,6 +16,7 @@ from tcplab._comparison import Comparison
 from tcplab._progress import RunProgress
 from tcplab._records import Records
 from tcplab._scenario import Scenario, as_scenario, inner
+from tcplab._settings import several, whole
 from tcplab._table import Table
 from tcplab._trace import Trace, trace
 
@@ -189,6 +190,8 @@ class Run:
         Raises:
             TcplabError: There is no such case, trial or end, or its packets were not kept.
         """
+        if end not in ("client", "server"):
+            raise _core.TcplabError(f"no end `{end}`: use client or server")
         place = self.trial_directory(case, trial)
         captures = sorted(place.glob(f"{end}.pcap*"))
         if not captures:
@@ -201,6 +204,7 @@ class Run:
         Raises:
             TcplabError: There is no such case or trial.
         """
+        trial = whole("trial", trial, most=2**32 - 1)
         return Path(self._inner.trial_directory(self._case(case), trial))
 
     def compare(self, by: str | None = None, levels: tuple[str, str] | None = None) -> Comparison:
@@ -217,7 +221,8 @@ class Run:
         factors = list(self.factors)
         if by is None and len(factors) == 1:
             by = factors[0]
-        return Comparison(json.loads(self._inner.compare(by, levels)))
+        document, verdicts = self._inner.compare(by, levels)
+        return Comparison(json.loads(document), verdicts)
 
     def report(self) -> Path:
         """Writes the report anew.
@@ -240,7 +245,8 @@ class Run:
 
     def __repr__(self) -> str:
         count = sum(len(case["trials"]) for case in self.json["cases"])
-        what = f"{_html.visible(self.title)}; {len(self.cases):,} cases, {count:,} trials"
+        counts = f"{_html.counted(len(self.cases), 'case')}, {_html.counted(count, 'trial')}"
+        what = f"{_html.visible(self.title)}; {counts}"
         return f"<Run of {self.name!r}: {what}, in {self.directory}>"
 
     def _repr_html_(self) -> str:
@@ -351,12 +357,17 @@ def run(
 
     Raises:
         ScenarioError: The scenario has a mistake.
-        TcplabError: The run cannot start, or a trial failed on every attempt.
+        TcplabError: The run cannot start, a number is out of range, or a trial failed on every
+            attempt.
         KeyboardInterrupt: Ctrl-C.
     """
     given = as_scenario(scenario)
+    jobs = None if jobs is None else whole("jobs", jobs, least=1)
+    trials = None if trials is None else whole("trials", trials, 1, 2**32 - 1)
+    seed = None if seed is None else whole("seed", seed)
+    chosen = several("cases", cases)
     if on is not None:
-        refused = {"jobs": jobs, "quick": quick, "cases": list(cases), "report": not report}
+        refused = {"jobs": jobs, "quick": quick, "cases": chosen, "report": not report}
         for name, value in refused.items():
             if value:
                 raise ValueError(f"{name} has no meaning with `on`; leave it out")
@@ -371,7 +382,7 @@ def run(
             trials=trials,
             seed=seed,
             quick=quick,
-            cases=list(cases),
+            cases=chosen,
             runs=os.fspath(directory),
             report=report,
             program=find_command(),

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 from tcplab import _core, _html
-from tcplab._settings import join_key, parse_key, setting
+from tcplab._settings import join_key, parse_key, refusal, setting
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -201,13 +201,16 @@ class Scenario:
             The other scenario, with the same name.
 
         Raises:
-            ScenarioError: A key or a value is wrong, or the matrix varies the key.
+            ScenarioError: A key or a value is wrong, also a key to remove that no scenario has;
+                or the matrix varies the key.
             ValueError: A key cannot be read.
         """
         sections = self.to_dict()
         for key, value in settings.items():
             parts = parse_key(key)
             self._refuse_varied(sections, parts)
+            if value is None and not _has(sections, parts):
+                self._refuse_unknown(parts)
             _assign(sections, parts, None if value is None else setting(parts[-1], value))
         return self.from_dict(sections, self.name, self.directory)
 
@@ -223,7 +226,8 @@ class Scenario:
             The other scenario, with the same name.
 
         Raises:
-            ScenarioError: A key or a value is wrong, or a claim needs a factor that was removed.
+            ScenarioError: A key or a value is wrong, also that of a factor to remove which is
+                neither there nor a key; or a claim needs a factor that was removed.
             ValueError: A key cannot be read.
         """
         sections = self.to_dict()
@@ -232,6 +236,8 @@ class Scenario:
             parts = parse_key(key)
             factor = join_key(parts)
             if levels is None:
+                if factor not in matrix:
+                    self._refuse_unknown(parts)
                 matrix.pop(factor, None)
             elif isinstance(levels, Mapping):
                 matrix[factor] = setting(parts[-1], levels)
@@ -242,6 +248,20 @@ class Scenario:
         if not matrix:
             del sections["matrix"]
         return self.from_dict(sections, self.name, self.directory)
+
+    def _refuse_unknown(self, parts: list[str]) -> None:
+        """Refuses a key to remove that no scenario has: it is mistyped."""
+        sections = self.to_dict()
+        _assign(sections, parts, 0)
+        try:
+            self.from_dict(sections, self.name, self.directory)
+        except _core.ScenarioError as error:
+            # Others are about the value.
+            if "unknown key" in str(error):
+                key = join_key(parts)
+                remedy = error.remedy or "correct the key"
+                message = f"unknown key `{key}`, which is to be removed\n  try: {remedy}"
+                raise refusal(message, remedy) from None
 
     def _refuse_varied(self, sections: Mapping[str, Any], parts: list[str]) -> None:
         matrix = sections.get("matrix")
@@ -262,9 +282,8 @@ class Scenario:
         what = f"the matrix varies `{key}`"
         if factor != key:
             what += f" in its factor `{factor}`"
-        error = _core.ScenarioError(f"{what}: a value for all cases would have no effect; {remedy}")
-        error.line, error.remedy, error.others = line, remedy, []
-        raise error
+        message = f"{what}: a value for all cases would have no effect; {remedy}"
+        raise refusal(message, remedy, line)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _again, (self.toml, self.name, self.directory)
@@ -278,10 +297,9 @@ class Scenario:
         return hash((self.name, self.toml))
 
     def __repr__(self) -> str:
-        count = len(self.cases)
-        cases = "1 case" if count == 1 else f"{count:,} cases"
-        title = _html.visible(self.title)
-        return f"<Scenario {self.name!r}: {title}; {cases} × {self.trials:,} trials>"
+        count = _html.counted(len(self.cases), "case")
+        trials = _html.counted(self.trials, "trial")
+        return f"<Scenario {self.name!r}: {_html.visible(self.title)}; {count} × {trials}>"
 
     def _repr_html_(self) -> str:
         cases = self.cases
@@ -291,10 +309,10 @@ class Scenario:
             [case.name, *(case.levels.get(factor) for factor in factors), worlds.get(case.name)]
             for case in cases[:20]
         ]
-        count = f"{len(cases):,} cases × {self.trials:,} trials, seed {self.seed}"
-        more = f"<p>… {len(cases) - 20:,} more cases</p>" if len(cases) > 20 else ""
+        count = f"{_html.counted(len(cases), 'case')} × {_html.counted(self.trials, 'trial')}"
+        more = f"<p>… {_html.counted(len(cases) - 20, 'more case')}</p>" if len(cases) > 20 else ""
         return _html.block(
-            _html.heading(self.title, f"{self.name}: {count}"),
+            _html.heading(self.title, f"{self.name}: {count}, seed {self.seed}"),
             f"<p>{_html.text(self.reference)}</p>" if self.reference else "",
             _html.table(["case", *factors, "world"], rows),
             more,
@@ -326,6 +344,16 @@ def _again(text: str, name: str, directory: str | None) -> Scenario:
     return Scenario.from_toml(text, name, directory)
 
 
+def _has(sections: Mapping[str, Any], parts: list[str]) -> bool:
+    """Whether a key of nested tables is set."""
+    found: Any = sections
+    for part in parts:
+        if not isinstance(found, Mapping) or part not in found:
+            return False
+        found = found[part]
+    return True
+
+
 def _assign(sections: dict[str, Any], parts: list[str], value: Any) -> None:
     """Sets a key of nested tables; `None` removes it."""
     table = sections
@@ -345,8 +373,5 @@ def _assign(sections: dict[str, Any], parts: list[str], value: Any) -> None:
 
 
 def _refuse_below(parts: list[str], value: Any) -> NoReturn:
-    key = join_key(parts)
-    message = f"`{key}` is {value!r}, not a table: set `{key}` itself"
-    error = _core.ScenarioError(message)
-    error.line, error.remedy, error.others = 1, f"set `{key}` itself", []
-    raise error
+    remedy = f"set `{join_key(parts)}` itself"
+    raise refusal(f"`{join_key(parts)}` is {value!r}, not a table: {remedy}", remedy)

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+import operator
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import timedelta
 from decimal import Decimal
-from typing import Any
+from typing import Any, SupportsIndex
+
+from tcplab import _core
 
 _PROBABILITIES = {
     "bad",
@@ -75,6 +78,42 @@ def _is_bare(part: str) -> bool:
     return part.isascii() and (letters.isalnum() or (letters == "" and part != ""))
 
 
+def whole(name: str, value: SupportsIndex, least: int = 0, most: int = 2**64 - 1) -> int:
+    """A whole number that an argument may have.
+
+    >>> whole("jobs", 4, least=1)
+    4
+
+    Raises:
+        TcplabError: It is out of range.
+        TypeError: It is no whole number.
+    """
+    number = operator.index(value)
+    if number < least:
+        raise _core.TcplabError(f"{name}={number}: pass {least} or more")
+    if number > most:
+        raise _core.TcplabError(f"{name}={number}: pass {most} or less")
+    return number
+
+
+def several(name: str, given: Iterable[str]) -> list[str]:
+    """The texts of a list; one text alone would be taken for its letters.
+
+    Raises:
+        TypeError: It is one text.
+    """
+    if isinstance(given, str):
+        raise TypeError(f"{name}: pass a list, such as [{given!r}]")
+    return list(given)
+
+
+def refusal(message: str, remedy: str, line: int = 1) -> _core.ScenarioError:
+    """The error of a scenario whose mistake was found before its text was read."""
+    error = _core.ScenarioError(message)
+    error.line, error.remedy, error.others = line, remedy, []
+    return error
+
+
 def setting(name: str, value: Any) -> Any:
     """A value for a scenario file, from Python's.
 
@@ -90,13 +129,21 @@ def setting(name: str, value: Any) -> Any:
         value: A text, number, truth value, `timedelta`, path, list or dictionary.
 
     Raises:
+        ScenarioError: A whole number is too large for a scenario.
         TypeError: A value of this type cannot stand in a scenario.
     """
+    if type(value).__name__ == "timedelta64":
+        return _nanoseconds(int(value.astype("timedelta64[ns]").astype(int)))
     if hasattr(value, "item") and not isinstance(value, (Mapping, str, bytes)):
         value = value.item()  # a scalar of numpy
     if isinstance(value, float):
         return _number(name, value)
-    if isinstance(value, (str, bool, int)):
+    if isinstance(value, (str, bool)):
+        return value
+    if isinstance(value, int):
+        if not -(2**63) <= value < 2**63:
+            most = 2**63 - 1
+            raise refusal(f"{name} = {value} is out of range", f"whole numbers up to {most}")
         return value
     if isinstance(value, timedelta):
         return span(value)
@@ -110,17 +157,22 @@ def setting(name: str, value: Any) -> Any:
 
 
 def span(value: timedelta) -> str:
-    """A time as text, exactly.
+    """A time as text, exactly; a `Timedelta` of pandas to the nanosecond.
 
     >>> from datetime import timedelta
     >>> span(timedelta(seconds=2)), span(timedelta(microseconds=1500))
     ('2 s', '1500 us')
     """
     micros = value // timedelta(microseconds=1)
-    for size, unit in ((1_000_000, "s"), (1_000, "ms")):
-        if micros % size == 0:
-            return f"{micros // size} {unit}"
-    return f"{micros} us"
+    return _nanoseconds(1000 * micros + getattr(value, "nanoseconds", 0))
+
+
+def _nanoseconds(count: int) -> str:
+    """A time in its largest unit without a fraction."""
+    for size, unit in ((1_000_000_000, "s"), (1_000_000, "ms"), (1_000, "us")):
+        if count % size == 0:
+            return f"{count // size} {unit}"
+    return f"{count} ns"
 
 
 def percentage(share: float) -> str:

@@ -23,6 +23,8 @@ from tcplab._place import Place, open_place
 __all__ = ["Summary", "summary", "sums_of"]
 
 SUMS = "_sums"
+SUMMED = ("connections", "findings", "stalls")
+"""The tables that sums are made of, whether or not an archive keeps them."""
 WORST = 100
 MOST_PEERS = 10_000
 """Peers of a capture that are counted by themselves; the rest is counted as `other`."""
@@ -34,12 +36,13 @@ SEVERITIES = ("good", "note", "harm", "failure", "doubt")
 Record = dict[str, Any]
 
 _ENDS = ("client_address", "client_port", "server_address", "server_port")
-_BOTH = ("data_segments", "unique_bytes", "retransmissions", "rtt_samples", "rtt_median_ns")
+_BOTH = ("data_segments", "unique_bytes", "retransmissions", "rtt_median_ns", "capture_point")
 _CONNECTION = (
     "connection",
     *_ENDS,
     "first_ns",
     "last_ns",
+    "handshake_rtt_ns",
     *(f"{way}_{name}" for name in _BOTH for way in ("forward", "reverse")),
 )
 
@@ -57,7 +60,7 @@ def sums_of(tables: Mapping[str, Any]) -> Record:
     """The sums of one capture, as JSON has them.
 
     Args:
-        tables: `connections`, `findings` and `stalls`, as far as they are there.
+        tables: Those of `SUMMED`, as far as they are there.
 
     Returns:
         Connections, findings, loss, RTT and stalls: in all, by peer (the server's address) and by
@@ -142,9 +145,7 @@ def _empty() -> Record:
 def _one(row: tuple[Any, ...], delay: int, stalled: int) -> Record:
     """A connection as sums."""
     both = dict(zip(_CONNECTION[7:], row[7:], strict=True))
-    forward = both["forward_rtt_samples"] or 0
-    way = "forward" if forward >= (both["reverse_rtt_samples"] or 0) else "reverse"
-    rtt = both[f"{way}_rtt_median_ns"]
+    rtt = _round_trip(both)
 
     def sum_of(name: str) -> int:
         return (both[f"forward_{name}"] or 0) + (both[f"reverse_{name}"] or 0)
@@ -158,6 +159,22 @@ def _one(row: tuple[Any, ...], delay: int, stalled: int) -> Record:
         "stalled_ns": stalled,
         "rtt": {_bin(rtt): 1} if rtt else {},
     }
+
+
+def _round_trip(connection: Mapping[str, Any]) -> int | None:
+    """A connection's RTT over the whole path, in nanoseconds; none if the capture has none.
+
+    The answers to data took the whole path where they were captured beside its sender; elsewhere
+    they took a part of it, and the handshake's RTT has the whole.
+    """
+
+    def median(way: str) -> int | None:
+        is_away = connection[f"{way}_capture_point"] in ("middle", "receiver")
+        return None if is_away else connection[f"{way}_rtt_median_ns"]
+
+    forward, reverse = (connection[f"{way}_unique_bytes"] or 0 for way in ("forward", "reverse"))
+    busier, other = ("forward", "reverse") if forward >= reverse else ("reverse", "forward")
+    return median(busier) or connection["handshake_rtt_ns"] or median(other)
 
 
 def _bin(value: float) -> str:

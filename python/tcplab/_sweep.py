@@ -30,6 +30,7 @@ from tcplab._dataset import (
 from tcplab._executors import ATTEMPTS, Engine, completed, open_engine
 from tcplab._meter import Meter
 from tcplab._place import Place, as_json, open_place
+from tcplab._settings import several, whole
 from tcplab._worker import check_worker, kernels_of, worker_name
 
 __all__ = ["sweep"]
@@ -168,10 +169,10 @@ def _plan(
     if trials is not None and trials < 1:
         raise ValueError(f"trials={trials}: pass 1 or more")
     known = [name for name, _ in _core.Run.tables()]
-    for name in tables:
+    for name in several("tables", tables):
         if name not in known:
             raise _core.TcplabError(f"no table `{name}`: use {', '.join(known)}")
-    seed = inner.seed if seed is None else seed
+    seed = inner.seed if seed is None else whole("seed", seed)
     version = str(_core.__version__)
     worlds = dict(inner.worlds()) if world == "auto" else {}
     cases = []

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tcplab import _html
 from tcplab._extras import require
+from tcplab._settings import whole
 
 if TYPE_CHECKING:
     from tcplab import _core
@@ -36,7 +37,7 @@ class Column(NamedTuple):
     name: str
     """Its name, which ends in its unit if it has one."""
     type: str
-    """Its Arrow type, such as `int64` or `duration[ns]`."""
+    """Its Arrow type, such as `Int64`, `Utf8` or `Duration(ns)`."""
     unit: str
     """Its unit; empty if it has none."""
     meaning: str
@@ -110,9 +111,13 @@ class Table:
 
         Returns:
             A list for each row, with a value for each column; times are whole nanoseconds.
+
+        Raises:
+            TcplabError: A number is below 0.
         """
-        most = max(len(self) - first, 0)
-        return self._inner.rows(first, most if count is None else min(count, most))
+        first = whole("first", first)
+        until = len(self) if count is None else min(first + whole("count", count), len(self))
+        return [row for piece in self._pieces(first, until) for row in piece]
 
     def column(self, name: str) -> list[Any]:
         """The values of a column, as Python's values; times are whole nanoseconds.
@@ -121,7 +126,7 @@ class Table:
             KeyError: There is no such column; the message names those there are.
         """
         at = self._place(name)
-        return [row[at] for piece in self._pieces() for row in piece]
+        return [row[at] for piece in self._pieces(0, len(self)) for row in piece]
 
     def to_dicts(self) -> list[dict[str, Any]]:
         """A dictionary for each row; times are whole nanoseconds."""
@@ -130,7 +135,7 @@ class Table:
     def __iter__(self) -> Iterator[dict[str, Any]]:
         """A dictionary for each row; few of them are in memory at a time."""
         names = self.column_names
-        for piece in self._pieces():
+        for piece in self._pieces(0, len(self)):
             for row in piece:
                 yield dict(zip(names, row, strict=True))
 
@@ -164,6 +169,8 @@ class Table:
     def write(self, path: str | os.PathLike[str]) -> Path:
         """Writes the table to a file.
 
+        Other Python threads run meanwhile. Ctrl-C ends it, and removes the file.
+
         Args:
             path: The file. Its name ends in .csv, .jsonl, .parquet or .arrow, which chooses the
                 format.
@@ -178,7 +185,8 @@ class Table:
         return Path(path)
 
     def __repr__(self) -> str:
-        lines = [f"<Table {self.name}: {len(self):,} rows × {len(self.column_names)} columns>"]
+        count = _html.counted(len(self), "row")
+        lines = [f"<Table {self.name}: {count} × {len(self.column_names)} columns>"]
         for column in self.columns[:12]:
             unit = f" [{column.unit}]" if column.unit else ""
             meaning = f": {column.meaning}" if column.meaning else ""
@@ -189,13 +197,16 @@ class Table:
 
     def _repr_html_(self) -> str:
         columns = self.columns
-        count = f"{len(self):,} rows × {len(columns)} columns"
+        count = f"{_html.counted(len(self), 'row')} × {len(columns)} columns"
         shown = f", the first {10}" if len(self) > 10 else ""
         return _html.block(
             _html.heading(self.name, count + shown),
             _html.table(
                 [column.name for column in columns],
-                self.rows(10),
+                [
+                    [_html.of_column(*cell) for cell in zip(self.column_names, row, strict=True)]
+                    for row in self.rows(10)
+                ],
                 units=[column.unit for column in columns],
                 titles=[column.meaning for column in columns],
             ),
@@ -208,9 +219,10 @@ class Table:
             raise KeyError(f"table {self.name} has no column {name!r}; it has {known}")
         return names.index(name)
 
-    def _pieces(self) -> Iterator[list[list[Any]]]:
-        for first in range(0, len(self), _PIECE):
-            yield self._inner.rows(first, min(_PIECE, len(self) - first))
+    def _pieces(self, first: int, until: int) -> Iterator[list[list[Any]]]:
+        """These rows, some at a time: in between, other threads run and Ctrl-C is heard."""
+        for at in range(first, until, _PIECE):
+            yield self._inner.rows(at, min(_PIECE, until - at))
 
 
 def _unit_of(name: str) -> str:

@@ -12,6 +12,7 @@ from weakref import WeakValueDictionary
 
 from tcplab import _core, _html
 from tcplab._commands import run_command
+from tcplab._settings import several, whole
 from tcplab._svg import Svg
 from tcplab._table import Table
 
@@ -35,7 +36,8 @@ _LARGE = {"segments", "events", "series", "notable"}
 class Trace:
     """Captures, analysed: connections, packets with their causes, findings.
 
-    Each table takes a pass over the captures when it is first asked for.
+    Each table takes a pass over the captures when it is first asked for. A capture that has
+    changed since the first pass is refused then.
 
     >>> import tcplab
     >>> trial = tcplab.simulate(tcplab.Scenario.from_dict({
@@ -52,9 +54,11 @@ class Trace:
     True
     """
 
-    def __init__(self, inner: _core.Trace, filter: str | None = None, owner: object = None) -> None:
+    def __init__(
+        self, inner: _core.Trace, options: Iterable[str] = (), owner: object = None
+    ) -> None:
         self._inner = inner
-        self._filter = filter
+        self._options = list(options)  # of `tcplab trace`, for the same packets
         self._owner = owner  # of the captures, which are removed with it
         self._kept: dict[str, Table] = {}
         self._large: WeakValueDictionary[str, Table] = WeakValueDictionary()
@@ -94,7 +98,7 @@ class Trace:
             name: Its name; `tables` lists them. docs/tables.md explains their columns.
 
         Raises:
-            TcplabError: There is no such table, or a capture can no longer be read.
+            TcplabError: There is no such table, or a capture has changed or can no longer be read.
         """
         found = self._kept.get(name, self._large.get(name))
         if found is None:
@@ -155,7 +159,7 @@ class Trace:
         Raises:
             TcplabError: There is no such connection.
         """
-        found: dict[str, Any] = json.loads(self._inner.connection(number))
+        found: dict[str, Any] = json.loads(self._inner.connection(whole("number", number)))
         return found
 
     def ladder(self, number: int = 0, most: int = 60) -> Svg:
@@ -168,7 +172,8 @@ class Trace:
         Raises:
             TcplabError: There is no such connection.
         """
-        return Svg(self._inner.ladder(number, most), f"ladder of connection {number}")
+        picture = self._inner.ladder(whole("number", number), whole("most", most))
+        return Svg(picture, f"ladder of connection {number}")
 
     def time_sequence(self, number: int = 0, direction: str | None = None) -> Svg:
         """A connection's sequence numbers over time.
@@ -182,7 +187,7 @@ class Trace:
             TcplabError: There is no such connection.
             ValueError: There is no such direction.
         """
-        picture = self._inner.time_sequence(number, is_forward(direction))
+        picture = self._inner.time_sequence(whole("number", number), is_forward(direction))
         return Svg(picture, f"time-sequence graph of connection {number}", _LEGEND)
 
     def save_page(self, path: str | os.PathLike[str]) -> Path:
@@ -210,8 +215,8 @@ class Trace:
 
     def _command(self, *options: str) -> str:
         """Runs `tcplab trace` on the same captures."""
-        chosen = [] if self._filter is None else [f"--filter={self._filter}"]
-        return run_command(["trace", *options, *chosen, "--", *self.files])
+        self._inner.ensure_unchanged()
+        return run_command(["trace", *options, *self._options, "--", *self.files])
 
     def __str__(self) -> str:
         return self.summary()
@@ -219,14 +224,14 @@ class Trace:
     def __repr__(self) -> str:
         names = _html.visible(", ".join(Path(file).name for file in self.files[:3]))
         more = f" and {len(self.files) - 3} more" if len(self.files) > 3 else ""
-        return f"<Trace of {names}{more}: {self.packets:,} packets>"
+        return f"<Trace of {names}{more}: {_html.counted(self.packets, 'packet')}>"
 
     def _repr_html_(self) -> str:
         names = ", ".join(Path(file).name for file in self.files[:3])
         started = self.started
         when = f", from {started:%Y-%m-%d %H:%M:%S} UTC" if started else ""
         return _html.block(
-            _html.heading(names, f"{self.packets:,} packets{when}"),
+            _html.heading(names, f"{_html.counted(self.packets, 'packet')}{when}"),
             *(f"<p>{_html.text(note)}</p>" for note in self.notes),
             _connections(self.connections),
             findings_list(self._most_costly()),
@@ -249,6 +254,8 @@ def trace(
     files: str | os.PathLike[str] | Iterable[str | os.PathLike[str]],
     filter: str | None = None,
     tables: Iterable[str] = (),
+    *,
+    checksums: bool = False,
 ) -> Trace:
     """Reads captures as one, and explains them.
 
@@ -256,22 +263,29 @@ def trace(
 
     Args:
         files: A capture, or several of the same time: pcap, pcapng, snoop, Network Monitor or
-            ERF, also compressed.
+            ERF, also compressed; or a directory with captures. Standard input and pipes can be
+            read only once, so they are refused.
         filter: Analyse only matching packets, such as `"host 192.0.2.7 and not port 22"`; as
             `tcplab trace --filter`.
         tables: Tables that this pass fills as well, such as `["segments", "events"]`, so that they
             take no pass of their own. They stay in memory as long as the trace.
+        checksums: Leave out packets with a wrong checksum, which their receiver dropped; of a
+            recording whose path damaged packets they always are. As `tcplab trace --checksums`.
 
     Returns:
         The captures, analysed.
 
     Raises:
         TcplabError: A file cannot be read or is no capture, or the filter is wrong.
+        TypeError: `tables` is one text, not a list.
     """
     if isinstance(files, (str, os.PathLike)):
         files = [files]
     names: list[str | os.PathLike[str]] = [os.fspath(file) for file in files]
-    return Trace(_core.trace(names, filter, list(tables)), filter)
+    options = [] if filter is None else [f"--filter={filter}"]
+    if checksums:
+        options.append("--checksums")
+    return Trace(_core.trace(names, filter, several("tables", tables), checksums), options)
 
 
 def is_forward(direction: str | None) -> bool | None:
@@ -287,15 +301,19 @@ def is_forward(direction: str | None) -> bool | None:
     return direction == "forward"
 
 
+_COLOURS = {"good": ' class="good"', "harm": ' class="harm"', "failure": ' class="harm"'}
+"""Of findings by their severity: notes, doubts and what is not known have none."""
+
+
 def findings_list(findings: Iterable[dict[str, Any]]) -> str:
     """Findings as HTML: statement, what to do, frames."""
     items = []
     for finding in findings:
-        good = "good" if finding.get("severity") == "good" else "harm"
         frames = finding.get("frames") or []
-        shown = ", ".join(f"{frame:,}" for frame in frames[:6]) + (" …" if len(frames) > 6 else "")
+        shown = ", ".join(map(str, frames[:6])) + (" …" if len(frames) > 6 else "")
         remedy = finding.get("remedy")
-        pieces = [f'<b class="{good}">{_html.text(finding["rule"])}</b> ']
+        colour = _COLOURS.get(str(finding.get("severity")), "")
+        pieces = [f"<b{colour}>{_html.text(finding['rule'])}</b> "]
         if "connection" in finding:
             pieces.append(f"connection {finding['connection']}: ")
         pieces.append(_html.text(finding["statement"]))
@@ -330,11 +348,5 @@ def _connections(table: Table) -> str:
     units = {column.name: column.unit for column in table.columns}
     rows = [[row[names.index(name)] for name in shown] for row in table.rows(10)]
     more = f"<p>… {len(table) - 10:,} more connections: .connections</p>" if len(table) > 10 else ""
-    text = [
-        [
-            str(value) if "port" in name or name == "connection" else value
-            for name, value in zip(shown, row, strict=True)
-        ]
-        for row in rows
-    ]
+    text = [[_html.of_column(*cell) for cell in zip(shown, row, strict=True)] for row in rows]
     return _html.table(list(shown.values()), text, units=[units[name] for name in shown]) + more

@@ -10,6 +10,7 @@ from typing import Any
 from tcplab import _core, _html
 from tcplab._records import Records
 from tcplab._scenario import Scenario, as_scenario, inner
+from tcplab._settings import whole
 from tcplab._table import Table
 from tcplab._trace import Trace, findings_list
 
@@ -167,6 +168,9 @@ def simulate(
         The trial.
 
     Raises:
-        TcplabError: There is no such case, or it cannot run in virtual time.
+        TcplabError: There is no such case, a number is out of range, or it cannot run in virtual
+            time.
     """
+    number = whole("number", number, most=2**32 - 1)
+    seed = None if seed is None else whole("seed", seed)
     return Trial(_core.simulate(inner(as_scenario(scenario)), case, number, seed))

@@ -228,7 +228,7 @@ def ecdf(
         The axes: the metric in its unit, and a share from 0 to 1.
 
     Raises:
-        TcplabError: There is no such factor or metric.
+        TcplabError: There is no such factor, level or metric.
     """
     found, unit = groups(run, metric, by, dict(where or {}))
     axes = _axes(ax)
@@ -261,7 +261,7 @@ def spread(
         The axes: the metric in its unit, and the groups from the top.
 
     Raises:
-        TcplabError: There is no such factor or metric.
+        TcplabError: There is no such factor, level or metric.
     """
     found, unit = groups(run, metric, by, dict(where or {}))
     axes = _axes(ax, rows=len(found))
@@ -311,7 +311,8 @@ def trend(
         The axes: the factor and the metric in their units.
 
     Raises:
-        TcplabError: There is no such factor or metric, or the factor's levels are no numbers.
+        TcplabError: There is no such factor, level or metric, or the factor's levels are no
+            numbers.
     """
     numbers = level_numbers(run, over)
     chosen = dict(where or {})

@@ -44,10 +44,14 @@ class FakeScenario:
 
 @dataclass
 class FakeCore:
-    """What `_sweep` and `_archive` call. `broken` holds trials and captures that fail."""
+    """What `_sweep` and `_archive` call.
+
+    `broken` holds trials and captures that fail, `cut` captures that are cut off.
+    """
 
     __version__: str = "1.0"
     broken: set[object] = field(default_factory=set)
+    cut: set[str] = field(default_factory=set)
     ran: list[object] = field(default_factory=list)
     worlds: set[str] = field(default_factory=set)
 
@@ -79,13 +83,16 @@ class FakeCore:
         trials = FakeTable(["case", "trial", "seed", "outcome"], rows)
         return {name: trials for name in options["tables"]}
 
+    def is_capture(self, file: str) -> bool:
+        return file.endswith(".pcap")
+
     def trace_part(
         self,
         files: list[str],
         filter: str | None,
         shard: tuple[int, int] | None,
         tables: list[str],
-    ) -> dict[str, FakeTable]:
+    ) -> tuple[dict[str, FakeTable], list[str]]:
         (file,) = files
         if Path(file).name in self.broken:
             raise ValueError(f"{Path(file).name} is no capture")
@@ -113,4 +120,5 @@ class FakeCore:
             "stalls": FakeTable(["connection", "cause", "duration_ns"], stalls),
             "episodes": FakeTable(["connection"], []),
         }
-        return {name: made[name] for name in tables}
+        notes = ["the capture is cut off"] if Path(file).name in self.cut else []
+        return {name: made[name] for name in tables}, notes

@@ -51,7 +51,9 @@ def names_of(core: FakeCore) -> list[str]:
     return sorted(it[0] for it in core.ran if isinstance(it, tuple))
 
 
-def test_captures_are_found(captures: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_captures_are_found(
+    core: FakeCore, captures: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(captures)
     assert len(find([captures])) == 12
     assert len(find(["*.pcap"])) == 6
@@ -59,6 +61,9 @@ def test_captures_are_found(captures: Path, monkeypatch: pytest.MonkeyPatch) -> 
     assert len(find([captures, "**/*.pcap", Path("c00.pcap")])) == 12
     with pytest.raises(TcplabError, match="no captures: nothing\\*\n  try: a file, a directory"):
         find(["nothing*"])
+    passed_over: list[str] = []
+    assert len(find([captures], passed_over)) == 12
+    assert passed_over == [f"{captures}/notes.txt"]
     pytest.importorskip("fsspec")
     assert len(find([f"file://{captures}/*.pcap"])) == 6
 
@@ -128,6 +133,33 @@ def test_capture_that_cannot_be_read_is_listed(
     core.broken.clear()
     dataset = quiet(captures, tmp_path / "place", threads)
     assert (dataset.failures, dataset.missing) == ([], [])
+
+
+def test_files_that_are_no_captures_are_counted(
+    core: FakeCore, captures: Path, tmp_path: Path, threads: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    archive(captures, tmp_path / "place", on=threads)
+    assert f"1 file is no capture, such as {captures}/notes.txt" in capsys.readouterr().err
+
+
+def test_the_notes_of_a_capture_are_in_its_record(
+    core: FakeCore, captures: Path, tmp_path: Path, threads: Any
+) -> None:
+    core.cut.add("c04.pcap")
+    records = quiet(captures, tmp_path / "place", threads).records
+    notes = {os.path.basename(record["url"]): record["notes"] for record in records}
+    assert notes.pop("c04.pcap") == ["the capture is cut off"]
+    assert not any(notes.values())
+
+
+def test_a_summary_does_not_depend_on_the_tables_that_are_kept(
+    core: FakeCore, captures: Path, tmp_path: Path, threads: Any
+) -> None:
+    whole = quiet(captures, tmp_path / "whole", threads).summary()
+    part = quiet(captures, tmp_path / "part", threads, tables=["episodes"])
+    assert part.tables == ("episodes",)
+    assert part.summary().to_dict() == whole.to_dict()
+    assert whole.findings
 
 
 def test_one_attempt_is_one(core: FakeCore, captures: Path, tmp_path: Path, threads: Any) -> None:
@@ -250,6 +282,59 @@ def test_rows_equal_those_of_trace(on: Any, tmp_path: Path) -> None:
             file = tmp_path / "expected.parquet"
             trace.table(name).write(file)
             assert part.equals(polars.read_parquet(file)), (line["url"], name)
+
+
+@needs_core
+def test_a_directory_has_the_captures_that_trace_finds(tmp_path: Path) -> None:
+    import tcplab
+
+    directory = tmp_path / "captures"
+    directory.mkdir()
+    shutil.copy(CORPUS / "clean_cubic_20ms.snd.pcap.zst", directory / "without-ending")
+    shutil.copy(CORPUS / "blackout.snd.pcap.zst", directory / "capture.2026-11-29")
+    (directory / "text.pcap").write_text("no capture")
+    found = find([directory])
+    assert [it.url for it in found] == tcplab.trace(directory).files
+    assert len(found) == 2
+
+
+@needs_core
+def test_a_capture_that_is_cut_off_is_told(tmp_path: Path) -> None:
+    import tcplab
+
+    file = tmp_path / "cut.pcap"
+    trial = tcplab.simulate("interruption", case="reno_1550ms")
+    file.write_bytes(Path(trial.directory, "client.pcapng").read_bytes()[:-10])
+    dataset = archive(file, tmp_path / "place", on=1, progress=False)
+    (record,) = dataset.records
+    assert record["notes"] == tcplab.trace(file).notes != []
+
+
+@needs_core
+def test_the_rtt_of_a_summary_is_of_the_whole_path(tmp_path: Path) -> None:
+    for end in ("snd", "rcv"):
+        file = CORPUS / f"clean_cubic_20ms.{end}.pcap.zst"
+        total = archive(file, tmp_path / end, on=1, progress=False).summary().to_dict()["total"]
+        assert 19e6 < total["rtt_p5_ns"] < 60e6, end
+
+
+@needs_core
+def test_the_rtt_of_downloads_is_that_of_the_handshake(tmp_path: Path) -> None:
+    import tcplab
+
+    end = {"stack": "model:linux-6.18"}
+    sections = {
+        "title": "A download",
+        "path": {"rate": "20 Mbit/s", "delay": "25 ms"},
+        "client": end,
+        "server": end,
+        "workload": {"download": "1 MB"},
+    }
+    trace = tcplab.simulate(tcplab.Scenario.from_dict(sections)).trace("client")
+    found = archive(trace.files, tmp_path / "place", on=1, progress=False).summary().to_dict()
+    (row,) = trace.connections
+    assert row["reverse_capture_point"] == "receiver"
+    assert found["total"]["rtt_median_ns"] == pytest.approx(row["handshake_rtt_ns"], rel=0.13)
 
 
 @needs_core

@@ -80,6 +80,8 @@ def test_an_exception_has_the_message_of_the_command(
     said = command_says(*arguments)
     first = str(caught.value).splitlines()[0]
     assert words(first) in words(said.removeprefix("error: ")), (str(caught.value), said)
+    if arguments == ["trace", "text.pcap"]:
+        assert "\n  try: pass a pcap, pcapng, " in str(caught.value)
 
 
 BAD: list[Callable[[], Any]] = [
@@ -148,8 +150,62 @@ def test_bad_questions_to_a_trial_are_errors(
 @pytest.mark.parametrize("number", [-1, 2**70])
 def test_numbers_out_of_range_are_errors_of_python(number: int, trial: tcplab.Trial) -> None:
     for call in (trial.trace().connection, lambda n: tcplab.simulate(upload(), seed=n)):
-        with pytest.raises((OverflowError, tcplab.TcplabError)):
+        with pytest.raises(tcplab.TcplabError, match=f"={number}: pass"):
             call(number)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda trial: trial.trace().ladder(0, most=-5),
+        lambda trial: trial.trace().time_sequence(-1),
+        lambda trial: trial.packets().rows(-1),
+        lambda trial: trial.packets().rows(1, first=-1),
+        lambda trial: tcplab.simulate(upload(), number=-1),
+        lambda trial: tcplab.simulate(upload(), number=2**40),
+        lambda trial: tcplab.run(upload(), jobs=0, world="sim"),
+        lambda trial: tcplab.run(upload(), trials=-3, world="sim"),
+        lambda trial: tcplab.run(upload(), seed=-1, world="sim"),
+        lambda trial: tcplab.sweep(upload(), "place", on=0),
+        lambda trial: tcplab.sweep(upload(), "place", seed=-1),
+        lambda trial: tcplab.advise(rtt="10 ms", rate="1 Mbit/s", trials=-3),
+    ],
+)
+def test_numbers_that_mean_nothing_are_errors(
+    call: Callable[[tcplab.Trial], Any],
+    trial: tcplab.Trial,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(tcplab.TcplabError, match=r"=-?\d+: pass \d+ .*or (more|less)"):
+        call(trial)
+    assert not list(tmp_path.glob("runs/*"))
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda trial: tcplab.trace(trial.trace().files, tables="segments"),
+        lambda trial: tcplab.run(upload(), cases="upload", world="sim"),
+        lambda trial: tcplab.sweep(upload(), "place", tables="trials"),
+        lambda trial: tcplab.archive(trial.trace().files, "place", tables="connections"),
+    ],
+)
+def test_one_text_is_no_list(
+    call: Callable[[tcplab.Trial], Any],
+    trial: tcplab.Trial,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(TypeError, match=r"(tables|cases): pass a list, such as \['"):
+        call(trial)
+
+
+def test_an_address_of_no_engine_is_said(tmp_path: Path) -> None:
+    with pytest.raises(TypeError, match="on='nix://x' is no engine: pass a Dask client"):
+        tcplab.sweep(upload(), tmp_path / "place", on="nix://x")
 
 
 def test_values_that_no_scenario_has_are_refused() -> None:

@@ -95,3 +95,24 @@ def test_ctrl_c_ends_a_trace(tmp_path: Path) -> None:
         """,
         str(large),
     )
+
+
+def test_ctrl_c_ends_the_writing_of_a_table(tmp_path: Path) -> None:
+    scenario = upload(workload={"upload": "60 MB"}, path={"rate": "1 Gbit/s", "delay": "1 ms"})
+    trial = tcplab.simulate(scenario)
+    out = tmp_path / "out.csv"
+    ends_after(
+        """
+        import sys, tcplab
+        table = tcplab.trace(sys.argv[1]).segments
+        print("ready", flush=True)
+        try:
+            while True:
+                table.write(sys.argv[2])
+        except KeyboardInterrupt:
+            print("KeyboardInterrupt", flush=True)
+        """,
+        str(Path(trial.directory, "client.pcapng")),
+        str(out),
+    )
+    assert not out.exists()

@@ -48,3 +48,22 @@ def test_an_interpreter_that_ends_leaves_no_recording() -> None:
     assert done.returncode == 0, done.stderr
     assert "tcplab-trial-" in done.stdout
     assert not Path(done.stdout.strip()).exists()
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there are no forks")
+def test_a_forked_process_leaves_the_recordings_of_its_parent() -> None:
+    program = """
+import os, sys, tcplab
+from facade import upload
+trial = tcplab.simulate(upload())
+child = os.fork()
+if child == 0:
+    del trial
+    sys.exit()
+assert os.waitpid(child, 0)[1] == 0
+assert len(trial.packets()) > 100
+print(trial.directory)
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert not os.path.exists(done.stdout.strip())

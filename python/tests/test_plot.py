@@ -91,6 +91,8 @@ def test_errors_name_what_there_is(run: tcplab.Run, trial: tcplab.Trial) -> None
         plot.spread(run, "goodput", by="path.rate")
     with pytest.raises(tcplab.TcplabError, match="no trial has a metric `speed`; known:.*goodput"):
         plot.ecdf(run, "speed")
+    with pytest.raises(tcplab.TcplabError, match="no level `9 %` of `path.loss`; its levels: 0 %"):
+        plot.spread(run, "goodput", where={"path.loss": "9 %"})
     with pytest.raises(tcplab.TcplabError, match="are no numbers"):
         plot.trend(run, "goodput", over="client.socket.congestion")
     with pytest.raises(tcplab.TcplabError, match="no connection 7"):

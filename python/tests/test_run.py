@@ -9,6 +9,7 @@ import pytest
 from facade import lossy, upload
 
 import tcplab
+from tcplab._commands import run_command
 from tcplab._groups import median
 
 
@@ -62,6 +63,55 @@ def test_a_comparison_names_both_levels_and_a_verdict(run: tcplab.Run) -> None:
     assert all(row["verdict"] for row in rows)
     assert "path.loss" in repr(comparison)
     assert "<table>" in comparison._repr_html_()
+
+
+def test_an_exact_comparison_says_so(tmp_path: Path) -> None:
+    scenario = upload(matrix={"path.queue": ["4 packets", "100 packets"]}, repeat={"trials": 1})
+    run = tcplab.run(scenario, world="sim", directory=tmp_path, progress=False, report=False)
+    comparison = run.compare()
+    assert all(row["is_exact"] and row["p"] is None for row in comparison.rows)
+    shown = comparison._repr_html_()
+    assert "exact" in shown
+    assert "too few trials" not in shown
+    assert "identical" in {row["verdict"] for row in comparison.rows}
+    assert "equivalent: identical" not in repr(comparison) + shown
+
+
+def test_a_comparison_has_the_words_and_numbers_of_the_command(tmp_path: Path) -> None:
+    scenario = lossy().vary({"path.queue": ["4 packets", "100 packets"]})
+    run = tcplab.run(scenario, world="sim", trials=4, directory=tmp_path, progress=False)
+    comparison = run.compare()
+    said = " ".join(run_command(["compare", str(run.directory), "--by", "path.queue"]).split())
+    rows = {row["metric"]: row for row in comparison.rows}
+    verdict = rows["transfer_time"]["verdict"]
+    assert verdict.startswith("inconclusive: 4 pairs are too few; ")
+    assert verdict.endswith(" more needed")
+    assert verdict in said
+    row = next(row for row in comparison.json["rows"] if row["metric"] == "transfer_time")
+    changed = row["medians"][0] + row["difference"]
+    assert f"→ {changed:.4g} s, {verdict}" in repr(comparison)
+    assert "difference or ratio" not in comparison._repr_html_()
+    assert rows["transfer_time"]["p"] > 0
+    assert rows["payload_intact"]["verdict"] == "identical"
+    assert rows["payload_intact"]["p"] is None
+
+
+def test_a_comparison_of_several_levels_says_how_to_name_two(tmp_path: Path) -> None:
+    scenario = upload().vary({"path.loss": ["0 %", "1 %", "2 %"]})
+    run = tcplab.run(scenario, world="sim", trials=1, directory=tmp_path, progress=False)
+    with pytest.raises(tcplab.TcplabError) as caught:
+        run.compare(by="path.loss")
+    remedy = str(caught.value).splitlines()[-1]
+    assert remedy.startswith("  try: ")
+    assert '`by="path.loss", levels=("A", "B")`' in remedy
+    assert "--" not in remedy
+    assert run.compare(by="path.loss", levels=("0 %", "2 %")).levels == ("0 %", "2 %")
+
+
+def test_an_end_that_does_not_exist_is_refused(run: tcplab.Run) -> None:
+    for end in ("*", "middle", "../server"):
+        with pytest.raises(tcplab.TcplabError, match="use client or server"):
+            run.trace("loss=2%_reno", 1, end=end)
 
 
 def test_a_run_shows_itself(run: tcplab.Run) -> None:

@@ -118,3 +118,39 @@ def test_a_scenario_shows_itself() -> None:
     assert "&lt;b&gt;" in shown
     assert "<b>bold" not in shown
     assert "\x1b" not in shown
+
+
+def test_a_mistyped_key_is_not_removed_silently() -> None:
+    for key in ("nix", "path.dealy", "nix.delay"):
+        with pytest.raises(tcplab.ScenarioError, match=f"unknown key `{key}`, which is to be rem"):
+            upload().with_({key: None})
+    with pytest.raises(tcplab.ScenarioError, match="did you mean `delay`") as caught:
+        upload().with_({"path.dealy": None})
+    assert "did you mean `delay`" in str(caught.value.remedy)
+    with pytest.raises(tcplab.ScenarioError, match="unknown key `path.lost`"):
+        upload().vary({"path.lost": None})
+    # What may be there, and is not, is removed.
+    assert upload().vary({"path.loss": None}) == upload().with_({"expect": None})
+
+
+def test_times_are_exact() -> None:
+    pandas = pytest.importorskip("pandas")
+    numpy = pytest.importorskip("numpy")
+    for time in (pandas.Timedelta(1500, "ns"), numpy.timedelta64(1500, "ns")):
+        assert upload().with_({"path.delay": time}).to_dict()["path"]["delay"] == "1500 ns"
+    assert (
+        upload().with_({"path.delay": numpy.timedelta64(2, "ms")}).to_dict()["path"]["delay"]
+        == "2 ms"
+    )
+
+
+def test_a_number_that_is_too_large_says_how_large_one_may_be() -> None:
+    with pytest.raises(tcplab.ScenarioError, match=rf"seed = {2**63} is out of range") as caught:
+        upload().with_({"repeat.seed": 2**63})
+    assert str(2**63 - 1) in str(caught.value.remedy)
+
+
+def test_one_case_is_not_several() -> None:
+    scenario = upload(repeat={"trials": 1})
+    assert "1 case × 1 trial" in scenario._repr_html_()
+    assert "1 case × 1 trial>" in repr(scenario)

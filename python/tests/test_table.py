@@ -17,6 +17,8 @@ def test_a_table_says_what_its_columns_are(trial: tcplab.Trial) -> None:
     assert columns["payload_bytes"].unit == "B"
     assert columns["at_ns"].type.lower().startswith("duration")
     assert columns["at_ns"].meaning
+    assert columns["frame"].type == "Int64"
+    assert columns["kind"].type == "Utf8"
     assert any(key.startswith("tcplab.") for key in table.metadata)
 
 
@@ -75,6 +77,14 @@ def test_a_parquet_file_has_the_same_rows(trial: tcplab.Trial, tmp_path: Path) -
     table = trial.packets()
     read = parquet.read_table(table.write(tmp_path / "packets.parquet"))
     assert read.column("frame").to_pylist() == table.column("frame")
+
+
+def test_all_rows_are_taken_in_pieces(trial: tcplab.Trial, monkeypatch: pytest.MonkeyPatch) -> None:
+    table = trial.packets()
+    rows = table.rows()
+    monkeypatch.setattr("tcplab._table._PIECE", 7)
+    assert table.rows() == rows
+    assert table.rows(20, first=3) == rows[3:23]
 
 
 def test_it_shows_itself_escaped(trial: tcplab.Trial) -> None:

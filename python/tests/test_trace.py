@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
-import facade  # noqa: F401 - skips where the compiled part is missing
+import facade
 import pytest
 
 import tcplab
+from tcplab._commands import run_command
+from tcplab._trace import findings_list
 
 
 @pytest.fixture
@@ -92,3 +95,82 @@ def test_a_path_has_a_description_and_a_picture(tmp_path: Path) -> None:
     mine = tcplab.path({"rate": "20 Mbit/s", "delay": "20 ms", "loss": 0.01}, seconds=2.0)
     assert "20 Mbit/s" in mine.description
     assert mine.save(tmp_path / "path.svg").stat().st_size > 500
+
+
+@pytest.fixture(scope="module")
+def damaged() -> tcplab.Trial:
+    """A trial over a path that damages packets."""
+    return tcplab.simulate(facade.upload().with_({"path.corrupt": 0.02}))
+
+
+@pytest.mark.parametrize("end", ["client", "server"])
+def test_damaged_packets_are_no_data_as_in_the_command(
+    damaged: tcplab.Trial, tmp_path: Path, end: str
+) -> None:
+    capture = Path(damaged.directory, f"{end}.pcapng")
+    expected = tmp_path / "expected.csv"
+    run_command(["export", str(capture), "--table", "segments", "-o", str(expected)])
+    for table in (damaged.packets(end), tcplab.trace(capture).segments):
+        assert table.write(tmp_path / "found.csv").read_bytes() == expected.read_bytes()
+
+
+def test_checksums_leave_damaged_packets_out(damaged: tcplab.Trial, tmp_path: Path) -> None:
+    # Beside its recording nothing says that the path of a capture damaged packets.
+    copy = tmp_path / "copy.pcapng"
+    copy.write_bytes(Path(damaged.directory, "server.pcapng").read_bytes())
+    right = tcplab.trace(copy, checksums=True)
+    assert right.segments.rows() == damaged.packets("server").rows()
+    assert len(right.segments) < len(tcplab.trace(copy).segments)
+    assert str(right) != str(tcplab.trace(copy))
+
+
+def test_a_capture_that_has_changed_is_refused(capture: Path, tmp_path: Path) -> None:
+    file = tmp_path / "changing.pcapng"
+    file.write_bytes(capture.read_bytes())
+    trace = tcplab.trace(file)
+    before = trace.connections.rows()
+    file.write_bytes(capture.read_bytes()[:20_000])
+    for call in (
+        lambda: trace.segments,
+        lambda: trace.connection(0),
+        lambda: trace.ladder(0),
+        trace.summary,
+        lambda: trace.save_page(tmp_path / "page.html"),
+    ):
+        with pytest.raises(tcplab.TcplabError, match="changing.pcapng has changed since"):
+            call()
+    assert trace.connections.rows() == before
+    assert len(tcplab.trace(file).segments) > 0
+
+
+def test_what_can_be_read_only_once_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(tcplab.TcplabError, match="standard input can be read only once"):
+        tcplab.trace("-")
+    if hasattr(os, "mkfifo"):
+        os.mkfifo(tmp_path / "pipe")
+        with pytest.raises(tcplab.TcplabError, match="pipe can be read only once"):
+            tcplab.trace(tmp_path / "pipe")
+
+
+def test_numbers_that_name_something_stand_in_one_piece(capture: Path) -> None:
+    trace = tcplab.trace(capture)
+    shown = trace.connections._repr_html_()
+    assert ">5001<" in shown
+    assert "5,001" not in shown + trace._repr_html_()
+    records = tcplab.Records([{"frames": [2, 1050], "bytes": 1500}])
+    assert "frames: 2, 1050; bytes: 1,500" in repr(records)
+    assert "2, 1050" in records._repr_html_()
+
+
+def test_findings_have_a_colour_by_their_severity_alone(trial: tcplab.Trial) -> None:
+    finding = {"rule": "a-rule", "statement": "Something.", "frames": [1050]}
+    shown = {
+        severity: findings_list([{**finding, "severity": severity}])
+        for severity in ("good", "note", "harm", "failure", "doubt")
+    }
+    coloured = {severity for severity, text in shown.items() if 'class="good"' in text}
+    harmful = {severity for severity, text in shown.items() if 'class="harm"' in text}
+    assert (coloured, harmful) == ({"good"}, {"harm", "failure"})
+    assert "<b>a-rule</b>" in findings_list([finding])
+    assert "frames 1050" in findings_list([finding])
+    assert 'class="harm"' not in trial._repr_html_()

@@ -37,8 +37,7 @@ pub fn captures(named: &[PathBuf]) -> Result<Vec<PathBuf>> {
         let cannot = || format!("cannot list {}", path.display());
         let entries = path.read_dir().and_then(Iterator::collect::<io::Result<Vec<_>>>);
         let within = entries.with_context(cannot)?.into_iter().map(|entry| entry.path());
-        let is_capture = |file: &PathBuf| file.is_file() && open(file).is_ok();
-        let mut within: Vec<PathBuf> = within.filter(is_capture).collect();
+        let mut within: Vec<PathBuf> = within.filter(|file| is_capture(file)).collect();
         if within.is_empty() {
             bail!("no captures in {}: name a directory with captures, or a file", path.display());
         }
@@ -46,6 +45,11 @@ pub fn captures(named: &[PathBuf]) -> Result<Vec<PathBuf>> {
         files.append(&mut within);
     }
     Ok(files)
+}
+
+/// Whether a file is a capture, by its content.
+pub fn is_capture(file: &Path) -> bool {
+    file.is_file() && open(file).is_ok()
 }
 
 /// The captures of client and server, if this is the directory of a recording. Each packet is in

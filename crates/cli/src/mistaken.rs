@@ -103,20 +103,9 @@ pub(crate) fn other_command(error: &Error, said: &str) -> Option<String> {
 
 /// What to do about an error, in these words, that no command could mend.
 pub(crate) fn remedy(error: &Error, said: &str) -> Option<String> {
-    match error.chain().find_map(<dyn StdError>::downcast_ref) {
-        Some(ReadError::NotACapture { begins }) if begins.is_empty() => {
-            return Some(
-                "nothing was captured: capture again, such as with `tcplab trace -i IFACE -w FILE`"
-                    .into(),
-            );
-        }
-        Some(ReadError::NotACapture { .. }) => {
-            return Some(
-                "pass a pcap, pcapng, snoop, Network Monitor or ERF file, plain, gzip or zstd"
-                    .into(),
-            );
-        }
-        _ => {}
+    let unread = error.chain().find_map(<dyn StdError>::downcast_ref::<ReadError>);
+    if let Some(remedy) = unread.and_then(ReadError::remedy) {
+        return Some(remedy.into());
     }
     let refused = |kind: fn(ErrorKind) -> bool| {
         let is = |it: &io::Error| kind(it.kind());

@@ -7,7 +7,11 @@ use miette::{Diagnostic, GraphicalReportHandler, GraphicalTheme, ThemeStyles};
 use pyo3::PyErr;
 use pyo3::prelude::*;
 use pyo3::types::PyList;
-use tcplab_lab::LabError;
+use tcplab_capture::ReadError;
+use tcplab_lab::compare::CompareError;
+use tcplab_lab::{LabError, packets_again};
+use tcplab_recording::{RUNS_FLAG, RecordingError};
+use tcplab_testbed::TrialError;
 
 mod exceptions {
     use pyo3::create_exception;
@@ -37,11 +41,57 @@ pub(crate) fn exception(error: &Error) -> PyErr {
             words += &cause;
         }
     }
-    let lab = error.chain().find_map(<dyn std::error::Error>::downcast_ref::<LabError>);
-    if let Some(remedy) = lab.and_then(LabError::remedy) {
-        words += &format!("\n  try: {remedy}");
+    if let Some(remedy) = remedy(error) {
+        words += &format!("\n  try: {}", in_python(&remedy));
     }
     failed(words)
+}
+
+/// What can be done about it, in the words of the command.
+fn remedy(error: &Error) -> Option<String> {
+    error.chain().find_map(|cause| {
+        let of_lab = || cause.downcast_ref().and_then(LabError::remedy);
+        let of_compare = || cause.downcast_ref().and_then(CompareError::remedy);
+        let of_trial = || cause.downcast_ref().and_then(TrialError::remedy);
+        let within = || match cause.downcast_ref()? {
+            LabError::Recording(error) => Some(error),
+            _ => None,
+        };
+        let of_recording = || match cause.downcast_ref().or_else(within)? {
+            RecordingError::NoPackets { path } => packets_again(path),
+            other => other.remedy(RUNS_FLAG),
+        };
+        let of_capture = || cause.downcast_ref().and_then(ReadError::remedy).map(str::to_owned);
+        of_lab().or_else(of_compare).or_else(of_capture).or_else(of_trial).or_else(of_recording)
+    })
+}
+
+/// Options of commands, in their backticks, as the arguments that the package has for them.
+///
+/// `--by path.loss --levels A,B` becomes `by="path.loss", levels=("A", "B")`.
+fn in_python(remedy: &str) -> String {
+    let spans = remedy.split('`').enumerate();
+    let spans =
+        spans.map(|(place, span)| match span.strip_prefix("--").filter(|_| place % 2 == 1) {
+            Some(options) => options.split(" --").map(argument).collect::<Vec<_>>().join(", "),
+            None => span.to_owned(),
+        });
+    spans.collect::<Vec<_>>().join("`")
+}
+
+/// An option, without its dashes, as an argument; one that the package does not have stays.
+fn argument(option: &str) -> String {
+    let (name, value) = option.split_once(' ').unwrap_or((option, ""));
+    let name = match name {
+        "by" | "levels" | "world" => name,
+        "runs" => "directory",
+        _ => return format!("--{option}"),
+    };
+    match (name, value.split_once(',')) {
+        ("levels", Some((first, second))) => format!("levels=(\"{first}\", \"{second}\")"),
+        _ if value.is_empty() => name.to_owned(),
+        _ => format!("{name}=\"{value}\""),
+    }
 }
 
 /// With the line of each mistake, and the file's text below it.

@@ -34,6 +34,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(scenario::decompose, module)?)?;
     module.add_function(wrap_pyfunction!(trace::trace, module)?)?;
     module.add_function(wrap_pyfunction!(trace::trace_part, module)?)?;
+    module.add_function(wrap_pyfunction!(trace::is_capture, module)?)?;
     module.add_function(wrap_pyfunction!(trial::simulate, module)?)?;
     module.add_function(wrap_pyfunction!(trial::recording_table, module)?)?;
     module.add_function(wrap_pyfunction!(run::run, module)?)?;

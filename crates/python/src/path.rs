@@ -6,18 +6,19 @@ use tcplab_path::Direction;
 use tcplab_plot::{PathPicture, path_svg as picture};
 use tcplab_units::Span;
 
-use crate::interrupt::here;
+use crate::interrupt::alone;
 
 /// What a path does, a sentence for each direction, and its picture.
 #[pyfunction]
 #[pyo3(signature = (given, set=vec![], seconds=None, seed=1))]
 pub(crate) fn path_svg(
+    py: Python<'_>,
     given: &str,
     set: Vec<String>,
     seconds: Option<f64>,
     seed: u64,
 ) -> PyResult<(String, String)> {
-    here(|| -> Result<_> {
+    alone(py, |_| -> Result<_> {
         let file = match given {
             "" => tcplab_actions::read_path("", "path", "the path", &set, "".as_ref())?,
             given => tcplab_actions::find_path(given, &set)?,

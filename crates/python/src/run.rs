@@ -81,8 +81,13 @@ impl Run {
     }
 
     #[pyo3(signature = (by=None, levels=None))]
-    fn compare(&self, by: Option<&str>, levels: Option<[String; 2]>) -> PyResult<String> {
-        here(|| {
+    fn compare(
+        &self,
+        py: Python<'_>,
+        by: Option<&str>,
+        levels: Option<[String; 2]>,
+    ) -> PyResult<(String, Vec<String>)> {
+        alone(py, |_| {
             let run = (self.directory.as_path(), &self.run);
             let found = match by {
                 None => compare_as_written(run, None)?,
@@ -92,13 +97,14 @@ impl Run {
                     compare_levels(run, by, levels, &Asked::default())?
                 }
             };
-            Ok(serde_json::to_string(&found)?)
+            let verdicts = found.rows.iter().map(tcplab_report::compare::verdict).collect();
+            Ok((serde_json::to_string(&found)?, verdicts))
         })
     }
 
     #[pyo3(signature = (verbose=false))]
-    fn summary(&self, verbose: bool) -> PyResult<String> {
-        here(|| Ok(tcplab_report::text_table(&self.run, verbose)))
+    fn summary(&self, py: Python<'_>, verbose: bool) -> PyResult<String> {
+        alone(py, |_| Ok(tcplab_report::text_table(&self.run, verbose)))
     }
 
     fn write_report(&self, py: Python<'_>) -> PyResult<PathBuf> {

@@ -1,9 +1,10 @@
 //! Tables as Python sees them.
 
 use std::collections::BTreeMap;
-use std::fs::File;
-use std::io::BufWriter;
+use std::fs::{self, File};
+use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::{Context, Error};
 use pyo3::IntoPyObjectExt;
@@ -63,17 +64,17 @@ impl Table {
     }
 
     fn write(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
-        alone(py, |_| {
+        alone(py, |stop| {
             let format = format_of(&path)?;
             let cannot = || format!("cannot write {}", path.display());
-            let file = BufWriter::new(File::create(&path).with_context(cannot)?);
-            let written = self.0.write(format, file).with_context(cannot)?;
-            written
-                .1
-                .into_inner()
-                .map_err(std::io::IntoInnerError::into_error)
-                .with_context(cannot)?;
-            Ok(())
+            let file = File::create(&path).with_context(cannot)?;
+            let out = BufWriter::new(UntilStopped { file, stop });
+            let written = self.0.write(format, out).and_then(|(_, mut out)| out.flush());
+            if stop.load(Ordering::Relaxed) {
+                // A part of a table looks like a table.
+                let _ = fs::remove_file(&path);
+            }
+            written.with_context(cannot)
         })
     }
 
@@ -91,6 +92,25 @@ impl Table {
     ) -> PyResult<Bound<'py, PyCapsule>> {
         drop(requested_schema);
         PyCapsule::new_with_value(py, self.0.c_stream(), c"arrow_array_stream")
+    }
+}
+
+/// A file that takes no more once `stop` is set.
+struct UntilStopped<'a> {
+    file: File,
+    stop: &'a AtomicBool,
+}
+
+impl Write for UntilStopped<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if self.stop.load(Ordering::Relaxed) {
+            return Err(io::Error::other("stopped"));
+        }
+        self.file.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.flush()
     }
 }
 

@@ -1,19 +1,22 @@
 //! Captures as Python sees them.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::fs;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::SystemTime;
 
 use anyhow::{Context, Error, Result, anyhow, bail, ensure};
 use pyo3::prelude::*;
+use tcplab_actions::{is_of_damaging_path, is_stdin, name};
 use tcplab_plot::{LadderScene, View};
 use tcplab_report::trace::Chosen;
 use tcplab_table::{ConnectionJson, Format, MemoryTable, TraceTable, TraceTables};
 use tcplab_trace::{Analyzer, Connection, Filter, Flow, Sink};
 use tcplab_units::Instant;
 
-use crate::interrupt::alone;
+use crate::interrupt::{alone, here};
 use crate::table::Table;
 
 /// Captures, analysed: each table and graph is a pass over them.
@@ -32,22 +35,60 @@ pub(crate) struct Trace {
 #[derive(Debug, Clone)]
 pub(crate) struct Captures {
     files: Vec<PathBuf>,
+    /// What each file was before it was first read.
+    stamps: Vec<Option<Stamp>>,
     filter: Option<Filter>,
+    /// Packets with a wrong checksum are left out.
+    checks: bool,
+}
+
+/// Size and time of change: another content has another stamp.
+type Stamp = (u64, Option<SystemTime>);
+
+fn stamp(file: &Path) -> Option<Stamp> {
+    let about = fs::metadata(file).ok()?;
+    Some((about.len(), about.modified().ok()))
 }
 
 impl Captures {
-    pub(crate) fn named(files: &[PathBuf], filter: Option<&str>) -> Result<Captures> {
+    /// These files. With `checksums` packets with a wrong one are left out, as they always are of a
+    /// recording whose path damaged packets.
+    pub(crate) fn named(
+        files: &[PathBuf],
+        filter: Option<&str>,
+        checksums: bool,
+    ) -> Result<Captures> {
         ensure!(!files.is_empty(), "name a capture, or a directory with captures");
         let files = tcplab_actions::captures(files)?;
+        if let Some(file) = files.iter().find(|file| is_stdin(file) || is_read_once(file)) {
+            bail!("{} can be read only once: store it in a file first", name(file));
+        }
         let filter = filter.map(Filter::parse).transpose()?;
-        Ok(Captures { files, filter })
+        let checks = checksums || files.iter().any(|file| is_of_damaging_path(file));
+        let stamps = files.iter().map(|file| stamp(file)).collect();
+        Ok(Captures { files, stamps, filter, checks })
+    }
+
+    /// An error if a file is not the one that was read first.
+    fn ensure_unchanged(&self) -> Result<()> {
+        for (file, first) in self.files.iter().zip(&self.stamps) {
+            let now = stamp(file);
+            ensure!(
+                now.is_none() || now == *first,
+                "{} has changed since it was first read: trace it anew",
+                file.display()
+            );
+        }
+        Ok(())
     }
 
     /// A pass over them.
     fn read<S: Sink>(&self, sink: S, stop: &Arc<AtomicBool>) -> Result<(tcplab_trace::Trace, S)> {
+        self.ensure_unchanged()?;
         let open = |file: &PathBuf| tcplab_actions::open_until(file, Arc::clone(stop));
         let readers = self.files.iter().map(open).collect::<Result<Vec<_>>>()?;
-        let mut analyzer = Analyzer::with_sink(sink).with_filter(self.filter.clone());
+        let analyzer = Analyzer::with_sink(sink).with_checksums(self.checks);
+        let mut analyzer = analyzer.with_filter(self.filter.clone());
         tcplab_actions::read_captures(&self.files, readers, self.filter.as_ref(), &mut analyzer);
         ensure!(!stop.load(Ordering::Relaxed), "stopped");
         Ok(analyzer.finish_into())
@@ -69,18 +110,25 @@ impl Captures {
     /// One table.
     pub(crate) fn table(&self, name: &str, stop: &Arc<AtomicBool>) -> Result<Table> {
         let mut tables = self.tables(&[table(name)?], stop)?.1;
+        self.ensure_unchanged()?;
         tables.remove(name).context("the table was begun")
     }
 
     /// A connection with its packets.
     fn connection(&self, number: usize, stop: &Arc<AtomicBool>) -> Result<Connection> {
         let (_, chosen) = self.read(Chosen::new([number]), stop)?;
+        self.ensure_unchanged()?;
         let (all, mut found) = (chosen.seen(), chosen.into_connections());
         found.pop().map(|(_, connection)| connection).ok_or_else(|| match all {
             0 => anyhow!("no connection {number}: there is no TCP connection"),
             all => anyhow!("no connection {number}: there are {all}, numbered from 0"),
         })
     }
+}
+
+/// Whether it is a pipe or a device, whose packets are gone once they are read.
+fn is_read_once(file: &Path) -> bool {
+    fs::metadata(file).is_ok_and(|about| !about.is_file() && !about.is_dir())
 }
 
 fn table(name: &str) -> Result<TraceTable> {
@@ -108,6 +156,10 @@ impl Trace {
     #[getter]
     fn notes(&self) -> Vec<String> {
         self.notes.clone()
+    }
+
+    fn ensure_unchanged(&self) -> PyResult<()> {
+        here(|| self.captures.ensure_unchanged())
     }
 
     #[staticmethod]
@@ -187,16 +239,17 @@ fn of_data(connection: &Connection, forward: Option<bool>) -> (&Flow, [String; 2
 
 /// Reads captures as one; these tables are kept, besides that of connections.
 #[pyfunction]
-#[pyo3(signature = (files, filter=None, tables=vec![]))]
+#[pyo3(signature = (files, filter=None, tables=vec![], checksums=false))]
 pub(crate) fn trace(
     py: Python<'_>,
     files: Vec<PathBuf>,
     filter: Option<&str>,
     tables: Vec<String>,
+    checksums: bool,
 ) -> PyResult<Trace> {
     alone(py, |stop| {
         let tables = tables.iter().map(|name| table(name)).collect::<Result<Vec<_>>>()?;
-        of_captures(Captures::named(&files, filter)?, tables, stop)
+        of_captures(Captures::named(&files, filter, checksums)?, tables, stop)
     })
 }
 
@@ -208,16 +261,27 @@ pub(crate) fn of_captures(
 ) -> Result<Trace> {
     tables.push(TraceTable::Connections);
     let (trace, known) = captures.tables(&tables, stop)?;
-    let note = |it: &tcplab_trace::Note| match it.frame {
-        Some(frame) => format!("frame {frame}: {}", it.text),
-        None => it.text.clone(),
-    };
-    let notes = trace.notes.iter().map(note).collect();
+    let notes = notes_of(&trace);
     let started_unix_ns = (trace.packets > 0).then_some(trace.epoch_nanos);
     Ok(Trace { captures, packets: trace.packets, started_unix_ns, notes, known })
 }
 
-/// Tables of one pass, of all connections or of those in one of several parts.
+fn notes_of(trace: &tcplab_trace::Trace) -> Vec<String> {
+    let note = |it: &tcplab_trace::Note| match it.frame {
+        Some(frame) => format!("frame {frame}: {}", it.text),
+        None => it.text.clone(),
+    };
+    trace.notes.iter().map(note).collect()
+}
+
+/// Whether this file is a capture, by its content, as the captures of a directory are found.
+#[pyfunction]
+pub(crate) fn is_capture(py: Python<'_>, file: PathBuf) -> PyResult<bool> {
+    alone(py, |_| Ok(tcplab_actions::is_capture(&file)))
+}
+
+/// Tables of one pass, of all connections or of those in one of several parts, and what is to be
+/// known about the captures.
 #[pyfunction]
 #[pyo3(signature = (files, filter, shard, tables))]
 pub(crate) fn trace_part(
@@ -226,7 +290,7 @@ pub(crate) fn trace_part(
     filter: Option<&str>,
     shard: Option<(u64, u64)>,
     tables: Vec<String>,
-) -> PyResult<BTreeMap<&'static str, Table>> {
+) -> PyResult<(BTreeMap<&'static str, Table>, Vec<String>)> {
     alone(py, |stop| {
         let part = match shard {
             Some((place, count)) if place < count => Some(format!("part {}/{count}", place + 1)),
@@ -238,6 +302,8 @@ pub(crate) fn trace_part(
             (filter, part) => filter.map(str::to_owned).or(part),
         };
         let which = tables.iter().map(|name| table(name)).collect::<Result<Vec<_>, Error>>()?;
-        Ok(Captures::named(&files, both.as_deref())?.tables(&which, stop)?.1)
+        let captures = Captures::named(&files, both.as_deref(), false)?;
+        let (trace, tables) = captures.tables(&which, stop)?;
+        Ok((tables, notes_of(&trace)))
     })
 }

@@ -47,6 +47,8 @@ pub(crate) struct Part {
 #[derive(Debug)]
 struct Home {
     directory: TempDir,
+    /// The process that made it, which alone removes it.
+    process: u32,
     /// Held as long as this lives: it shows others that the directory is in use.
     _lock: Option<File>,
 }
@@ -61,8 +63,9 @@ impl Home {
         Home::sweep(&place);
         let directory = tempfile::Builder::new().prefix(Home::PREFIX).tempdir_in(&place)?;
         let lock = File::open(directory.path()).ok().filter(|lock| lock.try_lock().is_ok());
-        homes().push((process::id(), directory.path().to_owned()));
-        Ok(Home { directory, _lock: lock })
+        let process = process::id();
+        homes().push((process, directory.path().to_owned()));
+        Ok(Home { directory, process, _lock: lock })
     }
 
     /// Removes what killed processes have left; what belongs to others stays.
@@ -85,6 +88,11 @@ impl Home {
 
 impl Drop for Home {
     fn drop(&mut self) {
+        if self.process != process::id() {
+            // A process that was forked has its parent's objects, and not their directories.
+            self.directory.disable_cleanup(true);
+            return;
+        }
         homes().retain(|(_, home)| home != self.directory.path());
     }
 }
@@ -251,5 +259,5 @@ fn table_of(directory: &Path, name: &str, stop: &std::sync::Arc<AtomicBool>) -> 
 fn captures(directory: &Path, end: &str) -> Result<Captures> {
     let known = Endpoint::BOTH.into_iter().find(|it| it.name() == end);
     let end = known.with_context(|| format!("no end `{end}`: use client or server"))?;
-    Captures::named(&[directory.join(capture_file(end))], None)
+    Captures::named(&[directory.join(capture_file(end))], None, false)
 }

@@ -197,7 +197,8 @@ fn in_unit(row: &Row, amount: f64) -> String {
     with_unit(amount, if row.unit == "%" { "points" } else { &row.unit })
 }
 
-pub(crate) fn verdict(row: &Row) -> String {
+/// What to think of a difference, in a few words.
+pub fn verdict(row: &Row) -> String {
     match row.outcome {
         Outcome::Worse => "worse".into(),
         Outcome::Better => "better".into(),

@@ -55,6 +55,19 @@ pub enum ReadError {
 }
 
 impl ReadError {
+    /// What the user can do about it, where something can be done.
+    pub fn remedy(&self) -> Option<&'static str> {
+        match self {
+            ReadError::NotACapture { begins } if begins.is_empty() => Some(
+                "nothing was captured: capture again, such as with `tcplab trace -i IFACE -w FILE`",
+            ),
+            ReadError::NotACapture { .. } => {
+                Some("pass a pcap, pcapng, snoop, Network Monitor or ERF file, plain, gzip or zstd")
+            }
+            _ => None,
+        }
+    }
+
     pub(super) fn not_a_capture(ahead: &[u8]) -> ReadError {
         match ahead {
             [0x1f, 0x8b, ..] => ReadError::Compressed { with: "gzip" },

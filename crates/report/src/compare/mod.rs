@@ -12,7 +12,7 @@ mod parting;
 mod tests;
 mod text;
 
-pub use crate::compared::{sentence, tally};
+pub use crate::compared::{sentence, tally, verdict};
 pub use captures::{CapturedPair, captures_markdown, captures_text};
 pub(crate) use intervals::pictures;
 pub use junit::junit;
