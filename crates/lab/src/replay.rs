@@ -10,7 +10,7 @@ use tcplab_capture::Reader;
 use tcplab_path::{Direction, Link, LinkPlan, Packet, Verdict};
 use tcplab_recording::Recording;
 use tcplab_scenario::Snaplen;
-use tcplab_units::{Bytes, Instant};
+use tcplab_units::Instant;
 
 use crate::error::LabError;
 
@@ -74,11 +74,12 @@ pub fn replay(recording: &Recording) -> Result<Replay, LabError> {
             let sent = sent(recording, direction)?;
             let find = |verdict: &Verdict| {
                 let frame = frames.get(&verdict.id).and_then(|frame| sent.get(frame));
-                let packet = frame.and_then(|bytes| as_sent(bytes, verdict.size));
+                let packet = frame.and_then(as_sent);
                 packet.map(|bytes| Packet::new(verdict.id, bytes)).ok_or_else(missing)
             };
             entered(&recorded, direction).map(|v| Ok((v.entered, find(v)?))).collect()
         } else {
+            // What changes no packet lets each out as large as it came in.
             let bare = |v: &Verdict| Ok((v.entered, Packet::of_size(v.id, v.size)));
             entered(&recorded, direction).map(bare).collect::<Result<Vec<_>, LabError>>()
         }?;
@@ -87,13 +88,22 @@ pub fn replay(recording: &Recording) -> Result<Replay, LabError> {
     Ok(compare(&recorded, &replayed))
 }
 
-/// A packet of its size, from what the capture has of it: no verdict depends on more than headers.
-fn as_sent(captured: &[u8], size: Bytes) -> Option<Vec<u8>> {
-    let size = usize::try_from(size.as_u64()).ok()?;
-    let has_headers = captured.len() >= size.min(Snaplen::LEAST.as_u64() as usize);
-    (has_headers && captured.len() <= size).then(|| {
-        let mut bytes = captured.to_vec();
-        bytes.resize(size, 0);
+/// A packet as an endpoint sent it.
+struct SentPacket {
+    /// What the capture has of it.
+    captured: Vec<u8>,
+    /// Its size as it entered the path. The verdict has that of what left, which of a packet that
+    /// was cut is that of the first fragment.
+    size: usize,
+}
+
+/// The whole packet, zeros for what is not captured: no verdict depends on more than headers.
+fn as_sent(packet: &SentPacket) -> Option<Vec<u8>> {
+    let SentPacket { captured, size } = packet;
+    let has_headers = captured.len() >= (*size).min(Snaplen::LEAST.as_u64() as usize);
+    (has_headers && captured.len() <= *size).then(|| {
+        let mut bytes = captured.clone();
+        bytes.resize(*size, 0);
         bytes
     })
 }
@@ -113,7 +123,10 @@ fn entered(
 }
 
 /// The packets that the sender of a direction sent, by their frame numbers.
-fn sent(recording: &Recording, direction: Direction) -> Result<BTreeMap<u64, Vec<u8>>, LabError> {
+fn sent(
+    recording: &Recording,
+    direction: Direction,
+) -> Result<BTreeMap<u64, SentPacket>, LabError> {
     let (path, file) = recording.capture(direction.sender())?;
     let unreadable = |source| LabError::Capture { path: path.clone(), source };
     let mut reader = Reader::new(file).map_err(unreadable)?;
@@ -122,7 +135,8 @@ fn sent(recording: &Recording, direction: Direction) -> Result<BTreeMap<u64, Vec
     while let Some(frame) = reader.next_record().map_err(unreadable)? {
         number += 1;
         if frame.direction() == Some(tcplab_capture::Direction::Outbound) {
-            frames.insert(number, frame.captured.to_vec());
+            let (captured, size) = (frame.captured.to_vec(), frame.original_len as usize);
+            frames.insert(number, SentPacket { captured, size });
         }
     }
     Ok(frames)

@@ -75,7 +75,7 @@ pub use elements::{
 };
 pub use event::{PathChange, PathEvent};
 pub use fault::PathError;
-pub use link::{ElementPlan, Link, LinkPlan};
+pub use link::{ElementPlan, Link, LinkPlan, LonePassage};
 pub use mahimahi::{TraceError, parse_mahimahi, to_mahimahi};
 pub use outlook::{Moment, Outage, Outlook};
 pub use packet::Packet;

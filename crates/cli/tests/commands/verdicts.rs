@@ -51,3 +51,33 @@ fn frame_dropped_by_wireless_link_is_drawn_as_lost() {
     assert_eq!(key.label, "lost on the path");
     assert!(figure.svg.contains(&format!("{} marked as dropped", lost.len())));
 }
+
+/// Packets of 1500 B that may be cut, and a path that cuts them twice.
+const CUTTING: &str = r#"title    = "Cutting"
+workload = { upload = "100 kB" }
+repeat   = { trials = 1 }
+
+[path]
+rate  = "20 Mbit/s"
+delay = "10 ms"
+forward = { mtu = "1000 B", stages = [{ mtu = "600 B" }] }
+
+[client]
+sysctl = { "net.ipv4.ip_no_pmtu_disc" = "1" }
+"#;
+
+#[test]
+fn recording_of_fragments_is_replayed() {
+    for flags in ["", " --snaplen whole"] {
+        let home = Home::with("cutting.toml", CUTTING);
+        home.answer(&format!("run cutting.toml --world sim{flags}"));
+        let trial = home.only(home.only("runs/cutting").join("trials"));
+        let rows = Recording::open(&trial).unwrap().truth().unwrap();
+        let fragments = rows.iter().filter(|row| row.verdict.origin.is_some()).count();
+        assert!(fragments > 100, "{fragments} fragments");
+        assert_eq!(
+            home.answer(&format!("replay '{}'", trial.display())),
+            format!("{} packets, all with equal verdicts in virtual time\n", rows.len())
+        );
+    }
+}

@@ -11,12 +11,19 @@ const ETHERNET_MTU: Bytes = Bytes::new(1500);
 /// Changes of a path are followed at about so many moments.
 const POINTS: usize = 500;
 
+/// About so many packets, spread over the trial, tell the mean round trip.
+const PACKETS: f64 = 2_000.0;
+/// The golden ratio less one. Its multiples, less their whole part, are spread most evenly and in
+/// step with nothing that repeats (Knuth, The Art of Computer Programming 3, section 6.4).
+const GOLDEN: f64 = 0.618_033_988_749_894_9;
+
 /// What a path gives at best in one direction.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Ideal {
     /// The largest IP packet that it takes.
     pub mtu: Bytes,
-    /// The round trip time of a small packet (64 B each way) on the idle path, mean delays counted.
+    /// The mean round trip time of a small packet (64 B each way) that finds the path idle: with
+    /// its waits for a trace's opportunities and for a wireless medium, and with jitter.
     pub base_rtt: Span,
     /// The mean rate of its bottleneck, in bits of IP packets a second; none without one.
     pub rate: Option<Rate>,
@@ -33,8 +40,8 @@ impl Ideal {
         let back = path.link(direction.opposite()).ok()?;
         let until = until.max(Instant::ZERO + Span::from_millis(1));
         let outlook = there.outlook(until, seed, POINTS);
-        let both = [(&there, &outlook), (&back, &back.outlook(until, seed, POINTS))];
-        let base_rtt = both.iter().map(|(link, outlook)| passage(link, outlook)).sum();
+        let both = [&outlook, &back.outlook(until, seed, POINTS)];
+        let base_rtt = round_trip([&there, &back], both);
         let mtus = there.elements.iter().filter_map(|element| match element {
             ElementPlan::Mtu(plan) => Some(plan.size),
             _ => None,
@@ -82,17 +89,29 @@ impl Ideal {
     }
 }
 
-/// How long a small packet takes that does not wait.
-fn passage(link: &LinkPlan, outlook: &Outlook) -> Span {
-    let servers = link.elements.iter().filter_map(|element| match element {
-        ElementPlan::Bottleneck(plan) => Some(plan.server.rate()),
-        _ => None,
-    });
-    let sending = servers.map(|rate| {
-        Span::from_secs_f64(Train::SMALLEST.bits() as f64 / rate.bits_per_second().max(1) as f64)
-    });
-    let delay = mean(outlook, |moment| Some(moment.delay.as_secs_f64())).unwrap_or(0.0);
-    sending.sum::<Span>() + Span::from_secs_f64(delay)
+/// How long a small packet is under way there and back, in the mean over packets that set out all
+/// the time. One at a time, because when it comes to one trace depends on when it left the other.
+fn round_trip([there, back]: [&LinkPlan; 2], outlooks: [&Outlook; 2]) -> Span {
+    let [there, back] = [there, back].map(|link| link.lone_passage(Train::SMALLEST));
+    let until = outlooks[0].until;
+    let mut edges: Vec<Instant> =
+        outlooks.iter().flat_map(|outlook| &outlook.moments).map(|moment| moment.at).collect();
+    edges.push(until);
+    edges.sort_unstable();
+    edges.dedup();
+    let whole = until.since(Instant::ZERO).as_secs_f64();
+    let mut mean = 0.0;
+    for (from, to) in edges.iter().zip(&edges[1..]) {
+        let span = to.since(*from).as_secs_f64();
+        let packets = (PACKETS * span / whole).ceil().max(1.0);
+        for number in 0..packets as u32 {
+            let place = (f64::from(number) + 0.5) * GOLDEN % 1.0;
+            let sets_out = *from + Span::from_secs_f64(span * place);
+            let took = back.through(there.through(sets_out)).since(sets_out);
+            mean += took.as_nanos() as f64 / packets * (span / whole);
+        }
+    }
+    Span::from_nanos(mean.round() as u64)
 }
 
 fn mean_rate(outlook: &Outlook) -> Option<Rate> {
@@ -149,6 +168,31 @@ mod tests {
         let steps = r#"{ "rate": { "start": "10 Mbit/s",
                                    "steps": [{ "at": "5 s", "to": "30 Mbit/s" }] } }"#;
         assert_eq!(ideal(steps, 10).rate.unwrap().bits_per_second(), 20_000_000);
+    }
+
+    #[test]
+    fn base_rtt_is_that_of_lone_packets() {
+        for (path, milliseconds) in [
+            (r#"{ "rate": "64 kbit/s", "delay": "100 us" }"#, 16.2),
+            // A bucket that holds more than the packet sends it at once.
+            (r#"{ "rate": "64 kbit/s", "burst": "2 kB", "delay": "100 us" }"#, 0.2),
+            // The next opportunity is 50 ms away in the mean; what comes back by the delay later
+            // waits for nearly a whole one.
+            (r#"{ "rate": { "opportunities": [100] }, "delay": "100 us" }"#, 150.1),
+            // Frames of 100 B: 192 µs and 73 µs each (IEEE 802.11-2016, 16.3.4).
+            (r#"{ "wifi": { "standard": "b", "rate": "11 Mbit/s" }, "delay": "100 us" }"#, 0.73),
+            // From -19.9 ms to 20.1 ms, nothing below zero: 20.1² / 80 ms each way.
+            (r#"{ "delay": "100 us", "jitter": { "uniform": "20 ms" } }"#, 10.100_25),
+            // A mean of 10 ms and one of 20 ms.
+            (
+                r#"{ "reverse": { "delay": "20 ms" }, "forward": { "delay": {
+                     "start": "5 ms", "steps": [{ "at": "5 s", "to": "15 ms" }] } } }"#,
+                30.0,
+            ),
+        ] {
+            let rtt = ideal(path, 10).base_rtt.as_millis_f64();
+            assert!((rtt / milliseconds - 1.0).abs() < 0.005, "{path}: {rtt} ms");
+        }
     }
 
     #[test]

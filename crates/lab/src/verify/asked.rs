@@ -2,8 +2,9 @@
 
 use tcplab_path::{
     CorruptionPlan, DelayPlan, DelaySpec, DuplicationPlan, ElementPlan, LinkPlan, LossPlan,
-    MarkPlan, QueueLimit, QueuePlan, ReorderingPlan, ServerPlan,
+    MarkPlan, QueueLimit, QueuePlan, ReorderingPlan, ServerPlan, TokenBucketPlan,
 };
+use tcplab_testbed::Train;
 use tcplab_units::{Bytes, Instant, Rate, Span};
 
 /// The expected values of one direction; a value that cannot be computed has the reason.
@@ -37,10 +38,14 @@ pub(super) struct Asked {
     pub(super) largest: Bytes,
     /// No more passes the entrance than this.
     policed: Option<Rate>,
-    /// Packets that come less often than this find wireless links idle, mostly.
+    /// Packets that come less often than this find links idle whose rate is none that could be
+    /// measured; wireless ones mostly.
     pub(super) turn: Span,
-    /// Whether a wireless link gives some packets up.
-    pub(super) gives_up: bool,
+    /// Why probes that are missing do not say what was lost at random. In virtual time, verdicts
+    /// do.
+    pub(super) hidden_loss: Option<&'static str>,
+    /// Why it cannot be said at which times of sending an interruption begins and ends.
+    pub(super) no_edges: Option<&'static str>,
 }
 
 /// Interruptions are looked for so far ahead.
@@ -54,8 +59,8 @@ impl Asked {
     /// What `link` promises with this seed to packets of `size` that find it idle, until `until`.
     pub(super) fn of(link: &LinkPlan, size: Bytes, until: Instant, seed: u64) -> Asked {
         let mut asked = Asked { largest: Bytes::new(1500), ..Asked::default() };
-        // How long after it was sent a probe reaches an element.
-        let mut after = Span::ZERO;
+        // How long after it was sent a probe reaches an element, and why that is not known.
+        let (mut after, mut unknown) = (Span::ZERO, None);
         for element in &link.elements {
             match element {
                 ElementPlan::Mtu(plan) => asked.largest = asked.largest.min(plan.size),
@@ -68,27 +73,28 @@ impl Asked {
                 ElementPlan::CrossTraffic(_) => {
                     (asked.no_rate, asked.no_delay) = (Some(SHARED), Some(SHARED));
                     asked.no_jitter = Some(SHARED);
+                    asked.hidden_loss = Some("cross traffic fills the queue, which drops, too");
+                    unknown = unknown.or(Some(SHARED));
                 }
-                ElementPlan::Bottleneck(plan) => {
-                    let rate = match &plan.server {
-                        ServerPlan::Rate(rate) => *rate,
-                        other => {
-                            let why = Some(changing(other));
-                            if let ServerPlan::Wifi(wifi) = other {
-                                asked.turn = asked.turn.max(wifi.turn() * 2);
-                                asked.gives_up |= wifi.loss() > NEGLIGIBLE;
-                            }
-                            (asked.no_rate, asked.no_delay, asked.no_jitter) = (why, why, why);
-                            continue;
+                ElementPlan::Bottleneck(plan) => match &plan.server {
+                    ServerPlan::Rate(rate) => {
+                        if asked.servers.iter().all(|other| rate < other) {
+                            asked.queue = Some(plan.queue);
                         }
-                    };
-                    if asked.servers.iter().all(|other| rate < *other) {
-                        asked.queue = Some(plan.queue);
+                        asked.servers.push(*rate);
+                        after += transmission(*rate, size);
                     }
-                    asked.servers.push(rate);
-                    after += transmission(rate, size);
-                }
+                    other => {
+                        let why = Some(changing(other));
+                        (asked.no_rate, asked.no_delay, asked.no_jitter) = (why, why, why);
+                        // A bucket lets packets so far apart pass at once.
+                        let at_once = matches!(other, ServerPlan::TokenBucket(_));
+                        unknown = unknown.or(why.filter(|_| !at_once));
+                        asked.find_idle(other, until);
+                    }
+                },
                 ElementPlan::Interruption(plan) => {
+                    asked.no_edges = asked.no_edges.or(unknown);
                     let meet = |(from, to)| (back(from, after), back(to, after));
                     asked.blocked.extend(plan.windows(until + after, seed).map(meet));
                     if asked.blocked.is_empty() {
@@ -97,6 +103,7 @@ impl Asked {
                     }
                 }
                 ElementPlan::Blackhole(plan) => {
+                    asked.no_edges = asked.no_edges.or(unknown);
                     let at = |span: Span| back(Instant::ZERO + span, after);
                     asked.blocked.push((at(plan.from), plan.until.map_or(Instant::MAX, at)));
                 }
@@ -109,12 +116,42 @@ impl Asked {
                 ElementPlan::Corruption(plan) => asked.corruptions.push(*plan),
                 ElementPlan::Duplication(plan) => asked.duplications.push(*plan),
                 ElementPlan::Reordering(plan) => asked.reorderings.push(*plan),
-                ElementPlan::Delay(plan) => after += asked.hold(plan),
+                ElementPlan::Delay(plan) => {
+                    after += asked.hold(plan);
+                    unknown = unknown.or(asked.no_delay);
+                }
             }
         }
         asked.blocked.retain(|(from, to)| from < to);
         asked.blocked.sort_unstable();
         asked
+    }
+
+    /// Takes in how far apart packets must come that find each other gone, where the bottleneck is
+    /// no plain rate.
+    fn find_idle(&mut self, server: &ServerPlan, until: Instant) {
+        let apart = match server {
+            ServerPlan::Rate(rate) => transmission(*rate, Train::SMALLEST) * 2,
+            ServerPlan::Varying(schedule)
+            | ServerPlan::TokenBucket(TokenBucketPlan { rate: schedule, .. }) => {
+                let is_zero = |rate: &Rate| rate.bits_per_second() == 0;
+                if schedule.values().any(|rate| is_zero(&rate)) {
+                    self.hidden_loss = Some("the queue may fill while the rate is zero");
+                }
+                let slowest = schedule.values().filter(|rate| !is_zero(rate)).min();
+                slowest.map_or(Span::ZERO, |rate| transmission(rate, Train::SMALLEST) * 2)
+            }
+            // Both of two that come as far apart as this would else wait for the same moment if
+            // the first were a little late.
+            ServerPlan::Trace(trace) => trace.longest_wait(until) + Span::from_millis(1),
+            ServerPlan::Wifi(wifi) => {
+                if wifi.loss() > NEGLIGIBLE {
+                    self.hidden_loss = Some("a wireless link gives packets up, too");
+                }
+                wifi.turn() * 2
+            }
+        };
+        self.turn = self.turn.max(apart);
     }
 
     /// Takes a delay in; how long it is at the start.

@@ -96,7 +96,7 @@ fn patience(asked: &[Asked; 2]) -> Span {
     let slowest = asked.iter().map(|asked| {
         let (_, most) = asked.spread().unwrap_or_default();
         let held = asked.reorderings.iter().map(|plan| plan.at_most).max().unwrap_or_default();
-        asked.passage(Bytes::new(1500)) + most + held
+        asked.passage(Bytes::new(1500)) + asked.turn + most + held
     });
     slowest.max().unwrap_or_default() + Span::from_secs(1)
 }

@@ -1,10 +1,10 @@
 //! Verdicts on machines that are made up: a good one, and each that is bad in its own way.
 
-use tcplab_path::PathSpec;
+use tcplab_path::{Direction, Fate, Link, LinkPlan, Packet, PathSpec};
 use tcplab_recording::{Lateness, MoverRecord, RingWait};
 use tcplab_results::verification::{CheckRow, Machine, Outcome};
 use tcplab_testbed::{Arrival, DirectionRecord, RoundRecord, Train};
-use tcplab_units::{Rate, Rng, Span};
+use tcplab_units::{Instant, Rate, Rng, Span};
 
 use super::measure::links;
 use super::rounds::Plan;
@@ -98,6 +98,141 @@ fn bad_machine_fails_matching_check() {
             ["forward queue", "reverse queue"],
             "{rows:#?}"
         );
+    }
+}
+
+/// What a good machine does: the link itself in virtual time, and each arrival 20 to 30 µs late.
+fn by_the_link(plan: &LinkPlan, direction: Direction, train: Train) -> DirectionRecord {
+    let (mut link, mut rng) = (Link::new(plan, 1, direction), Rng::new(1, "machine"));
+    let mut way = DirectionRecord::default();
+    let mut take = |link: &mut Link, now: Instant, way: &mut DirectionRecord| {
+        while let Some(departure) = link.poll(now) {
+            let verdict = departure.verdict;
+            if verdict.is_made() || verdict.fate != Fate::Delivered {
+                continue;
+            }
+            let at = verdict.left.as_nanos() + 20_000 + rng.below(10_000);
+            let number = Some(verdict.id as u32);
+            way.arrivals.push(Arrival { number, at, damaged: false, marked: false });
+        }
+    };
+    for number in 0..train.count {
+        let later = u64::from((number + 1).saturating_sub(train.ahead));
+        let sent = Instant::from_nanos(5_000_000) + train.gap * later;
+        while let Some(due) = link.poll_at().filter(|due| *due < sent) {
+            take(&mut link, due, &mut way);
+        }
+        way.sent.push(sent.as_nanos());
+        link.handle_packet(sent, Packet::of_size(u64::from(number), train.size));
+        take(&mut link, sent, &mut way);
+    }
+    let end = Instant::from_nanos(way.sent.last().copied().unwrap_or_default());
+    let patience = Span::from_secs(5);
+    while let Some(due) = link.poll_at().filter(|due| *due < end + patience) {
+        take(&mut link, due, &mut way);
+    }
+    way
+}
+
+/// The rows of a path on a good machine.
+fn good_rows(path: &str, lasting: Span) -> Vec<CheckRow> {
+    let path: PathSpec = serde_json::from_str(path).unwrap();
+    let links = links(&path).unwrap();
+    let plan = Plan::of(&links, lasting, 1);
+    let record = |round: &tcplab_testbed::Round| {
+        let way = |way: usize, train: Option<Train>| {
+            let by_the_link = |train| by_the_link(&links[way], Direction::BOTH[way], train);
+            train.map(by_the_link).unwrap_or_default()
+        };
+        RoundRecord {
+            directions: [way(0, round.forward), way(1, round.reverse)],
+            lateness: Lateness::default(),
+            ring_wait: RingWait::default(),
+            device_drops: 0,
+            mover: MoverRecord::default(),
+            lasted: lasting,
+        }
+    };
+    let rounds: Vec<RoundRecord> = plan.rounds().iter().map(record).collect();
+    achieved::rows(&links, &plan, &rounds)
+}
+
+#[test]
+fn path_that_keeps_its_promises_is_not_blamed() {
+    for (path, judged) in [
+        (PATH, &["loss", "delay", "rate"][..]),
+        (r#"{ "rate": "64 kbit/s", "burst": "2 kB", "loss": "20 %" }"#, &["loss"]),
+        (
+            r#"{ "rate": { "start": "64 kbit/s", "steps": [{ "at": "5 s", "to": "1 Mbit/s" }] } }"#,
+            &["loss"],
+        ),
+        (r#"{ "rate": { "opportunities": [40] }, "queue": "2 packets" }"#, &["loss"]),
+        (r#"{ "rate": { "opportunities": [1, 30, 31, 90] }, "loss": "10 %" }"#, &["loss"]),
+        (
+            r#"{ "rate": "64 kbit/s", "burst": "2 kB",
+                 "interruption": { "every": "1 s", "lasting": "100 ms" } }"#,
+            &["loss", "interruption"],
+        ),
+        // Nobody knows when cross traffic lets a probe go.
+        (
+            r#"{ "rate": "1 Mbit/s", "queue": "2 packets", "cross": { "rate": "900 kbit/s" },
+                 "interruption": { "every": "1 s", "lasting": "100 ms" } }"#,
+            &[],
+        ),
+        (
+            r#"{ "rate": { "opportunities": [40] },
+                 "interruption": { "every": "1 s", "lasting": "100 ms" } }"#,
+            &[],
+        ),
+        (
+            r#"{ "rate": { "start": "64 kbit/s", "steps": [
+                 { "at": "500 ms", "to": "0 bit/s" }, { "at": "2 s", "to": "1 Mbit/s" }] },
+                 "queue": "2 packets" }"#,
+            &[],
+        ),
+        (
+            r#"{ "jitter": { "normal": "3 ms", "reorder": true }, "delay": "2 ms" }"#,
+            &["loss", "jitter"],
+        ),
+        (r#"{ "jitter": { "uniform": "5 ms" }, "delay": "1 ms" }"#, &["loss", "jitter"]),
+    ] {
+        let rows = good_rows(path, Span::from_secs(4));
+        assert_eq!(with(&rows, Outcome::Off), Vec::<String>::new(), "{path}: {rows:#?}");
+        let found = with(&rows, Outcome::Ok);
+        for direction in Direction::BOTH {
+            for quantity in judged {
+                assert!(found.contains(&format!("{direction} {quantity}")), "{path}: {rows:#?}");
+            }
+        }
+    }
+}
+
+/// The law that is cut at zero still tells others from it.
+#[test]
+fn wrong_law_of_jitter_is_blamed_beside_delays_of_zero() {
+    let asked = r#"{ "jitter": { "normal": "3 ms", "reorder": true }, "delay": "2 ms" }"#;
+    let links_of = |path: &str| links(&serde_json::from_str(path).unwrap()).unwrap();
+    let links = links_of(asked);
+    let plan = Plan::of(&links, Span::from_secs(4), 1);
+    for (made, outcome) in [
+        (asked, Outcome::Ok),
+        (r#"{ "jitter": { "normal": "4 ms", "reorder": true }, "delay": "2 ms" }"#, Outcome::Off),
+        (r#"{ "jitter": { "normal": "3 ms", "reorder": true }, "delay": "3 ms" }"#, Outcome::Off),
+    ] {
+        let made_links = links_of(made);
+        let train = plan.probes.forward.unwrap();
+        let way = |way: usize| by_the_link(&made_links[way], Direction::BOTH[way], train);
+        let round = RoundRecord {
+            directions: [way(0), way(1)],
+            lateness: Lateness::default(),
+            ring_wait: RingWait::default(),
+            device_drops: 0,
+            mover: MoverRecord::default(),
+            lasted: Span::from_secs(4),
+        };
+        let rows = achieved::rows(&links, &plan, &[round]);
+        let row = rows.iter().find(|row| row.quantity == "jitter").unwrap();
+        assert_eq!(row.outcome, outcome, "{made}: {row:?}");
     }
 }
 

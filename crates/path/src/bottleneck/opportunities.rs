@@ -44,6 +44,23 @@ impl TracePlan {
         Span::from_nanos(last.saturating_mul(NANOS_PER_MILLI))
     }
 
+    /// The longest that a packet may wait for an opportunity that finds nothing before it, if it
+    /// comes before `until`.
+    pub fn longest_wait(&self, until: Instant) -> Span {
+        let mut came = Instant::ZERO;
+        let mut longest = Span::ZERO;
+        // Once round, and on to the first of the next.
+        for turn in 0..=self.opportunities.len() as u64 {
+            if came >= until {
+                break;
+            }
+            let comes = self.time_of(turn);
+            longest = longest.max(comes.since(came));
+            came = comes;
+        }
+        longest
+    }
+
     /// The most it lets pass in [`PEAK_MILLIS`], in packets of 1500 B; the mean of a trace that
     /// begins again sooner.
     pub(super) fn peak(&self) -> Rate {

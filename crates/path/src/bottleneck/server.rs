@@ -79,6 +79,18 @@ impl ServerPlan {
         end.since(now)
     }
 
+    /// How long a packet takes that comes at `now` and finds it idle, in the mean. A token bucket
+    /// has its tokens by then.
+    pub(crate) fn lone(&self, now: Instant, size: Bytes) -> Span {
+        match self {
+            ServerPlan::TokenBucket(_) => Span::ZERO,
+            ServerPlan::Wifi(plan) => plan.lone(size),
+            ServerPlan::Rate(_) | ServerPlan::Varying(_) | ServerPlan::Trace(_) => {
+                self.drain(now, size)
+            }
+        }
+    }
+
     /// What changes its rate, if that changes evenly or in steps.
     pub(crate) fn schedule(&self) -> Option<&Schedule<Rate>> {
         match self {

@@ -2,10 +2,12 @@
 
 mod change;
 mod conveyor;
+mod lone;
 mod plan;
 
 use tcplab_units::{Bytes, Instant};
 
+pub use lone::LonePassage;
 pub use plan::{ElementPlan, LinkPlan};
 
 use crate::behaviour::{Behaviour, Outbox, Streams, Transit};

@@ -356,6 +356,7 @@ fn rules_that_cannot_be() {
         r#"{ "drop": { "nth": ["5.."] } }"#,
         r#"{ "drop": { "bytes": "10 kB" } }"#,
         r#"{ "drop": { "bytes": "5..5" } }"#,
+        r#"{ "drop": { "kind": "pure-ack", "bytes": "0..100" } }"#,
         r#"{ "drop": [{ "kind": "syn" }, { "bytes": "9..5" }] }"#,
         r#"{ "drop": { "kind": "syn", "probability": "200 %" } }"#,
     ]));

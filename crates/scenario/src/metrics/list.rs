@@ -80,8 +80,8 @@ metrics! {
     THROUGHPUT = "throughput", "Mbit/s", Trial, Capture, Neither, quantity THROUGHPUT;
     EFFICIENCY = "efficiency", "%", Trial, Capture, Higher, quantity EFFICIENCY;
     BASE_RTT = "base_rtt", "ms", Trial, Plan, Neither, "base RTT",
-        "RTT of a small packet on the idle path (RFC 6349 section 3.2): calibrated on the kernel, \
-         otherwise configured";
+        "Mean RTT of a small packet that finds the path idle (RFC 6349 section 3.2): calibrated on \
+         the kernel (median), otherwise configured";
     BUFFER_DELAY = "buffer_delay", "%", Trial, CaptureAndPlan, Lower, "buffer delay",
         "Mean RTT during the transfer above `base_rtt` (RFC 6349 section 4.3)";
     IDEAL_TIME = "ideal_time", "s", Trial, Plan, Neither, "ideal time",

@@ -44,6 +44,18 @@ impl Contention {
         self.slot * (slots - busy) + self.busy_slot * busy
     }
 
+    /// The mean duration of a backoff slot, in nanoseconds.
+    pub(super) fn mean_slot(&self) -> f64 {
+        let busy = share(self.busy);
+        busy * self.busy_slot.as_nanos() as f64 + (1.0 - busy) * self.slot.as_nanos() as f64
+    }
+
+    /// How long a packet waits in the mean that comes at some moment, in nanoseconds: where another
+    /// is sending, for half of that, and then for `backoff`.
+    pub(super) fn mean_wait(&self, backoff: f64) -> f64 {
+        share(self.busy_time) * (self.busy_slot.as_nanos() as f64 / 2.0 + backoff)
+    }
+
     /// Whether a frame sent now collides.
     pub(super) fn collides(&self, rng: &mut Rng) -> bool {
         self.busy > 0 && rng.next_u64() < self.busy
@@ -56,6 +68,11 @@ impl Contention {
         }
         Some(Span::from_nanos(rng.below(self.busy_slot.as_nanos())))
     }
+}
+
+/// Of a probability in 2⁻⁶⁴.
+fn share(units: u64) -> f64 {
+    units as f64 / 2_f64.powi(64)
 }
 
 /// The probability that at least one of `stations` others sends in a slot: the fixed point of

@@ -188,6 +188,34 @@ impl WifiPlan {
         Span::from_nanos((alone * turns * 1e9) as u64)
     }
 
+    /// How long a packet takes in the mean that finds this station idle and arrives: until another
+    /// that is sending has ended and backoff is over, and then until a frame of it alone succeeds.
+    pub(crate) fn lone(&self, size: Bytes) -> Span {
+        let exchange = Exchange::new(self);
+        let contention = exchange.contention(self);
+        let frame = exchange.frame(exchange.with(Load::default(), size)).as_nanos() as f64;
+        let backoff = |window: u32| f64::from(window) / 2.0 * contention.mean_slot();
+        let again = (exchange.after(1) + exchange.timing.wait).as_nanos() as f64;
+        let failure = self.failure();
+        let mut time = contention.mean_wait(backoff(self.cw_min)) + frame;
+        if failure >= 1.0 {
+            return Span::from_nanos(time as u64);
+        }
+        let (mut sum, mut arrived, mut reached, mut window) = (0.0, 0.0, 1.0, self.cw_min);
+        for _ in 0..=self.retries {
+            sum += reached * (1.0 - failure) * time;
+            arrived += reached * (1.0 - failure);
+            reached *= failure;
+            window = (2 * window + 1).min(self.cw_max);
+            time += again + backoff(window) + frame;
+            // What so few packets meet does not change the mean.
+            if reached < 1e-12 {
+                break;
+            }
+        }
+        Span::from_nanos((sum / arrived).round() as u64)
+    }
+
     /// The probability that a packet is given up, from 0 to 1: each time it is sent it fails,
     /// whatever happened before.
     pub fn loss(&self) -> f64 {
@@ -261,6 +289,13 @@ impl Exchange {
             acknowledged: timing.sifs + control.time(ACK),
             block_acknowledged: timing.sifs + control.time(BLOCK_ACK),
         }
+    }
+
+    /// What a station of this plan meets on the medium.
+    fn contention(&self, plan: &WifiPlan) -> Contention {
+        let packets = self.full_packets();
+        let others = self.frame_of(packets) + self.after(packets) + self.timing.wait;
+        Contention::new(plan.stations, (plan.cw_min, plan.cw_max), self.timing.slot, others)
     }
 
     /// From the end of a frame of so many packets to the end of its acknowledgement, or to when

@@ -73,15 +73,11 @@ enum Medium {
 impl Wifi {
     pub(crate) fn new(plan: &WifiPlan, queue: Queue, rng: Rng) -> Wifi {
         let exchange = Exchange::new(plan);
-        let timing = exchange.timing;
-        let packets = exchange.full_packets();
-        let others = exchange.frame_of(packets) + exchange.after(packets) + timing.wait;
-        let windows = (plan.cw_min, plan.cw_max);
         Wifi {
             plan: *plan,
             queue,
             exchange,
-            contention: Contention::new(plan.stations, windows, timing.slot, others),
+            contention: exchange.contention(plan),
             rng,
             is_waiting: false,
             next: None,

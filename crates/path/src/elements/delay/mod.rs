@@ -92,6 +92,15 @@ impl DelayPlan {
         }
     }
 
+    /// The mean delay of packets that come at `now` and wait for none before them.
+    pub(crate) fn mean_at(&self, now: Instant) -> Span {
+        let delay = match &self.delay {
+            DelaySpec::Constant(delay) => *delay,
+            DelaySpec::Schedule(schedule) => schedule.at(now),
+        };
+        self.jitter.as_ref().map_or(delay, |jitter| jitter.law.mean_around(delay))
+    }
+
     /// Whether packets may overtake one another.
     pub fn reorders(&self) -> bool {
         self.jitter.as_ref().is_some_and(|jitter| jitter.reorder)

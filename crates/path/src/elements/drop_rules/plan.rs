@@ -21,7 +21,8 @@ pub struct RulePlan {
     pub kind: Option<PacketKind>,
     /// The offsets of the stream, first and one beyond the last, of which they carry one.
     pub bytes: Option<(u64, u64)>,
-    /// Which of those are dropped: numbers from 1 on, first and last. Empty: all.
+    /// Which of those are dropped: numbers from 1 on, first and last, in order and
+    /// apart. Empty: all.
     pub nth: Vec<(u64, u64)>,
     /// With which probability.
     pub probability: Probability,

@@ -30,7 +30,7 @@ pub struct DropRule {
     pub kind: Option<PacketKind>,
     /// The bytes of the stream that they carry one of, counted from 0 for the first byte after the
     /// SYN: `"10000..11448"`, the end not included. A stream whose SYN has not passed here has no
-    /// such count, and meets no such rule.
+    /// such count, and meets no such rule. Not with `pure-ack`, which carries none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<ByteRange>")]
     pub bytes: Option<String>,
@@ -120,6 +120,11 @@ impl DropRule {
                  write `blackhole = \"0 s\"`",
             ));
         }
+        if *kind == Some(PacketKind::PureAck) && bytes.is_some() {
+            let what = "a pure ACK carries no bytes, so no packet meets this rule: give either \
+                        `bytes` or `kind = \"pure-ack\"`";
+            return Err(Fault::below("bytes", what));
+        }
         Ok(RulePlan {
             kind: *kind,
             bytes: bytes.as_deref().map(byte_range).transpose()?,
@@ -150,7 +155,16 @@ fn numbers(list: &[Nth]) -> Result<Vec<(u64, u64)>, Fault> {
             "the list is empty: remove `nth` to drop all matching packets, or remove the rule";
         return Err(Fault::below("nth", what));
     }
-    list.iter().map(|nth| nth.range().map_err(|what| Fault::below("nth", what))).collect()
+    let ranges = list.iter().map(|nth| nth.range().map_err(|what| Fault::below("nth", what)));
+    let mut ranges = ranges.collect::<Result<Vec<_>, Fault>>()?;
+    ranges.sort_unstable();
+    // A number that is given twice is dropped once.
+    ranges.dedup_by(|(from, to), (_, end)| {
+        let overlaps = *from <= *end;
+        *end = if overlaps { (*end).max(*to) } else { *end };
+        overlaps
+    });
+    Ok(ranges)
 }
 
 impl Nth {

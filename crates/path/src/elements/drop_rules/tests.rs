@@ -75,6 +75,33 @@ fn segment_kinds_follow_flags_and_lengths() {
     assert_eq!(dropped(r#"{ "probability": "100 %" }"#, &packets), all, "of any kind");
 }
 
+#[test]
+fn number_given_twice_is_named_once() {
+    for (nth, words) in [
+        ("[3, 3]", "packet 3"),
+        (r#"["5..8", 1, 7]"#, "packet 1, 5 to 8"),
+        (r#"["5..8", "2..6", 9]"#, "packet 2 to 8, 9"),
+    ] {
+        let json = format!(r#"{{ "nth": {nth} }}"#);
+        let spec: DropSpec = serde_json::from_str(&json).unwrap();
+        let plan = spec.plan().unwrap().unwrap();
+        assert_eq!(plan.describe(), format!("Dropped by rule: {words}."), "{nth}");
+    }
+}
+
+/// Data on a SYN is that of Fast Open (RFC 7413).
+#[test]
+fn only_a_pure_ack_never_has_bytes() {
+    let plan = |kind: &str| {
+        let json = format!(r#"{{ "kind": "{kind}", "bytes": "0..100" }}"#);
+        serde_json::from_str::<DropSpec>(&json).unwrap().plan()
+    };
+    for kind in ["syn", "syn-ack", "fin", "rst", "data", "retransmission"] {
+        assert!(plan(kind).is_ok(), "{kind}");
+    }
+    assert!(plan("pure-ack").is_err());
+}
+
 /// Offsets by hand; the sequence wraps between byte 255 and 256 of the stream.
 #[test]
 fn retransmissions_are_what_lies_before_the_furthest_byte() {
