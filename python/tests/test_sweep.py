@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import shutil
 import signal
 import subprocess
 import sys
@@ -19,8 +20,9 @@ from fake_core import FakeCore, FakeScenario
 
 from tcplab import _sweep, _worker, commands
 from tcplab._core import TcplabError
-from tcplab._dataset import Dataset, partition
+from tcplab._dataset import Dataset, disjoint, partition
 from tcplab._executors import EngineLostError
+from tcplab._place import open_place
 from tcplab._sweep import sweep
 
 
@@ -96,6 +98,69 @@ def test_more_trials_are_added(core: FakeCore, tmp_path: Path, threads: Any) -> 
     assert rows_of(dataset) == wanted(11)
     # Without a number, those of before.
     assert quiet(tmp_path, threads).plan["trials"] == 11
+
+
+def test_two_sweeps_at_once_count_each_trial_once(
+    core: FakeCore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sizes, both = iter((3, 4)), threading.Barrier(2)
+
+    def measured(*_: object) -> dict[str, int]:
+        both.wait(20)
+        size = next(sizes)
+        return {"a": size, "b/1%": size}
+
+    monkeypatch.setattr(_sweep, "_measured_sizes", measured)
+    with ThreadPoolExecutor(2) as callers, ThreadPoolExecutor(2) as executor:
+        calls = [callers.submit(quiet, tmp_path, executor) for _ in range(2)]
+        datasets = [call.result(20) for call in calls]
+    for dataset in datasets:
+        assert (rows_of(dataset), dataset.missing) == (wanted(10), [])
+        assert sum(record["rows"]["trials"] for record in dataset.records) == 20
+
+
+def test_tasks_that_overlap_count_once_and_go(core: FakeCore, tmp_path: Path, threads: Any) -> None:
+    quiet(tmp_path / "threes", threads, per_task=3)
+    quiet(tmp_path / "fours", threads, per_task=4)
+    shutil.copytree(tmp_path / "threes", tmp_path / "fours", dirs_exist_ok=True)
+    dataset = Dataset(tmp_path / "fours")
+    assert (rows_of(dataset), dataset.missing) == (wanted(10), [])
+    core.ran.clear()
+    assert rows_of(quiet(tmp_path / "fours", threads)) == wanted(10)
+    assert core.ran == []
+    files = (tmp_path / "fours" / "trials").rglob("*.parquet")
+    assert sum(len(file.read_text().splitlines()) for file in files) == 20
+
+
+def test_only_tasks_with_most_trials_count() -> None:
+    # One was stopped after 50 trials, the other has them all.
+    assert disjoint(["a-1-50", "a-1-40", "a-41-80", "a-81-100"]) == [
+        "a-1-40",
+        "a-41-80",
+        "a-81-100",
+    ]
+
+
+def test_size_of_tasks_may_change(core: FakeCore, tmp_path: Path, threads: Any) -> None:
+    quiet(tmp_path, threads, per_task=5, trials=5)
+    dataset = quiet(tmp_path, threads, per_task=2, trials=10)
+    parts = sorted(Path(file).stem for file in dataset.trials.files if "case=a" in file)
+    assert parts == [
+        f"part-{it}" for it in ("00001-00005", "00006-00006", "00007-00008", "00009-00010")
+    ]
+    assert rows_of(dataset) == wanted(10)
+
+
+@pytest.mark.parametrize("kind", ["local", "memory"])
+def test_of_several_writers_one_makes_a_file(kind: str, tmp_path: Path) -> None:
+    name = str(tmp_path)
+    if kind == "memory":
+        pytest.importorskip("fsspec")
+        name = "memory://tcplab-create"
+    place = open_place(name)
+    assert place.create("_a/b.json", b"first")
+    assert not place.create("_a/b.json", b"second")
+    assert place.read("_a/b.json") == b"first"
 
 
 def test_other_scenario_in_the_place_is_refused(
@@ -179,7 +244,7 @@ def test_kernel_trials_run_one_at_a_time(core: FakeCore, tmp_path: Path, threads
     dataset = quiet(tmp_path, threads, world="auto")
     assert core.worlds == {"sim", "kernel"}
     assert {case["world"] for case in dataset.plan["cases"]} == {"sim", "kernel"}
-    assert dataset.plan["per_task"]["b/1%"] == 1
+    assert json.loads((tmp_path / "_per_task.json").read_text())["b/1%"] == 1
     assert rows_of(dataset) == wanted(10)
 
 
