@@ -59,7 +59,8 @@ class Failure:
     reasons: tuple[str, ...]
 
     def __str__(self) -> str:
-        return f"{self.what}: failed {self.attempts} times; {self.reasons[-1]}"
+        times = "once" if self.attempts == 1 else f"{self.attempts} times"
+        return f"{self.what}: failed {times}; {self.reasons[-1]}"
 
 
 class TableFiles:
@@ -356,7 +357,7 @@ def _shown(value: object) -> str:
 def digest(*parts: object) -> str:
     """A hash of what is given: 16 hexadecimal digits."""
     text = json.dumps(parts, ensure_ascii=False, sort_keys=True, default=str)
-    return hashlib.sha256(text.encode()).hexdigest()[:16]
+    return hashlib.sha256(text.encode(errors="backslashreplace")).hexdigest()[:16]
 
 
 def partition(key: str, value: str) -> str:

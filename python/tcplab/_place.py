@@ -322,5 +322,5 @@ def matching(pattern: str) -> list[tuple[str, int, str]]:
 
 
 def as_json(value: object) -> bytes:
-    """A value as the places keep it."""
-    return (json.dumps(value, ensure_ascii=False, sort_keys=True) + "\n").encode()
+    """A value as the places keep it: ASCII, since a file name may be no UTF-8."""
+    return (json.dumps(value, sort_keys=True) + "\n").encode()

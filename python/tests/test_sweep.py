@@ -425,6 +425,33 @@ def test_command_prints_rows_and_writes_json(
     assert json.loads(capsys.readouterr().out)["failures"] == []
 
 
+def test_quiet_command_and_a_resumed_one_say_what_failed(
+    core: FakeCore,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    threads: Any,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    core.broken.add(("a", 5))
+    core.bad.add(("b/1%", 2))
+    monkeypatch.setattr(commands, "_engine", lambda _: threads)
+    monkeypatch.setattr(_sweep, "_inner", lambda _: FakeScenario())
+    arguments = ["sweep", "fake", "-o", str(tmp_path), "--per-task", "5", "-q"]
+    assert commands.main(arguments) == 2
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert said.err == (
+        "error: 1 task failed on each attempt\n"
+        "  a 1-5: failed 3 times; ValueError: trial 5 of a is broken\n"
+        "error: 1 trial failed (b/1%: 1)\n"
+    )
+    core.broken.clear()
+    assert commands.main(arguments) == 1
+    for options in (["-q"], []):
+        assert commands.main([*arguments[:-1], *options]) == 1
+        assert "error: 1 trial failed (b/1%: 1)\n" in capsys.readouterr().err
+
+
 @needs_core
 def test_command_reports_mistakes_with_exit_code_2(
     scenario_file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
