@@ -15,7 +15,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from tcplab._core import ScenarioError, TcplabError
+from tcplab._core import TcplabError
 from tcplab._dataset import Failure
 
 __all__ = ["main"]
@@ -51,18 +51,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except SystemExit as end:
         return end.code if isinstance(end.code, int) else ERROR
     try:
+        _hear_interrupts()
         code: int = options.run(options)
         return code
     except KeyboardInterrupt as stopped:
         place = options.output
         print(f"\nstopped; the same command continues in {place}", file=sys.stderr)
         return getattr(stopped, "code", 128 + signal.SIGINT)
-    except ScenarioError as error:
-        at = f" (line {error.line})" if getattr(error, "line", 0) else ""
-        print(f"error: {error}{at}", file=sys.stderr)
-        if getattr(error, "remedy", None):
-            print(f"  try: {error.remedy}", file=sys.stderr)
-        return ERROR
     except (TcplabError, ImportError, OSError, ValueError, TypeError) as error:
         print(f"error: {error}", file=sys.stderr)
         return ERROR
@@ -75,6 +70,12 @@ def _stop_on_signals() -> None:
         # What ignores a signal, such as nohup, wants it ignored.
         if number and signal.getsignal(number) in (signal.SIG_DFL, signal.default_int_handler):
             signal.signal(number, _stop)
+
+
+def _hear_interrupts() -> None:
+    """From here on Ctrl-C counts, also one that came since `tcplab` began: it held them back."""
+    if hasattr(signal, "pthread_sigmask"):
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
 
 
 def _stop(number: int, frame: object) -> None:

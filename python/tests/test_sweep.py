@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import os
 import random
 import shutil
 import signal
@@ -15,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import DaskProcesses, needs_core, until
+from conftest import SCENARIO, DaskProcesses, needs_core, until
 from fake_core import FakeCore, FakeScenario
 
 from tcplab import _sweep, _worker, commands
@@ -458,7 +460,11 @@ def test_command_reports_mistakes_with_exit_code_2(
 ) -> None:
     scenario_file.write_text(scenario_file.read_text().replace("rate =", "rat ="))
     assert commands.main(["sweep", str(scenario_file), "-o", str(tmp_path / "p")]) == 2
-    assert "unknown key `rat`" in capsys.readouterr().err
+    said = capsys.readouterr().err
+    assert "unknown key `rat`" in said
+    # The help is there once, and where it is.
+    assert "try:" not in said
+    assert said.count("did you mean") == said.count("the keys here are") == 1
     assert commands.main(["sweep", "nonsense.toml", "-o", str(tmp_path / "p")]) == 2
     assert commands.main(["sweep", "interruption"]) == 2
     assert commands.main(["sweep", "interruption", "-o", "x", "--trials", "0"]) == 2
@@ -487,6 +493,49 @@ def test_signal_ends_the_command_and_its_processes(
         return
     assert process.returncode == 128 + number
     assert b"the same command continues" in said
+    assert b"Traceback" not in said
+
+
+@needs_core
+@pytest.mark.skipif(not os.path.isdir("/dev/shm"), reason="trials are elsewhere")
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
+def test_command_that_is_stopped_leaves_no_trial(tmp_path: Path, number: signal.Signals) -> None:
+    scenario = tmp_path / "long.toml"
+    scenario.write_text(
+        SCENARIO.replace("100 kB", "400 MB").replace("20 Mbit/s", "1 Gbit/s").replace("2 %", "0 %")
+    )
+    arguments = [str(scenario), "-o", str(tmp_path / "place"), "--per-task", "1", "-j2", "-q"]
+    process = subprocess.Popen([sys.executable, "-m", "tcplab.commands", "sweep", *arguments])
+
+    def homes() -> set[Path]:
+        """Directories of trials that processes of the command hold."""
+        held = set()
+        for child in children_of(process.pid):
+            for link in Path(f"/proc/{child}/fd").iterdir():
+                with contextlib.suppress(OSError):
+                    held.add(link.readlink())
+        return {it for it in held if it.name.startswith("tcplab-trial-")}
+
+    until(lambda: len(homes()) == 2)
+    found = homes()
+    process.send_signal(number)
+    process.wait(timeout=20)
+    until(lambda: not any(home.exists() for home in found), 5)
+
+
+@needs_core
+def test_interrupt_at_the_start_is_kept(scenario_file: Path, tmp_path: Path) -> None:
+    # As `tcplab` starts it: held back until the command hears it.
+    command = [sys.executable, "-m", "tcplab.commands", "sweep", str(scenario_file)]
+    process = subprocess.Popen(
+        [*command, "-o", str(tmp_path / "place"), "-j1"],
+        stderr=subprocess.PIPE,
+        preexec_fn=lambda: signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT}),
+    )
+    process.send_signal(signal.SIGINT)
+    _, said = process.communicate(timeout=20)
+    assert process.returncode == 130
+    assert said.startswith(b"\nstopped; the same command continues in ")
     assert b"Traceback" not in said
 
 
