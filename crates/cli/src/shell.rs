@@ -16,7 +16,7 @@ use tcplab_testbed::{
 use crate::arguments::{PathChoice, ShellArguments, UseArguments};
 use crate::exit::{ERROR, FAILED, of_signal};
 use crate::expectations::{Judged, judge};
-use crate::output::{check_outputs, has_seen_notes, print_note};
+use crate::output::{has_seen_notes, print_note};
 use crate::passing::PassingDirectory;
 use crate::print_error::print_error;
 use crate::remedied::Remedied;
@@ -26,7 +26,7 @@ use crate::traffic_page::TrafficPage;
 use crate::{path_choice, virtual_shell};
 
 pub(crate) fn shell(arguments: &ShellArguments) -> Result<ExitCode> {
-    check_outputs([&arguments.using.json.place], arguments.using.capture.as_deref())?;
+    traffic::check_places(&arguments.using)?;
     if arguments.time.is_virtual() {
         let print_failure = |failure: &str| print_failure(failure, &arguments.command);
         return virtual_shell::shell(arguments, print_failure, report);
