@@ -7,7 +7,6 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use anyhow::Result;
-use signal_hook::consts::SIGINT;
 use tcplab_recording::Summary;
 use tcplab_testbed::{
     CeilingRequest, DeviceKind, Moving, ShellEnd, ShellRequest, TrialError, measure_ceiling,
@@ -133,7 +132,7 @@ fn finish(
     let ended = match ended {
         Ok(ended) => ended,
         // Before its program began: of a program that runs, the code is its own.
-        Err(TrialError::Stopped) => return of_signal(SIGINT),
+        Err(TrialError::StoppedBy(signal)) => return of_signal(signal),
         Err(error) => {
             print_error(&error.into());
             return ERROR;
