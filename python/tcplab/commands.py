@@ -101,7 +101,10 @@ def _parser() -> argparse.ArgumentParser:
     sweep.add_argument("--trials", type=_count, metavar="N", help="trials of each case")
     sweep.add_argument("--seed", type=_seed, metavar="N", help="override the scenario's seed")
     sweep.add_argument(
-        "--per-task", type=_count, metavar="N", help="trials of a task [default: about a second]"
+        "--per-task",
+        type=_count,
+        metavar="N",
+        help="trials of a task [default: as before, else for about a second]",
     )
     archive = commands.add_parser(
         "archive",
