@@ -8,8 +8,9 @@ import os
 import signal
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Executor, Future, ProcessPoolExecutor
+from multiprocessing import resource_tracker
 from typing import Any
 
 Record = dict[str, Any]
@@ -94,7 +95,8 @@ class LocalEngine(ExecutorEngine):
         self, work: Work, arguments: tuple[Any, ...], needs: Mapping[str, float]
     ) -> Future[Record]:
         """Starts a task. A pool that ends must not meet futures that somebody else cancelled."""
-        return _relayed(super().submit(_until_ended, (work, *arguments), needs))
+        with _interrupts_held_back():
+            return _relayed(super().submit(_until_ended, (work, *arguments), needs))
 
     def renew(self) -> bool:
         """A new pool in place of one whose process died."""
@@ -117,6 +119,21 @@ class LocalEngine(ExecutorEngine):
         self.executor.shutdown(wait=True, cancel_futures=not at_once)
 
 
+@contextlib.contextmanager
+def _interrupts_held_back() -> Iterator[None]:
+    """Ctrl-C waits: a process that is started meanwhile has no handler yet."""
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    # It lets them through where it is started.
+    resource_tracker.ensure_running()
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
 class _EndedError(BaseException):
     """A process of the pool was told to end."""
 
@@ -129,6 +146,8 @@ def _begin_process() -> None:
     """Prepares a process of the pool, whose end only its first process decides."""
     # Ctrl-C goes to all processes of a terminal.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    if hasattr(signal, "pthread_sigmask"):
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
     signal.signal(signal.SIGTERM, _end)
     threading.Thread(target=_end_with_parent, daemon=True).start()
 

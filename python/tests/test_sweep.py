@@ -539,6 +539,30 @@ def test_interrupt_at_the_start_is_kept(scenario_file: Path, tmp_path: Path) -> 
     assert b"Traceback" not in said
 
 
+@needs_core
+@pytest.mark.skipif(not os.path.isdir("/proc/self"), reason="asks Linux")
+def test_processes_never_die_of_an_interrupt(scenario_file: Path, tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "tcplab.commands", "sweep", str(scenario_file)]
+    process = subprocess.Popen([*command, "-o", str(tmp_path / "place"), "-j2", "-q"])
+    seen = set()
+    # From their first moment on, when Ctrl-C would be a traceback.
+    while process.poll() is None:
+        for child in children_of(process.pid):
+            with contextlib.suppress(OSError):
+                if b"multiprocessing" in Path(f"/proc/{child}/cmdline").read_bytes():
+                    seen.add(child)
+                    assert has_no_interrupt(child)
+    assert len(seen) >= 2
+    assert process.returncode == 0
+
+
+def has_no_interrupt(process: str) -> bool:
+    """Whether it ignores SIGINT or holds it back."""
+    status = Path(f"/proc/{process}/status").read_text()
+    fields = dict(line.split(":", 1) for line in status.splitlines() if ":" in line)
+    return bool((int(fields["SigBlk"], 16) | int(fields["SigIgn"], 16)) & 1 << signal.SIGINT - 1)
+
+
 def children_of(process: int) -> list[str]:
     """The processes that it started."""
     return Path(f"/proc/{process}/task/{process}/children").read_text().split()
