@@ -2,6 +2,7 @@
 
 ```
 PLACE/sweep.json                                what is computed: checked on resume
+PLACE/_per_task.json                            trials of a task, by case
 PLACE/trials/case=NAME/part-00001-00100.parquet
 PLACE/episodes/case=NAME/part-00001-00100.parquet
 PLACE/_done/TASK.json                           written last: the task's parts are complete
@@ -9,7 +10,8 @@ PLACE/_failed/TASK.json                         reasons of a task that failed ea
 ```
 
 A task's name says what it computes, and its parts have names of their own. So a task that runs
-twice leaves what it leaves once, and a part without its record is written again.
+twice leaves what it leaves once, and a part without its record is written again. Where sweeps with
+tasks of other sizes worked at the same time, tasks overlap; of those, some count that do not.
 """
 
 from __future__ import annotations
@@ -19,8 +21,10 @@ import json
 import os
 import re
 import time
+from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 from urllib.parse import quote
 
@@ -55,7 +59,8 @@ class Failure:
     reasons: tuple[str, ...]
 
     def __str__(self) -> str:
-        return f"{self.what}: failed {self.attempts} times; {self.reasons[-1]}"
+        times = "once" if self.attempts == 1 else f"{self.attempts} times"
+        return f"{self.what}: failed {times}; {self.reasons[-1]}"
 
 
 class TableFiles:
@@ -202,7 +207,7 @@ class Dataset:
         if name not in self.tables:
             raise KeyError(f"no table {name}: this data set has {', '.join(self.tables)}")
         of = task_of_part(self.plan)
-        done = {task_key(task) for task in done_tasks(self._place)}
+        done = {task_key(task) for task in counted_tasks(self._place, self.plan)}
         parts = sorted(part for part, _ in self._place.files(name))
         files = [part for part in parts if of(part[len(name) + 1 :]) in done]
         return TableFiles(name, self._place, files, str(self.plan.get("partition", "")))
@@ -221,7 +226,7 @@ class Dataset:
 
         Of an archive it has the notes of the capture, too.
         """
-        names = (f"{DONE}/{task}.json" for task in done_tasks(self._place))
+        names = (f"{DONE}/{task}.json" for task in counted_tasks(self._place, self.plan))
         yield from map(json.loads, self._place.read_all(names))
 
     @property
@@ -254,7 +259,7 @@ class Dataset:
         return summary(self.place)
 
     def __repr__(self) -> str:
-        tasks = len(done_tasks(self._place))
+        tasks = len(counted_tasks(self._place, self.plan))
         return f"<{self.plan['kind']} in {self.place}: {tasks:,} tasks done>"
 
 
@@ -325,8 +330,10 @@ def agree(place: Place, plan: Record, keys: Mapping[str, str]) -> Record:
         TcplabError: The place has something else. The message names both.
     """
     there = read_plan(place)
-    if not there:
+    if not there and place.create(f"{plan['kind']}.json", as_json(plan)):
         return plan
+    # Where two begin at the same time, the plan of one is that of both.
+    there = there or read_plan(place)
     if there.get("kind") != plan["kind"]:
         raise TcplabError(
             f"{place.name} has a {there.get('kind')}, not a {plan['kind']}\n  try: another place"
@@ -353,7 +360,7 @@ def _shown(value: object) -> str:
 def digest(*parts: object) -> str:
     """A hash of what is given: 16 hexadecimal digits."""
     text = json.dumps(parts, ensure_ascii=False, sort_keys=True, default=str)
-    return hashlib.sha256(text.encode()).hexdigest()[:16]
+    return hashlib.sha256(text.encode(errors="backslashreplace")).hexdigest()[:16]
 
 
 def partition(key: str, value: str) -> str:
@@ -374,6 +381,49 @@ def done_tasks(place: Place) -> list[str]:
     """The identities of the tasks that have a record."""
     start, end = len(DONE) + 1, len(".json")
     return [name[start:-end] for name, _ in place.files(DONE) if name.endswith(".json")]
+
+
+def counted_tasks(place: Place, plan: Record) -> list[str]:
+    """The tasks that have a record, without those of a sweep that overlap others."""
+    done = done_tasks(place)
+    return disjoint(done) if plan.get("kind") == "sweep" else done
+
+
+def disjoint(tasks: Sequence[str]) -> list[str]:
+    """Of tasks `CASE-FIRST-LAST`, all that overlap no other; else those that hold most trials.
+
+    >>> disjoint(["a-1-6", "a-7-10", "b-1-6", "a-1-3", "a-4-8", "a-9-10"])
+    ['a-1-6', 'a-7-10', 'b-1-6']
+    """
+    cases: dict[str, list[tuple[int, int, str]]] = {}
+    for task in tasks:
+        case, first, last = task.split("-")[:3]
+        cases.setdefault(case, []).append((int(first), int(last), task))
+    kept = {task for ranges in cases.values() for task in _most_trials(sorted(ranges))}
+    return [task for task in tasks if task in kept]
+
+
+def _most_trials(ranges: Sequence[tuple[int, int, str]]) -> list[str]:
+    """Of ranges in order of their begin, those that overlap no other and hold most trials."""
+    if all(left[1] < right[0] for left, right in pairwise(ranges)):
+        return [task for _, _, task in ranges]
+    begins = [first for first, _, _ in ranges]
+    # From each range on: the most trials, and whether the range is one of them.
+    most = [0] * (len(ranges) + 1)
+    taken = [False] * len(ranges)
+    for at in reversed(range(len(ranges))):
+        first, last, _ = ranges[at]
+        with_it = last - first + 1 + most[bisect_left(begins, last + 1)]
+        taken[at] = with_it > most[at + 1]
+        most[at] = max(with_it, most[at + 1])
+    found, at = [], 0
+    while at < len(ranges):
+        if taken[at]:
+            found.append(ranges[at][2])
+            at = bisect_left(begins, ranges[at][1] + 1)
+        else:
+            at += 1
+    return found
 
 
 def task_of_part(plan: Record) -> Callable[[str], str]:
@@ -408,7 +458,18 @@ def whole_tasks(place: Place, plan: Record) -> list[str]:
     for table in plan["tables"]:
         start = len(table) + 1
         whole &= {of(name[start:]) for name, size in place.files(table) if size > 0}
-    return [task for task in done if task_key(task) in whole]
+    tasks = [task for task in done if task_key(task) in whole]
+    return disjoint(tasks) if plan.get("kind") == "sweep" else tasks
+
+
+def remove_overlaps(place: Place, plan: Record) -> None:
+    """Removes the records of tasks that do not count; their parts are leftovers then."""
+    done = done_tasks(place)
+    # Looked at later: what ends meanwhile stays.
+    whole = set(whole_tasks(place, plan))
+    for task in done:
+        if task not in whole:
+            place.remove(f"{DONE}/{task}.json")
 
 
 def remove_leftovers(place: Place, plan: Record) -> int:
@@ -417,14 +478,18 @@ def remove_leftovers(place: Place, plan: Record) -> int:
     They come from tasks that died, perhaps of another size. Their task, if it is still to come,
     writes them again.
     """
-    of, removed = task_of_part(plan), 0
+    of = task_of_part(plan)
+    # Parts first: a task that ends meanwhile has its record then.
+    parts = [
+        (name, of(name[len(table) + 1 :]))
+        for table in plan["tables"]
+        for name, _ in place.files(table)
+    ]
     done = {task_key(task) for task in done_tasks(place)}
-    for table in plan["tables"]:
-        for name, _ in list(place.files(table)):
-            if of(name[len(table) + 1 :]) not in done:
-                place.remove(name)
-                removed += 1
-    return removed
+    left = [name for name, task in parts if task not in done]
+    for name in left:
+        place.remove(name)
+    return len(left)
 
 
 def write_done(place: Place, task: str, record: Record) -> None:

@@ -8,12 +8,16 @@ import os
 import signal
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Executor, Future, ProcessPoolExecutor
+from multiprocessing import resource_tracker
 from typing import Any
 
 Record = dict[str, Any]
 Work = Callable[..., Record]
+
+END_SECONDS = 3.0
+"""So long a process of the pool may take to end before it is killed."""
 
 FRESH_SECONDS = 2.0
 """For how long the size of a cluster is not asked for again."""
@@ -91,7 +95,8 @@ class LocalEngine(ExecutorEngine):
         self, work: Work, arguments: tuple[Any, ...], needs: Mapping[str, float]
     ) -> Future[Record]:
         """Starts a task. A pool that ends must not meet futures that somebody else cancelled."""
-        return _relayed(super().submit(work, arguments, needs))
+        with _interrupts_held_back():
+            return _relayed(super().submit(_until_ended, (work, *arguments), needs))
 
     def renew(self) -> bool:
         """A new pool in place of one whose process died."""
@@ -104,17 +109,66 @@ class LocalEngine(ExecutorEngine):
         if at_once:
             # Its futures fail with it. To cancel them before makes the executor's own thread print
             # an error (Python 3.11.7, `_terminate_broken`).
-            for process in list((getattr(self.executor, "_processes", None) or {}).values()):
+            processes = list((getattr(self.executor, "_processes", None) or {}).values())
+            for process in processes:
                 process.terminate()
+            until = time.monotonic() + END_SECONDS
+            for process in processes:
+                process.join(max(0.0, until - time.monotonic()))
+                process.kill()
         self.executor.shutdown(wait=True, cancel_futures=not at_once)
+
+
+@contextlib.contextmanager
+def _interrupts_held_back() -> Iterator[None]:
+    """Ctrl-C waits: a process that is started meanwhile has no handler yet."""
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    # It lets them through where it is started.
+    resource_tracker.ensure_running()
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+class _EndedError(BaseException):
+    """A process of the pool was told to end."""
+
+
+_works = threading.Event()
+"""Whether this process is at a task."""
 
 
 def _begin_process() -> None:
     """Prepares a process of the pool, whose end only its first process decides."""
     # Ctrl-C goes to all processes of a terminal.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    if hasattr(signal, "pthread_sigmask"):
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
+    signal.signal(signal.SIGTERM, _end)
     threading.Thread(target=_end_with_parent, daemon=True).start()
+
+
+def _end(number: int, frame: object) -> None:
+    """Ends this process; a task first removes what it keeps outside of its place."""
+    signal.signal(number, signal.SIG_IGN)
+    if _works.is_set():
+        raise _EndedError
+    os._exit(128 + number)
+
+
+def _until_ended(work: Work, *arguments: Any) -> Record:
+    """Does a task; ends the process if that was told to end meanwhile."""
+    _works.set()
+    try:
+        return work(*arguments)
+    except _EndedError:
+        os._exit(128 + signal.SIGTERM)
+    finally:
+        _works.clear()
 
 
 def _end_with_parent() -> None:
@@ -122,6 +176,8 @@ def _end_with_parent() -> None:
     parent = multiprocessing.parent_process()
     if parent is not None:
         parent.join()
+        signal.raise_signal(signal.SIGTERM)
+        time.sleep(END_SECONDS)
         os._exit(1)
 
 

@@ -53,6 +53,14 @@ class Place(Protocol):
         """Makes or replaces a file, at once."""
         ...
 
+    def create(self, name: str, content: bytes) -> bool:
+        """Makes a file that is not there, at once.
+
+        Returns:
+            Whether it was made here; of several writers one makes it. What is there stays.
+        """
+        ...
+
     def files(self, below: str) -> Iterator[tuple[str, int]]:
         """Name and size in bytes of each file below a directory; none if that does not exist."""
         ...
@@ -110,6 +118,26 @@ class LocalPlace:
         with self.moved_in(name) as temporary:
             Path(temporary).write_bytes(content)
 
+    def create(self, name: str, content: bytes) -> bool:
+        """Makes a file that is not there."""
+        target = self.directory / name
+        temporary = self._temporary(target)
+        try:
+            temporary.write_bytes(content)
+            try:
+                os.link(temporary, target)
+            except FileExistsError:
+                return False
+            except OSError:
+                # A file system without links.
+                with suppress(FileExistsError), target.open("xb") as file:
+                    file.write(content)
+                    return True
+                return False
+            return True
+        finally:
+            temporary.unlink(missing_ok=True)
+
     def files(self, below: str) -> Iterator[tuple[str, int]]:
         """Name and size of each file below."""
         waiting = [self.directory / below]
@@ -139,14 +167,19 @@ class LocalPlace:
     def moved_in(self, name: str) -> Iterator[str]:
         """A path on the same file system, moved to `name` at the end."""
         target = self.directory / name
-        temporary = self.directory / TEMPORARY / f"{uuid.uuid4().hex}{target.suffix}"
-        temporary.parent.mkdir(parents=True, exist_ok=True)
-        target.parent.mkdir(parents=True, exist_ok=True)
+        temporary = self._temporary(target)
         try:
             yield str(temporary)
             os.replace(temporary, target)
         finally:
             temporary.unlink(missing_ok=True)
+
+    def _temporary(self, target: Path) -> Path:
+        """A new name for what becomes a file; both directories are there then."""
+        temporary = self.directory / TEMPORARY / f"{uuid.uuid4().hex}{target.suffix}"
+        temporary.parent.mkdir(parents=True, exist_ok=True)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        return temporary
 
 
 class RemotePlace:
@@ -179,6 +212,19 @@ class RemotePlace:
     def write(self, name: str, content: bytes) -> None:
         """Makes or replaces an object by one put."""
         self._put(name, lambda full: self.system.pipe_file(full, content))
+
+    def create(self, name: str, content: bytes) -> bool:
+        """Makes an object that is not there, by one conditional put where the store has that."""
+        if self.system.exists(self._full(name)):
+            return False
+        try:
+            self._put(name, lambda full: self.system.pipe_file(full, content, mode="create"))
+        except FileExistsError:
+            return False
+        except TypeError:
+            # A file system of fsspec that knows no conditions.
+            self.write(name, content)
+        return True
 
     def files(self, below: str) -> Iterator[tuple[str, int]]:
         """Name and size of each object below."""
@@ -276,5 +322,5 @@ def matching(pattern: str) -> list[tuple[str, int, str]]:
 
 
 def as_json(value: object) -> bytes:
-    """A value as the places keep it."""
-    return (json.dumps(value, ensure_ascii=False, sort_keys=True) + "\n").encode()
+    """A value as the places keep it: ASCII, since a file name may be no UTF-8."""
+    return (json.dumps(value, sort_keys=True) + "\n").encode()

@@ -8,7 +8,7 @@ import json
 import os
 import time
 import uuid
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -22,6 +22,7 @@ from tcplab._dataset import (
     digest,
     partition,
     remove_leftovers,
+    remove_overlaps,
     whole_tasks,
     write_done,
     write_failed,
@@ -36,6 +37,7 @@ from tcplab._worker import check_worker, kernels_of, worker_name
 __all__ = ["sweep"]
 
 PLAN = "sweep.json"
+PER_TASK = "_per_task.json"
 TABLES = ("trials", "episodes")
 TASK_SECONDS = 1.0
 """How long a task should take: long against what an engine spends on it, short to lose."""
@@ -98,7 +100,8 @@ def sweep(
     """Runs trials on a cluster, and keeps their rows as partitioned Parquet.
 
     The rows are those that `tcplab run` gives for the same trials. Packets are not kept. What was
-    stopped, or died, continues with the same call: finished tasks are found in `place`.
+    stopped, or died, continues with the same call: finished tasks are found in `place`. The same
+    call made twice at the same time does the work twice, and counts it once.
 
     In a program of your own, call it below `if __name__ == "__main__":` unless `on` is a cluster:
     local processes import the program first.
@@ -115,7 +118,8 @@ def sweep(
         world: `sim` for virtual time, `kernel` for workers that allow network namespaces (Dask
             `--resources testbed=1`, Ray `resources={"testbed": 1}`; locally one at a time), `auto`
             for what each case asks for.
-        per_task: Trials of a task; by default so many that a task takes about a second.
+        per_task: Trials of a task; by default as many as in the sweep that is resumed, else so
+            many that a task takes about a second.
         progress: Whether to show progress on standard error.
         tables: Tables of a run to keep.
         retries: How often a task is tried before it counts as failed, the first attempt included.
@@ -208,7 +212,7 @@ def _agreed(place: Place, asked: Record, trials: int | None) -> Record:
     plan = agree(place, asked, keys)
     if trials is not None and trials > plan["trials"]:
         plan = {**plan, "trials": trials}
-    place.write(PLAN, as_json(plan))
+        place.write(PLAN, as_json(plan))
     return plan
 
 
@@ -249,13 +253,11 @@ def _work(
     meter.add(counted)
     if counted:
         meter.note(f"{counted:,} trials are there")
-    if "per_task" not in plan:
-        plan["per_task"] = _sizes(engine, template, plan, per_task, attempts)
-        place.write(PLAN, as_json(plan))
+    sizes = _sizes(engine, template, place, plan, per_task, attempts)
     remove_leftovers(place, plan)
     meter.past.append((time.monotonic(), meter.done, 0))
     for world, bound in most.items():
-        tasks = (task for task in _tasks(template, plan, done) if task.world == world)
+        tasks = (task for task in _tasks(template, plan, sizes, done) if task.world == world)
         for outcome in completed(engine, run_task, tasks, attempts=attempts, most=bound):
             task = outcome.task
             if outcome.record is None:
@@ -264,6 +266,7 @@ def _work(
                 meter.note(str(failure))
             count = task.count if outcome.record else 0
             meter.add(count, failed=not outcome.record, retried=outcome.attempts - 1)
+    remove_overlaps(place, plan)
     remove_leftovers(place, plan)
     meter.finish()
 
@@ -286,12 +289,33 @@ NEEDS = {"testbed": 1.0}
 
 
 def _sizes(
-    engine: Engine, template: TrialTask, plan: Record, per_task: int | None, attempts: int
+    engine: Engine,
+    template: TrialTask,
+    place: Place,
+    plan: Record,
+    per_task: int | None,
+    attempts: int,
 ) -> dict[str, int]:
-    """Trials of a task, by case."""
-    cases = plan["cases"]
+    """Trials of a task, by case: one choice for all who work in the place."""
     if per_task is not None:
-        return {case["name"]: max(1, per_task) for case in cases}
+        sizes = {case["name"]: max(1, per_task) for case in plan["cases"]}
+        place.write(PER_TASK, as_json(sizes))
+        return sizes
+    try:
+        content = place.read(PER_TASK)
+    except FileNotFoundError:
+        # What another has measured meanwhile counts for both.
+        place.create(PER_TASK, as_json(_measured_sizes(engine, template, plan, attempts)))
+        content = place.read(PER_TASK)
+    chosen: dict[str, int] = json.loads(content)
+    return chosen
+
+
+def _measured_sizes(
+    engine: Engine, template: TrialTask, plan: Record, attempts: int
+) -> dict[str, int]:
+    """So many trials of each case that a task takes about a second."""
+    cases = plan["cases"]
     sizes = {case["name"]: 1 for case in cases if case["world"] == "kernel"}
     others = [case for case in cases if case["world"] != "kernel"]
     step = max(1, -(-len(others) // MEASURED_CASES))
@@ -314,14 +338,17 @@ def _sizes(
 
 
 def _tasks(
-    template: TrialTask, plan: Record, done: dict[str, list[tuple[int, int]]]
+    template: TrialTask,
+    plan: Record,
+    sizes: Mapping[str, int],
+    done: dict[str, list[tuple[int, int]]],
 ) -> Iterator[TrialTask]:
     """What is left, a task of each case in turn, so that all cases grow together."""
     heap = [(1, at) for at in range(len(plan["cases"]))]
     while heap:
         begin, at = heapq.heappop(heap)
         case = plan["cases"][at]
-        last = min(begin + plan["per_task"][case["name"]] - 1, plan["trials"])
+        last = min(begin + sizes[case["name"]] - 1, plan["trials"])
         if last < plan["trials"]:
             heapq.heappush(heap, (last + 1, at))
         for first, end in _gaps(begin, last, done.get(case["task"], ())):

@@ -7,18 +7,23 @@ work, or a task failed on each attempt, 130 Ctrl-C stopped it (128 + N: signal N
 from __future__ import annotations
 
 import argparse
+import io
 import json
 import signal
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from tcplab._core import ScenarioError, TcplabError
+from tcplab._core import TcplabError
+from tcplab._dataset import Failure
 
 __all__ = ["main"]
 
 ERROR = 2
+
+SHOWN = 5
+"""So many failures are told one by one."""
 
 
 class Stopped(KeyboardInterrupt):
@@ -46,18 +51,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except SystemExit as end:
         return end.code if isinstance(end.code, int) else ERROR
     try:
+        _hear_interrupts()
         code: int = options.run(options)
         return code
     except KeyboardInterrupt as stopped:
         place = options.output
         print(f"\nstopped; the same command continues in {place}", file=sys.stderr)
         return getattr(stopped, "code", 128 + signal.SIGINT)
-    except ScenarioError as error:
-        at = f" (line {error.line})" if getattr(error, "line", 0) else ""
-        print(f"error: {error}{at}", file=sys.stderr)
-        if getattr(error, "remedy", None):
-            print(f"  try: {error.remedy}", file=sys.stderr)
-        return ERROR
     except (TcplabError, ImportError, OSError, ValueError, TypeError) as error:
         print(f"error: {error}", file=sys.stderr)
         return ERROR
@@ -70,6 +70,12 @@ def _stop_on_signals() -> None:
         # What ignores a signal, such as nohup, wants it ignored.
         if number and signal.getsignal(number) in (signal.SIG_DFL, signal.default_int_handler):
             signal.signal(number, _stop)
+
+
+def _hear_interrupts() -> None:
+    """From here on Ctrl-C counts, also one that came since `tcplab` began: it held them back."""
+    if hasattr(signal, "pthread_sigmask"):
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
 
 
 def _stop(number: int, frame: object) -> None:
@@ -95,7 +101,10 @@ def _parser() -> argparse.ArgumentParser:
     sweep.add_argument("--trials", type=_count, metavar="N", help="trials of each case")
     sweep.add_argument("--seed", type=_seed, metavar="N", help="override the scenario's seed")
     sweep.add_argument(
-        "--per-task", type=_count, metavar="N", help="trials of a task [default: about a second]"
+        "--per-task",
+        type=_count,
+        metavar="N",
+        help="trials of a task [default: as before, else for about a second]",
     )
     archive = commands.add_parser(
         "archive",
@@ -186,13 +195,28 @@ def _sweep(options: argparse.Namespace) -> int:
         found["seconds"] = round(found["seconds"] + record["seconds"], 3)
         found["attempts"] += record["attempts"]
         found["failed_trials"] += record.get("failed_trials", 0)
-    found["failures"] = [vars(failure) for failure in dataset.failures]
+    failures = dataset.failures
+    found["failures"] = [vars(failure) for failure in failures]
     rows = ", ".join(f"{count:,} {name}" for name, count in found["rows"].items())
     text = f"{dataset.place}: {rows} (Parquet, by case)"
     _answer(options, found, text)
-    if found["failures"]:
+    _tell_failures("task", failures)
+    if found["failed_trials"]:
+        _tell(_failed_trials(found["failed_trials"], dataset.records))
+    if failures:
         return ERROR
     return 1 if found["failed_trials"] else 0
+
+
+def _failed_trials(count: int, records: Iterable[dict[str, Any]]) -> str:
+    """How many trials failed, and of which cases."""
+    cases: dict[str, int] = {}
+    for record in records:
+        if record.get("failed_trials"):
+            cases[record["case"]] = cases.get(record["case"], 0) + record["failed_trials"]
+    shown = [f"{case}: {number:,}" for case, number in sorted(cases.items())]
+    shown[SHOWN:] = [f"{len(shown) - SHOWN:,} more cases"] if len(shown) > SHOWN else []
+    return f"{counted(count, 'trial')} failed ({', '.join(shown)})"
 
 
 def _archive(options: argparse.Namespace) -> int:
@@ -217,7 +241,32 @@ def _archive(options: argparse.Namespace) -> int:
         raise TcplabError(f"no capture could be read: {failures[0]}") from None
     shown = {**found.to_dict(), "failures": [vars(failure) for failure in failures]}
     _answer(options, shown, str(found))
+    _tell_failures("capture", failures)
     return ERROR if failures else 0
+
+
+def _tell_failures(unit: str, failures: Sequence[Failure]) -> None:
+    """Says what failed on each attempt, however quiet the command is."""
+    if not failures:
+        return
+    lines = [f"{counted(len(failures), unit)} failed on each attempt"]
+    lines += [f"  {failure}" for failure in failures[:SHOWN]]
+    if len(failures) > SHOWN:
+        lines.append(f"  and {len(failures) - SHOWN:,} more: see `_failed` in the place")
+    _tell("\n".join(lines))
+
+
+def _tell(text: str) -> None:
+    print(f"error: {text}", file=sys.stderr)
+
+
+def counted(number: int, unit: str) -> str:
+    """A number with its unit.
+
+    >>> counted(1, "trial"), counted(2000, "trial")
+    ('1 trial', '2,000 trials')
+    """
+    return f"{number:,} {unit}" + ("" if number == 1 else "s")
 
 
 def _answer(options: argparse.Namespace, found: dict[str, Any], text: str) -> None:
@@ -227,11 +276,14 @@ def _answer(options: argparse.Namespace, found: dict[str, Any], text: str) -> No
         print(document)
         return
     if options.json:
-        Path(options.json).write_text(document + "\n", encoding="utf-8")
+        Path(options.json).write_bytes((document + "\n").encode(errors="backslashreplace"))
     if not options.quiet:
         print(text)
 
 
 if __name__ == "__main__":
     _stop_on_signals()
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        # A file name that is no UTF-8 has no other form in JSON.
+        sys.stdout.reconfigure(errors="backslashreplace")
     sys.exit(main())

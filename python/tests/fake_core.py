@@ -46,11 +46,13 @@ class FakeScenario:
 class FakeCore:
     """What `_sweep` and `_archive` call.
 
-    `broken` holds trials and captures that fail, `cut` captures that are cut off.
+    `broken` holds trials and captures that raise an error, `bad` trials whose outcome is `failed`,
+    `cut` captures that are cut off.
     """
 
     __version__: str = "1.0"
     broken: set[object] = field(default_factory=set)
+    bad: set[object] = field(default_factory=set)
     cut: set[str] = field(default_factory=set)
     ran: list[object] = field(default_factory=list)
     worlds: set[str] = field(default_factory=set)
@@ -79,7 +81,11 @@ class FakeCore:
             if (case, number) in self.broken:
                 raise ValueError(f"trial {number} of {case} is broken")
         self.ran.extend((case, number) for number in numbers)
-        rows = [[case, number, options["seed"] * number, "good"] for number in numbers]
+        seed, bad = options["seed"], self.bad
+        rows = [
+            [case, number, seed * number, "failed" if (case, number) in bad else "good"]
+            for number in numbers
+        ]
         trials = FakeTable(["case", "trial", "seed", "outcome"], rows)
         return {name: trials for name in options["tables"]}
 

@@ -6,6 +6,8 @@ import itertools
 import json
 import os
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -418,3 +420,46 @@ def test_command_prints_a_summary(tmp_path: Path, capsys: pytest.CaptureFixture[
     said = capsys.readouterr()
     assert json.loads(said.out)["captures"] == 3
     assert "bad.pcap: failed 3 times" in said.err
+    assert commands.main(["archive", pattern, "-o", str(place), "-j", "2", "-q"]) == 2
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert said.err.startswith("error: 1 capture failed on each attempt\n")
+    assert "bad.pcap: failed 3 times" in said.err
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="such names are those of Linux")
+def test_names_that_are_no_text_are_read_or_fail_by_themselves(
+    core: FakeCore, captures: Path, tmp_path: Path, threads: Any
+) -> None:
+    names = [os.fsdecode(b"read\xff.pcap"), os.fsdecode(b"broken\xff.pcap"), "line\u2028.pcap"]
+    for name in names:
+        (captures / name).write_text("connections 2")
+    core.broken.add(names[1])
+    dataset = quiet(captures, tmp_path / "place", threads)
+    (failure,) = dataset.failures
+    assert failure.what == str(captures / names[1])
+    assert dataset.missing == [failure.what]
+    assert len(dataset.connections.files) == 14
+    assert dataset.summary().captures == 14
+    core.ran.clear()
+    quiet(captures, tmp_path / "place", threads)
+    assert core.ran == []
+
+
+@needs_core
+def test_command_writes_names_that_are_no_text(tmp_path: Path) -> None:
+    try:
+        bad = tmp_path / os.fsdecode(b"bad\xff.pcap")
+        bad.write_text("nonsense")
+    except OSError:
+        pytest.skip("names here are UTF-8")
+    shutil.copy(next(CORPUS.glob("*.pcap*")), tmp_path)
+    file = tmp_path / "a.json"
+    command = [sys.executable, "-m", "tcplab.commands", "archive", str(tmp_path), "-j1"]
+    command += ["-o", str(tmp_path / "place"), "--attempts", "1"]
+    for option in ("--json", f"--json={file}"):
+        done = subprocess.run([*command, option], capture_output=True, check=False)
+        assert done.returncode == 2
+        said = done.stdout if option == "--json" else file.read_bytes()
+        assert json.loads(said)["failures"][0]["what"] == str(bad)
+    assert b"bad\\udcff.pcap: failed once; " in done.stderr

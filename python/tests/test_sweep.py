@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import os
 import random
+import shutil
 import signal
 import subprocess
 import sys
@@ -14,13 +17,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import DaskProcesses, needs_core, until
+from conftest import SCENARIO, DaskProcesses, needs_core, until
 from fake_core import FakeCore, FakeScenario
 
 from tcplab import _sweep, _worker, commands
 from tcplab._core import TcplabError
-from tcplab._dataset import Dataset, partition
+from tcplab._dataset import Dataset, disjoint, partition
 from tcplab._executors import EngineLostError
+from tcplab._place import open_place
 from tcplab._sweep import sweep
 
 
@@ -96,6 +100,69 @@ def test_more_trials_are_added(core: FakeCore, tmp_path: Path, threads: Any) -> 
     assert rows_of(dataset) == wanted(11)
     # Without a number, those of before.
     assert quiet(tmp_path, threads).plan["trials"] == 11
+
+
+def test_two_sweeps_at_once_count_each_trial_once(
+    core: FakeCore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sizes, both = iter((3, 4)), threading.Barrier(2)
+
+    def measured(*_: object) -> dict[str, int]:
+        both.wait(20)
+        size = next(sizes)
+        return {"a": size, "b/1%": size}
+
+    monkeypatch.setattr(_sweep, "_measured_sizes", measured)
+    with ThreadPoolExecutor(2) as callers, ThreadPoolExecutor(2) as executor:
+        calls = [callers.submit(quiet, tmp_path, executor) for _ in range(2)]
+        datasets = [call.result(20) for call in calls]
+    for dataset in datasets:
+        assert (rows_of(dataset), dataset.missing) == (wanted(10), [])
+        assert sum(record["rows"]["trials"] for record in dataset.records) == 20
+
+
+def test_tasks_that_overlap_count_once_and_go(core: FakeCore, tmp_path: Path, threads: Any) -> None:
+    quiet(tmp_path / "threes", threads, per_task=3)
+    quiet(tmp_path / "fours", threads, per_task=4)
+    shutil.copytree(tmp_path / "threes", tmp_path / "fours", dirs_exist_ok=True)
+    dataset = Dataset(tmp_path / "fours")
+    assert (rows_of(dataset), dataset.missing) == (wanted(10), [])
+    core.ran.clear()
+    assert rows_of(quiet(tmp_path / "fours", threads)) == wanted(10)
+    assert core.ran == []
+    files = (tmp_path / "fours" / "trials").rglob("*.parquet")
+    assert sum(len(file.read_text().splitlines()) for file in files) == 20
+
+
+def test_only_tasks_with_most_trials_count() -> None:
+    # One was stopped after 50 trials, the other has them all.
+    assert disjoint(["a-1-50", "a-1-40", "a-41-80", "a-81-100"]) == [
+        "a-1-40",
+        "a-41-80",
+        "a-81-100",
+    ]
+
+
+def test_size_of_tasks_may_change(core: FakeCore, tmp_path: Path, threads: Any) -> None:
+    quiet(tmp_path, threads, per_task=5, trials=5)
+    dataset = quiet(tmp_path, threads, per_task=2, trials=10)
+    parts = sorted(Path(file).stem for file in dataset.trials.files if "case=a" in file)
+    assert parts == [
+        f"part-{it}" for it in ("00001-00005", "00006-00006", "00007-00008", "00009-00010")
+    ]
+    assert rows_of(dataset) == wanted(10)
+
+
+@pytest.mark.parametrize("kind", ["local", "memory"])
+def test_of_several_writers_one_makes_a_file(kind: str, tmp_path: Path) -> None:
+    name = str(tmp_path)
+    if kind == "memory":
+        pytest.importorskip("fsspec")
+        name = "memory://tcplab-create"
+    place = open_place(name)
+    assert place.create("_a/b.json", b"first")
+    assert not place.create("_a/b.json", b"second")
+    assert place.read("_a/b.json") == b"first"
 
 
 def test_other_scenario_in_the_place_is_refused(
@@ -179,7 +246,7 @@ def test_kernel_trials_run_one_at_a_time(core: FakeCore, tmp_path: Path, threads
     dataset = quiet(tmp_path, threads, world="auto")
     assert core.worlds == {"sim", "kernel"}
     assert {case["world"] for case in dataset.plan["cases"]} == {"sim", "kernel"}
-    assert dataset.plan["per_task"]["b/1%"] == 1
+    assert json.loads((tmp_path / "_per_task.json").read_text())["b/1%"] == 1
     assert rows_of(dataset) == wanted(10)
 
 
@@ -360,13 +427,44 @@ def test_command_prints_rows_and_writes_json(
     assert json.loads(capsys.readouterr().out)["failures"] == []
 
 
+def test_quiet_command_and_a_resumed_one_say_what_failed(
+    core: FakeCore,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    threads: Any,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    core.broken.add(("a", 5))
+    core.bad.add(("b/1%", 2))
+    monkeypatch.setattr(commands, "_engine", lambda _: threads)
+    monkeypatch.setattr(_sweep, "_inner", lambda _: FakeScenario())
+    arguments = ["sweep", "fake", "-o", str(tmp_path), "--per-task", "5", "-q"]
+    assert commands.main(arguments) == 2
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert said.err == (
+        "error: 1 task failed on each attempt\n"
+        "  a 1-5: failed 3 times; ValueError: trial 5 of a is broken\n"
+        "error: 1 trial failed (b/1%: 1)\n"
+    )
+    core.broken.clear()
+    assert commands.main(arguments) == 1
+    for options in (["-q"], []):
+        assert commands.main([*arguments[:-1], *options]) == 1
+        assert "error: 1 trial failed (b/1%: 1)\n" in capsys.readouterr().err
+
+
 @needs_core
 def test_command_reports_mistakes_with_exit_code_2(
     scenario_file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     scenario_file.write_text(scenario_file.read_text().replace("rate =", "rat ="))
     assert commands.main(["sweep", str(scenario_file), "-o", str(tmp_path / "p")]) == 2
-    assert "unknown key `rat`" in capsys.readouterr().err
+    said = capsys.readouterr().err
+    assert "unknown key `rat`" in said
+    # The help is there once, and where it is.
+    assert "try:" not in said
+    assert said.count("did you mean") == said.count("the keys here are") == 1
     assert commands.main(["sweep", "nonsense.toml", "-o", str(tmp_path / "p")]) == 2
     assert commands.main(["sweep", "interruption"]) == 2
     assert commands.main(["sweep", "interruption", "-o", "x", "--trials", "0"]) == 2
@@ -396,6 +494,73 @@ def test_signal_ends_the_command_and_its_processes(
     assert process.returncode == 128 + number
     assert b"the same command continues" in said
     assert b"Traceback" not in said
+
+
+@needs_core
+@pytest.mark.skipif(not os.path.isdir("/dev/shm"), reason="trials are elsewhere")
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
+def test_command_that_is_stopped_leaves_no_trial(tmp_path: Path, number: signal.Signals) -> None:
+    scenario = tmp_path / "long.toml"
+    scenario.write_text(
+        SCENARIO.replace("100 kB", "400 MB").replace("20 Mbit/s", "1 Gbit/s").replace("2 %", "0 %")
+    )
+    arguments = [str(scenario), "-o", str(tmp_path / "place"), "--per-task", "1", "-j2", "-q"]
+    process = subprocess.Popen([sys.executable, "-m", "tcplab.commands", "sweep", *arguments])
+
+    def homes() -> set[Path]:
+        """Directories of trials that processes of the command hold."""
+        held = set()
+        for child in children_of(process.pid):
+            for link in Path(f"/proc/{child}/fd").iterdir():
+                with contextlib.suppress(OSError):
+                    held.add(link.readlink())
+        return {it for it in held if it.name.startswith("tcplab-trial-")}
+
+    until(lambda: len(homes()) == 2)
+    found = homes()
+    process.send_signal(number)
+    process.wait(timeout=20)
+    until(lambda: not any(home.exists() for home in found), 5)
+
+
+@needs_core
+def test_interrupt_at_the_start_is_kept(scenario_file: Path, tmp_path: Path) -> None:
+    # As `tcplab` starts it: held back until the command hears it.
+    command = [sys.executable, "-m", "tcplab.commands", "sweep", str(scenario_file)]
+    process = subprocess.Popen(
+        [*command, "-o", str(tmp_path / "place"), "-j1"],
+        stderr=subprocess.PIPE,
+        preexec_fn=lambda: signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT}),
+    )
+    process.send_signal(signal.SIGINT)
+    _, said = process.communicate(timeout=20)
+    assert process.returncode == 130
+    assert said.startswith(b"\nstopped; the same command continues in ")
+    assert b"Traceback" not in said
+
+
+@needs_core
+@pytest.mark.skipif(not os.path.isdir("/proc/self"), reason="asks Linux")
+def test_processes_never_die_of_an_interrupt(scenario_file: Path, tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "tcplab.commands", "sweep", str(scenario_file)]
+    process = subprocess.Popen([*command, "-o", str(tmp_path / "place"), "-j2", "-q"])
+    seen = set()
+    # From their first moment on, when Ctrl-C would be a traceback.
+    while process.poll() is None:
+        for child in children_of(process.pid):
+            with contextlib.suppress(OSError):
+                if b"multiprocessing" in Path(f"/proc/{child}/cmdline").read_bytes():
+                    seen.add(child)
+                    assert has_no_interrupt(child)
+    assert len(seen) >= 2
+    assert process.returncode == 0
+
+
+def has_no_interrupt(process: str) -> bool:
+    """Whether it ignores SIGINT or holds it back."""
+    status = Path(f"/proc/{process}/status").read_text()
+    fields = dict(line.split(":", 1) for line in status.splitlines() if ":" in line)
+    return bool((int(fields["SigBlk"], 16) | int(fields["SigIgn"], 16)) & 1 << signal.SIGINT - 1)
 
 
 def children_of(process: int) -> list[str]:

@@ -8,7 +8,7 @@ use tcplab_units::Span;
 
 use crate::arguments::{BridgeArguments, PathChoice};
 use crate::exit::of_signal;
-use crate::output::{check_outputs, print_note};
+use crate::output::print_note;
 use crate::path_choice;
 use crate::shell::moving;
 use crate::traffic::{self, Display};
@@ -16,7 +16,7 @@ use crate::traffic_page::TrafficPage;
 
 pub(crate) fn bridge(arguments: BridgeArguments) -> Result<ExitCode> {
     let BridgeArguments { path, first, second, set, duration, using } = arguments;
-    check_outputs([&using.json.place], using.capture.as_deref())?;
+    traffic::check_places(&using)?;
     let choice = PathChoice { path, set };
     let mut request = BridgeRequest {
         moving: moving(&choice, &using, Some(DeviceKind::PacketSocket))?,

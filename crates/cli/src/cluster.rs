@@ -36,6 +36,8 @@ pub(crate) fn in_python(arguments: &ClusterArguments) -> Result<ExitCode> {
 #[cfg(unix)]
 fn become_it(mut command: Command) -> io::Result<ExitCode> {
     use std::os::unix::process::CommandExt;
+    // Python would end with a traceback before the package can hear of it.
+    tcplab_testbed::hold_interrupts()?;
     Err(command.exec())
 }
 

@@ -6,11 +6,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::{Context, Result, anyhow};
 use tcplab_kernels::KernelName;
-use tcplab_lab::fidelity::{Against, Pair, compare, csv, differing_defaults};
+use tcplab_lab::fidelity::{Against, CONTROLS, Pair, compare, csv, differing_defaults, random};
 use tcplab_lab::{Bench, LabError, RunDirectory};
 use tcplab_quantities::FIDELITY_DOCUMENT;
 use tcplab_results::fidelity::Fidelity;
 use tcplab_scenario::{Profile, Scenario};
+use tcplab_testbed::has_congestion;
 use tcplab_units::rounded::counted;
 
 use crate::arguments::FidelityArguments;
@@ -27,8 +28,8 @@ pub(crate) fn fidelity(arguments: &FidelityArguments) -> Result<ExitCode> {
     let scenarios = arguments.scenarios.iter().map(|given| tcplab_actions::find(given));
     let scenarios = scenarios.collect::<Result<Vec<_>>>()?;
     let seed = arguments.seed.unwrap_or(1);
-    let random = arguments.random.map(|count| tcplab_lab::fidelity::random(count, seed));
     let against = against(arguments.against.as_ref())?;
+    let random = arguments.random.map(|count| random(count, seed, &controls(against)));
     if let Against::ThisKernel = against {
         for scenario in &scenarios {
             note_defaults(scenario);
@@ -91,6 +92,15 @@ fn against(kernel: Option<&KernelName>) -> Result<Against<'_>> {
     Ok(Against::Virtual(kernel, profile.name))
 }
 
+/// The congestion controls that both sides have.
+fn controls(against: Against<'_>) -> Vec<&'static str> {
+    let is_there = |control: &&str| match against {
+        Against::ThisKernel => has_congestion(control).is_ok(),
+        Against::Virtual(..) => true,
+    };
+    CONTROLS.into_iter().filter(is_there).collect()
+}
+
 /// Runs missing trials, the kernel's first, and compares all.
 fn both(pairs: &[Pair], bench: &Bench, stop: &AtomicBool) -> Result<Fidelity, LabError> {
     let runs = pairs.iter().map(|pair| &pair.kernel).chain(pairs.iter().map(|pair| &pair.model));
@@ -129,6 +139,10 @@ fn print_and_write(found: &Fidelity, arguments: &FidelityArguments) -> Result<Ex
         let text = tcplab_report::fidelity_table(found);
         format!("{text}\nreport: {}\n", place.display())
     })?;
+    if found.cases.iter().all(|case| case.trials == 0) {
+        print_error(&anyhow!("no trial came to its end on both sides: nothing is compared"));
+        return Ok(ExitCode::from(ERROR));
+    }
     let is_good = !arguments.check_goals || found.is_within();
     Ok(if is_good { ExitCode::SUCCESS } else { ExitCode::from(FAILED) })
 }

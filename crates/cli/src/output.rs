@@ -6,14 +6,14 @@ mod passed_on;
 mod rights;
 mod terminal;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::fs::File;
 use std::fs::{self, OpenOptions};
 use std::io::{self, BufWriter, Write};
-use std::path::{Path, PathBuf};
+use std::path::{self, Path, PathBuf};
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use serde::Serialize;
 use tcplab_quantities::Document;
 use tcplab_units::visible_line;
@@ -233,13 +233,49 @@ pub(crate) fn check_output(name: &Path) -> io::Result<()> {
 /// The same for all outputs of a command, but those in the folder that it makes itself.
 ///
 /// # Errors
-/// As [`check_output`].
+/// As [`check_output`], and as [`refuse_shared`].
 pub(crate) fn check_outputs<'a>(
     places: impl IntoIterator<Item = &'a Option<PathBuf>>,
     made: Option<&Path>,
-) -> io::Result<()> {
+) -> Result<()> {
+    let places: Vec<&PathBuf> = places.into_iter().flatten().collect();
+    refuse_shared(&places)?;
     let is_elsewhere = |place: &&PathBuf| !made.is_some_and(|made| place.starts_with(made));
-    places.into_iter().flatten().filter(is_elsewhere).try_for_each(|place| check_output(place))
+    Ok(places.into_iter().filter(is_elsewhere).try_for_each(|place| check_output(place))?)
+}
+
+/// Refuses two outputs in one place, where one would be mixed with the other or replace it.
+///
+/// # Errors
+/// When two are standard output, or the same file.
+pub(crate) fn refuse_shared(places: &[&PathBuf]) -> Result<()> {
+    let (printed, named): (Vec<&PathBuf>, Vec<&PathBuf>) =
+        places.iter().copied().partition(|place| place.as_os_str() == Output::STDOUT);
+    if printed.len() > 1 {
+        bail!("only one output can go to standard output (`-`)");
+    }
+    let mut files = BTreeSet::new();
+    for place in named {
+        let (target, is_open_file) = followed(place);
+        // Devices and pipes take all that is written.
+        if is_open_file || fs::metadata(&target).is_ok_and(|it| !it.is_file()) {
+            continue;
+        }
+        if !files.insert(resolved(&target)) {
+            bail!("two outputs would be the file {}: give each its own", place.display());
+        }
+    }
+    Ok(())
+}
+
+/// The file's only name, also before it is there.
+fn resolved(file: &Path) -> PathBuf {
+    let file = path::absolute(file).unwrap_or_else(|_| file.into());
+    let folder = file.parent().and_then(|folder| folder.canonicalize().ok());
+    match (folder, file.file_name()) {
+        (Some(folder), Some(name)) => folder.join(name),
+        _ => file,
+    }
 }
 
 /// Commits an output and prints its name and content on standard error.

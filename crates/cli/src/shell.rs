@@ -7,7 +7,6 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use anyhow::Result;
-use signal_hook::consts::SIGINT;
 use tcplab_recording::Summary;
 use tcplab_testbed::{
     CeilingRequest, DeviceKind, Moving, ShellEnd, ShellRequest, TrialError, measure_ceiling,
@@ -16,7 +15,7 @@ use tcplab_testbed::{
 use crate::arguments::{PathChoice, ShellArguments, UseArguments};
 use crate::exit::{ERROR, FAILED, of_signal};
 use crate::expectations::{Judged, judge};
-use crate::output::{check_outputs, has_seen_notes, print_note};
+use crate::output::{has_seen_notes, print_note};
 use crate::passing::PassingDirectory;
 use crate::print_error::print_error;
 use crate::remedied::Remedied;
@@ -26,7 +25,7 @@ use crate::traffic_page::TrafficPage;
 use crate::{path_choice, virtual_shell};
 
 pub(crate) fn shell(arguments: &ShellArguments) -> Result<ExitCode> {
-    check_outputs([&arguments.using.json.place], arguments.using.capture.as_deref())?;
+    traffic::check_places(&arguments.using)?;
     if arguments.time.is_virtual() {
         let print_failure = |failure: &str| print_failure(failure, &arguments.command);
         return virtual_shell::shell(arguments, print_failure, report);
@@ -133,7 +132,7 @@ fn finish(
     let ended = match ended {
         Ok(ended) => ended,
         // Before its program began: of a program that runs, the code is its own.
-        Err(TrialError::Stopped) => return of_signal(SIGINT),
+        Err(TrialError::StoppedBy(signal)) => return of_signal(signal),
         Err(error) => {
             print_error(&error.into());
             return ERROR;

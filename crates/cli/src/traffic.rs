@@ -2,6 +2,7 @@
 
 use std::fs::{File, OpenOptions};
 use std::io::Write as _;
+use std::path::PathBuf;
 
 use anyhow::{Context, Result};
 use tcplab_quantities::TRAFFIC_DOCUMENT;
@@ -10,10 +11,22 @@ use tcplab_units::{Bytes, Instant, Rate, Span, rounded};
 
 use crate::arguments::{LineMode, UseArguments};
 use crate::expectations::{self, Judged};
-use crate::output::{LiveLine, in_document, print_note, write_file};
+use crate::output::{LiveLine, check_outputs, in_document, print_note, refuse_shared, write_file};
 
 /// The name of the world whose time is virtual.
 const VIRTUAL: &str = "virtual";
+
+/// Refuses places of output that cannot be written, or of which two are one.
+///
+/// # Errors
+/// As [`check_outputs`].
+pub(crate) fn check_places(using: &UseArguments) -> Result<()> {
+    check_outputs([&using.json.place], using.capture.as_deref())?;
+    // The log grows where it is; the other file is replaced.
+    let places: Vec<&PathBuf> =
+        [&using.json.place, &using.live_log].into_iter().flatten().collect();
+    refuse_shared(&places)
+}
 
 /// Shows the traffic on standard error: a changing line on a terminal, elsewhere a line per second.
 pub(crate) struct Display {

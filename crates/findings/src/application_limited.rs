@@ -5,8 +5,8 @@
 //! **Why it matters.** Neither the network nor TCP is the cause, so no setting of theirs helps.
 //!
 //! **Evidence.** The share of time with an empty send queue. Pauses before an answer belong to
-//! another rule, as do waits by Nagle's algorithm; while the other end asks or answers, its data are
-//! what the application waits for. All are left out.
+//! another rule, as do waits by Nagle's algorithm; while the other end asks or answers, its data
+//! are what the application waits for. All are left out.
 //!
 //! **False positives.** Some applications send slowly on purpose: video, voice, a rate limit.
 //!

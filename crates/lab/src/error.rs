@@ -51,7 +51,7 @@ pub enum LabError {
     #[error("trial {number} of case {case}: internal error: {what}")]
     Panicked { case: String, number: u32, what: String },
     #[error("case {case} uses a stack model, which runs in virtual time only")]
-    NotOnKernel { case: String },
+    NotOnKernel { case: String, remedy: &'static str },
     #[error("case {case} samples at each acknowledgement, which only virtual time can")]
     SampledAtAcks { case: String },
     #[error("case {case} names a stack: `--against` chooses kernel and model")]
@@ -142,7 +142,7 @@ impl LabError {
             LabError::Flawed { .. } => {
                 Some("use an idle machine, more `retries` in `[repeat]`, or no `--strict`".into())
             }
-            LabError::NotOnKernel { .. } => Some("omit `--world`, or use `--world sim`".into()),
+            LabError::NotOnKernel { remedy, .. } => Some((*remedy).into()),
             LabError::SampledAtAcks { .. } => {
                 Some("use `--world sim`, or `tcp_info` with an interval".into())
             }
@@ -157,9 +157,7 @@ impl LabError {
             LabError::OtherKernel { .. } => Some("begin a new run".into()),
             LabError::NoCase { known, .. } => Some(format!("one of: {}", known.join(", "))),
             LabError::Process { .. } => Some(MORE_PROCESSES.into()),
-            LabError::OtherStack { .. } => {
-                Some("leave `stack` out of the scenario, or leave `--against` out".into())
-            }
+            LabError::OtherStack { .. } => Some("leave `stack` out of the scenario".into()),
             LabError::NotTcp { .. } => {
                 Some("compare `tcplab run` with `tcplab run --world sim`".into())
             }

@@ -43,7 +43,7 @@ impl fmt::Display for Position {
 
 /// A script that cannot be read: where, what stands there and what could.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{at}: {what}\n  | {line}\n  | {blank}^", blank = blank(line, at.column))]
+#[error("{at}: {what}{}", pointed_at(line, at.column))]
 pub struct ParseError {
     /// Where it goes wrong.
     pub at: Position,
@@ -61,8 +61,37 @@ impl ParseError {
     }
 }
 
-/// As wide as what stands before `column`, so that a mark below points at it.
-fn blank(line: &str, column: u32) -> String {
-    let before = line.chars().take(column as usize - 1);
-    before.map(|c| if c == '\t' { '\t' } else { ' ' }).collect()
+/// So many characters of a line are shown.
+const SHOWN: usize = 100;
+
+/// The line, and below it a mark at `column`; of a long one what is around that.
+fn pointed_at(line: &str, column: u32) -> String {
+    let (count, column) = (line.chars().count(), column as usize - 1);
+    // Half of it stands before the mark, unless the line ends sooner.
+    let first = column.saturating_sub(SHOWN / 2).min(count.saturating_sub(SHOWN));
+    let part: String = line.chars().skip(first).take(SHOWN).collect();
+    let cut = |is_cut: bool| if is_cut { "…" } else { "" };
+    let (before, after) = (cut(first > 0), cut(first + SHOWN < count));
+    let shown = format!("{before}{part}{after}");
+    // As wide as what stands before the mark.
+    let blank = shown.chars().take(column - first + before.chars().count());
+    let blank: String = blank.map(|c| if c == '\t' { '\t' } else { ' ' }).collect();
+    format!("\n  | {shown}\n  | {blank}^")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_line_is_shown_around_its_mistake() {
+        let line = format!("{}?{}", "a".repeat(1_000), "b".repeat(1_000));
+        let (shown, mark) = (format!("…{}?{}…", "a".repeat(50), "b".repeat(49)), " ".repeat(51));
+        assert_eq!(pointed_at(&line, 1_001), format!("\n  | {shown}\n  | {mark}^"));
+        // At its ends as much is shown.
+        assert_eq!(pointed_at(&line, 1), format!("\n  | {}…\n  | ^", "a".repeat(100)));
+        let (shown, mark) = ("b".repeat(100), " ".repeat(101));
+        assert_eq!(pointed_at(&line, 2_002), format!("\n  | …{shown}\n  | {mark}^"));
+        assert_eq!(pointed_at("\tx ?", 4), "\n  | \tx ?\n  | \t  ^");
+    }
 }

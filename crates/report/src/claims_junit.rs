@@ -1,5 +1,7 @@
 //! JUnit XML of a run: a test case for each claim, as test runners read it.
 
+use std::collections::BTreeMap;
+
 use tcplab_plot::escape;
 use tcplab_results::{Claim, ClaimCounts, ClaimOutcome, Run};
 
@@ -9,10 +11,10 @@ pub fn claims_junit(run: &Run, requires_decision: bool) -> String {
     let ClaimCounts { failed, not_judged, .. } = ClaimCounts::of(&run.claims);
     let (failed, not_judged) =
         if requires_decision { (failed + not_judged, 0) } else { (failed, not_judged) };
-    let failures: Vec<(&str, String)> = run
+    let failures: Vec<(String, &str)> = run
         .cases
         .iter()
-        .flat_map(|case| case.failures.iter().map(|it| (&*case.name, it.reason.clone())))
+        .flat_map(|case| case.failures.iter().map(|it| (named(&case.name, it.number), &*it.reason)))
         .collect();
     let counts = format!(
         r#"tests="{}" failures="{failed}" errors="{}" skipped="{not_judged}""#,
@@ -24,14 +26,27 @@ pub fn claims_junit(run: &Run, requires_decision: bool) -> String {
         "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"tcplab run\" {counts}>\n  \
          <testsuite name=\"{name}\" {counts}>\n"
     );
+    let mut seen: BTreeMap<&str, usize> = BTreeMap::new();
     for claim in &run.claims {
-        xml += &test_case("claims", &claim.claim, &outcome(claim, requires_decision));
+        let count = seen.entry(&claim.claim).or_default();
+        *count += 1;
+        // Test runners take tests of one name for one test.
+        let name = match *count {
+            1 => claim.claim.clone(),
+            nth => format!("{} ({nth})", claim.claim),
+        };
+        xml += &test_case("claims", &name, &outcome(claim, requires_decision));
     }
-    for (case, reason) in failures {
-        let error = format!("<error message=\"{}\"/>", attribute(&reason));
-        xml += &test_case("trials", case, &error);
+    for (trial, reason) in failures {
+        let error = format!("<error message=\"{}\"/>", attribute(reason));
+        xml += &test_case("trials", &trial, &error);
     }
     xml + "  </testsuite>\n</testsuites>\n"
+}
+
+/// A trial among all of the run.
+fn named(case: &str, number: u32) -> String {
+    format!("{case}, trial {number}")
 }
 
 fn test_case(class: &str, name: &str, inside: &str) -> String {

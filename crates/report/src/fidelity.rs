@@ -5,6 +5,7 @@ use tcplab_plot::{Dots, dots};
 use tcplab_results::fidelity::{Compared, Fidelity, Goal, Overall, Packet, Parting};
 use tcplab_scenario::{MetricInfo, metrics};
 use tcplab_stats::median;
+use tcplab_units::rounded::counted;
 
 use crate::grid::{Cell, Grid, Side};
 use crate::html::assets::{STYLES, THEME};
@@ -40,11 +41,13 @@ pub fn fidelity_table(found: &Fidelity) -> String {
     }
     let failed: usize = found.cases.iter().map(|case| case.failed).sum();
     if failed > 0 {
-        text += &format!("! {failed} trials failed on the kernel or the model, and do not count\n");
+        let failed = counted(failed, "trial", "trials");
+        text += &format!("! not counted: {failed} that failed on the kernel or the model\n");
     }
     let flawed: usize = found.cases.iter().map(|case| case.flawed).sum();
     if flawed > 0 {
-        text += &format!("! the path missed its bounds in {flawed} kernel trials\n");
+        let flawed = counted(flawed, "kernel trial", "kernel trials");
+        text += &format!("! the path missed its bounds in {flawed}\n");
     }
     text
 }

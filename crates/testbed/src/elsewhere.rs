@@ -65,6 +65,14 @@ pub fn has_congestion(_: &str) -> Result<(), TrialError> {
     Err(no_kernel())
 }
 
+/// Holds no signal back.
+///
+/// # Errors
+/// Never.
+pub fn hold_interrupts() -> io::Result<()> {
+    Ok(())
+}
+
 /// Whether this machine's kernel has Multipath TCP: it is not Linux.
 pub fn has_mptcp() -> bool {
     false

@@ -59,6 +59,9 @@ pub enum TrialError {
     /// The caller asked to stop.
     #[error("stopped on request")]
     Stopped,
+    /// This signal asked to stop.
+    #[error("stopped by signal {0}")]
+    StoppedBy(i32),
 }
 
 /// Too many open descriptors: its number on Linux and macOS.
@@ -131,7 +134,8 @@ impl TrialError {
             TrialError::Namespaces { .. }
             | TrialError::Recording(_)
             | TrialError::Capture(_)
-            | TrialError::Stopped => Reach::All,
+            | TrialError::Stopped
+            | TrialError::StoppedBy(_) => Reach::All,
             TrialError::Setup { .. }
             | TrialError::Process { .. }
             | TrialError::Helper { .. }

@@ -86,7 +86,7 @@ mod linux {
     pub use mover::Moving;
     pub use multipath::{NO_MPTCP, has_mptcp};
     pub use options::{OptionState, Reading, Setting, has_congestion, survey};
-    pub use process::{end_group, start_group};
+    pub use process::{end_group, hold_interrupts, start_group};
     pub use serve::serve;
     pub use shell::{ShellEnd, ShellRequest, shell, shell_in_turn};
     pub use sock_diag::{SocketTimer, TcpSocket, TimerKind};

@@ -40,7 +40,7 @@ pub(crate) struct SweepArguments {
     /// Override the scenario's seed
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     seed: Option<u64>,
-    /// Run this many trials in a task [default: as many as take about a second]
+    /// Run this many trials in a task [default: as before, else as many as take about a second]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     per_task: Option<u32>,
     /// Keep these tables of a run, separated by commas; `tcplab export RUN` lists them

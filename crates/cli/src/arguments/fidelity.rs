@@ -31,6 +31,9 @@ pub(crate) struct FidelityArguments {
     #[arg(conflicts_with_all = ["io", "allow_above_ceiling"])]
     pub(crate) against: Option<KernelName>,
     /// Add this many cases drawn at random from `--seed`: controls, paths, options
+    ///
+    /// In real time the controls are those that this kernel has, so that another kernel may get
+    /// other cases.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=9999))]
     pub(crate) random: Option<u32>,
     /// Run this many trials at once [default: one for each processor]

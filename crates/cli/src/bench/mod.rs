@@ -21,7 +21,7 @@ use crate::arguments::{BenchArguments, JsonArguments, Judge, PathChoice, UseArgu
 use crate::exit::of_signal;
 use crate::expectations::goodput;
 use crate::output::{
-    LiveLine, Output, answer, check_output, has_seen_notes, print_note, write_file,
+    LiveLine, Output, answer, check_outputs, has_seen_notes, print_note, write_file,
 };
 use crate::passing::{HEADERS, PassingDirectory};
 use crate::path_choice;
@@ -36,10 +36,8 @@ const PATHS_MAX: usize = 16;
 
 pub(crate) fn bench(arguments: &BenchArguments) -> Result<ExitCode> {
     refuse_impossible(arguments)?;
-    for place in exports(arguments) {
-        // Not only after all runs.
-        check_output(place)?;
-    }
+    // Not only after all runs.
+    check_outputs(exports(arguments), None)?;
     warn_of_same(&arguments.commands);
     let mut paths = Vec::new();
     for path in &arguments.paths {
@@ -111,10 +109,10 @@ fn is_stdout(place: &Path) -> bool {
     place.as_os_str() == Output::STDOUT
 }
 
-/// The files that were asked for.
-fn exports(arguments: &BenchArguments) -> impl Iterator<Item = &PathBuf> {
+/// Where results go beside, or in place of, the table.
+fn exports(arguments: &BenchArguments) -> [&Option<PathBuf>; 3] {
     let BenchArguments { export_csv, export_json, export_markdown, .. } = arguments;
-    [export_csv, export_json, export_markdown].into_iter().flatten()
+    [export_csv, export_json, export_markdown]
 }
 
 /// A command may be compared with itself, to see what chance does; more often it is a mistake.
@@ -138,11 +136,8 @@ fn refuse_impossible(arguments: &BenchArguments) -> Result<()> {
     if let Some(twice) = paths.iter().find(|path| !seen.insert(*path)) {
         bail!("--path {} is there twice", visible_line(twice));
     }
-    let printed = exports(arguments).filter(|place| is_stdout(place)).count();
-    if printed > 1 {
-        bail!("only one output can go to standard output (`-`)");
-    }
-    if printed == 1 && arguments.show_output {
+    let is_printed = exports(arguments).into_iter().flatten().any(|place| is_stdout(place));
+    if is_printed && arguments.show_output {
         bail!("--show-output and an export to `-` would be mixed on standard output");
     }
     Ok(())

@@ -2,12 +2,12 @@
 
 use std::path::{Path, PathBuf};
 
-use anyhow::{Result, bail};
+use anyhow::Result;
 
 use tcplab_units::visible_line;
 
 use crate::arguments::CompareArguments;
-use crate::output::{Output, answer, print_note, write_file};
+use crate::output::{Output, answer, check_outputs, print_note, write_file};
 
 /// The outputs beside, or instead of, the table on standard output.
 pub(super) struct Outputs {
@@ -19,13 +19,10 @@ impl Outputs {
     /// Those that are asked for.
     ///
     /// # Errors
-    /// When several go to standard output.
+    /// When two would be one, or one cannot be written.
     pub(super) fn of(arguments: &CompareArguments) -> Result<Outputs> {
         let CompareArguments { json, markdown, junit, html, .. } = arguments;
-        let places = [&json.place, markdown, junit, html].into_iter().flatten();
-        if places.filter(|place| is_stdout(place)).count() > 1 {
-            bail!("only one output can go to standard output (`-`)");
-        }
+        check_outputs([&json.place, markdown, junit, html], None)?;
         Ok(Outputs { has_answered: false })
     }
 

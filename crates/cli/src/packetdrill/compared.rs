@@ -47,7 +47,7 @@ pub(super) fn topics(all: &[StackResults]) -> String {
         row(name, tables.iter().map(of_stack).collect());
     }
     row("all", all.iter().map(|results| counted(results.outcomes.iter())).collect());
-    text + &differences(all) + "\n" + &sums(all)
+    text + &differences(all) + &unreadable(all) + "\n" + &sums(all)
 }
 
 /// A line for each script, with its result on each stack, and why where they differ.
@@ -71,7 +71,7 @@ pub(super) fn scripts(all: &[StackResults], verbose: bool) -> String {
             text += &shown::text(&results.outcomes, true);
         }
     }
-    text + &differences(all) + "\n" + &sums(all)
+    text + &differences(all) + &unreadable(all) + "\n" + &sums(all)
 }
 
 /// Where not all stacks have the same result, that of each.
@@ -92,6 +92,21 @@ fn differences(all: &[StackResults]) -> String {
             let outcome = &results.outcomes[nth];
             let why = outcome.why().map(|why| format!(": {why}")).unwrap_or_default();
             let _ = writeln!(text, "  {}: {}{why}", results.stack, outcome.kind().name());
+        }
+    }
+    text
+}
+
+/// Why no stack could read a script.
+fn unreadable(all: &[StackResults]) -> String {
+    let Some(first) = all.first() else { return String::new() };
+    let mut text = String::new();
+    for (nth, outcome) in first.outcomes.iter().enumerate() {
+        if let Err(why) = &outcome.result
+            && all.iter().all(|results| results.outcomes[nth].kind() == Kind::Unreadable)
+        {
+            let path = outcome.script.path.display();
+            let _ = write!(text, "\nunreadable: {path}{}\n", why.behind_name());
         }
     }
     text

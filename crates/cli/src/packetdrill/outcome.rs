@@ -1,13 +1,42 @@
 //! The outcome of a script.
 
-use tcplab_packetdrill::{Line, ScriptOutcome};
+use std::fmt;
+
+use tcplab_packetdrill::{Line, ParseError, ScriptOutcome};
 
 use super::found::Found;
 
 /// The outcome of a script.
 pub(super) struct Outcome {
     pub(super) script: Found,
-    pub(super) result: Result<(ScriptOutcome, Vec<Line>), String>,
+    pub(super) result: Result<(ScriptOutcome, Vec<Line>), Unreadable>,
+}
+
+/// Why a script could not be read.
+pub(super) enum Unreadable {
+    /// Where, and what is wrong there.
+    Line(ParseError),
+    /// The whole file, or all that it asks for.
+    File(String),
+}
+
+impl Unreadable {
+    /// As it stands behind the file's name.
+    pub(super) fn behind_name(&self) -> String {
+        match self {
+            Unreadable::Line(error) => format!(":{error}"),
+            Unreadable::File(why) => format!(": {why}"),
+        }
+    }
+}
+
+impl fmt::Display for Unreadable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Unreadable::Line(error) => error.fmt(f),
+            Unreadable::File(why) => why.fmt(f),
+        }
+    }
 }
 
 /// The outcomes of all scripts on one stack.
@@ -57,7 +86,7 @@ impl Outcome {
             Ok((ScriptOutcome::Unsupported(found), _)) => {
                 Some(format!("{}: {}", found.at, found.construct))
             }
-            Err(why) => Some(why.trim().to_owned()),
+            Err(why) => Some(why.to_string()),
         }
     }
 }

@@ -18,7 +18,7 @@ use tcplab_testbed::Launcher;
 use tcplab_units::Span;
 
 use super::found::Found;
-use super::outcome::{Outcome, StackResults};
+use super::outcome::{Outcome, StackResults, Unreadable};
 use super::stack::{Stack, StackKind};
 use super::surroundings;
 use crate::arguments::PacketdrillArguments;
@@ -33,7 +33,7 @@ pub(super) struct Run<'a> {
     launcher: Launcher,
 }
 
-type ScriptResult = Result<(ScriptOutcome, Vec<Line>), String>;
+type ScriptResult = Result<(ScriptOutcome, Vec<Line>), Unreadable>;
 
 impl<'a> Run<'a> {
     pub(super) fn new(
@@ -136,7 +136,7 @@ impl<'a> Run<'a> {
         let known = stack.system().into_iter().fold(known, |all, name| all.with(name, name));
         let given = self.definitions.iter();
         let known = given.fold(known, |all, (name, value)| all.with(name, value));
-        let mut script = Script::parse(&text, &known).map_err(|error| error.to_string())?;
+        let mut script = Script::parse(&text, &known).map_err(Unreadable::Line)?;
         surroundings::read_files(&mut script, path);
         surroundings::set_ip_version(&mut script, version);
         match &stack.kind {
@@ -159,9 +159,9 @@ impl<'a> Run<'a> {
     }
 
     fn on_kernel(&self, kernel: &Kernel, script: &Script, path: &Path) -> ScriptResult {
-        let folder = path::absolute(path).map_err(|error| error.to_string())?;
+        let folder = path::absolute(path).map_err(|error| Unreadable::File(error.to_string()))?;
         let folder = folder.parent().unwrap_or(Path::new("/"));
-        let host = Host::of(script).map_err(|error| error.to_string())?;
+        let host = Host::of(script).map_err(|error| Unreadable::File(error.to_string()))?;
         // A signal ends this process, and that the guests.
         let never = AtomicBool::new(false);
         let ended = |error: ConformanceError| {
@@ -179,7 +179,7 @@ impl<'a> Run<'a> {
     }
 }
 
-fn read(path: &Path) -> Result<String, String> {
-    let bytes = read_regular(path, TEXT_MAX).map_err(|why| why.to_string())?;
-    String::from_utf8(bytes).map_err(|_| "not UTF-8: convert the file".into())
+fn read(path: &Path) -> Result<String, Unreadable> {
+    let bytes = read_regular(path, TEXT_MAX).map_err(|why| Unreadable::File(why.to_string()))?;
+    String::from_utf8(bytes).map_err(|_| Unreadable::File("not UTF-8: convert the file".into()))
 }

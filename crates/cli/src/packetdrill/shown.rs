@@ -22,7 +22,7 @@ pub(super) fn text(results: &[Outcome], verbose: bool) -> String {
             Ok((ScriptOutcome::Unsupported(found), _)) => {
                 writeln!(text, "{kind:11}  {path}:{}: {}", found.at, found.construct)
             }
-            Err(why) => writeln!(text, "{kind:11}  {path}:{why}"),
+            Err(why) => writeln!(text, "{kind:11}  {path}{}", why.behind_name()),
         };
         if let Some((verdict, lines)) = outcome.result.as_ref().ok().filter(|_| verbose) {
             for line in lines {
@@ -87,7 +87,7 @@ fn script(outcome: &Outcome, verbose: bool) -> Value {
             shown["column"] = found.at.column.into();
             shown["construct"] = json!(found.construct);
         }
-        Err(why) => shown["what"] = json!(why),
+        Err(why) => shown["what"] = json!(why.to_string()),
     }
     if let Some((_, lines)) = outcome.result.as_ref().ok().filter(|_| verbose) {
         shown["dialogue"] = lines.iter().map(line).collect();

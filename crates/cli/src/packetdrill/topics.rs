@@ -35,7 +35,7 @@ pub(super) fn text(results: &[Outcome]) -> String {
                 let _ = write!(text, "\nfailed: {path}:{failure}\n");
             }
             Err(why) => {
-                let _ = write!(text, "\nunreadable: {path}:{why}\n");
+                let _ = write!(text, "\nunreadable: {path}{}\n", why.behind_name());
             }
             Ok(_) => {}
         }

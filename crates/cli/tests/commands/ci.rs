@@ -96,6 +96,40 @@ fn claim_without_decision_fails_where_one_is_required() {
     assert!(home.text("red.xml").contains("failures=\"1\" errors=\"0\" skipped=\"0\""));
 }
 
+#[test]
+fn test_cases_of_junit_have_a_name_each() {
+    let claim = "[[expect]]\nclaim = \"all arrives\"\nmetric = \"payload_intact\"\nequals = true\n";
+    let scenario = UPLOAD.replace("12 }", "2 }\nlimits = { trial = \"10 ms\" }");
+    let home = Home::with("upload.toml", format!("{scenario}\n{claim}"));
+    let ran = home.run("run upload.toml --world sim --junit failed.xml");
+    assert_eq!(ran.code, Some(2), "{}", ran.stderr);
+    let xml = home.text("failed.xml");
+    let names: Vec<&str> = xml
+        .lines()
+        .filter_map(|line| line.split_once("<testcase ")?.1.split(" name=").nth(1))
+        .map(|rest| rest.split(" time=").next().unwrap_or_default())
+        .collect();
+    let all = ["\"all arrives\"", "\"all arrives (2)\"", "\"base, trial 1\"", "\"base, trial 2\""];
+    assert_eq!(names, all, "{xml}");
+}
+
+#[test]
+fn outputs_that_would_be_one_are_refused() {
+    let home = Home::with("upload.toml", UPLOAD);
+    home.make_directory("below");
+    let run = "run upload.toml --world sim --trials 1";
+    home.refuses(&[
+        (&format!("{run} --junit - --json"), "only one output can go to standard output (`-`)"),
+        (&format!("{run} --junit one --json=./below/../one"), "two outputs would be the file one"),
+        ("compare a b --html one --json=one", "two outputs would be the file one"),
+        ("latency --csv - --svg - localhost", "only one output can go to standard output (`-`)"),
+        ("shell --live-log one --json=one -- true", "two outputs would be the file one"),
+        ("bench --export-csv one --export-json one -- true :", "two outputs would be the file one"),
+    ]);
+    assert!(!home.exists("one") && !home.exists("runs"));
+    home.answer(&format!("{run} --junit /dev/null --json=/dev/null"));
+}
+
 /// The results of a run with this seed.
 fn results(scenario: &Scenario, place: &Path, seed: u64) -> Run {
     let recording = RecordingSpec { keep: Some(Keep::None), snaplen: None };

@@ -59,3 +59,15 @@ fn mistakes_are_found_before_python() {
         ("archive x.pcap -o x --shards 0", "0 is out of range"),
     ]);
 }
+
+#[test]
+fn python_begins_with_interrupts_held_back() {
+    let home = Home::new();
+    let mut command = with_python(&home, "sweep my.toml -o place", true);
+    let script = "#!/bin/sh\n[ \"$1\" = -c ] && exit 0\nwhile read -r name value; do\n\
+                  [ \"$name\" = SigBlk: ] && echo $value\ndone < /proc/$$/status\nexit 7\n";
+    home.write("bin/python3", script);
+    let end = ended(&mut command);
+    let held = u64::from_str_radix(end.stdout.trim(), 16).unwrap();
+    assert_eq!((held, end.code), (1 << 1, Some(7)), "SIGINT alone: {}", end.stderr);
+}

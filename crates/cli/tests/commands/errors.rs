@@ -420,6 +420,21 @@ fn packetdrill_scripts_run_on_model() {
 
 /// FreeBSD's rules, each in a script of our own.
 #[test]
+fn packetdrill_says_why_scripts_are_unreadable() {
+    let home = Home::new();
+    home.write("latin.pkt", b"0 \xff");
+    home.write("long.pkt", format!("0 {}", "?".repeat(50_000)));
+    for stacks in ["", "--stack model:linux-6.18 --stack model:osx-10.7", "--topics"] {
+        let run = home.run(&format!("packetdrill {stacks} latin.pkt long.pkt"));
+        assert_eq!(run.code, Some(2), "{stacks}: {}", run.stderr);
+        let text = run.stdout;
+        assert!(text.contains(" latin.pkt: not UTF-8: convert the file\n"), "{stacks}: {text}");
+        assert!(text.contains(" long.pkt:1:3: "), "{stacks}: {text}");
+        assert!(text.lines().all(|line| line.len() < 200), "{stacks}");
+    }
+}
+
+#[test]
 fn packetdrill_scripts_of_freebsd_pass_on_its_model() {
     let scripts =
         concat!(env!("CARGO_MANIFEST_DIR"), "/../packetdrill/tests/scripts/freebsd").to_owned();

@@ -219,14 +219,21 @@ fn stopped_bench_leaves_no_command() {
     if !namespaces_allowed() {
         return;
     }
-    let home = Home::new();
-    let line = "bench --export-csv b.csv -- 'echo $$ >pid; exec sleep 1000' true";
-    let mut bench = home.command(line).stderr(Stdio::null()).spawn().unwrap();
-    let read = || std::fs::read_to_string(home.path("pid")).ok()?.trim().parse::<i32>().ok();
-    assert!(await_that(|| read().is_some()), "the command did not start");
-    let pid = Pid::from_raw(bench.id().cast_signed()).unwrap();
-    kill_process(pid, Signal::TERM).unwrap();
-    assert_eq!(bench.wait().unwrap().code(), Some(128 + 15));
-    assert!(!home.path(format!("/proc/{}", read().unwrap())).exists());
-    assert!(!home.path("b.csv").exists());
+    for (command, signal) in [
+        ("echo $$ >pid; exec sleep 1000", Signal::TERM),
+        // A shell that waits for its program does not heed SIGINT.
+        ("sh inner.sh; true", Signal::INT),
+    ] {
+        let home = Home::new();
+        home.write("inner.sh", "echo $$ >pid\nexec sleep 1000\n");
+        let line = format!("bench --export-csv b.csv -- '{command}' true");
+        let mut bench = home.command(&line).stderr(Stdio::null()).spawn().unwrap();
+        let read = || std::fs::read_to_string(home.path("pid")).ok()?.trim().parse::<i32>().ok();
+        assert!(await_that(|| read().is_some()), "the command did not start");
+        let pid = Pid::from_raw(bench.id().cast_signed()).unwrap();
+        kill_process(pid, signal).unwrap();
+        assert_eq!(bench.wait().unwrap().code(), Some(128 + signal.as_raw()), "{command}");
+        assert!(!home.path(format!("/proc/{}", read().unwrap())).exists(), "{command}");
+        assert!(!home.path("b.csv").exists(), "{command}");
+    }
 }

@@ -53,5 +53,22 @@ fn both_worlds_run_and_are_reused() {
 fn model_is_not_compared_with_model() {
     let modelled = SCENARIO.replace("client   = { ", "client   = { stack = \"model:netburner\", ");
     let home = Home::with("made.toml", modelled);
-    home.refuses(&[("fidelity made.toml", "case base uses a stack model")]);
+    home.refuses(&[
+        ("fidelity made.toml", "case base uses a stack model"),
+        ("fidelity made.toml", "try: leave `stack` out of the scenario"),
+    ]);
+    assert!(!home.refusal("fidelity made.toml").contains("--world"));
+}
+
+#[test]
+fn nothing_to_compare_is_an_error() {
+    if !allowed(Io::Tun) {
+        return;
+    }
+    let home = Home::with("made.toml", format!("{SCENARIO}limits = {{ trial = \"100 ms\" }}\n"));
+    let run = home.run("fidelity made.toml --quick --runs out --io tun");
+    assert_eq!(run.code, Some(2), "{}", run.stdout);
+    assert!(run.stdout.contains("! not counted: 1 trial that failed"), "{}", run.stdout);
+    assert!(run.stderr.contains("error: no trial came to its end on both sides"), "{}", run.stderr);
+    assert!(home.exists("out/fidelity.json"));
 }

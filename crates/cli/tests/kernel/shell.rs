@@ -342,6 +342,23 @@ fn program_gets_signals_and_its_children_end() {
     family.is_gone("a trap", &before, &had);
 }
 
+#[test]
+fn signal_before_the_program_begins_decides_the_exit_code() {
+    if !namespaces_allowed() {
+        return;
+    }
+    for signal in [Signal::TERM, Signal::HUP, Signal::INT] {
+        let home = Home::new();
+        let far = "--far-command 'touch ready; sleep 1000' --wait-for 8000";
+        let line = format!("shell --quiet {far} -- touch begun");
+        let mut child = home.command(&line).stderr(Stdio::null()).spawn().unwrap();
+        assert!(await_that(|| home.exists("ready")));
+        kill_process(Pid::from_child(&child), signal).unwrap();
+        assert_eq!(child.wait().unwrap().code(), Some(128 + signal.as_raw()));
+        assert!(!home.exists("begun"));
+    }
+}
+
 /// In a namespace of the test, as if it were the machine's.
 #[test]
 fn joined_shell_restores_the_network() {

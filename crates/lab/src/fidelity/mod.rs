@@ -14,6 +14,6 @@ mod table;
 mod tests;
 
 pub use pairs::{Against, Pair, differing_defaults};
-pub use random::random;
+pub use random::{CONTROLS, random};
 pub use runs::compare;
 pub use table::csv;

@@ -16,6 +16,9 @@ use crate::store::RunDirectory;
 /// that is compared is read from the data, which makes up nearly all of a capture.
 const HEADERS: u32 = 96;
 
+/// What to do about a scenario that chooses what is compared.
+pub(crate) const NO_STACK: &str = "leave `stack` out of the scenario";
+
 /// A scenario on the kernel and on the model.
 #[derive(Debug)]
 pub struct Pair {
@@ -53,8 +56,12 @@ impl Pair {
             return Err(LabError::NotTcp { case: case.name.clone() });
         }
         let others = |case: &&Case| case.is_virtual();
-        if let (Against::Virtual(..), Some(case)) = (against, scenario.cases.iter().find(others)) {
-            return Err(LabError::OtherStack { case: case.name.clone() });
+        if let Some(case) = scenario.cases.iter().find(others) {
+            let case = case.name.clone();
+            return Err(match against {
+                Against::Virtual(..) => LabError::OtherStack { case },
+                Against::ThisKernel => LabError::NotOnKernel { case, remedy: NO_STACK },
+            });
         }
         let side = |folder: &str, world: World, kernel: KernelChoice| {
             let overrides = Overrides { trials, seed, kernel, ..Overrides::default() };

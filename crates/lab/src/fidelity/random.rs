@@ -5,8 +5,8 @@ use std::fmt::Write;
 use tcplab_scenario::Scenario;
 use tcplab_units::Rng;
 
-/// The congestion controls that kernels and models have.
-const CONTROLS: [&str; 6] = ["reno", "cubic", "westwood", "vegas", "veno", "bbr"];
+/// The congestion controls that kernels in virtual time and models have.
+pub const CONTROLS: [&str; 6] = ["reno", "cubic", "westwood", "vegas", "veno", "bbr"];
 /// How often, of a hundred, a path has each kind of disturbance.
 const KINDS: [(Kind, u64); 7] = [
     (Kind::None, 30),
@@ -40,12 +40,15 @@ enum Kind {
     Jitter,
 }
 
-/// A scenario with `count` cases of one trial each, drawn from `seed`: congestion controls that
-/// kernel and model have, rates of 1 to 100 Mbit/s, RTTs of 4 to 200 ms, queues of a quarter to
+/// A scenario with `count` cases of one trial each, drawn from `seed`: one of the congestion
+/// `controls`, rates of 1 to 100 Mbit/s, RTTs of 4 to 200 ms, queues of a quarter to
 /// four bandwidth-delay products, losses, interruptions, reordering, jitter, options. Transfers
 /// would take one to six seconds at the full rate.
-pub fn random(count: u32, seed: u64) -> Scenario {
-    let mut draw = Draw(Rng::new(seed, "random cases"));
+///
+/// # Panics
+/// Without controls.
+pub fn random(count: u32, seed: u64, controls: &[&str]) -> Scenario {
+    let mut draw = Draw { rng: Rng::new(seed, "random cases"), controls };
     let points: String = (0..count).map(|number| draw.point(number)).collect();
     let text = format!(
         "# {count} cases, drawn at random from the seed {seed}.\n\n\
@@ -59,24 +62,27 @@ pub fn random(count: u32, seed: u64) -> Scenario {
     Scenario::parse(&text, "random").expect("what is drawn is a valid scenario")
 }
 
-struct Draw(Rng);
+struct Draw<'a> {
+    rng: Rng,
+    controls: &'a [&'a str],
+}
 
-impl Draw {
+impl Draw<'_> {
     /// A number between two, all ratios alike.
     fn between(&mut self, least: f64, most: f64) -> f64 {
         least * (most / least).powf(self.share())
     }
 
     fn share(&mut self) -> f64 {
-        self.0.below(1 << 53) as f64 / (1_u64 << 53) as f64
+        self.rng.below(1 << 53) as f64 / (1_u64 << 53) as f64
     }
 
     fn happens(&mut self, percent: u64) -> bool {
-        self.0.below(100) < percent
+        self.rng.below(100) < percent
     }
 
     fn kind(&mut self) -> Kind {
-        let mut at = self.0.below(100);
+        let mut at = self.rng.below(100);
         for (kind, percent) in KINDS {
             if at < percent {
                 return kind;
@@ -88,7 +94,7 @@ impl Draw {
 
     /// A level of the factor: a line of the matrix.
     fn point(&mut self, number: u32) -> String {
-        let control = CONTROLS[self.0.below(CONTROLS.len() as u64) as usize];
+        let control = self.controls[self.rng.below(self.controls.len() as u64) as usize];
         let (rate, rtt) = (self.between(1.0, 100.0), self.between(4.0, 200.0));
         let product = rate * 1e6 / 8.0 * rtt * 1e-3;
         let queue = self.between(0.25, 4.0).max(LEAST_QUEUE / product);
@@ -150,7 +156,7 @@ impl Draw {
 
     fn reordering(&mut self) -> String {
         let stage = if self.happens(50) {
-            format!("every = {}, gap = {}", 20 + self.0.below(181), 1 + self.0.below(5))
+            format!("every = {}, gap = {}", 20 + self.rng.below(181), 1 + self.rng.below(5))
         } else {
             let (percent, extra) = (self.between(0.3, 3.0), self.between(2.0, 20.0));
             format!("probability = \"{percent:.1} %\", extra = \"{extra:.0} ms\"")
@@ -165,12 +171,20 @@ mod tests {
 
     #[test]
     fn random_cases_are_valid_and_follow_the_seed() {
-        let scenario = random(300, 1);
+        let scenario = random(300, 1, &CONTROLS);
         assert_eq!(scenario.cases.len(), 300);
-        assert_eq!(random(300, 1), scenario);
-        assert_ne!(random(300, 2).source, scenario.source);
+        assert_eq!(random(300, 1, &CONTROLS), scenario);
+        assert_ne!(random(300, 2, &CONTROLS).source, scenario.source);
         for word in CONTROLS.iter().chain(&["loss", "bursts", "interruptions", "reordering"]) {
             assert!(scenario.cases.iter().any(|case| case.name.contains(word)), "{word}");
         }
+    }
+
+    #[test]
+    fn random_cases_have_only_the_controls_that_are_there() {
+        let scenario = random(60, 1, &["reno", "cubic"]);
+        let has = |word: &str| scenario.cases.iter().filter(|it| it.name.contains(word)).count();
+        assert_eq!(has("reno") + has("cubic"), 60);
+        assert!(has("reno") > 0 && has("cubic") > 0);
     }
 }

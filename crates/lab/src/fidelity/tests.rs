@@ -189,6 +189,7 @@ fn scenario_with_model_is_refused() {
     let error =
         Pair::prepare(place.path(), &scenario, Against::ThisKernel, None, None).unwrap_err();
     assert!(matches!(error, LabError::NotOnKernel { .. }), "{error}");
+    assert_eq!(error.remedy().as_deref(), Some("leave `stack` out of the scenario"));
     assert_eq!(std::fs::read_dir(place.path()).unwrap().count(), 0, "nothing is begun");
 }
 

@@ -58,7 +58,7 @@ pub(super) fn of_run(
         Some(World::Kernel) => {
             let case = scenario.cases.iter().find(|case| case.is_virtual());
             let case = case.map(|case| case.name.clone()).unwrap_or_default();
-            Err(LabError::NotOnKernel { case })
+            Err(LabError::NotOnKernel { case, remedy: "omit `--world`, or use `--world sim`" })
         }
     }
 }

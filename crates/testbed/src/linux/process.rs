@@ -161,6 +161,22 @@ pub(crate) fn processor_time() -> Duration {
     [libc::RUSAGE_SELF, libc::RUSAGE_CHILDREN].into_iter().flat_map(of).sum()
 }
 
+/// Holds SIGINT back in this thread, and in the program that it becomes, until that lets it
+/// through.
+///
+/// # Errors
+/// When the kernel refuses.
+pub fn hold_interrupts() -> io::Result<()> {
+    // SAFETY: the set outlives the call.
+    unsafe {
+        let mut set: libc::sigset_t = zeroed();
+        libc::sigemptyset(&raw mut set);
+        libc::sigaddset(&raw mut set, libc::SIGINT);
+        check(libc::pthread_sigmask(libc::SIG_BLOCK, &raw const set, std::ptr::null_mut()))?;
+    }
+    Ok(())
+}
+
 /// The process that `command` starts gets signals as any other, and will be killed when the thread
 /// that starts it ends, however that happens (prctl(2), PR_SET_PDEATHSIG).
 pub(crate) fn belongs_to_caller(command: &mut Command) {

@@ -128,7 +128,7 @@ impl Observers {
     #[inline(always)]
     pub(crate) fn learn(&mut self, other: &Observers) {
         self.stalls.learn(&other.stalls);
-        self.marks.learn(other.stalls.all_acknowledged());
+        self.marks.learn(other.stalls.taken_in());
     }
     /// Writes the results. `flow` already has the capture point; `path_rtt`: of the whole path.
     pub(crate) fn finish(&mut self, flow: &mut Flow, path_rtt: Option<Span>) {

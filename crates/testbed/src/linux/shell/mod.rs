@@ -98,11 +98,12 @@ pub fn shell<B>(
     mut watch: impl FnMut(&Traffic),
     end: impl FnOnce(Result<ShellEnd, TrialError>) -> u8,
 ) -> Result<u8, TrialError> {
-    Ok(guarded(beside, |guarded| end(run(request, &guarded, &mut watch)))?.code)
+    Ok(guarded(beside, |guarded| end(run(request, &guarded, false, &mut watch)))?.code)
 }
 
 /// As [`shell`], one of several in a row: also returns the signal that asked this process to end
-/// meanwhile. Between two calls such a signal waits for the second.
+/// meanwhile. Between two calls such a signal waits for the second. SIGINT for this process alone
+/// reaches the command as SIGTERM.
 ///
 /// Must be called before the process has a second thread.
 ///
@@ -113,7 +114,7 @@ pub fn shell_in_turn(
     end: impl FnOnce(Result<ShellEnd, TrialError>) -> u8,
 ) -> Result<(u8, Option<i32>), TrialError> {
     let GuardEnd { code, asked } =
-        guarded(|| (), |guarded| end(run(request, &guarded, &mut |_| ())))?;
+        guarded(|| (), |guarded| end(run(request, &guarded, true, &mut |_| ())))?;
     Ok((code, asked))
 }
 
@@ -133,6 +134,7 @@ const REPORT_INTERVAL: Duration = Duration::from_secs(1);
 fn run(
     request: &ShellRequest,
     guarded: &Guarded,
+    is_in_turn: bool,
     watch: &mut dyn FnMut(&Traffic),
 ) -> Result<ShellEnd, TrialError> {
     request.moving.plans()?;
@@ -180,7 +182,8 @@ fn run(
         far,
         command: None,
         server: None,
-        hurry: false,
+        is_in_turn,
+        hurry: None,
         reported: Instant::now(),
     };
     let outcome = session.hold();
@@ -235,8 +238,10 @@ struct Session<'a> {
     command: Option<Started>,
     /// At the far end.
     server: Option<Started>,
-    /// Somebody wants it to be over.
-    hurry: bool,
+    /// Whether other commands follow.
+    is_in_turn: bool,
+    /// By this signal, somebody wants it to be over.
+    hurry: Option<Signal>,
     reported: Instant,
 }
 
@@ -316,8 +321,8 @@ impl Session<'_> {
         let sockets = self.far.sockets;
         while !sockets.is_awaited(port) && Instant::now() < until {
             self.turn(LOOK)?;
-            if self.hurry {
-                return Err(TrialError::Stopped);
+            if let Some(signal) = self.hurry {
+                return Err(TrialError::StoppedBy(signal.as_raw()));
             }
             if let (Some(status), Some(port)) = (self.server.and_then(|it| it.ended), port) {
                 return Err(never_listened(port, Some(offspring::exit_code(status))));
@@ -343,12 +348,12 @@ impl Session<'_> {
     /// it: a command that ends has not yet sent its last byte.
     fn settle(&mut self) -> Result<(), TrialError> {
         let until = Instant::now() + DELIVERY;
-        while !self.hurry && Instant::now() < until && self.near.sockets.has_unfinished() {
+        while self.hurry.is_none() && Instant::now() < until && self.near.sockets.has_unfinished() {
             self.turn(LOOK)?;
         }
         let [near, _] = self.near.block.ends();
         let until = Instant::now() + RECEPTION;
-        while !self.hurry && Instant::now() < until {
+        while self.hurry.is_none() && Instant::now() < until {
             let is_awake = self.server.is_some_and(|server| server.ended.is_none());
             let is_behind = is_awake && self.far.sockets.has_unread(near);
             if self.mover.on_path() == 0 && !is_behind {
@@ -365,7 +370,7 @@ impl Session<'_> {
         if let Some(pid) = server {
             let _ = kill_process_group(pid, Signal::TERM);
         }
-        offspring::end_all(self.hurry, server.into_iter().collect());
+        offspring::end_all(self.hurry.is_some(), server.into_iter().collect());
     }
 
     /// Waits until something happens, for `patience` at most, and does what there is to do.
@@ -378,10 +383,10 @@ impl Session<'_> {
             match self.command {
                 _ if heard.signal == Signal::CHILD => {}
                 Some(Started { pid, ended: None }) if is_forwarded => {
-                    let _ = kill_process(pid, heard.signal);
+                    let _ = kill_process(pid, self.meant_by(heard.signal));
                 }
                 Some(Started { ended: None, .. }) => {}
-                _ => self.hurry = true,
+                _ => self.hurry = Some(heard.signal),
             }
         }
         let started = [&mut self.command, &mut self.server];
@@ -396,5 +401,11 @@ impl Session<'_> {
             (self.watch)(&self.mover.traffic());
         }
         if self.mover.has_failed() { Err(TrialError::Stopped) } else { Ok(()) }
+    }
+
+    /// What the command gets when this process got a signal. A shell heeds SIGINT only when the
+    /// program that it waits for ends, which did not get it; where commands follow, nobody waits.
+    fn meant_by(&self, signal: Signal) -> Signal {
+        if self.is_in_turn && signal == Signal::INT { Signal::TERM } else { signal }
     }
 }

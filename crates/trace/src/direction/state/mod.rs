@@ -178,8 +178,9 @@ impl DirectionState {
         self.is_whole = self.classifier.sees_all(context);
         let segment = self.segment(packet, range, payload, high, classification);
         let unread = match classification.kind {
-            SegmentKind::NetworkDuplicate | SegmentKind::CaptureDuplicate => true,
-            SegmentKind::KeepAlive => true,
+            SegmentKind::NetworkDuplicate
+            | SegmentKind::CaptureDuplicate
+            | SegmentKind::KeepAlive => true,
             SegmentKind::WindowProbe => len == 0,
             _ => false,
         };

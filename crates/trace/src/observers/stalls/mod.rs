@@ -26,8 +26,7 @@ const LEAST_VARIANCE: Span = Span::from_millis(200);
 const FIRST_TIMEOUT: Span = Span::from_secs(1);
 /// The longest that a receiver may delay an ACK (RFC 9293 section 3.8.6.3, MUST-40).
 const LONGEST_DELAY: Span = Span::from_millis(500);
-/// A question of two segments goes out at once, and no receiver delays the ACK of more (RFC 9293
-/// section 3.8.6.3).
+/// No receiver delays the ACK of more than two segments (RFC 9293 section 3.8.6.3).
 const AT_ONCE: u64 = 2 * 1_460;
 /// What takes longer is a clock that was set, not a round trip.
 const LONGEST: Span = Span::from_secs(3_600);
@@ -58,9 +57,9 @@ pub(crate) struct Stalls {
     began: bool,
     /// Bytes of data that the other end has sent since this one did.
     asked: u64,
-    /// The ACK that left none of this direction's data in flight.
-    drained: Option<(Instant, u64)>,
-    /// The same of the other direction: what this one was asked had all arrived.
+    /// The last ACK, if it left no more in flight than the receiver may acknowledge later.
+    taken_in: Option<(Instant, u64)>,
+    /// The same of the other direction: what this one was asked had arrived.
     all_asked: Option<(Instant, u64)>,
     /// ACKs without data were captured.
     bare: bool,
@@ -82,7 +81,7 @@ pub(crate) struct Stalls {
 folded! {
     Stalls {
         last, limit, smoothed, variation, reaction, in_flight, una, full, small, began, asked,
-        drained, all_asked, bare, closed, room, least, duplicates, sacked, head_resent, found
+        taken_in, all_asked, bare, closed, room, least, duplicates, sacked, head_resent, found
     }
 }
 
@@ -108,14 +107,14 @@ impl Stalls {
     #[inline(always)]
     pub(crate) fn learn(&mut self, other: &Stalls) {
         if self.asked > 0 {
-            self.all_asked = other.drained;
+            self.all_asked = other.taken_in;
         }
     }
 
-    /// When an ACK left nothing of this direction in flight; none while something is.
+    /// When this direction's data were acknowledged but for what may be acknowledged later.
     #[inline(always)]
-    pub(crate) fn all_acknowledged(&self) -> Option<Instant> {
-        self.drained.map(|(at, _)| at)
+    pub(crate) fn taken_in(&self) -> Option<Instant> {
+        self.taken_in.map(|(at, _)| at)
     }
 
     /// Whether no data were sent yet.
@@ -145,7 +144,7 @@ impl Stalls {
         }
         if sent.payload > 0 {
             self.began = true;
-            (self.asked, self.drained) = (0, None);
+            (self.asked, self.taken_in) = (0, None);
             self.full = self.full.max(sent.payload);
             self.small = sent.payload < self.full;
         }
@@ -182,8 +181,8 @@ impl Stalls {
         self.duplicates += u64::from(heard.duplicate);
         self.sacked = !heard.sack.is_empty();
         self.asked += u64::from(packet.payload);
-        if heard.ack >= heard.high {
-            self.drained.get_or_insert((packet.at, packet.frame));
+        if heard.effect.advanced && heard.high.since(heard.ack).as_u64() <= AT_ONCE {
+            self.taken_in = Some((packet.at, packet.frame));
         }
         self.bare |= packet.payload == 0;
         self.closed = packet.window == 0 && !packet.rst();
