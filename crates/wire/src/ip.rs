@@ -65,6 +65,15 @@ pub struct IpPacket<'a> {
 }
 
 impl<'a> IpPacket<'a> {
+    /// The outermost headers of a packet, which routers obey, whatever is in it.
+    ///
+    /// # Errors
+    ///
+    /// When there is no header of IPv4 or IPv6.
+    pub fn outermost(packet: &'a [u8]) -> Result<IpPacket<'a>, Anomaly> {
+        IpPacket::look(packet, packet.len() as u32, None)
+    }
+
     /// Reads the headers of a packet that had `wire_len` bytes of frame to itself.
     pub(crate) fn look(
         bytes: &'a [u8],

@@ -7,7 +7,7 @@ use std::net::{IpAddr, Ipv4Addr};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tcplab_units::{Bytes, Instant};
-use tcplab_wire::{FrameView, IpPacket, TooBigRepr, protocol};
+use tcplab_wire::{IpPacket, TooBigRepr, protocol};
 
 use super::answerer::answerer;
 use crate::behaviour::{Behaviour, Outbox, Transit};
@@ -131,10 +131,7 @@ fn pass_in_pieces(transit: &Transit, pieces: Vec<Vec<u8>>, out: &mut Outbox) {
 /// The headers of a packet, if a router would trust them: with a length that is that of the packet
 /// and, in IPv4, a right checksum. Of others it would not say a word (RFC 1812 section 5.2.2).
 fn readable(bytes: &[u8]) -> Option<IpPacket<'_>> {
-    let ip = match FrameView::of_packet(bytes) {
-        FrameView::Anomalous { ip, .. } => ip?,
-        view => view.ip()?,
-    };
+    let ip = IpPacket::outermost(bytes).ok()?;
     let has_its_length = ip.is_whole() && ip.bytes().len() == bytes.len();
     (has_its_length && ip.header_checksum_is_right()).then_some(ip)
 }

@@ -39,10 +39,20 @@ fn through(size: u64, answer: bool, packet: &[u8]) -> Vec<Departure> {
 }
 
 fn look(packet: &[u8]) -> IpPacket<'_> {
-    FrameView::of_packet(packet).ip().expect("an IP packet")
+    IpPacket::outermost(packet).expect("an IP packet")
 }
 
 const TOO_BIG: Fate = Fate::Dropped(Cause::TooBig { limit: Bytes::new(1400) });
+
+/// A tunnel's outer header is what a router reads: here IPv6 in UDP to Teredo's port (RFC 4380).
+#[test]
+fn tunnel_is_cut_by_its_outer_header() {
+    let mut udp = [3544_u16, 3544, 1_400, 0].map(u16::to_be_bytes).concat();
+    udp.extend(ipv6(1_332));
+    let out = through(1_000, true, &ipv4(0, protocol::UDP, &[], &udp));
+    assert_eq!(out.len(), 2);
+    assert!(out.iter().all(|it| it.verdict.fate == Fate::Delivered), "{out:?}");
+}
 
 #[test]
 fn packet_within_mtu_passes_unchanged() {
