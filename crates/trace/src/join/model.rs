@@ -107,8 +107,8 @@ pub struct Crossing {
     pub not_captured_at_receiver: u64,
     /// In the receiver's capture only: the sender's missed them.
     pub not_captured_at_sender: u64,
-    /// Outside the common time of both captures, in flight at the end of one, or of a connection that
-    /// answered in one capture and never passed the other: unknown.
+    /// Outside the common time of both captures, in flight at the end of one, or of a
+    /// connection that was answered in one capture and never passed the other: unknown.
     pub not_judged: u64,
     /// Passed the capture point on the receiver's side with a wrong checksum, so that the receiver
     /// drops them: each is the rest of a lost packet.

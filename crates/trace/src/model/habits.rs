@@ -72,8 +72,8 @@ pub struct SenderMarks {
     pub nagle_waits: Occurrences,
     /// Their total wait since the previous segment.
     pub nagle_wait_time: Span,
-    /// The time in which the other end was the last to send data, requests or answers to them, until
-    /// all had been acknowledged.
+    /// The time in which the other end was the last to send data, requests or answers to them,
+    /// until all had been acknowledged.
     pub listened: Span,
     /// How many times data followed the other end's without an ACK between. Away from the sender
     /// the round trip to it is part of such a pause.

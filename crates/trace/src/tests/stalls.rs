@@ -224,8 +224,8 @@ fn stall_sender_idle_and_no_request() {
     assert_eq!(of(&connection.forward), [StallCause::SenderIdle, StallCause::NoRequest]);
 }
 
-/// Beside the client: 30 kB of a question take 24 ms on a link of 10 Mbit/s, and the ACK of their end
-/// comes back 44 ms after all were sent. What the server does after that is its own.
+/// Beside the client: 30 kB of a question take 24 ms on a link of 10 Mbit/s, and the ACK of their
+/// end comes back 44 ms after all were sent. What the server does after that is its own.
 #[test]
 fn stall_of_an_answer_begins_when_the_question_had_arrived() {
     let answered = |after: &str| {
