@@ -215,28 +215,30 @@ impl FlowSources<'_> {
         values.into_iter().filter_map(|(name, value)| Some((name, value?))).collect()
     }
 
-    /// How much of what the path could forward it did, in the direction that forwarded more, from
-    /// the first packet to the last.
+    /// How much of what the path could forward it did, from the first packet to the last, in the
+    /// direction that forwarded more; nothing where that has no rate.
     fn utilisation(&self) -> Option<f64> {
-        let of = |way: Direction| {
-            let forwarded = self.truth.iter().map(|row| &row.verdict);
-            let forwarded: Vec<_> =
-                forwarded.filter(|it| it.direction == way && it.fate == Fate::Delivered).collect();
-            let bytes: u64 = forwarded.iter().map(|it| it.size.as_u64()).sum();
-            let from = forwarded.iter().map(|it| it.entered).min()?;
-            let to = forwarded.iter().map(|it| it.left).max()?;
-            let paths = iter::once(self.path).chain(&self.record.second_path);
-            let each = paths.map(|path| {
-                let link = path.link(way).ok()?;
-                let rate =
-                    if path.events.is_some() { link.mean_rate(from, to)? } else { link.rate()? };
-                Some(rate.bytes_in(to.since(from)).as_u64())
-            });
-            let possible = each.sum::<Option<u64>>()?;
-            (possible > 0).then(|| (bytes, 100.0 * bytes as f64 / possible as f64))
+        let of = |way| {
+            self.truth.iter().map(|row| &row.verdict).filter_map(move |it| {
+                (it.direction == way && it.fate == Fate::Delivered).then_some(it)
+            })
         };
-        let ways = Direction::BOTH.into_iter().filter_map(of);
-        ways.max_by_key(|(bytes, _)| *bytes).map(|(_, share)| share)
+        let bytes = |way| of(way).map(|it| it.size.as_u64()).sum::<u64>();
+        let [forward, reverse] = Direction::BOTH.map(bytes);
+        let (way, bytes) = if forward >= reverse {
+            (Direction::Forward, forward)
+        } else {
+            (Direction::Reverse, reverse)
+        };
+        let from = of(way).map(|it| it.entered).min()?;
+        let to = of(way).map(|it| it.left).max()?;
+        let paths = iter::once(self.path).chain(&self.record.second_path);
+        let each = paths.map(|path| {
+            let rate = path.link(way).ok()?.capacity(from, to)?;
+            Some(rate.bytes_in(to.since(from)).as_u64())
+        });
+        let possible = each.sum::<Option<u64>>()?;
+        (possible > 0).then(|| 100.0 * bytes as f64 / possible as f64)
     }
 }
 

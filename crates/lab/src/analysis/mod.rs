@@ -27,3 +27,6 @@ pub(crate) use metrics::{ESTABLISHED, Sources};
 pub(crate) use run::analyse;
 pub(crate) use sender::{flow_of, sending_end};
 pub(crate) use store_trial::{analyse_and_store, trial};
+
+#[cfg(test)]
+mod tests;

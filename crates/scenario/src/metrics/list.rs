@@ -169,8 +169,9 @@ metrics! {
         "Payload of all flows and both directions, each byte once, divided by the time from the \
          first connect() to the last arrival";
     PATH_UTILISATION = "path_utilisation", "%", Trial, Path, Higher, "path utilisation",
-        "Traffic of all flows, with headers and retransmissions, as a share of the path's rate, in \
-         the busier direction";
+        "Traffic of all flows, with headers and retransmissions, as a share of what the slowest \
+         bottleneck or policer lets through from the first packet to the last, in the busier \
+         direction. Missing where that has neither";
     LOAD_RATE = "load.rate", "/s", Trial, Applications, Higher, "requests answered",
         "Correctly answered requests of a load per second";
     LOAD_CONNECT = "load.connect", "ms", Trial, Applications, Lower, "connect time",
