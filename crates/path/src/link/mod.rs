@@ -139,6 +139,7 @@ impl Link {
             origin: None,
             marked: false,
             corrupted: None,
+            fragment: None,
             second_path: false,
         }
     }
