@@ -54,3 +54,41 @@ fn busier_direction_without_a_rate_has_no_utilisation() {
     );
     assert_eq!(value(&trial, metrics::PATH_UTILISATION), None);
 }
+
+/// The path's forward elements, and within which bounds the number of lost packets is.
+const UNRELIABLE: [(&str, [f64; 2]); 4] = [
+    // 2 % of some 800 packets.
+    ("corrupt = { probability = \"2 %\", part = \"payload\" }", [6.0, 40.0]),
+    // One of two fragments in about 4 % of them.
+    ("mtu = \"1000 B\"\nstages = [{ loss = \"2 %\" }]", [15.0, 70.0]),
+    // Both copies in 1 % of them; one in 20 %.
+    ("stages = [{ duplicate = \"100 %\" }, { loss = \"10 %\" }]", [2.0, 25.0]),
+    // Both copies of one of two fragments in 2 % of them.
+    ("mtu = \"1000 B\"\nduplicate = \"100 %\"\nstages = [{ loss = \"10 %\" }]", [4.0, 45.0]),
+];
+
+/// What is lost has to be retransmitted; a packet of which a copy arrives has not.
+#[test]
+fn lost_packets_are_those_of_which_no_copy_arrives_whole_and_intact() {
+    for (forward, [least, most]) in UNRELIABLE {
+        let scenario = |flows: &str| {
+            format!(
+                "[path]\nrate = \"20 Mbit/s\"\ndelay = \"5 ms\"\nqueue = \"300 packets\"\n\
+                 [path.forward]\n{forward}\n[workload]\nupload = \"1 MB\"\n\
+                 [client.sysctl]\n\"net.ipv4.ip_no_pmtu_disc\" = \"1\"\n{flows}"
+            )
+        };
+        let alone = trial(&scenario(""));
+        let lost = value(&alone, metrics::LOST).unwrap();
+        assert!((least..=most).contains(&lost), "{forward}: {lost}");
+        // Where the path copies packets, D-SACK shows needed retransmissions as spurious.
+        if !forward.contains("duplicate") {
+            let again = value(&alone, metrics::RETRANSMISSIONS).unwrap();
+            let needed = again - value(&alone, metrics::RETRANSMISSIONS_SPURIOUS).unwrap();
+            assert!((needed - lost).abs() <= 0.2 * lost + 2.0, "{forward}: {lost}, {needed}");
+        }
+        // A flow by a name has the same packets.
+        let named = trial(&scenario("[flow.a]\n"));
+        assert_eq!(value(&named, metrics::LOST), Some(lost), "{forward}");
+    }
+}

@@ -46,16 +46,14 @@ pub(crate) fn examine(
     if let Some(load) = &app.load {
         return loads::examine(contents, [&traces[0], &traces[1]], load);
     }
-    // Without named flows, only the lost packets are asked for.
-    let truth =
-        if app.flows.is_empty() { recording.truth_of_lost()? } else { recording.truth()? };
+    let lost = recording.lost_packets()?;
     let sending_end = sending_end(app);
     let direction = Direction::from_sender(sending_end);
     let [client, server] = traces;
     let has_truth = record.has_truth();
     let ideal = |direction| ideal(path, direction, record, round_trip);
     let traces = [&client, &server];
-    let known = flows::FlowSources { recording, app, path, truth: &truth, record, traces };
+    let known = flows::FlowSources { recording, app, path, lost: &lost, record, traces };
     let flows = known.examine(&ideal)?;
     let ends = ends(app, record, traces);
     let trace = match sending_end {
@@ -79,12 +77,11 @@ pub(crate) fn examine(
         return Ok(Trial { ends, ending, flaws, options, ..Trial::empty(warnings) });
     };
     let flow = flow_of(connection, sending_end);
-    let drops = drops(connection, flow, &truth, direction);
-    let (episodes, contradictions) =
-        episode_rows(connection, flow, has_truth.then_some(drops.as_slice()));
+    let of_first = has_truth.then(|| drops(flow, &lost, direction));
+    let (episodes, contradictions) = episode_rows(connection, flow, of_first.as_deref());
     warnings.extend(contradictions);
     let findings = findings_of(connection);
-    let lost = has_truth.then_some(drops.len());
+    let lost = of_first.as_ref().map(Vec::len);
     let metrics = Sources { app, flow, samples, lost, ideal: ideal(direction) }.metrics();
     let interruptions = costs(flow, &interruption_times(path, record.seed, record.duration));
     let (metrics, flows) = (flows.metrics(metrics).into(), flows.rows);
