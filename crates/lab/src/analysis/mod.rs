@@ -14,6 +14,7 @@ mod loads;
 mod metrics;
 mod options;
 mod paths;
+mod pooled;
 mod run;
 mod sender;
 mod store_trial;

@@ -92,3 +92,36 @@ fn lost_packets_are_those_of_which_no_copy_arrives_whole_and_intact() {
         assert_eq!(value(&named, metrics::LOST), Some(lost), "{forward}");
     }
 }
+
+/// What is sent by one connection of 20 is a twentieth of what is sent.
+#[test]
+fn metrics_of_a_workload_are_of_all_its_connections() {
+    let trial = trial(
+        "[path]\nrate = \"20 Mbit/s\"\ndelay = \"10 ms\"\nforward.loss = \"3 %\"\n\
+         [workload]\nupload = \"100 kB\"\nconnections = { total = 20, at_once = 5 }\n",
+    );
+    let of = |info| value(&trial, info).unwrap();
+    // 3 % of 1,380 segments.
+    let (lost, again) = (of(metrics::LOST), of(metrics::RETRANSMISSIONS));
+    assert!((20.0..=70.0).contains(&lost), "{lost} lost");
+    assert!((again - lost).abs() <= 0.2 * lost, "{lost} lost, {again} retransmitted");
+    // Retransmissions are sent in the time of the transfer, too.
+    let (goodput, throughput) = (of(metrics::GOODPUT), of(metrics::THROUGHPUT));
+    assert!((1.0..1.2).contains(&(throughput / goodput)), "{goodput}, {throughput} Mbit/s");
+    let repeated = 100.0 - of(metrics::EFFICIENCY);
+    assert!((1.0..=5.0).contains(&repeated), "{repeated} %");
+    assert!(of(metrics::EPISODES) > trial.episodes.len() as f64);
+    let limits = [
+        metrics::LIMIT_APPLICATION,
+        metrics::LIMIT_RECEIVE_WINDOW,
+        metrics::LIMIT_SEND_BUFFER,
+        metrics::LIMIT_SLOW_START,
+        metrics::LIMIT_CONGESTION_WINDOW,
+        metrics::LIMIT_PATH,
+        metrics::LIMIT_TIMEOUT,
+    ];
+    let sum: f64 = limits.into_iter().map(of).sum();
+    assert!((sum - 100.0).abs() < 1e-6, "{sum} %");
+    let trips = [metrics::RTT_MIN, metrics::RTT_MEDIAN, metrics::RTT_P95, metrics::RTT_MAX];
+    assert!(trips.map(of).is_sorted(), "{:?}", trips.map(of));
+}

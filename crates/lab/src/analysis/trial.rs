@@ -3,7 +3,7 @@
 use tcplab_path::{Direction, PathSpec};
 use tcplab_recording::{AppLog, TrialRecord};
 use tcplab_results::{OptionRow, Trial, remark};
-use tcplab_trace::Trace;
+use tcplab_trace::{Flow, Trace};
 use tcplab_units::{Endpoint, Instant, Span};
 
 use super::captures;
@@ -16,7 +16,7 @@ use super::interruptions::{costs, interruption_times};
 use super::metrics::{Sources, named, of_applications};
 use super::options::{refusal, remarkable};
 use super::sender::{flow_of, sending_end};
-use super::{datagrams, flows, loads};
+use super::{datagrams, flows, loads, pooled};
 use crate::error::LabError;
 
 /// The warning of each trial whose path tcplab did not make.
@@ -81,12 +81,26 @@ pub(crate) fn examine(
     let (episodes, contradictions) = episode_rows(connection, flow, of_first.as_deref());
     warnings.extend(contradictions);
     let findings = findings_of(connection);
-    let lost = of_first.as_ref().map(Vec::len);
-    let metrics = Sources { app, flow, samples, lost, ideal: ideal(direction) }.metrics();
+    let all = measured(&trace, sending_end, case);
+    let lost = has_truth.then(|| all.iter().map(|flow| drops(flow, &lost, direction).len()).sum());
+    let together = (all.len() > 1).then(|| pooled::together(&all));
+    let measured = together.as_ref().unwrap_or(flow);
+    let metrics = Sources { app, flow: measured, samples, lost, ideal: ideal(direction) }.metrics();
     let interruptions = costs(flow, &interruption_times(path, record.seed, record.duration));
     let (metrics, flows) = (flows.metrics(metrics).into(), flows.rows);
     let whole = Trial { metrics, episodes, findings, options, ..Trial::empty(warnings) };
     Ok(Trial { interruptions, ends, ending, flaws, flows, ..whole })
+}
+
+/// What the metrics are of, in the direction of the payload: the first connection, or all of a
+/// workload that has several, as its applications' reports are.
+fn measured<'t>(
+    trace: &'t Trace,
+    sending_end: Endpoint,
+    case: &tcplab_scenario::Case,
+) -> Vec<&'t Flow> {
+    let most = if case.workload.connections.is_some() { usize::MAX } else { 1 };
+    trace.connections.iter().take(most).map(|it| flow_of(it, sending_end)).collect()
 }
 
 /// The warning of a trial that is not like the others of its case.
