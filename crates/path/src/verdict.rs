@@ -47,10 +47,18 @@ pub struct Verdict {
     /// The first bit that the link changed, counted from the packet's first.
     #[serde(default, skip_serializing_if = "Option::is_none", rename = "corrupted_bit")]
     pub corrupted: Option<u32>,
+    /// Of a packet that the link cut into fragments, each of which has a verdict: where this one's
+    /// data begin in those of the packet. The first keeps the packet's id.
+    #[serde(default, skip_serializing_if = "Option::is_none", rename = "fragment_offset_bytes")]
+    pub fragment: Option<u16>,
     /// Whether it took the second of two paths.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub second_path: bool,
 }
+
+/// The bits of an IPv6 header that no checksum covers: traffic class and flow label, hop limit
+/// (RFC 8200 sections 3 and 8.1).
+const UNCOVERED: [std::ops::Range<u32>; 2] = [4..32, 56..64];
 
 /// Ids from here on belong to packets that a link makes itself: copies, answers, cross traffic.
 pub const FIRST_MADE_ID: u64 = 1 << 63;
@@ -59,6 +67,11 @@ impl Verdict {
     /// Whether the link made the packet itself, so that no endpoint ever sent it.
     pub const fn is_made(&self) -> bool {
         self.id >= FIRST_MADE_ID
+    }
+    /// Whether checksums show the receiver that the link changed the packet, so that it drops it.
+    pub fn is_damaged(&self, is_ipv6: bool) -> bool {
+        let shows = |bit| !is_ipv6 || UNCOVERED.iter().all(|bits| !bits.contains(&bit));
+        self.corrupted.is_some_and(shows)
     }
     /// How long it was on the link.
     pub const fn time_on_link(&self) -> Span {
@@ -370,6 +383,7 @@ mod tests {
             origin: None,
             marked: false,
             corrupted: None,
+            fragment: None,
             second_path: false,
         };
         let line = serde_json::to_string(&verdict).unwrap();

@@ -27,6 +27,9 @@ quantities! {
     MARKED = "marked", None, "marked CE", "Whether the path marked it Congestion Experienced";
     CORRUPTED_BIT = "corrupted_bit", None, "corrupted bit",
         "The first bit that the path changed, from the packet's first; empty if it changed none";
+    FRAGMENT_OFFSET_BYTES = "fragment_offset_bytes", Bytes, "fragment offset",
+        "Of a packet that the path cut into fragments, a row for each: where this one's data begin \
+         in those of the packet; empty if it was not cut";
     BECAUSE = "because", None, "because",
         "Why the endpoint sent it, such as timeout; empty if not known (only models know)";
 }

@@ -13,8 +13,9 @@ use tcplab_path::Fate;
 use tcplab_units::Endpoint;
 
 use crate::files::{APP_FILE, DONE_FILE, RESULT_FILE, SAMPLES_FILE, TRUTH_FILE, flow_samples_file};
+use crate::lost::Losses;
 use crate::truth_row::{END_OF_DELIVERED, parse_truth_row};
-use crate::{AppLog, RecordingError, Sample, TrialRecord, TruthRow, capture_file, csv};
+use crate::{AppLog, LostPacket, RecordingError, Sample, TrialRecord, TruthRow, capture_file, csv};
 
 /// A complete recording, whose files are read when asked for.
 #[derive(Debug, Clone)]
@@ -71,15 +72,15 @@ impl Recording {
         Some((Recording::open(capture.parent()?).ok()?, endpoint))
     }
 
-    /// The frames of the captures of client and server, from 1, that the path dropped.
+    /// The frames of the captures of client and server, from 1, that the path dropped, with all
+    /// copies of them.
     ///
     /// # Errors
     /// When the ground truth cannot be read.
     pub fn dropped_frames(&self) -> Result<[BTreeSet<u64>; 2], RecordingError> {
         let mut frames = [BTreeSet::new(), BTreeSet::new()];
-        let rows = self.truth_of_lost()?;
-        for row in rows.into_iter().filter(|row| row.verdict.fate.cause().is_some()) {
-            frames[row.verdict.direction.sender() as usize].extend(row.frame);
+        for lost in self.lost_packets()?.into_iter().filter(LostPacket::is_dropped) {
+            frames[lost.verdict.direction.sender() as usize].extend(lost.frame);
         }
         Ok(frames)
     }
@@ -148,29 +149,33 @@ impl Recording {
         Ok(TruthRows::new(&path, BufReader::new(file)))
     }
 
-    /// The rows of [`Recording::truth`] on packets that the path dropped or damaged. Takes a
-    /// fraction of the time, as they are few and no more than the end of the others is looked at.
+    /// The packets of both endpoints that did not arrive: the path dropped or damaged each copy of
+    /// one, or of a fragment of it. Takes a fraction of the time of [`Recording::truth`], as they
+    /// are few and no more than the end of the other rows is looked at.
     ///
     /// # Errors
-    /// As for [`Recording::truth`].
-    pub fn truth_of_lost(&self) -> Result<Vec<TruthRow>, RecordingError> {
+    /// As for [`Recording::truth`] and [`Recording::record`].
+    pub fn lost_packets(&self) -> Result<Vec<LostPacket>, RecordingError> {
         #[derive(Deserialize)]
         struct Row {
             fate: Fate,
             corrupted_bit: Option<u32>,
+            origin_id: Option<u64>,
+            fragment_offset_bytes: Option<u16>,
         }
-        let mut lost = Vec::new();
+        let mut losses = Losses::new(self.record()?.is_ipv6());
         let mut rows = self.truth_rows()?;
         while rows.next_line()? {
             if rows.line.ends_with(END_OF_DELIVERED) {
                 continue;
             }
-            let Row { fate, corrupted_bit } = rows.parse()?;
-            if fate.cause().is_some() || corrupted_bit.is_some() {
-                lost.push(rows.row()?);
+            let Row { fate, corrupted_bit, origin_id, fragment_offset_bytes } = rows.parse()?;
+            let is_made = origin_id.is_some() || fragment_offset_bytes.is_some();
+            if fate.cause().is_some() || corrupted_bit.is_some() || is_made {
+                losses.see(&rows.row()?);
             }
         }
-        Ok(lost)
+        Ok(losses.packets())
     }
 
     /// All samples in order of time.

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
+use std::net::IpAddr;
 
 use serde::{Deserialize, Serialize};
 use tcplab_path::{Backend, PathEvent, PathSpec, Verdict};
@@ -112,6 +113,11 @@ impl TrialRecord {
     pub fn damages_packets(&self) -> bool {
         self.steered_path().damages_packets()
             || self.second_path.as_ref().is_some_and(PathSpec::damages_packets)
+    }
+
+    /// Whether its packets have headers of IPv6.
+    pub fn is_ipv6(&self) -> bool {
+        self.client.address.parse::<IpAddr>().is_ok_and(|address| address.is_ipv6())
     }
 
     /// Whether the path gave verdicts on packets (`path.jsonl`).

@@ -31,6 +31,7 @@ fn verdict(id: u64, direction: Direction, entered: u64, left: u64, fate: Fate) -
         origin: None,
         marked: false,
         corrupted: None,
+        fragment: None,
         second_path: false,
     }
 }

@@ -20,7 +20,7 @@ pub(crate) fn write(
     line: &mut Vec<u8>,
 ) {
     let Verdict { id, direction, size, entered, transmission, left, fate, .. } = verdict;
-    let Verdict { origin, marked, corrupted, second_path, .. } = verdict;
+    let Verdict { origin, marked, corrupted, fragment, second_path, .. } = verdict;
     line.push(b'{');
     if let Some(frame) = frame {
         number(line, "\"frame\":", frame);
@@ -60,6 +60,9 @@ pub(crate) fn write(
     }
     if let Some(bit) = corrupted {
         number(line, ",\"corrupted_bit\":", (*bit).into());
+    }
+    if let Some(offset) = fragment {
+        number(line, ",\"fragment_offset_bytes\":", (*offset).into());
     }
     if *second_path {
         line.extend_from_slice(b",\"second_path\":true");
@@ -145,6 +148,7 @@ fn delivered(line: &[u8]) -> Option<TruthRow> {
             origin: None,
             marked: false,
             corrupted: None,
+            fragment: None,
             second_path: false,
         },
     })
@@ -186,12 +190,13 @@ mod tests {
             origin: None,
             marked: false,
             corrupted: None,
+            fragment: None,
             second_path: false,
         }
     }
 
     /// Verdicts in which each part of the form comes with and without.
-    fn verdicts() -> [Verdict; 5] {
+    fn verdicts() -> [Verdict; 6] {
         let full = Cause::QueueFull { packets: 2, bytes: Bytes::new(3000) };
         let late = Cause::Aqm {
             discipline: tcplab_path::Discipline::FqCodel,
@@ -204,6 +209,7 @@ mod tests {
             Verdict { fate: Fate::Dropped(late), direction: Direction::Reverse, ..plain() },
             Verdict { fate: Fate::StillOnLink, marked: true, corrupted: Some(9), ..plain() },
             Verdict { id: u64::MAX, origin: Some(3), second_path: true, ..plain() },
+            Verdict { origin: Some(3), fragment: Some(976), ..plain() },
         ]
     }
 

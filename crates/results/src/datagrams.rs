@@ -1,5 +1,7 @@
 //! Datagrams of a trial without a connection.
 
+use std::collections::BTreeSet;
+
 use tcplab_units::{Endpoint, Instant};
 use tcplab_workload::{DatagramMark, RequestReport};
 
@@ -21,13 +23,16 @@ pub struct DatagramRow {
     pub kind: DatagramKind,
     /// Which request and try it is about, where the capture holds so much of it.
     pub mark: Option<DatagramMark>,
+    /// The same number for a datagram and all copies that the path made of it.
+    pub packet: u64,
     /// Whether the path made it.
     pub is_copy: bool,
     /// When it came to the path.
     pub sent: Instant,
-    /// When it came to the other end.
+    /// When it came to the other end, though perhaps damaged.
     pub arrived: Option<Instant>,
-    /// Why it did not, in words; `not seen at the other end` where the path has no log.
+    /// Why it did not, or not intact, in words; `not seen at the other end` where the path has no
+    /// log.
     pub lost: Option<String>,
     /// Its frame in the client's capture, if it passed there.
     pub frame: Option<u64>,
@@ -45,8 +50,11 @@ pub enum DatagramKind {
 }
 
 impl Correspondence {
-    /// Those that the path dropped.
+    /// Those of which no copy arrived intact.
     pub fn lost(&self) -> usize {
-        self.datagrams.iter().filter(|row| row.lost.is_some()).count()
+        let of = |keep: fn(&&DatagramRow) -> bool| -> BTreeSet<u64> {
+            self.datagrams.iter().filter(keep).map(|row| row.packet).collect()
+        };
+        of(|_| true).len() - of(|row| row.lost.is_none()).len()
     }
 }

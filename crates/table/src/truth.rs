@@ -44,6 +44,7 @@ pub(crate) const COLUMNS: &[Column<TruthRow>] = columns! {
     ORIGIN_ID Near WideIfAny(|row| row.verdict.origin);
     MARKED Few Flag(|row| row.verdict.marked);
     CORRUPTED_BIT Near WholeIfAny(|row| row.verdict.corrupted.map(u64::from));
+    FRAGMENT_OFFSET_BYTES Few WholeIfAny(|row| row.verdict.fragment.map(u64::from));
     BECAUSE Few TextIfAny(|row| row.because.clone());
 };
 

@@ -133,6 +133,7 @@ mod tests {
             origin: None,
             marked: false,
             corrupted: None,
+            fragment: None,
             second_path: false,
         }
     }

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::net::IpAddr;
 
-use tcplab_path::{Direction, Fate};
+use tcplab_path::{Direction, Fate, Verdict};
 use tcplab_recording::{AppLog, Recording, TrialRecord, TruthRow};
 use tcplab_results::{Correspondence, DatagramKind, DatagramRow, Metric};
 use tcplab_scenario::metrics;
@@ -36,7 +36,7 @@ pub(crate) fn read(
         captured(recording, record, Endpoint::Server)?,
     ];
     let mut datagrams = if record.has_truth() {
-        with_verdicts(&recording.truth()?, &captures)
+        with_verdicts(&recording.truth()?, &captures, record.is_ipv6())
     } else {
         without_verdicts(&captures)
     };
@@ -109,8 +109,22 @@ fn captured(
     Ok(all)
 }
 
+/// Why a packet did not come to its receiver intact, if it did not.
+fn why_lost(verdict: &Verdict, is_ipv6: bool) -> Option<String> {
+    match verdict.fate {
+        Fate::Delivered => verdict
+            .is_damaged(is_ipv6)
+            .then(|| "damaged by the path and dropped by its receiver".into()),
+        fate => Some(fate.to_string()),
+    }
+}
+
 /// The path's own word on each datagram.
-fn with_verdicts(truth: &[TruthRow], captures: &[Vec<CapturedDatagram>; 2]) -> Vec<DatagramRow> {
+fn with_verdicts(
+    truth: &[TruthRow],
+    captures: &[Vec<CapturedDatagram>; 2],
+    is_ipv6: bool,
+) -> Vec<DatagramRow> {
     let end = |direction| match direction {
         Direction::Forward => 0,
         Direction::Reverse => 1,
@@ -125,17 +139,19 @@ fn with_verdicts(truth: &[TruthRow], captures: &[Vec<CapturedDatagram>; 2]) -> V
     }
     let rows = truth.iter().filter_map(|row| {
         let verdict = &row.verdict;
-        let seen = sent.get(&verdict.origin.unwrap_or(verdict.id))?;
+        let packet = verdict.origin.unwrap_or(verdict.id);
+        let seen = sent.get(&packet)?;
         // Answers of the path itself travel the other way.
         let is_own = (end(verdict.direction) == 0) == (seen.from == Endpoint::Client);
         is_own.then(|| DatagramRow {
             from: seen.from,
             kind: seen.kind,
             mark: seen.mark,
+            packet,
             is_copy: verdict.is_made(),
             sent: verdict.entered,
             arrived: (verdict.fate == Fate::Delivered).then_some(verdict.left),
-            lost: (verdict.fate != Fate::Delivered).then(|| verdict.fate.to_string()),
+            lost: why_lost(verdict, is_ipv6),
             frame: None,
         })
     });
@@ -153,6 +169,7 @@ fn without_verdicts(captures: &[Vec<CapturedDatagram>; 2]) -> Vec<DatagramRow> {
                 from: side,
                 kind: seen.kind,
                 mark: seen.mark,
+                packet: rows.len() as u64,
                 is_copy: false,
                 sent: seen.at,
                 arrived: arrived.map(|(_, at)| at),

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use tcplab_path::{Cause, Direction, Verdict};
-use tcplab_recording::TruthRow;
+use tcplab_path::{Cause, Direction};
+use tcplab_recording::LostPacket;
 use tcplab_results::EpisodeRow;
 use tcplab_trace::{Connection, Episode, Evidence, Flow, Range};
 use tcplab_units::{Bytes, Span};
@@ -23,7 +23,7 @@ pub(super) fn episode_rows(
     (rows, found.unwrap_or_default())
 }
 
-/// A packet of the stream that the path dropped, or damaged so that the receiver does.
+/// A packet of the stream that did not arrive.
 pub(super) struct Dropped {
     /// Its frame in the sender's capture.
     frame: u64,
@@ -34,45 +34,22 @@ pub(super) struct Dropped {
 
 /// All of them in the order sent. As in [`Episode::lost`], data and FIN count, the handshake's SYN
 /// does not.
-pub(super) fn drops(
-    connection: &Connection,
-    flow: &Flow,
-    truth: &[TruthRow],
-    direction: Direction,
-) -> Vec<Dropped> {
-    let is_ipv6 = connection.client.is_ipv6();
+pub(super) fn drops(flow: &Flow, lost: &[LostPacket], direction: Direction) -> Vec<Dropped> {
     let stream: BTreeMap<u64, Range> = flow
         .segments
         .iter()
         .filter(|segment| segment.payload > Bytes::ZERO || segment.fin)
         .map(|segment| (segment.frame, segment.range))
         .collect();
-    truth
-        .iter()
-        .filter(|row| row.verdict.direction == direction)
-        .filter_map(|row| {
-            let frame = row.frame?;
-            let cause = row.verdict.fate.cause();
-            if cause.is_none() && !is_damaged(&row.verdict, is_ipv6) {
-                return None;
-            }
-            let interruption = match cause {
-                Some(Cause::Interruption { number, .. }) => Some(number),
-                _ => None,
-            };
-            Some(Dropped { frame, range: *stream.get(&frame)?, interruption })
-        })
-        .collect()
-}
-
-/// The bits of an IPv6 header that no checksum covers: traffic class and flow label, hop limit
-/// (RFC 8200 sections 3 and 8.1).
-const UNCOVERED: [std::ops::Range<u32>; 2] = [4..32, 56..64];
-
-/// Whether checksums show the receiver that the path changed a packet.
-fn is_damaged(verdict: &Verdict, is_ipv6: bool) -> bool {
-    let shows = |bit| !is_ipv6 || UNCOVERED.iter().all(|bits| !bits.contains(&bit));
-    verdict.corrupted.is_some_and(shows)
+    let dropped = |LostPacket { frame, verdict }: &LostPacket| {
+        let frame = (*frame).filter(|_| verdict.direction == direction)?;
+        let interruption = match verdict.fate.cause() {
+            Some(Cause::Interruption { number, .. }) => Some(number),
+            _ => None,
+        };
+        Some(Dropped { frame, range: *stream.get(&frame)?, interruption })
+    };
+    lost.iter().filter_map(dropped).collect()
 }
 
 /// Shares the drops out among the episodes, each to one at most: to the one that counts it, or else

@@ -2,12 +2,12 @@
 
 mod sharing;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::iter;
 
-use tcplab_path::{Direction, Fate, PathSpec};
+use tcplab_path::{Direction, Fate, PathSpec, Verdict};
 use tcplab_recording::{
-    AppLog, ConnectionLog, FlowLog, Recording, RecordingError, Sample, TrialRecord, TruthRow,
+    AppLog, ConnectionLog, FlowLog, LostPacket, Recording, RecordingError, Sample, TrialRecord,
 };
 use tcplab_results::{FlowConnectionRow, FlowRow, FlowSeries, Metric};
 use tcplab_scenario::{MetricInfo, metric, metrics};
@@ -16,6 +16,7 @@ use tcplab_units::{Bytes, Endpoint, Instant, Rate, Span};
 use tcplab_workload::Exchange;
 
 use super::captures::ports;
+use super::episodes::drops;
 use super::ideal::Ideal;
 use super::metrics::{Sources, named};
 use super::sender::{flow_of, sending_end};
@@ -31,8 +32,8 @@ pub(crate) struct FlowSources<'a> {
     pub(crate) recording: &'a Recording,
     pub(crate) app: &'a AppLog,
     pub(crate) path: &'a PathSpec,
-    /// Nothing, where the path has no log.
-    pub(crate) truth: &'a [TruthRow],
+    /// Packets that did not arrive; nothing, where the path has no log.
+    pub(crate) lost: &'a [LostPacket],
     pub(crate) record: &'a TrialRecord,
     /// As captured at the client and at the server.
     pub(crate) traces: [&'a Trace; 2],
@@ -69,13 +70,8 @@ fn typical(flow: &FlowRow, first: Vec<Metric>) -> Vec<Metric> {
     if flow.connections.len() > 1 { first.into_iter().map(typical).collect() } else { first }
 }
 
-/// What is known of the path for all flows.
-struct Path {
-    /// Packets that it dropped, by their frames in the sender's capture.
-    dropped: BTreeSet<(Direction, u64)>,
-    ideals: [(Direction, Option<Ideal>); 2],
-}
-
+/// The yardstick for a transfer in each direction.
+type Ideals = [(Direction, Option<Ideal>); 2];
 /// The yardstick for a transfer in a direction.
 type IdealOf<'a> = dyn Fn(Direction) -> Option<Ideal> + 'a;
 
@@ -86,13 +82,6 @@ impl FlowSources<'_> {
             return Ok(FlowResults::default());
         }
         let ideals = Direction::BOTH.map(|way| (way, ideal(way)));
-        let dropped = self
-            .truth
-            .iter()
-            .filter(|row| row.verdict.fate.cause().is_some())
-            .filter_map(|row| Some((row.verdict.direction, row.frame?)))
-            .collect();
-        let path = Path { dropped, ideals };
         let captured = self.traces.map(|trace| {
             let first = trace.connections.iter().filter(|it| !self.is_later_subflow(it));
             first.map(|it| (ports(it), it)).collect::<BTreeMap<_, _>>()
@@ -112,7 +101,7 @@ impl FlowSources<'_> {
             for (nth, connection) in log.connections.iter().enumerate() {
                 let at = |end: Endpoint| captured[end as usize].get(&connection.ports).copied();
                 let samples = if nth == 0 { &samples[..] } else { &[] };
-                connections.push(self.connection(connection, &at, samples, &path));
+                connections.push(self.connection(connection, &at, samples, &ideals));
                 let subflows = if nth == 0 { self.later_subflows(connection) } else { Vec::new() };
                 arrivals.push(arrived(connection, &at, subflows));
             }
@@ -122,7 +111,7 @@ impl FlowSources<'_> {
             }
             all.extend(arrivals);
         }
-        let together = named(self.together(&subjects, &all)).collect();
+        let together = named(self.together(&subjects, &all, self.utilisation()?)).collect();
         Ok(FlowResults { rows, together })
     }
 
@@ -164,7 +153,7 @@ impl FlowSources<'_> {
         log: &ConnectionLog,
         captured: &dyn Fn(Endpoint) -> Option<&'c Connection>,
         samples: &[Sample],
-        path: &Path,
+        ideals: &Ideals,
     ) -> FlowConnectionRow {
         let app = AppLog::of(log.client.clone(), log.server.clone());
         let end = sending_end(&app);
@@ -175,11 +164,9 @@ impl FlowSources<'_> {
         };
         let own = captured(end).map(|connection| {
             let flow = flow_of(connection, end);
-            let data = |it: &&tcplab_trace::Segment| it.payload > Bytes::ZERO || it.fin;
-            let lost = flow.segments.iter().filter(data);
-            let lost = lost.filter(|it| path.dropped.contains(&(way, it.frame))).count();
-            let lost = self.record.has_truth().then_some(lost);
-            let ideal = path.ideals.iter().find(|(of, _)| *of == way).and_then(|(_, it)| *it);
+            let lost = || drops(flow, self.lost, way).len();
+            let lost = self.record.has_truth().then(lost);
+            let ideal = ideals.iter().find(|(of, _)| *of == way).and_then(|(_, it)| *it);
             Sources { app: &app, flow, samples, lost, ideal }.metrics()
         });
         let answered = |it: &Exchange| Some(it.answered?.since(it.asked).as_millis_f64());
@@ -193,7 +180,12 @@ impl FlowSources<'_> {
     }
 
     /// What the flows are together: those that the trial is about, and all.
-    fn together(&self, subjects: &[Arrivals], all: &[Arrivals]) -> Vec<(&'static MetricInfo, f64)> {
+    fn together(
+        &self,
+        subjects: &[Arrivals],
+        all: &[Arrivals],
+        utilisation: Option<f64>,
+    ) -> Vec<(&'static MetricInfo, f64)> {
         let logs = || self.app.flows.iter();
         let started = |flow: &FlowLog| {
             let each = flow.connections.iter().filter_map(|it| it.client.started);
@@ -210,33 +202,56 @@ impl FlowSources<'_> {
             (metrics::FAIRNESS, sharing::fairness(subjects)),
             (metrics::CONVERGENCE, settled.map(Span::as_secs_f64)),
             (metrics::AGGREGATE_GOODPUT, goodput),
-            (metrics::PATH_UTILISATION, self.utilisation()),
+            (metrics::PATH_UTILISATION, utilisation),
         ];
         values.into_iter().filter_map(|(name, value)| Some((name, value?))).collect()
     }
 
-    /// How much of what the path could forward it did, in the direction that forwarded more, from
-    /// the first packet to the last.
-    fn utilisation(&self) -> Option<f64> {
-        let of = |way: Direction| {
-            let forwarded = self.truth.iter().map(|row| &row.verdict);
-            let forwarded: Vec<_> =
-                forwarded.filter(|it| it.direction == way && it.fate == Fate::Delivered).collect();
-            let bytes: u64 = forwarded.iter().map(|it| it.size.as_u64()).sum();
-            let from = forwarded.iter().map(|it| it.entered).min()?;
-            let to = forwarded.iter().map(|it| it.left).max()?;
-            let paths = iter::once(self.path).chain(&self.record.second_path);
-            let each = paths.map(|path| {
-                let link = path.link(way).ok()?;
-                let rate =
-                    if path.events.is_some() { link.mean_rate(from, to)? } else { link.rate()? };
-                Some(rate.bytes_in(to.since(from)).as_u64())
-            });
-            let possible = each.sum::<Option<u64>>()?;
-            (possible > 0).then(|| (bytes, 100.0 * bytes as f64 / possible as f64))
-        };
-        let ways = Direction::BOTH.into_iter().filter_map(of);
-        ways.max_by_key(|(bytes, _)| *bytes).map(|(_, share)| share)
+    /// How much of what the path could forward it did, from the first packet to the last, in the
+    /// direction that forwarded more; nothing where that has no rate.
+    fn utilisation(&self) -> Result<Option<f64>, RecordingError> {
+        let mut ways = Direction::BOTH.map(Forwarded::nothing);
+        if self.record.has_truth() {
+            for row in self.recording.truth_rows()? {
+                let verdict = row?.verdict;
+                for way in &mut ways {
+                    way.see(&verdict);
+                }
+            }
+        }
+        let [forward, reverse] = ways;
+        let busier = if forward.bytes >= reverse.bytes { forward } else { reverse };
+        let Some((from, to)) = busier.time else { return Ok(None) };
+        let paths = iter::once(self.path).chain(&self.record.second_path);
+        let each = paths.map(|path| {
+            let rate = path.link(busier.way).ok()?.capacity(from, to)?;
+            Some(rate.bytes_in(to.since(from)).as_u64())
+        });
+        let possible = each.sum::<Option<u64>>().filter(|possible| *possible > 0);
+        Ok(possible.map(|possible| 100.0 * busier.bytes as f64 / possible as f64))
+    }
+}
+
+/// What the path forwarded in a direction.
+#[derive(Debug, Clone, Copy)]
+struct Forwarded {
+    way: Direction,
+    bytes: u64,
+    /// When the first came to the path, and the last left it.
+    time: Option<(Instant, Instant)>,
+}
+
+impl Forwarded {
+    fn nothing(way: Direction) -> Forwarded {
+        Forwarded { way, bytes: 0, time: None }
+    }
+
+    fn see(&mut self, verdict: &Verdict) {
+        if verdict.direction == self.way && verdict.fate == Fate::Delivered {
+            let (from, to) = self.time.unwrap_or((verdict.entered, verdict.left));
+            self.time = Some((from.min(verdict.entered), to.max(verdict.left)));
+            self.bytes += verdict.size.as_u64();
+        }
     }
 }
 

@@ -25,11 +25,7 @@ pub(super) fn examine(
     }
     let mut values = values(load);
     if record.has_truth() {
-        let mut lost = 0;
-        for row in recording.truth_rows()? {
-            lost += u32::from(row?.verdict.fate.cause().is_some());
-        }
-        values.push((metrics::LOST, f64::from(lost)));
+        values.push((metrics::LOST, recording.lost_packets()?.len() as f64));
     }
     let is_possible = load.impossible.is_none();
     Ok(Trial {

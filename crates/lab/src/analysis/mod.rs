@@ -14,6 +14,7 @@ mod loads;
 mod metrics;
 mod options;
 mod paths;
+mod pooled;
 mod run;
 mod sender;
 mod store_trial;
@@ -27,3 +28,6 @@ pub(crate) use metrics::{ESTABLISHED, Sources};
 pub(crate) use run::analyse;
 pub(crate) use sender::{flow_of, sending_end};
 pub(crate) use store_trial::{analyse_and_store, trial};
+
+#[cfg(test)]
+mod tests;

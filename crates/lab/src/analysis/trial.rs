@@ -3,7 +3,7 @@
 use tcplab_path::{Direction, PathSpec};
 use tcplab_recording::{AppLog, TrialRecord};
 use tcplab_results::{OptionRow, Trial, remark};
-use tcplab_trace::Trace;
+use tcplab_trace::{Flow, Trace};
 use tcplab_units::{Endpoint, Instant, Span};
 
 use super::captures;
@@ -16,7 +16,7 @@ use super::interruptions::{costs, interruption_times};
 use super::metrics::{Sources, named, of_applications};
 use super::options::{refusal, remarkable};
 use super::sender::{flow_of, sending_end};
-use super::{datagrams, flows, loads};
+use super::{datagrams, flows, loads, pooled};
 use crate::error::LabError;
 
 /// The warning of each trial whose path tcplab did not make.
@@ -46,16 +46,14 @@ pub(crate) fn examine(
     if let Some(load) = &app.load {
         return loads::examine(contents, [&traces[0], &traces[1]], load);
     }
-    // Without named flows, only the lost packets are asked for.
-    let truth =
-        if app.flows.is_empty() { recording.truth_of_lost()? } else { recording.truth()? };
+    let lost = recording.lost_packets()?;
     let sending_end = sending_end(app);
     let direction = Direction::from_sender(sending_end);
     let [client, server] = traces;
     let has_truth = record.has_truth();
     let ideal = |direction| ideal(path, direction, record, round_trip);
     let traces = [&client, &server];
-    let known = flows::FlowSources { recording, app, path, truth: &truth, record, traces };
+    let known = flows::FlowSources { recording, app, path, lost: &lost, record, traces };
     let flows = known.examine(&ideal)?;
     let ends = ends(app, record, traces);
     let trace = match sending_end {
@@ -79,17 +77,30 @@ pub(crate) fn examine(
         return Ok(Trial { ends, ending, flaws, options, ..Trial::empty(warnings) });
     };
     let flow = flow_of(connection, sending_end);
-    let drops = drops(connection, flow, &truth, direction);
-    let (episodes, contradictions) =
-        episode_rows(connection, flow, has_truth.then_some(drops.as_slice()));
+    let of_first = has_truth.then(|| drops(flow, &lost, direction));
+    let (episodes, contradictions) = episode_rows(connection, flow, of_first.as_deref());
     warnings.extend(contradictions);
     let findings = findings_of(connection);
-    let lost = has_truth.then_some(drops.len());
-    let metrics = Sources { app, flow, samples, lost, ideal: ideal(direction) }.metrics();
+    let all = measured(&trace, sending_end, case);
+    let lost = has_truth.then(|| all.iter().map(|flow| drops(flow, &lost, direction).len()).sum());
+    let together = (all.len() > 1).then(|| pooled::together(&all));
+    let measured = together.as_ref().unwrap_or(flow);
+    let metrics = Sources { app, flow: measured, samples, lost, ideal: ideal(direction) }.metrics();
     let interruptions = costs(flow, &interruption_times(path, record.seed, record.duration));
     let (metrics, flows) = (flows.metrics(metrics).into(), flows.rows);
     let whole = Trial { metrics, episodes, findings, options, ..Trial::empty(warnings) };
     Ok(Trial { interruptions, ends, ending, flaws, flows, ..whole })
+}
+
+/// What the metrics are of, in the direction of the payload: the first connection, or all of a
+/// workload that has several, as its applications' reports are.
+fn measured<'t>(
+    trace: &'t Trace,
+    sending_end: Endpoint,
+    case: &tcplab_scenario::Case,
+) -> Vec<&'t Flow> {
+    let most = if case.workload.connections.is_some() { usize::MAX } else { 1 };
+    trace.connections.iter().take(most).map(|it| flow_of(it, sending_end)).collect()
 }
 
 /// The warning of a trial that is not like the others of its case.

@@ -18,6 +18,8 @@ pub(crate) struct Transit {
     pub(crate) marked: bool,
     /// See [`Verdict::corrupted`].
     pub(crate) corrupted: Option<u32>,
+    /// See [`Verdict::fragment`].
+    pub(crate) fragment: Option<u16>,
     /// Whether it is cross traffic, which leaves the path behind the bottleneck.
     pub(crate) is_background: bool,
 }
@@ -32,6 +34,7 @@ impl Transit {
             origin: None,
             marked: false,
             corrupted: None,
+            fragment: None,
             is_background: false,
         }
     }
@@ -49,7 +52,7 @@ impl Transit {
 
     /// Ends its passage with a fate.
     pub(crate) fn depart(self, direction: Direction, left: Instant, fate: Fate) -> Departure {
-        let Transit { packet, entered, transmission, origin, marked, corrupted, .. } = self;
+        let Transit { packet, entered, transmission, origin, marked, .. } = self;
         let (id, size) = (packet.id, packet.size());
         let verdict = Verdict {
             id,
@@ -61,7 +64,8 @@ impl Transit {
             fate,
             origin,
             marked,
-            corrupted,
+            corrupted: self.corrupted,
+            fragment: self.fragment,
             second_path: false,
         };
         Departure { packet, verdict }

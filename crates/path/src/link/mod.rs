@@ -141,6 +141,7 @@ impl Link {
             origin: None,
             marked: false,
             corrupted: None,
+            fragment: None,
             second_path: false,
         }
     }

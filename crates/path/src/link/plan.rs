@@ -151,6 +151,15 @@ impl LinkPlan {
     pub fn mean_rate(&self, from: Instant, until: Instant) -> Option<Rate> {
         self.servers().filter_map(|server| server.mean(from, until)).min()
     }
+    /// What it lets through in the mean from one instant to a later one: the least of its
+    /// bottlenecks' mean rates and its policers' rates. None where nothing limits it.
+    pub fn capacity(&self, from: Instant, until: Instant) -> Option<Rate> {
+        let policed = self.elements.iter().filter_map(|element| match element {
+            ElementPlan::Policer(plan) => Some(plan.rate),
+            _ => None,
+        });
+        policed.chain(self.mean_rate(from, until)).min()
+    }
     /// The most that its slowest bottleneck ever sends ([`ServerPlan::peak`]); none without one.
     pub fn peak(&self) -> Option<Rate> {
         self.servers().map(ServerPlan::peak).min()

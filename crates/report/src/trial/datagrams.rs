@@ -114,11 +114,11 @@ fn fate(row: &DatagramRow, asked: Instant) -> FateView {
         DatagramKind::Unreachable => format!("{copy}port unreachable"),
     };
     let text = match (row.arrived, &row.lost) {
-        (Some(at), _) => {
+        (_, Some(why)) => format!("{what} lost: {why}"),
+        (Some(at), None) => {
             let after = Span::from_nanos(at.as_nanos().saturating_sub(asked.as_nanos()));
             format!("{what} arrived after {} ms", decimal(after.as_millis_f64(), 1))
         }
-        (None, Some(why)) => format!("{what} lost: {why}"),
         (None, None) => what,
     };
     FateView { text, lost: row.lost.is_some() }

@@ -50,7 +50,8 @@ metrics! {
         quantity TRANSFER_TIME_SECONDS;
     GOODPUT = "goodput", "Mbit/s", Trial, Applications, Higher, quantity GOODPUT_MBIT_PER_SECOND;
     LOST = "lost", "segments", Trial, Path, Lower, "lost on the path",
-        "Packets with data or FIN that the path dropped, or damaged so that the receiver does";
+        "Packets with data or FIN that the path dropped, or damaged so that the receiver does, \
+         with all copies of them; of a load, all packets of both ends";
     RETRANSMISSIONS = "retransmissions", "segments", Trial, Capture, Lower,
         quantity RETRANSMISSIONS;
     RETRANSMISSIONS_FAST = "retransmissions.fast", "segments", Trial, Capture, Lower,
@@ -138,7 +139,7 @@ metrics! {
     DUPLICATE_ANSWERS = "duplicate_answers", "", Trial, Applications, Lower, "duplicate answers",
         "Answers after the first one to a request";
     LOST_DATAGRAMS = "lost_datagrams", "", Trial, Path, Lower, "lost datagrams",
-        "Datagrams of both directions that did not arrive, by the path's log";
+        "Datagrams of both directions of which no copy arrived intact, by the path's log";
     PAYLOAD_INTACT = "payload_intact", "", Trial, Applications, Higher, "payload intact",
         "Whether the receiver read exactly the bytes that were sent", values Truth;
     EPISODE_TYPE = "episode.type", "", Episode, Capture, Neither, "episode type",
@@ -169,8 +170,9 @@ metrics! {
         "Payload of all flows and both directions, each byte once, divided by the time from the \
          first connect() to the last arrival";
     PATH_UTILISATION = "path_utilisation", "%", Trial, Path, Higher, "path utilisation",
-        "Traffic of all flows, with headers and retransmissions, as a share of the path's rate, in \
-         the busier direction";
+        "Traffic of all flows, with headers and retransmissions, as a share of what the slowest \
+         bottleneck or policer lets through from the first packet to the last, in the busier \
+         direction. Missing where that has neither";
     LOAD_RATE = "load.rate", "/s", Trial, Applications, Higher, "requests answered",
         "Correctly answered requests of a load per second";
     LOAD_CONNECT = "load.connect", "ms", Trial, Applications, Lower, "connect time",

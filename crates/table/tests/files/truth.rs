@@ -16,7 +16,7 @@ use tcplab_recording::TruthRow;
 use tcplab_table::{Format, TableError, write_truth};
 use tempfile::NamedTempFile;
 
-const COLUMNS: [&str; 16] = [
+const COLUMNS: [&str; 17] = [
     "frame",
     "id",
     "direction",
@@ -32,10 +32,11 @@ const COLUMNS: [&str; 16] = [
     "origin_id",
     "marked",
     "corrupted_bit",
+    "fragment_offset_bytes",
     "because",
 ];
 /// Those that can be empty.
-const NULLABLE: [&str; 9] = [
+const NULLABLE: [&str; 10] = [
     "frame",
     "queued_ns",
     "began_ns",
@@ -44,6 +45,7 @@ const NULLABLE: [&str; 9] = [
     "detail",
     "origin_id",
     "corrupted_bit",
+    "fragment_offset_bytes",
     "because",
 ];
 
@@ -73,7 +75,8 @@ fn expected(line: &Value) -> Value {
         "queued_ns": sent("queued_ns"), "began_ns": sent("began_ns"), "ended_ns": sent("ended_ns"),
         "left_ns": signed(&line["left_ns"]), "fate": fate, "cause": cause, "detail": detail,
         "origin_id": line["origin_id"], "marked": line["marked"] == true,
-        "corrupted_bit": signed(&line["corrupted_bit"]), "because": line["because"],
+        "corrupted_bit": signed(&line["corrupted_bit"]),
+        "fragment_offset_bytes": signed(&line["fragment_offset_bytes"]), "because": line["because"],
     })
 }
 
@@ -134,6 +137,7 @@ fn small_log() -> Vec<Value> {
     log.push(json!({
         "id": 1_u64 << 63, "direction": "forward", "size_bytes": 40, "entered_ns": 7, "left_ns": 8,
         "fate": "absorbed", "origin_id": 3, "marked": true, "corrupted_bit": 17,
+        "fragment_offset_bytes": 976,
     }));
     log
 }

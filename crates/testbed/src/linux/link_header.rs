@@ -156,6 +156,7 @@ mod tests {
             origin,
             marked: false,
             corrupted: None,
+            fragment: None,
             second_path: false,
         };
         let mut headers = LinkHeaders::new();

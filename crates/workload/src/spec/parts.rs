@@ -89,7 +89,10 @@ fn one_byte() -> Bytes {
     Bytes::new(1)
 }
 
-/// How many connections there are.
+/// How many connections there are. Metrics of the trial are of all of them: counts are sums, rates
+/// those of all bytes over all the time, `max_in_flight` and `max_window` the most of one
+/// connection, `rtt.median` and `rtt.p95` medians of the connections'. The tables of episodes,
+/// interruptions, findings and ends, samples (`mean_rtt`) and figures are of the first one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Connections {

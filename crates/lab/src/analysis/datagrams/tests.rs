@@ -22,7 +22,11 @@ datagrams = { count = 5, timeout = "100 ms", every = "50 ms" }
 "#;
 
 fn recorded() -> (TempDir, Recording) {
-    let scenario = Scenario::parse(SCENARIO, "made").unwrap();
+    recording_of(SCENARIO)
+}
+
+fn recording_of(scenario: &str) -> (TempDir, Recording) {
+    let scenario = Scenario::parse(scenario, "made").unwrap();
     let place = tempfile::tempdir().unwrap();
     let (case, directory) = (&scenario.cases[0], place.path());
     let request = TrialRequest { case, seed: 1, directory, snaplen: None, keeps_packets: true };
@@ -114,4 +118,27 @@ fn metrics_are_counted_from_both_ends_and_the_path() {
     );
     assert!((value("payload_intact") - 1.0).abs() < 1e-9, "payload_intact");
     assert!(all.datagrams.iter().all(|row| row.sent <= Instant::ZERO + Span::from_secs(1)));
+}
+
+/// Requests that the server did not read, though copies of others were lost as well.
+#[test]
+fn lost_datagrams_are_those_that_their_receiver_never_reads() {
+    for forward in [
+        "loss = \"10 %\"",
+        "corrupt = \"10 %\"",
+        "stages = [{ duplicate = \"100 %\" }, { loss = \"30 %\" }]",
+    ] {
+        let (_place, recording) = recording_of(&format!(
+            "title = \"Datagrams\"\n[path]\ndelay = \"1 ms\"\n[path.forward]\n{forward}\n\
+             [workload.datagrams]\ncount = 200\ntimeout = \"10 ms\"\nretries = 0\n"
+        ));
+        let server = recording.app().unwrap().server.datagrams.unwrap();
+        let unread = 200 - (server.received - server.duplicates);
+        let all = read(&recording);
+        assert!(unread > 5, "{forward}: {unread}");
+        assert_eq!(all.lost() as u64, unread, "{forward}");
+        let requests = all.datagrams.iter().filter(|row| row.kind == DatagramKind::Request);
+        let whole = requests.filter(|row| row.lost.is_none()).count() as u64;
+        assert!(whole >= server.received, "{forward}: {whole}, {} read", server.received);
+    }
 }

@@ -44,6 +44,11 @@ pub(super) fn cut(packet: &[u8], header_len: usize, mtu: usize) -> Vec<Vec<u8>> 
     fragments
 }
 
+/// Where the data of a fragment begin in those of the whole packet, in bytes.
+pub(super) fn offset(fragment: &[u8]) -> u16 {
+    (u16::from_be_bytes([fragment[6], fragment[7]]) & OFFSET) * 8
+}
+
 /// The header of all fragments but the first: with those options only that are copied.
 fn later_header(header: &[u8]) -> Vec<u8> {
     let mut later = header[..20].to_vec();

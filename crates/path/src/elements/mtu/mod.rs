@@ -120,11 +120,12 @@ impl Behaviour for MtuLimit {
 fn pass_in_pieces(transit: &Transit, pieces: Vec<Vec<u8>>, out: &mut Outbox) {
     let id = transit.packet.id;
     for (index, bytes) in pieces.into_iter().enumerate() {
+        let fragment = Some(fragments::offset(&bytes));
         let (id, origin) = match index {
             0 => (id, transit.origin),
             _ => (out.next_id(), Some(transit.origin.unwrap_or(id))),
         };
-        out.pass(Transit { packet: Packet::new(id, bytes), origin, ..*transit });
+        out.pass(Transit { packet: Packet::new(id, bytes), origin, fragment, ..*transit });
     }
 }
 

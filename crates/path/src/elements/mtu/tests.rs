@@ -159,6 +159,8 @@ fn packet_without_df_is_fragmented() {
     let out = through(576, true, &packet);
     let verdicts: Vec<_> = out.iter().map(|it| (it.verdict.id, it.verdict.origin)).collect();
     assert_eq!(verdicts, [(5, None), (FIRST_MADE_ID, Some(5)), (FIRST_MADE_ID + 2, Some(5))]);
+    let places: Vec<_> = out.iter().map(|it| it.verdict.fragment).collect();
+    assert_eq!(places, [Some(0), Some(552), Some(1104)]);
     for (departure, (field, start, len)) in
         out.iter().zip([(0x2000_u16, 0, 552), (0x2000 + 69, 552, 552), (138, 1104, 376)])
     {

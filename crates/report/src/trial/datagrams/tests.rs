@@ -12,6 +12,7 @@ fn row(from: Endpoint, of: [u32; 2], sent: u64, arrived: Option<u64>) -> Datagra
         from,
         kind: if from == Endpoint::Client { DatagramKind::Request } else { DatagramKind::Answer },
         mark: Some(DatagramMark { request, attempt }),
+        packet: sent,
         is_copy: false,
         sent: ms(sent),
         arrived: arrived.map(ms),

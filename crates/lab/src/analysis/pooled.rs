@@ -1,0 +1,93 @@
+//! The connections of a workload as one, where a trial has several.
+
+use tcplab_trace::{Flow, Occurrences, RoundTrips, Totals, Transfer};
+use tcplab_units::{Bytes, Instant, Rate, Span};
+
+/// What is measured of the direction of the payload, of all connections: counts and times are
+/// sums, rates those of all bytes from the first data to the last acknowledgement. Of the most in
+/// flight, and of the largest window, the most of one connection. Quantiles of round trips are
+/// medians of the connections': the samples themselves are not kept. It has no packets.
+pub(super) fn together(flows: &[&Flow]) -> Flow {
+    let mut all = Flow::default();
+    for flow in flows {
+        add_totals(&mut all.totals, &flow.totals);
+        add_causes(&mut all, flow);
+        all.episodes.extend(flow.episodes.iter().cloned());
+        all.shares.add(&flow.shares);
+    }
+    all.round_trips = round_trips(flows);
+    all.transfer = transfer(flows, &all.totals);
+    all
+}
+
+fn add_totals(all: &mut Totals, one: &Totals) {
+    all.data += one.data;
+    all.retransmissions += one.retransmissions;
+    all.retransmitted += one.retransmitted;
+    all.max_in_flight = all.max_in_flight.max(one.max_in_flight);
+    all.max_window = all.max_window.max(one.max_window);
+}
+
+fn add_causes(all: &mut Flow, one: &Flow) {
+    let add = |sum: &mut Occurrences, more: &Occurrences| {
+        if more.count > 0 {
+            sum.count += more.count;
+        }
+    };
+    let (all, one) = (&mut all.causes, &one.causes);
+    add(&mut all.by_duplicate_acks, &one.by_duplicate_acks);
+    add(&mut all.by_sack, &one.by_sack);
+    add(&mut all.by_rack, &one.by_rack);
+    add(&mut all.by_icmp, &one.by_icmp);
+    add(&mut all.tail_loss_probes, &one.tail_loss_probes);
+    add(&mut all.timeouts, &one.timeouts);
+    add(&mut all.after_timeout, &one.after_timeout);
+    add(&mut all.lost_retransmissions, &one.lost_retransmissions);
+    add(&mut all.spurious.sent, &one.spurious.sent);
+}
+
+fn round_trips(flows: &[&Flow]) -> RoundTrips {
+    let trips = || flows.iter().map(|flow| &flow.round_trips);
+    let typical = |of: fn(&RoundTrips) -> Option<Span>| {
+        let nanos: Vec<f64> = trips().filter_map(of).map(|span| span.as_nanos() as f64).collect();
+        tcplab_stats::median(&nanos).map(|nanos| Span::from_nanos(nanos as u64))
+    };
+    let (mut sum, mut samples) = (0, 0);
+    for one in trips() {
+        if let Some(mean) = one.mean {
+            sum += u128::from(mean.as_nanos()) * u128::from(one.samples());
+            samples += u128::from(one.samples());
+        }
+    }
+    let mean = sum.checked_div(samples).and_then(|nanos| u64::try_from(nanos).ok());
+    RoundTrips {
+        min: trips().filter_map(|one| one.min).min(),
+        max: trips().filter_map(|one| one.max).max(),
+        mean: mean.map(Span::from_nanos),
+        median: typical(|one| one.median),
+        p95: typical(|one| one.p95),
+        ..RoundTrips::default()
+    }
+}
+
+/// Rate and efficiency, as the analyser has them of one connection.
+fn transfer(flows: &[&Flow], totals: &Totals) -> Transfer {
+    let times = || flows.iter().filter_map(|flow| times(flow));
+    let begin = times().map(|(begin, _)| begin).min();
+    let end = times().map(|(_, end)| end).max();
+    let time = begin.zip(end).map(|(begin, end)| end.since(begin)).unwrap_or_default();
+    let data = totals.data.as_u64() as f64;
+    let again = totals.retransmitted.as_u64() as f64;
+    Transfer {
+        time,
+        throughput: Rate::of(totals.data, time).filter(|_| totals.data >= Transfer::LEAST),
+        efficiency: (data > 0.0).then(|| 100.0 * (data - again).max(0.0) / data),
+        ..Transfer::default()
+    }
+}
+
+/// The first data, and the acknowledgement of the last.
+fn times(flow: &Flow) -> Option<(Instant, Instant)> {
+    let first = flow.segments.iter().find(|segment| segment.payload > Bytes::ZERO)?.at;
+    Some((first, first + flow.transfer.time))
+}

@@ -1,0 +1,127 @@
+//! What is said of whole trials, from the scenario to the metrics.
+
+use std::sync::atomic::AtomicBool;
+
+use tcplab_recording::Recording;
+use tcplab_results::Trial;
+use tcplab_scenario::{MetricInfo, Scenario, metrics};
+use tcplab_sim::{TrialRequest, run_trial};
+
+use super::Contents;
+use super::trial::examine;
+
+/// The first case of a scenario, run once in virtual time.
+fn trial(scenario: &str) -> Trial {
+    let scenario = format!("title = \"Made\"\n{scenario}");
+    let scenario = Scenario::parse(&scenario, "made").unwrap();
+    let place = tempfile::tempdir().unwrap();
+    let (case, directory) = (&scenario.cases[0], place.path());
+    let request = TrialRequest { case, seed: 1, directory, snaplen: None, keeps_packets: true };
+    run_trial(&request, &AtomicBool::new(false)).unwrap();
+    let recording = Recording::open(directory).unwrap();
+    examine(&Contents::read(recording, case).unwrap(), case, None).unwrap()
+}
+
+fn value(trial: &Trial, info: &MetricInfo) -> Option<f64> {
+    trial.metrics.iter().find(|metric| metric.name == info.name).map(|metric| metric.value)
+}
+
+/// Two flows that fill a path, by what limits it.
+#[test]
+fn path_is_used_to_the_full_whatever_limits_it() {
+    for path in [
+        r#"rate = "8 Mbit/s""#,
+        r#"rate = { start = "4 Mbit/s", steps = [{ at = "500 ms", to = "16 Mbit/s" }] }"#,
+        r#"rate = { start = "16 Mbit/s", steps = [{ at = "500 ms", to = "4 Mbit/s" }] }"#,
+        r#"rate = "20 Mbit/s"
+           police = { rate = "8 Mbit/s", burst = "100 kB" }"#,
+    ] {
+        let trial = trial(&format!(
+            "[path]\n{path}\ndelay = \"5 ms\"\nqueue = \"50 packets\"\n\
+             [workload]\nupload = \"1 MB\"\n[flow.a]\n[flow.b]\n"
+        ));
+        let utilisation = value(&trial, metrics::PATH_UTILISATION).unwrap();
+        assert!((75.0..=105.0).contains(&utilisation), "{path}: {utilisation} %");
+    }
+}
+
+/// The ACKs of an upload are not what a path is used for.
+#[test]
+fn busier_direction_without_a_rate_has_no_utilisation() {
+    let trial = trial(
+        "[path]\ndelay = \"5 ms\"\nreverse.rate = \"10 Mbit/s\"\n\
+         [workload]\nupload = \"200 kB\"\n[flow.a]\n[flow.b]\n",
+    );
+    assert_eq!(value(&trial, metrics::PATH_UTILISATION), None);
+}
+
+/// The path's forward elements, and within which bounds the number of lost packets is.
+const UNRELIABLE: [(&str, [f64; 2]); 4] = [
+    // 2 % of some 800 packets.
+    ("corrupt = { probability = \"2 %\", part = \"payload\" }", [6.0, 40.0]),
+    // One of two fragments in about 4 % of them.
+    ("mtu = \"1000 B\"\nstages = [{ loss = \"2 %\" }]", [15.0, 70.0]),
+    // Both copies in 1 % of them; one in 20 %.
+    ("stages = [{ duplicate = \"100 %\" }, { loss = \"10 %\" }]", [2.0, 25.0]),
+    // Both copies of one of two fragments in 2 % of them.
+    ("mtu = \"1000 B\"\nduplicate = \"100 %\"\nstages = [{ loss = \"10 %\" }]", [4.0, 45.0]),
+];
+
+/// What is lost has to be retransmitted; a packet of which a copy arrives has not.
+#[test]
+fn lost_packets_are_those_of_which_no_copy_arrives_whole_and_intact() {
+    for (forward, [least, most]) in UNRELIABLE {
+        let scenario = |flows: &str| {
+            format!(
+                "[path]\nrate = \"20 Mbit/s\"\ndelay = \"5 ms\"\nqueue = \"300 packets\"\n\
+                 [path.forward]\n{forward}\n[workload]\nupload = \"1 MB\"\n\
+                 [client.sysctl]\n\"net.ipv4.ip_no_pmtu_disc\" = \"1\"\n{flows}"
+            )
+        };
+        let alone = trial(&scenario(""));
+        let lost = value(&alone, metrics::LOST).unwrap();
+        assert!((least..=most).contains(&lost), "{forward}: {lost}");
+        // Where the path copies packets, D-SACK shows needed retransmissions as spurious.
+        if !forward.contains("duplicate") {
+            let again = value(&alone, metrics::RETRANSMISSIONS).unwrap();
+            let needed = again - value(&alone, metrics::RETRANSMISSIONS_SPURIOUS).unwrap();
+            assert!((needed - lost).abs() <= 0.2 * lost + 2.0, "{forward}: {lost}, {needed}");
+        }
+        // A flow by a name has the same packets.
+        let named = trial(&scenario("[flow.a]\n"));
+        assert_eq!(value(&named, metrics::LOST), Some(lost), "{forward}");
+    }
+}
+
+/// What is sent by one connection of 20 is a twentieth of what is sent.
+#[test]
+fn metrics_of_a_workload_are_of_all_its_connections() {
+    let trial = trial(
+        "[path]\nrate = \"20 Mbit/s\"\ndelay = \"10 ms\"\nforward.loss = \"3 %\"\n\
+         [workload]\nupload = \"100 kB\"\nconnections = { total = 20, at_once = 5 }\n",
+    );
+    let of = |info| value(&trial, info).unwrap();
+    // 3 % of 1,380 segments.
+    let (lost, again) = (of(metrics::LOST), of(metrics::RETRANSMISSIONS));
+    assert!((20.0..=70.0).contains(&lost), "{lost} lost");
+    assert!((again - lost).abs() <= 0.2 * lost, "{lost} lost, {again} retransmitted");
+    // Retransmissions are sent in the time of the transfer, too.
+    let (goodput, throughput) = (of(metrics::GOODPUT), of(metrics::THROUGHPUT));
+    assert!((1.0..1.2).contains(&(throughput / goodput)), "{goodput}, {throughput} Mbit/s");
+    let repeated = 100.0 - of(metrics::EFFICIENCY);
+    assert!((1.0..=5.0).contains(&repeated), "{repeated} %");
+    assert!(of(metrics::EPISODES) > trial.episodes.len() as f64);
+    let limits = [
+        metrics::LIMIT_APPLICATION,
+        metrics::LIMIT_RECEIVE_WINDOW,
+        metrics::LIMIT_SEND_BUFFER,
+        metrics::LIMIT_SLOW_START,
+        metrics::LIMIT_CONGESTION_WINDOW,
+        metrics::LIMIT_PATH,
+        metrics::LIMIT_TIMEOUT,
+    ];
+    let sum: f64 = limits.into_iter().map(of).sum();
+    assert!((sum - 100.0).abs() < 1e-6, "{sum} %");
+    let trips = [metrics::RTT_MIN, metrics::RTT_MEDIAN, metrics::RTT_P95, metrics::RTT_MAX];
+    assert!(trips.map(of).is_sorted(), "{:?}", trips.map(of));
+}
