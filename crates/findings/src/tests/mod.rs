@@ -5,6 +5,7 @@ use tcplab_trace::Connection;
 use crate::{Finding, RULES, examine};
 
 mod cases;
+mod cases_of_losses;
 mod changes;
 #[path = "../../../trace/src/tests/drill.rs"]
 mod drill;

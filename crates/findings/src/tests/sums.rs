@@ -9,9 +9,13 @@ use tcplab_trace::{
 };
 use tcplab_units::{Bytes, Endpoint, Instant, Rate, Span};
 
-use super::cases::CASES;
-use super::found;
+use super::{cases, cases_of_losses, found};
 use crate::{RULES, examine};
+
+/// In the order of [`RULES`].
+fn all_cases() -> impl Iterator<Item = &'static Case> {
+    cases::CASES.iter().chain(cases_of_losses::CASES)
+}
 
 /// A change of [`transfer`].
 pub(super) struct Case {
@@ -155,14 +159,14 @@ fn healthy_transfer_no_findings() {
 #[test]
 fn rules_of_sums_all_have_cases() {
     for rule in RULES.iter().filter(|rule| !rule.needs_packets) {
-        assert!(CASES.iter().any(|case| case.rule() == rule.name), "{}", rule.name);
+        assert!(all_cases().any(|case| case.rule() == rule.name), "{}", rule.name);
     }
 }
 
 #[test]
 fn cases_each_rule_fires_with_frames() {
     let mut text = String::new();
-    for case in CASES {
+    for case in all_cases() {
         let connection = with(&[case.fires]);
         let findings = found(case.rule(), &connection);
         let [finding] = findings.as_slice() else { panic!("{}: {findings:#?}", case.name) };
@@ -180,7 +184,7 @@ fn cases_each_rule_fires_with_frames() {
 
 #[test]
 fn cases_without_condition_stay_silent() {
-    for case in CASES {
+    for case in all_cases() {
         for (index, &silent) in case.silent.iter().enumerate() {
             let findings = found(case.rule(), &with(&[case.fires, silent]));
             assert_eq!(findings, [], "{}, number {index}", case.name);
@@ -192,7 +196,7 @@ fn cases_without_condition_stay_silent() {
 /// Rules find the same in both directions, except slow answers: only the server answers.
 #[test]
 fn cases_reversed_same_findings() {
-    for case in CASES.iter().filter(|case| case.name != "slow-answers") {
+    for case in all_cases().filter(|case| case.name != "slow-answers") {
         let forward = with(&[case.fires]);
         let mut reverse = forward.clone();
         std::mem::swap(&mut reverse.forward, &mut reverse.reverse);

@@ -15,7 +15,7 @@ fn options_are_those_of_the_syn_that_was_answered() {
     let handshake = connection(text).handshake;
     assert!(handshake.client.sack_permitted && handshake.client.window_scale.is_some());
     // 500 × 128.
-    assert_eq!(flow(text).totals.max_window.map(|window| window.as_u64()), Some(64_000));
+    assert_eq!(flow(text).totals.max_window.map(tcplab_units::Bytes::as_u64), Some(64_000));
     // An answer that takes up nothing is one to the second.
     let plain = connection(&text.replace("1.020 < S", "1.020 < S noscale nosack")).handshake;
     assert!(!plain.client.sack_permitted && plain.client.window_scale.is_none());

@@ -254,8 +254,8 @@ impl Stalls {
     }
 
     /// Whether the sender took long to answer, which ended now. Away from it the way there and back
-    /// is no part of that, nor is the time that a long question takes on the narrowest link: its
-    /// ACK says when all had arrived. Without one, only more than the longest delay of an ACK is sure.
+    /// is no part of that, nor is the time that a long question takes on the narrowest link: the
+    /// ACK says when it had arrived. Without one, only what no ACK is delayed by is sure.
     fn is_from_sender(&mut self, now: Instant) -> bool {
         let Some((heard, _)) = self.last.filter(|_| self.reaction > SHORTEST) else { return true };
         if let Some(arrived) = self.all_asked.filter(|&(at, _)| at > heard) {

@@ -1,0 +1,333 @@
+//! The cases of losses and of what comes after them in the order of rules.
+
+use tcplab_trace::{
+    Backoff, Backoffs, CapturePoint, EcnAgreement, Limit, Occurrences, Range,
+    SpuriousRetransmissions, StallCause,
+};
+use tcplab_units::{Bytes, Offset};
+
+use super::changes::{lose, mark, queue, reorder, smaller};
+use super::sums::{Case, at, limited, mbit, ms, occurred, stalls};
+
+const NONE: u64 = 0;
+
+/// The rest of [`CASES`](super::cases::CASES).
+pub(super) const CASES: &[Case] = &[
+    Case {
+        name: "loss-rate",
+        fires: |c| {
+            lose(&mut c.forward, 69);
+            c.forward.transfer.goodput = Some(mbit(4));
+        },
+        // Too fast for loss-based congestion control.
+        silent: &[
+            |c| c.forward.transfer.goodput = Some(mbit(20)),
+            |c| c.forward.causes.spurious.sent = occurred(65, 1_100),
+            |c| limited(&mut c.forward, &[(Limit::Congestion, 4_000), (Limit::Path, 6_000)]),
+        ],
+    },
+    Case {
+        name: "tail-loss, probed",
+        fires: |c| {
+            c.forward.stall_sums = vec![stalls(StallCause::TailLoss, 3, 620, 250)];
+            c.forward.causes.tail_loss_probes = occurred(3, 1_701);
+        },
+        silent: &[|c| c.forward.stall_sums[0].time = ms(150)],
+    },
+    Case {
+        name: "tail-loss, never probed",
+        fires: |c| c.forward.stall_sums = vec![stalls(StallCause::TailLoss, 1, 220, 220)],
+        silent: &[|c| c.forward.stall_sums[0].count = 0],
+    },
+    Case {
+        name: "tail-loss, no SACK",
+        fires: |c| {
+            c.forward.stall_sums = vec![stalls(StallCause::TailLoss, 1, 220, 220)];
+            c.handshake.server.sack_permitted = false;
+        },
+        silent: &[|c| c.forward.stall_sums.clear()],
+    },
+    Case {
+        name: "timeouts",
+        fires: |c| {
+            c.forward.stall_sums = vec![
+                stalls(StallCause::SmallWindow, 4, 1_000, 300),
+                stalls(StallCause::DoubleLoss, 5, 1_400, 260),
+                stalls(StallCause::ContinuousLoss, 1, 900, 900),
+            ];
+            c.forward.causes.timeouts = occurred(10, 1_701);
+        },
+        silent: &[|c| c.forward.stall_sums.iter_mut().for_each(|sum| sum.time = ms(300))],
+    },
+    Case {
+        name: "timeouts, of one kind",
+        fires: |c| c.forward.stall_sums = vec![stalls(StallCause::AckLoss, 6, 1_300, 220)],
+        silent: &[|c| c.forward.stall_sums[0].cause = StallCause::TailLoss],
+    },
+    Case {
+        name: "timeouts, ACKs and data lost",
+        fires: |c| {
+            lose(&mut c.forward, 50);
+            c.forward.stall_sums = vec![stalls(StallCause::AckLoss, 4, 2_340, 1_220)];
+        },
+        silent: &[|c| c.forward.stall_sums[0].cause = StallCause::TailLoss],
+    },
+    Case {
+        name: "timeouts, the sender's fault",
+        fires: |c| c.forward.stall_sums = vec![stalls(StallCause::IgnoredAcks, 6, 1_300, 220)],
+        silent: &[|c| c.forward.stall_sums[0].cause = StallCause::Undetermined],
+    },
+    Case {
+        name: "no-reaction",
+        fires: |c| {
+            c.forward.capture_point = CapturePoint::Sender;
+            let ignored = &mut c.forward.causes.ignored_acks;
+            ignored.after_duplicate_acks = occurred(9, 1_200);
+            ignored.duplicate_acks = 361;
+            ignored.sent = Bytes::new(84_000);
+            ignored.waited = ms(1_800);
+        },
+        silent: &[|c| c.forward.causes.ignored_acks.after_duplicate_acks = Occurrences::default()],
+    },
+    Case {
+        name: "no-reaction, several, in the middle",
+        fires: |c| {
+            c.forward.capture_point = CapturePoint::Middle;
+            let ignored = &mut c.forward.causes.ignored_acks;
+            ignored.after_sack = occurred(3, 1_200);
+            ignored.after_partial_ack = occurred(1, 900);
+            ignored.duplicate_acks = 12;
+            ignored.waited = ms(700);
+        },
+        silent: &[|c| {
+            let ignored = &mut c.forward.causes.ignored_acks;
+            ignored.after_sack = Occurrences::default();
+            ignored.after_partial_ack = Occurrences::default();
+        }],
+    },
+    Case {
+        name: "timeout-backoff",
+        fires: |c| {
+            let backoffs = &mut c.forward.causes.backoffs;
+            backoffs.segments = 2;
+            backoffs.time = ms(9_000);
+            backoffs.longest = Some(Backoff {
+                range: Range { start: Offset::new(5), end: Offset::new(1_453) },
+                timeouts: 4,
+                since: at(3_000),
+                until: at(6_000),
+                waits: vec![ms(200), ms(400), ms(800), ms(1_600)],
+                frames: vec![3_000, 3_001, 3_002, 3_003],
+            });
+        },
+        silent: &[|c| c.forward.causes.backoffs = Backoffs::default()],
+    },
+    Case {
+        name: "lost-retransmissions",
+        fires: |c| {
+            lose(&mut c.forward, 69);
+            c.forward.causes.lost_retransmissions = occurred(12, 1_050);
+        },
+        silent: &[|c| c.forward.causes.lost_retransmissions = occurred(6, 1_050)],
+    },
+    Case {
+        name: "lost-retransmissions, no coincidence",
+        fires: |c| {
+            lose(&mut c.forward, 1_400);
+            c.forward.causes.lost_retransmissions = occurred(700, 1_050);
+        },
+        // A fifth is lost, also of the retransmissions.
+        silent: &[|c| c.forward.causes.lost_retransmissions = occurred(280, 1_050)],
+    },
+    Case {
+        name: "spurious-retransmissions",
+        fires: |c| {
+            lose(&mut c.forward, 20);
+            c.forward.causes.spurious_by_dsack = occurred(5, 1_100);
+            c.forward.causes.spurious_by_timestamp = occurred(2, 1_090);
+            let spurious = &mut c.forward.causes.spurious;
+            spurious.sent = occurred(6, 1_080);
+            spurious.timeouts = 1;
+            spurious.fast = 5;
+            spurious.bytes = Bytes::new(6 * 1_448);
+            spurious.shown_by = vec![1_100, 1_200];
+        },
+        silent: &[|c| c.forward.causes.spurious = SpuriousRetransmissions::default()],
+    },
+    Case {
+        name: "spurious-retransmissions, probes alone",
+        fires: |c| {
+            c.forward.totals.retransmissions = 1;
+            c.forward.causes.spurious_by_dsack = occurred(1, 1_100);
+            c.forward.causes.spurious.sent = occurred(1, 1_080);
+            c.forward.causes.spurious.probes = 1;
+        },
+        silent: &[|c| c.forward.causes.spurious = SpuriousRetransmissions::default()],
+    },
+    Case {
+        name: "no-sack",
+        fires: |c| {
+            lose(&mut c.forward, 12);
+            c.handshake.client.sack_permitted = false;
+        },
+        silent: &[
+            |c| c.handshake.client.sack_permitted = true,
+            // SYNs and FINs, which no SACK helps.
+            |c| c.forward.causes.syn_retransmissions = occurred(10, 3),
+        ],
+    },
+    Case {
+        name: "no-timestamps",
+        fires: |c| {
+            lose(&mut c.forward, 120);
+            c.handshake.server.timestamps = false;
+        },
+        silent: &[|c| lose(&mut c.forward, 12)],
+    },
+    Case {
+        name: "timestamps-reversed",
+        fires: |c| {
+            let steps = &mut c.forward.timestamp_faults.sender;
+            (steps.reversed, steps.back) = (occurred(99, 8), 47);
+        },
+        silent: &[
+            |c| c.forward.timestamp_faults.sender.reversed = occurred(7, 8),
+            |c| c.forward.timestamp_faults.sender.plain = 12,
+        ],
+    },
+    Case {
+        name: "timestamps-reversed, of a receiver",
+        fires: |c| c.forward.timestamp_faults.receiver.reversed = occurred(8, 8),
+        silent: &[|c| c.forward.timestamp_faults.receiver.plain = 1],
+    },
+    Case {
+        name: "timestamps-misread",
+        fires: |c| {
+            c.forward.timestamp_faults.refused = occurred(7, 20);
+            c.forward.timestamp_faults.refused_for = ms(42_300);
+        },
+        silent: &[
+            |c| c.forward.timestamp_faults.refused = occurred(5, 20),
+            |c| c.forward.timestamp_faults.refused_otherwise = 1,
+            |c| c.forward.timestamp_faults.taken_otherwise = 1,
+        ],
+    },
+    Case {
+        name: "nagle-delay",
+        fires: |c| {
+            c.forward.marks.nagle_waits = occurred(25, 300);
+            c.forward.marks.nagle_wait_time = ms(1_000);
+        },
+        silent: &[|c| c.forward.marks.nagle_waits = occurred(2, 300)],
+    },
+    Case {
+        name: "small-segments",
+        fires: |c| {
+            c.forward.totals.wire_segments = 83_000;
+            c.forward.marks.small_in_flight = 80_000;
+        },
+        // The application writes no faster than ACKs arrive.
+        silent: &[|c| c.forward.marks.small_in_flight = 90],
+    },
+    Case {
+        name: "silly-window",
+        fires: |c| c.forward.windows.silly_windows = occurred(40, 600),
+        silent: &[|c| c.forward.windows.silly_windows = occurred(2, 600)],
+    },
+    Case {
+        name: "window-shrunk",
+        fires: |c| c.forward.windows.windows_shrunk = occurred(3, 650),
+        silent: &[|c| c.forward.windows.windows_shrunk = occurred(NONE, 0)],
+    },
+    Case {
+        name: "delayed-acks",
+        fires: |c| {
+            c.forward.acking.delayed = occurred(30, 200);
+            c.forward.acking.delay_max = ms(240);
+        },
+        silent: &[|c| c.forward.acking.delay_max = ms(44)],
+    },
+    Case {
+        name: "delayed-acks, forbidden",
+        fires: |c| {
+            c.forward.acking.delayed = occurred(1, 200);
+            c.forward.acking.delay_max = ms(700);
+        },
+        silent: &[|c| c.forward.acking.delayed = occurred(NONE, 0)],
+    },
+    Case {
+        name: "segment-size, no option",
+        fires: |c| c.handshake.server.mss = None,
+        silent: &[
+            |c| c.handshake.server.seen = false,
+            // Small writes: no MSS makes them larger.
+            |c| c.forward.totals.wire_segments = 100_000,
+        ],
+    },
+    Case {
+        name: "segment-size, small",
+        fires: |c| c.handshake.server.mss = Some(500),
+        silent: &[|c| c.handshake.server.mss = Some(1_380)],
+    },
+    Case {
+        name: "path-mtu, ICMP",
+        fires: |c| c.forward.marks.mss_changes = vec![smaller()],
+        silent: &[|c| c.forward.marks.mss_changes.clear()],
+    },
+    Case {
+        name: "path-mtu, black hole",
+        fires: |c| {
+            c.forward.marks.mss_changes = vec![smaller()];
+            c.forward.stall_sums = vec![stalls(StallCause::ContinuousLoss, 1, 6_200, 6_200)];
+        },
+        silent: &[|c| c.forward.marks.mss_changes.clear()],
+    },
+    Case {
+        name: "standing-queue",
+        fires: |c| queue(&mut c.forward, 310, 450),
+        // Half of the samples show no queue: something else is late at times.
+        silent: &[
+            |c| queue(&mut c.forward, 45, 450),
+            |c| c.forward.capture_point = CapturePoint::Middle,
+        ],
+    },
+    Case {
+        name: "delay-spikes",
+        fires: |c| c.forward.stall_sums = vec![stalls(StallCause::PacketDelay, 7, 2_300, 800)],
+        silent: &[
+            |c| c.forward.stall_sums[0].time = ms(900),
+            |c| c.forward.capture_point = CapturePoint::Receiver,
+        ],
+    },
+    Case {
+        name: "reordering, spurious retransmissions",
+        fires: |c| {
+            reorder(c);
+            c.forward.causes.spurious.sent = occurred(5, 2_000);
+        },
+        silent: &[|c| c.forward.causes.out_of_order = occurred(5, 500)],
+    },
+    Case {
+        name: "reordering, tolerated",
+        fires: reorder,
+        silent: &[|c| c.forward.causes.out_of_order = occurred(NONE, 0)],
+    },
+    Case {
+        name: "network-duplicates",
+        fires: |c| c.forward.causes.network_duplicates = occurred(186, 40),
+        silent: &[
+            |c| c.forward.causes.network_duplicates = occurred(2, 40),
+            |c| c.forward.causes.capture_duplicates = occurred(2_000, 40),
+        ],
+    },
+    Case {
+        name: "congestion-marks, agreed",
+        fires: |c| mark(c, EcnAgreement::Classic),
+        silent: &[|c| c.handshake.ecn = EcnAgreement::Unknown],
+    },
+    Case {
+        name: "congestion-marks, not agreed",
+        fires: |c| mark(c, EcnAgreement::NotAsked),
+        silent: &[|c| c.forward.marks.ce_marks = occurred(NONE, 0)],
+    },
+];
