@@ -6,11 +6,11 @@
 
 use std::collections::BTreeMap;
 
-use tcplab_capture::Reader;
-use tcplab_path::{Direction, Link, LinkPlan, Packet, Verdict};
+use tcplab_capture::{Reader, Record};
+use tcplab_path::{Direction, Fate, Link, LinkPlan, Packet, Verdict};
 use tcplab_recording::Recording;
 use tcplab_scenario::Snaplen;
-use tcplab_units::Instant;
+use tcplab_units::{Endpoint, Instant};
 
 use crate::error::LabError;
 
@@ -61,6 +61,9 @@ pub fn replay(recording: &Recording) -> Result<Replay, LabError> {
         let row = row?;
         recorded.insert(row.verdict.id, row.verdict);
         frames.extend(row.frame.map(|frame| (row.verdict.id, frame)));
+    }
+    for direction in Direction::BOTH {
+        is_complete(recording, &recorded, direction, record.world.verdict_drops)?;
     }
     // What was still on the path left it when the trial ended.
     let end = recorded.values().map(|verdict| verdict.left).max().unwrap_or_default();
@@ -114,6 +117,52 @@ fn missing() -> LabError {
     LabError::Replay { why: why.into() }
 }
 
+/// Fails where more packets were captured at their receiver than the log has verdicts on: then it is
+/// cut off.
+fn is_complete(
+    recording: &Recording,
+    recorded: &BTreeMap<u64, Verdict>,
+    direction: Direction,
+    verdict_drops: u64,
+) -> Result<(), LabError> {
+    if recording.capture(direction.receiver()).is_err() {
+        return Ok(());
+    }
+    let inbound = Some(tcplab_capture::Direction::Inbound);
+    let mut arrived = 0;
+    each_frame(recording, direction.receiver(), |_, frame| {
+        arrived += u64::from(frame.direction() == inbound);
+    })?;
+    let delivered = |v: &&Verdict| v.direction == direction && v.fate == Fate::Delivered;
+    let known = recorded.values().filter(delivered).count() as u64 + verdict_drops;
+    if arrived <= known {
+        return Ok(());
+    }
+    let why = format!(
+        "its log of verdicts (path.jsonl) is not whole: {arrived} packets arrived at the {}, and \
+         it says so of {known}",
+        direction.receiver().name()
+    );
+    Err(LabError::Replay { why })
+}
+
+/// Reads a capture; frames count from 1.
+fn each_frame(
+    recording: &Recording,
+    at: Endpoint,
+    mut see: impl FnMut(u64, &Record<'_>),
+) -> Result<(), LabError> {
+    let (path, file) = recording.capture(at)?;
+    let unreadable = |source| LabError::Capture { path: path.clone(), source };
+    let mut reader = Reader::new(file).map_err(unreadable)?;
+    let mut number = 0;
+    while let Some(frame) = reader.next_record().map_err(unreadable)? {
+        number += 1;
+        see(number, &frame);
+    }
+    Ok(())
+}
+
 /// What the endpoints sent in one direction, in the order in which it came to the link.
 fn entered(
     recorded: &BTreeMap<u64, Verdict>,
@@ -127,18 +176,13 @@ fn sent(
     recording: &Recording,
     direction: Direction,
 ) -> Result<BTreeMap<u64, SentPacket>, LabError> {
-    let (path, file) = recording.capture(direction.sender())?;
-    let unreadable = |source| LabError::Capture { path: path.clone(), source };
-    let mut reader = Reader::new(file).map_err(unreadable)?;
     let mut frames = BTreeMap::new();
-    let mut number = 0;
-    while let Some(frame) = reader.next_record().map_err(unreadable)? {
-        number += 1;
+    each_frame(recording, direction.sender(), |number, frame| {
         if frame.direction() == Some(tcplab_capture::Direction::Outbound) {
             let (captured, size) = (frame.captured.to_vec(), frame.original_len as usize);
             frames.insert(number, SentPacket { captured, size });
         }
-    }
+    })?;
     Ok(frames)
 }
 

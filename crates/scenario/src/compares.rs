@@ -104,7 +104,7 @@ impl CompareSpec {
         let factor = matrix.find(&self.factor)?;
         let levels = self.levels(factor, source)?;
         let metrics = self.metrics()?;
-        let (threshold, thresholds) = self.thresholds()?;
+        let (threshold, thresholds) = self.thresholds(&metrics)?;
         let key = factor.key.to_string();
         let compare = Compare { factor: key, levels, metrics, threshold, thresholds };
         if compare.combinations(cases) == 0 {
@@ -160,7 +160,10 @@ impl CompareSpec {
         Ok(chosen)
     }
 
-    fn thresholds(&self) -> Result<(Threshold, BTreeMap<String, Threshold>), Fault> {
+    fn thresholds(
+        &self,
+        metrics: &[String],
+    ) -> Result<(Threshold, BTreeMap<String, Threshold>), Fault> {
         let mut each = BTreeMap::new();
         let Some(written) = &self.threshold else { return Ok((Threshold::default(), each)) };
         let named = match written.get_ref() {
@@ -172,6 +175,9 @@ impl CompareSpec {
         };
         for (name, amount) in named {
             let info = compared(name, amount)?;
+            if !metrics.is_empty() && !metrics.contains(name) {
+                return Err(Fault::new(Problem::ThresholdAlone(name.clone()), amount.span()));
+            }
             let threshold = match amount.get_ref() {
                 Operand::Text(text) if text.trim_end().ends_with('%') => {
                     share(text).map_err(|what| Fault::new(what, amount.span()))?
@@ -343,6 +349,11 @@ mod tests {
             ("factor = \"stack\"\nmetrics = [\"lost\", \"lost\"]", 2, "`lost` is named twice"),
             ("factor = \"stack\"\nthreshold = \"much\"", 2, "much"),
             ("factor = \"stack\"\nthreshold = { speed = 1 }", 2, "unknown metric `speed`"),
+            (
+                "factor = \"stack\"\nmetrics = [\"lost\"]\nthreshold = { goodput = \"2 %\" }",
+                3,
+                "`goodput` has a threshold, and is not compared",
+            ),
             ("factor = \"stack\"\nthreshold = { transfer_time = 3 }", 2, "3"),
             ("factor = \"stack\"\nsome = \"1 %\"", 2, "unknown key `some`"),
         ] {

@@ -81,3 +81,22 @@ fn recording_of_fragments_is_replayed() {
         );
     }
 }
+
+/// A log that was cut off has no word on packets that arrived.
+#[test]
+fn log_that_is_cut_off_is_not_replayed() {
+    let home = Home::with("wireless.toml", WIRELESS);
+    home.answer("run wireless.toml --world sim");
+    let trial = home.only(home.only("runs/wireless").join("trials"));
+    let log = trial.join("path.jsonl");
+    let whole = std::fs::read_to_string(&log).unwrap();
+    let lines = whole.lines().count();
+    for kept in [0, 1, lines / 2] {
+        let begin: Vec<&str> = whole.split_inclusive('\n').take(kept).collect();
+        std::fs::write(&log, begin.concat()).unwrap();
+        let failure = home.refusal(&format!("replay '{}'", trial.display()));
+        assert!(failure.contains("(path.jsonl) is not whole"), "{kept}: {failure}");
+    }
+    std::fs::write(&log, whole).unwrap();
+    home.answer(&format!("replay '{}'", trial.display()));
+}

@@ -62,9 +62,10 @@ const USUAL: [&MetricInfo; 13] = [
     metrics::GOODPUT,
 ];
 
-/// The metrics to compare, the primary one first: the first named, else `main`.
+/// The metrics to compare, the primary one first: the first named, else `main`. What has a threshold
+/// of its own is compared, too.
 pub(super) fn chosen_metrics(
-    asked: &Metrics,
+    Asked { metrics: asked, thresholds, .. }: &Asked,
     cases: [&[&Case]; 2],
     main: Option<&MetricInfo>,
 ) -> Result<Vec<&'static MetricInfo>, CompareError> {
@@ -104,6 +105,14 @@ pub(super) fn chosen_metrics(
     if let (Some(main), Metrics::Usual | Metrics::All) = (main, asked) {
         chosen.retain(|info| *info != main);
         chosen.insert(0, main);
+    }
+    for name in thresholds.keys() {
+        let info = named(name, &had)?;
+        match asked {
+            _ if chosen.contains(&info) => {}
+            Metrics::Usual | Metrics::All => chosen.push(info),
+            Metrics::Named(_) => return Err(CompareError::Threshold { metric: name.clone() }),
+        }
     }
     if chosen.is_empty() {
         let what = "no trial has anything that could be compared".into();

@@ -29,6 +29,8 @@ pub enum CompareError {
     Levels { what: String, asked: Option<String>, factor: String, levels: Vec<String> },
     #[error("A and B have no case in common")]
     NoCases { a: Vec<String>, b: Vec<String> },
+    #[error("`{metric}` has a threshold, and is not one of the metrics to compare")]
+    Threshold { metric: String },
     #[error("{what}")]
     NoMetric { what: String, asked: Option<String>, known: Vec<String> },
 }
@@ -106,6 +108,9 @@ impl CompareError {
             }
             CompareError::NoCases { a, b } => {
                 format!("A has {}; B has {}", list(a), list(b))
+            }
+            CompareError::Threshold { metric } => {
+                format!("add `{metric}` to the metrics, or leave its threshold out")
             }
             CompareError::NoMetric { asked, known, .. } => {
                 let near = near(asked.as_deref().unwrap_or_default(), &[known]);

@@ -32,7 +32,7 @@ pub(super) fn comparison(
     let Matching { cases: matched, left_out } = matching;
     let [of_a, of_b]: [Vec<&Case>; 2] =
         [matched.iter().map(|m| m.a).collect(), matched.iter().map(|m| m.b).collect()];
-    let metrics = chosen_metrics(&asked.metrics, [&of_a, &of_b], main)?;
+    let metrics = chosen_metrics(asked, [&of_a, &of_b], main)?;
     warnings.extend(left_out);
     // Two steps for each: estimated, then judged.
     asked.progress.begin(2 * matched.len() * metrics.len());

@@ -421,6 +421,28 @@ fn metric_that_is_named_twice_is_tested_once() {
     assert_eq!(asked(&["transfer_time", "transfer_time"]), asked(&["transfer_time"]));
 }
 
+/// A threshold that nothing asks for would say nothing.
+#[test]
+fn metric_with_a_threshold_of_its_own_is_compared() {
+    let more: Vec<f64> = TIMES.iter().map(|time| time + 1.0).collect();
+    let values = |of: &'static [f64]| -> [(&str, &[f64]); 2] {
+        [("transfer_time", of), ("max_in_flight", of)]
+    };
+    let more: &'static [f64] = more.leak();
+    let [a, b] = both([&values(&TIMES), &values(more)]);
+    let asked = |metrics: Metrics| Asked {
+        metrics,
+        thresholds: [("max_in_flight".to_owned(), Threshold::Share(0.5))].into(),
+        ..Asked::default()
+    };
+    let compare = |asked: &Asked| compare_runs((Path::new("A"), &a), (Path::new("B"), &b), asked);
+    let found = compare(&asked(Metrics::Usual)).unwrap();
+    let row = found.rows.iter().find(|row| row.metric == "max_in_flight").expect("it is compared");
+    assert_eq!(row.threshold, Threshold::Share(0.5));
+    let named = compare(&asked(Metrics::Named(vec!["transfer_time".into()])));
+    assert!(matches!(named, Err(CompareError::Threshold { .. })), "{named:?}");
+}
+
 /// The pairs of a metric compared.
 fn of_pairs(metric: &str, a: &[f64], b: &[f64]) -> Row {
     let [a, b] = both([&[(metric, a)], &[(metric, b)]]);

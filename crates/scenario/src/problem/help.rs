@@ -76,6 +76,7 @@ impl Problem {
                 "nothing is varied: add a `[matrix]`".into()
             }
             Problem::NotVariedHere { key, factors } => suggest(key, factors, "the matrix varies"),
+            Problem::ThresholdAlone(_) => "add it to `metrics`, or leave its threshold out".into(),
             Problem::NotCompared(_) => "compare metrics of trials, such as `goodput`".into(),
             Problem::WhichLevels { levels, .. } => {
                 let all = levels.iter().map(|it| format!("`{it}`")).collect::<Vec<_>>().join(", ");

@@ -145,6 +145,8 @@ pub enum Problem {
     OverItself(String),
     #[error("`{0}` cannot be compared: it is not one number per trial")]
     NotCompared(String),
+    #[error("`{0}` has a threshold, and is not compared")]
+    ThresholdAlone(String),
     #[error("`{0}` is named twice")]
     NamedTwice(String),
     #[error("a comparison needs two levels of `{key}`")]
