@@ -453,9 +453,10 @@ def test_command_writes_names_that_are_no_text(tmp_path: Path) -> None:
         bad.write_text("nonsense")
     except OSError:
         pytest.skip("names here are UTF-8")
-    shutil.copy(next(CORPUS.glob("*.pcap*")), tmp_path)
+    # By name: of a directory it would be passed over, as it is no capture.
+    good = shutil.copy(next(CORPUS.glob("*.pcap*")), tmp_path)
     file = tmp_path / "a.json"
-    command = [sys.executable, "-m", "tcplab.commands", "archive", str(tmp_path), "-j1"]
+    command = [sys.executable, "-m", "tcplab.commands", "archive", str(good), str(bad), "-j1"]
     command += ["-o", str(tmp_path / "place"), "--attempts", "1"]
     for option in ("--json", f"--json={file}"):
         done = subprocess.run([*command, option], capture_output=True, check=False)

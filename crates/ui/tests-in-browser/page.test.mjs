@@ -101,8 +101,14 @@ test("a question on the first page is answered", async () => {
   await page.waitForFunction(() => [...document.querySelectorAll(".multiples output")].some((it) => /kB|MB/.test(it.textContent)));
   await isAccessible(page, "trials side by side");
   // No more than fit: another one takes the place of one.
-  await page.locator(".levels-choice input:checked").first().uncheck();
-  await page.locator(".levels-choice input:not(:checked)").first().check();
+  const many = await page.locator(".levels-choice input:checked").count();
+  const choose = async (state, count) => {
+    // By its label: which box is the first in this state changes with the click.
+    await page.locator(`.levels-choice label:has(input${state})`).first().click();
+    await page.waitForFunction((is) => document.querySelectorAll(".levels-choice input:checked").length === is, count);
+  };
+  await choose(":checked", many - 1);
+  await choose(":not(:checked)", many);
   await charts.nth(3).waitFor();
   await fits(page, "trials side by side");
   // Two more, with several trials of each case, are compared; the first is deleted.
