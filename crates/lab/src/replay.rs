@@ -117,8 +117,8 @@ fn missing() -> LabError {
     LabError::Replay { why: why.into() }
 }
 
-/// Fails where more packets were captured at their receiver than the log has verdicts on: then it is
-/// cut off.
+/// Fails where more packets were captured at their receiver than the log has verdicts on: then it
+/// is cut off.
 fn is_complete(
     recording: &Recording,
     recorded: &BTreeMap<u64, Verdict>,

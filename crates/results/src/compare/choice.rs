@@ -62,8 +62,8 @@ const USUAL: [&MetricInfo; 13] = [
     metrics::GOODPUT,
 ];
 
-/// The metrics to compare, the primary one first: the first named, else `main`. What has a threshold
-/// of its own is compared, too.
+/// The metrics to compare, the primary one first: the first named, else `main`. What has a
+/// threshold of its own is compared, too.
 pub(super) fn chosen_metrics(
     Asked { metrics: asked, thresholds, .. }: &Asked,
     cases: [&[&Case]; 2],
