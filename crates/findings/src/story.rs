@@ -80,23 +80,17 @@ fn evidence(episode: &Episode, flow: &Flow) -> String {
         }
         Evidence::Timeout { frame } => {
             let again = segment_in(flow, frame);
-            let what = match again.map(|segment| (segment.kind, segment.timer)) {
+            let silence = "No ACK arrived; after";
+            let (after, expired) = match again.map(|segment| (segment.kind, segment.timer)) {
                 Some((SegmentKind::UnexplainedRetransmission, None)) => {
-                    "No ACK was captured; after"
+                    ("No ACK was captured; after", "")
                 }
-                Some((SegmentKind::RepeatedControl, None)) => "No ACK arrived; after",
-                Some((_, None)) => "After",
-                _ => {
-                    return format!(
-                        "No ACK arrived; after {} the retransmission timer expired and {} was \
-                         retransmitted at {at}.",
-                        silence_before(episode, flow, frame),
-                        shown(flow, frame),
-                    );
-                }
+                Some((SegmentKind::RepeatedControl, None)) => (silence, ""),
+                Some((_, None)) => ("After", ""),
+                _ => (silence, "the retransmission timer expired and "),
             };
             format!(
-                "{what} {} {} was retransmitted at {at}.",
+                "{after} {} {expired}{} was retransmitted at {at}.",
                 silence_before(episode, flow, frame),
                 shown(flow, frame),
             )
