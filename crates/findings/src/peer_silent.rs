@@ -1,18 +1,20 @@
 //! # No answer any more
 //!
-//! **What it says.** The other end sent nothing after some time, though the sender retransmitted.
+//! **What it says.** The other end sent nothing, or nothing after some time, though the sender
+//! retransmitted.
 //!
 //! **Why it matters.** The connection is dead, or as good as dead; no setting of TCP helps.
 //!
-//! **Evidence.** The other end's last packet; retransmissions until the end of the capture. What
-//! they cost is part of this finding: those on timeouts and losses since then are left out.
+//! **Evidence.** The other end's last packet, or, without any, waits of the sender that doubled
+//! (RFC 6298 section 5.5); retransmissions until the end of the capture. What they cost is part of
+//! this finding: those on timeouts and losses since then are left out.
 //!
 //! **False positives.** A capture that ends during an outage.
 //!
 //! **Reference.** RFC 9293 section 3.8.3; `net.ipv4.tcp_retries2` and TCP_USER_TIMEOUT in Linux.
 
 use tcplab_trace::Limit;
-use tcplab_units::Span;
+use tcplab_units::{Instant, Span};
 
 use crate::words::{rounded, seconds, times};
 use crate::{
@@ -47,28 +49,40 @@ pub(crate) fn leave_out_its_parts(findings: &mut Vec<Finding>) {
 
 fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
     let (connection, unanswered) = (direction.connection, direction.flow.unanswered);
-    let (heard, frame) = unanswered.heard?;
-    let silence = connection.last.since(heard);
+    let (since, frame) = unanswered.heard.or_else(|| never_heard(direction))?;
+    let silence = connection.last.since(since);
     let is_reset = connection.life.close.is_some_and(|close| close.reset_by.is_some());
     let is_short = unanswered.retransmissions < LEAST || silence < LONG;
     if is_short || is_reset || not_opened::is_failed(connection) {
         return None;
     }
     let (sender, receiver) = (direction.sender, direction.receiver);
-    let statement = format!(
-        "The {receiver} stopped answering: its last packet passed at {} (frame {frame}). In the {} \
-         since then the {sender} retransmitted {}. Whether its data or the answers were lost is \
-         unknown.",
-        seconds(heard),
-        rounded(silence),
-        times(unanswered.retransmissions),
-    );
+    let (took, again) = (rounded(silence), times(unanswered.retransmissions));
+    let statement = match unanswered.heard {
+        Some(_) => format!(
+            "The {receiver} stopped answering: its last packet passed at {} (frame {frame}). In \
+             the {took} since then the {sender} retransmitted {again}. Whether its data or the \
+             answers were lost is unknown.",
+            seconds(since),
+        ),
+        None => format!(
+            "No packet of the {receiver} was captured, and the {sender} got no answer either: it \
+             retransmitted {again} in {took}, after waits that doubled. Whether its data or the \
+             answers were lost is unknown.",
+        ),
+    };
     let remedy = format!(
         "The {receiver}'s host is down or disconnected, the path is interrupted, or a firewall or \
          address translation has dropped the connection. Capture at the {receiver} too. \
          TCP_USER_TIMEOUT or a timeout of the application lets the {sender} give up sooner.",
     );
     let cost = Cost::time(silence.min(direction.flow.shares.of(Limit::Timeout)));
-    let shown = Shown::in_frames([frame, connection.frames.1], heard);
+    let shown = Shown::in_frames([frame, connection.frames.1], since);
     Some(shown.proves(RULE.name, Severity::Harm, cost).saying(statement, remedy))
+}
+
+/// The beginning of a capture without a packet of the other end, whose sender backed off.
+fn never_heard(direction: &Direction<'_>) -> Option<(Instant, u64)> {
+    direction.flow.causes.backoffs.longest.as_ref()?;
+    Some((direction.connection.first, direction.connection.frames.0))
 }

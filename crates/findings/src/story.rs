@@ -21,13 +21,25 @@ pub fn story(episode: &Episode, flow: &Flow) -> String {
     sentences.join(" ")
 }
 
+/// Whether the other end sent nothing after the losses: its ACKs may have been lost instead.
+fn is_unanswered(episode: &Episode, flow: &Flow) -> bool {
+    let heard = flow.unanswered.heard.map(|(at, _)| at);
+    episode.repaired_at.is_none() && heard.is_none_or(|at| at < episode.first_lost_sent)
+}
+
 fn loss(episode: &Episode, flow: &Flow) -> String {
+    let fate = |one: bool| match (is_unanswered(episode, flow), one) {
+        (true, true) => "had no answer: it or its ACK was lost",
+        (true, false) => "had no answer: they or their ACKs were lost",
+        (false, true) => "was lost",
+        (false, false) => "were lost",
+    };
     let [first, .., last] = episode.lost.as_slice() else {
         let only = episode
             .lost
             .first()
             .map(|lost| format!(", {lost}, sent at {},", seconds(lost.sent_at)));
-        return format!("One segment{} was lost.", only.unwrap_or_default());
+        return format!("One segment{} {}.", only.unwrap_or_default(), fate(true));
     };
     let again = episode.lost.iter().filter(|lost| is_repeat(flow, lost.frame)).count() as u64;
     let (what, among) = match again {
@@ -35,11 +47,12 @@ fn loss(episode: &Episode, flow: &Flow) -> String {
         _ => ("transmission", format!(", {} among them,", counted(again, "retransmission"))),
     };
     format!(
-        "{} ({}){among} sent between {} and {} were lost.",
+        "{} ({}){among} sent between {} and {} {}.",
         counted(episode.lost.len() as u64, what),
         place(episode),
         seconds(first.sent_at),
         seconds(last.sent_at),
+        fate(false),
     )
 }
 

@@ -40,15 +40,25 @@ fn syn_retransmitted_found() {
     insta::assert_snapshot!(statement("syn-retransmitted", text, &at_once.replace("1.", "0.")));
 }
 
-/// Where no answer was captured, no timer is known.
+/// Where no answer was captured, no timer is known, unless the waits double.
 #[test]
 fn no_timer_is_blamed_without_a_captured_answer() {
-    let text = "0.000 > 1:649\n0.206 > 1:649\n0.806 > 1:649\n2.006 > 1:649\n4.406 > 1:649";
+    let text = "0.000 > 1:649\n0.206 > 1:649\n0.806 > 1:649\n1.306 > 1:649\n2.006 > 1:649";
     let findings = crate::examine(&drill::connection(text));
     assert!(findings.iter().all(|finding| finding.rule != "timeouts"), "{findings:#?}");
     let lost = findings.iter().find(|finding| finding.rule == "recovery-episode").unwrap();
     let expected = "No ACK was captured; after 206 ms 1:649(648) was retransmitted at 0.206 s.";
     assert!(lost.statement.contains(expected), "{}", lost.statement);
+}
+
+/// `tcp_retransmissions.pcapng` of C. Sanders, "Practical Packet Analysis": five retransmissions by
+/// a timer, and no packet of the other end.
+#[test]
+fn sender_that_backs_off_without_a_captured_answer_found() {
+    let text = "0.000 > 1:649\n0.206 > 1:649\n0.806 > 1:649\n2.006 > 1:649\n4.406 > 1:649\n\
+                9.211 > 1:649";
+    let steady = "0.000 > 1:649\n0.206 > 1:649\n0.806 > 1:649\n2.006 > 1:649\n3.206 > 1:649";
+    insta::assert_snapshot!(statement("peer-silent", text, steady));
 }
 
 /// RFC 9293 figure 10: the server still holds an older connection of the same ports.

@@ -265,6 +265,8 @@ fn kind(
 ) -> EpisodeKind {
     match beginning {
         None => EpisodeKind::Unknown,
+        // The first mark is the retransmission's. Without an ACK what prompted it is unknown.
+        Some((_, Transmission { timer: None, .. })) if marks.len() < 2 => EpisodeKind::Unknown,
         Some((_, Transmission { timer: None, .. })) => EpisodeKind::WithoutTimeLag,
         Some(_) if lone_timeouts(span, marks, until) >= 2 => EpisodeKind::Intermittent,
         Some(_) => EpisodeKind::WithTimeLag,

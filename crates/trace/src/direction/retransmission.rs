@@ -374,10 +374,15 @@ impl Classifier {
             whole,
             bare_fin: packet.fin() && packet.payload == 0,
         };
-        // Data beyond the SYN: it was answered. Without a captured answer no timer is known.
+        // Data beyond the SYN: it was answered. Without a captured answer only doubling waits show
+        // a timer.
         let is_answered = sender_model.has_heard() || board.high.as_u64() <= 1 || packet.syn();
+        let sent = earlier.iter().filter_map(|&order| Some(board.log.get(order)?.at));
         let mut classification = if is_answered {
             sender_model.classify_retransmission(&again, board)
+        } else if let Some(waited) = doubled(sent, packet.at) {
+            let timed = sender_model.classify_retransmission(&again, board);
+            Classification { proof: Proof { waited, frame: before, ..timed.proof }, ..timed }
         } else {
             Classification::unexplained(None, nth)
         };
@@ -491,6 +496,16 @@ impl Classifier {
     fn is_beside_sender(&self, context: Context<'_>) -> bool {
         is_at_sender(context) && self.counts.out_of_order == 0
     }
+}
+
+/// The wait for a transmission at `now`, if it is twice the one before: a timer's backoff (RFC 6298
+/// section 5.5).
+fn doubled(sent: impl DoubleEndedIterator<Item = Instant>, now: Instant) -> Option<Span> {
+    let mut latest = sent.rev();
+    let (last, before) = (latest.next()?, latest.next()?);
+    let (waited, twice) = (now.since(last), last.since(before) * 2);
+    let off = waited.as_nanos().abs_diff(twice.as_nanos());
+    (waited >= SHORTEST_TIMER && off <= twice.as_nanos() / 8).then_some(waited)
 }
 
 /// Whether ACKs that pass the capture point reach the sender for certain.
