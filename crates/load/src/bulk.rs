@@ -118,12 +118,17 @@ pub fn bulk_watched(
             let (is_over, moved, piece) = (&is_over, &moved, &piece);
             let watch = move |stream: &TcpStream| watch(nth, stream.as_fd());
             let carry = move || {
-                let bytes = match config.direction {
-                    Direction::Upload => upload(stream, piece, is_over, moved, watch),
-                    Direction::Download => download(stream, is_over, moved).map(Some),
+                let ended = match config.direction {
+                    Direction::Upload => {
+                        upload(stream, piece, is_over, (moved, LONGEST_END), watch)
+                    }
+                    Direction::Download => download(stream, is_over, moved).map(Ended::Whole),
                 };
-                let bytes = bytes.map_err(system("carry data"))?;
-                let bytes = bytes.ok_or(LoadError::NoDiscard { address })?;
+                let bytes = match ended.map_err(system("carry data"))? {
+                    Ended::Whole(bytes) => bytes,
+                    Ended::Answered => return Err(LoadError::NoDiscard { address }),
+                    Ended::Open => return Err(LoadError::NeverCloses { address }),
+                };
                 let used = Duration::try_from(clock_gettime(ClockId::ThreadCPUTime));
                 Ok((bytes, begin.elapsed(), used.unwrap_or_default()))
             };
@@ -162,15 +167,24 @@ pub fn bulk_watched(
     })
 }
 
-/// Writes until time is over, then waits until the server has read all of it: how much that is;
-/// none where the server sends something.
+/// How a transfer ended.
+enum Ended {
+    /// All of so many bytes arrived.
+    Whole(u64),
+    /// The server of an upload sent something.
+    Answered,
+    /// It did not close its end in time.
+    Open,
+}
+
+/// Writes until time is over, then waits so long until the server has read all of it.
 fn upload(
     mut stream: TcpStream,
     piece: &[u8],
     is_over: &impl Fn() -> bool,
-    moved: &AtomicU64,
+    (moved, longest): (&AtomicU64, Duration),
     watch: impl Fn(&TcpStream),
-) -> std::io::Result<Option<u64>> {
+) -> std::io::Result<Ended> {
     stream.set_write_timeout(Some(LOOK))?;
     let (mut bytes, mut looked) = (0, Instant::now());
     while !is_over() {
@@ -188,16 +202,18 @@ fn upload(
         }
     }
     stream.shutdown(Shutdown::Write)?;
-    stream.set_read_timeout(Some(LONGEST_END))?;
+    stream.set_read_timeout(Some(longest))?;
     let mut rest = [0; 4096];
     loop {
         match stream.read(&mut rest) {
             Ok(0) => {
                 watch(&stream);
-                return Ok(Some(bytes));
+                return Ok(Ended::Whole(bytes));
             }
-            Ok(_) => return Ok(None),
+            Ok(_) => return Ok(Ended::Answered),
             Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            // What `SO_RCVTIMEO` says; a connection that timed out is `TimedOut`.
+            Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(Ended::Open),
             Err(error) => return Err(error),
         }
     }
@@ -229,4 +245,22 @@ fn download(
 /// Whether the error is temporary: a timeout or an interrupted call.
 fn is_passing(kind: ErrorKind) -> bool {
     matches!(kind, ErrorKind::WouldBlock | ErrorKind::TimedOut | ErrorKind::Interrupted)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::TcpListener;
+
+    use super::*;
+
+    /// A server that accepts and never closes is no error of the system.
+    #[test]
+    fn upload_to_a_server_that_never_closes_ends() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let stream = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        let (_held, _) = listener.accept().unwrap();
+        let moved = AtomicU64::new(0);
+        let ended = upload(stream, b"abc", &|| true, (&moved, LOOK), |_| ()).unwrap();
+        assert!(matches!(ended, Ended::Open));
+    }
 }

@@ -30,6 +30,12 @@ pub enum LoadError {
         /// Who was tried.
         address: SocketAddr,
     },
+    /// A server goes on after the end of an upload.
+    #[error("{address} did not close its connection in the 30 s after the upload ended")]
+    NeverCloses {
+        /// Who was tried.
+        address: SocketAddr,
+    },
     /// A server sends nothing where a chargen server sends without end.
     #[error("{address} sent no data to download: it is no chargen server")]
     NoChargen {
@@ -84,6 +90,11 @@ impl LoadError {
                  and let UDP pass its firewall",
                 address.port()
             )),
+            LoadError::NeverCloses { .. } => Some(
+                "it reads more slowly than the upload, or is no discard server: start one with \
+                 `tcplab server --service discard`"
+                    .into(),
+            ),
             LoadError::NoDiscard { .. } => {
                 Some("start one with `tcplab server --service discard`".into())
             }
