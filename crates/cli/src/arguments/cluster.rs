@@ -68,7 +68,8 @@ Exit codes: 0 success, 2 the archive could not be read, or a capture failed on e
 #[derive(Debug, Args)]
 #[command(after_help = ARCHIVE_EXAMPLES)]
 pub(crate) struct ArchiveArguments {
-    /// Captures: files, directories, patterns in quotes (`**` too), or URLs that fsspec knows
+    /// Captures: files, directories (all captures in and below them, found by their content),
+    /// patterns in quotes (`**` too), or URLs that fsspec knows
     #[arg(value_name = "CAPTURE", required = true)]
     captures: Vec<String>,
     #[command(flatten)]

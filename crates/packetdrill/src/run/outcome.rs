@@ -28,6 +28,9 @@ pub struct Failure {
     pub actual: Option<String>,
 }
 
+/// Characters of what is not supported: a name of a script may have any length.
+const LONGEST: usize = 160;
+
 /// Something that a script needs and that is not supported.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{at}: not supported: {construct}")]
@@ -36,6 +39,15 @@ pub struct Unsupported {
     pub at: Position,
     /// What it needs: one wording for each construct, to be counted.
     pub construct: String,
+}
+
+impl Unsupported {
+    /// Of what the script wrote, at most [`LONGEST`] characters.
+    pub(super) fn new(at: Position, construct: String) -> Unsupported {
+        let end = construct.char_indices().nth(LONGEST).map(|(end, _)| end);
+        let construct = end.map_or(construct.clone(), |end| format!("{}…", &construct[..end]));
+        Unsupported { at, construct }
+    }
 }
 
 fn shown(title: &str, line: Option<&String>) -> String {
@@ -54,6 +66,6 @@ impl Stop {
     }
 
     pub(super) fn unsupported(at: Position, construct: impl Into<String>) -> Stop {
-        Stop::Unsupported(Unsupported { at, construct: construct.into() })
+        Stop::Unsupported(Unsupported::new(at, construct.into()))
     }
 }

@@ -39,7 +39,7 @@ impl Rules {
     pub(super) fn of(flags: &[Flag]) -> Result<Rules, Unsupported> {
         let mut rules = Rules::default();
         for flag in flags {
-            let bad = || Unsupported { at: flag.at, construct: format!("option --{}", flag.name) };
+            let bad = || Unsupported::new(flag.at, format!("option --{}", flag.name));
             let value = flag.value.as_deref().unwrap_or_default();
             let micros = || value.parse::<u32>().map(|n| Span::from_micros(n.into()));
             match flag.name.as_str() {

@@ -19,7 +19,7 @@ pub(super) enum CallError {
 impl CallError {
     pub(super) fn at(self, at: Position) -> Stop {
         match self {
-            CallError::Unsupported(construct) => Stop::Unsupported(Unsupported { at, construct }),
+            CallError::Unsupported(construct) => Stop::unsupported(at, construct),
             CallError::Wrong(what) => Stop::failed(at, what),
         }
     }

@@ -93,6 +93,14 @@ fn run_with_unsupported_construct_names_it() {
     insta::assert_snapshot!(shown);
 }
 
+/// A name of 50,000 characters fills no screen.
+#[test]
+fn run_with_a_long_unsupported_name_shortens_it() {
+    let text = SERVER.replacen("read(4, ..., 100)", &format!("{}(4)", "a".repeat(50_000)), 1);
+    let described = described(&text);
+    assert!(described.contains("the call `aaaa") && described.len() < 400, "{described}");
+}
+
 #[test]
 fn run_with_unexpected_packet_lists_it() {
     let text = SERVER.replacen("+.1 close(4)", "+0 write(4, ..., 10) = 10\n+0 close(4)", 1);
