@@ -29,6 +29,7 @@ pub(crate) mod option {
     pub(crate) const INTERFACE_RESOLUTION: u16 = 9;
     pub(crate) const INTERFACE_OFFSET: u16 = 14;
     pub(crate) const PACKET_FLAGS: u16 = 2;
+    pub(crate) const PACKETS_DROPPED: u16 = 4;
     pub(crate) const STATISTICS_START: u16 = 2;
     pub(crate) const STATISTICS_END: u16 = 3;
     pub(crate) const STATISTICS_RECEIVED: u16 = 4;

@@ -59,6 +59,8 @@ pub struct IpPacket<'a> {
     header: &'a [u8; 20],
     total_len: u32,
     transport_at: usize,
+    /// Where the final destination's address is.
+    dst_at: usize,
     protocol: u8,
     fragment: Fragment,
     anomaly: Option<Anomaly>,
@@ -109,6 +111,7 @@ impl<'a> IpPacket<'a> {
             header,
             total_len,
             transport_at: 20,
+            dst_at: V4_DST,
             protocol: protocol::TCP,
             fragment: Fragment::default(),
             anomaly: None,
@@ -120,11 +123,11 @@ impl<'a> IpPacket<'a> {
     pub fn version(&self) -> u8 {
         self.header[0] >> 4
     }
-    /// The sender's address and the receiver's, if they are those of IPv4.
+    /// The sender's address and the receiver's ([`IpPacket::dst`]), if they are those of IPv4.
     #[inline]
     pub fn ipv4_ends(&self) -> Option<(Ipv4Addr, Ipv4Addr)> {
-        let ends = || (array::<4>(self.header, 12).into(), array::<4>(self.header, 16).into());
-        (self.version() == 4).then(ends)
+        let dst = || array::<4>(self.bytes, self.dst_at).into();
+        (self.version() == 4).then(|| (array::<4>(self.header, 12).into(), dst()))
     }
     /// The sender's address.
     #[inline]
@@ -134,12 +137,13 @@ impl<'a> IpPacket<'a> {
             None => Ipv6Addr::from(array::<16>(self.bytes, 8)).into(),
         }
     }
-    /// The receiver's address.
+    /// The receiver's address: where the sender wrote a route that is not yet at its end, the last
+    /// on it, which checksums cover (RFC 8200 section 8.1).
     #[inline]
     pub fn dst(&self) -> IpAddr {
         match self.ipv4_ends() {
             Some((_, dst)) => dst.into(),
-            None => Ipv6Addr::from(array::<16>(self.bytes, 24)).into(),
+            None => Ipv6Addr::from(array::<16>(self.bytes, self.dst_at)).into(),
         }
     }
     /// The identification field of IPv4, which IPv6 has not.
@@ -277,11 +281,13 @@ fn look_v4(bytes: &[u8], wire_len: u32) -> Result<IpPacket<'_>, Anomaly> {
         return Err(Anomaly::TooShort { layer: Layer::Ip, len: total_len, needed: header as u32 });
     }
     let fragment = u16::from_be_bytes(array(bytes, 6));
+    let route = source_route(&bytes[20..header]).map(|at| 20 + at);
     Ok(IpPacket {
         bytes: without_padding(bytes, total_len),
         header: bytes.first_chunk().expect("the header is longer"),
         total_len,
         transport_at: header,
+        dst_at: route.unwrap_or(V4_DST),
         protocol: bytes[9],
         fragment: Fragment {
             offset: u32::from(fragment & 0x1fff) * 8,
@@ -307,6 +313,7 @@ fn look_v6(bytes: &[u8], wire_len: u32) -> Result<IpPacket<'_>, Anomaly> {
         header: packet.first_chunk().expect("the header is longer"),
         total_len,
         transport_at: HEADER,
+        dst_at: V6_DST,
         protocol: bytes[6],
         fragment: Fragment::default(),
         anomaly: beyond_frame(total_len, wire_len),
@@ -326,17 +333,63 @@ fn look_v6(bytes: &[u8], wire_len: u32) -> Result<IpPacket<'_>, Anomaly> {
             let field = u16::from_be_bytes(array(packet, at + 2));
             found.fragment = Fragment { offset: u32::from(field & 0xfff8), more: field & 1 != 0 };
         }
+        if kind == ROUTING {
+            found.dst_at = routed_to(&packet[at..at + len]).map_or(found.dst_at, |to| at + to);
+        }
         found.protocol = packet[at];
         found.transport_at = at + len;
     }
     Ok(found)
 }
 
+/// Where the destination is in a header of IPv4 and of IPv6.
+const V4_DST: usize = 16;
+const V6_DST: usize = 24;
+
+/// Where the end of a source route is among the options of IPv4, if there is one and the packet is
+/// still on its way there (RFC 791 section 3.1).
+fn source_route(options: &[u8]) -> Option<usize> {
+    const LOOSE: u8 = 131;
+    const STRICT: u8 = 137;
+    let mut at = 0;
+    loop {
+        let rest = options.get(at..)?;
+        let (kind, len) = match *rest {
+            [0, ..] | [] => return None,
+            [1, ..] => (1, 1),
+            [kind, len, ..] => (kind, usize::from(len)),
+            [_] => return None,
+        };
+        if matches!(kind, LOOSE | STRICT) {
+            let is_under_way = usize::from(*rest.get(2)?) <= len;
+            let fits = (7..=rest.len()).contains(&len);
+            return (is_under_way && fits).then_some(at + len - 4);
+        }
+        at += len.max(1);
+    }
+}
+
+/// Where a routing header has the last address of a route that is not yet at its end (RFC 8200
+/// section 4.4; RFC 5095 for type 0, RFC 6275 section 6.4 for 2, RFC 8754 section 2 for 4).
+fn routed_to(header: &[u8]) -> Option<usize> {
+    let (kind, left) = (header[2], header[3]);
+    let at = match kind {
+        _ if left == 0 => return None,
+        // The addresses follow in the order of the way.
+        0 => header.len() - 16,
+        // One address; or the segments from the last to the first.
+        2 | 4 => 8,
+        _ => return None,
+    };
+    (header.len() >= 24).then_some(at)
+}
+
+const ROUTING: u8 = 43;
 pub(crate) const FRAGMENT: u8 = 44;
 const AUTHENTICATION: u8 = 51;
 /// Extension headers that are passed over: hop-by-hop, routing, fragment, authentication,
 /// destination options, mobility, HIP, shim6.
-pub(crate) const EXTENSIONS: [u8; 8] = [0, 43, FRAGMENT, AUTHENTICATION, 60, 135, 139, 140];
+pub(crate) const EXTENSIONS: [u8; 8] = [0, ROUTING, FRAGMENT, AUTHENTICATION, 60, 135, 139, 140];
 
 /// Bytes of an extension header whose length field says `told`.
 pub(crate) fn extension_len(kind: u8, told: u8) -> usize {

@@ -10,6 +10,8 @@ use super::window::Window;
 use crate::block::{BYTE_ORDER_MAGIC, Endian, LONGEST_BLOCK, Options, kind, option, padded};
 use crate::{Interface, Statistics, UnixTime};
 
+/// What a Packet Block says where nobody counted.
+const UNKNOWN_DROPS: u16 = 0xffff;
 /// A block without anything in it: type and length before, length after.
 const EMPTY_BLOCK: u32 = 12;
 const BEFORE_BODY: usize = 8;
@@ -69,6 +71,9 @@ impl Section {
             };
             let start = window.pass(len).start + BEFORE_BODY;
             if let Some(packet) = packet {
+                if packet.dropped > 0 {
+                    self.dropped(&packet, found);
+                }
                 return Ok(Some(packet.place(start, self)));
             }
         }
@@ -149,22 +154,42 @@ impl Section {
                 _ => {}
             }
         }
-        found.statistics[self.first_interface + id as usize] = Some(statistics);
+        let counted = &mut found.statistics[self.first_interface + id as usize];
+        // These counts are of the whole capture; without them those of packets stand.
+        statistics.dropped = statistics.dropped.or(counted.and_then(|before| before.dropped));
+        *counted = Some(statistics);
         Ok(())
+    }
+
+    /// Counts what a packet says was dropped before it.
+    #[cold]
+    fn dropped(&self, packet: &Packet, found: &mut Interfaces) {
+        let interface = self.first_interface + packet.interface as usize;
+        let dropped = &mut found.statistics[interface].get_or_insert_default().dropped;
+        *dropped = Some(dropped.unwrap_or(0).saturating_add(packet.dropped));
     }
 
     fn enhanced_packet(&self, body: Body<'_>) -> Result<Packet, Damage> {
         let interface = body.u32(0)?;
         let time = body.time(4, self.clock(interface)?)?;
         let (captured, options) = body.data(20, body.u32(12)?)?;
-        Ok(Packet { interface, time, captured, original_len: body.u32(16)?, options })
+        let of_drops = |(code, value): (u16, &[u8])| match code {
+            option::PACKETS_DROPPED => body.number(value),
+            _ => None,
+        };
+        let dropped = body.options(options.start).find_map(of_drops).unwrap_or(0);
+        Ok(Packet { interface, time, captured, original_len: body.u32(16)?, options, dropped })
     }
 
     fn obsolete_packet(&self, body: Body<'_>) -> Result<Packet, Damage> {
         let interface = u32::from(body.u16(0)?);
         let time = body.time(4, self.clock(interface)?)?;
         let (captured, options) = body.data(20, body.u32(12)?)?;
-        Ok(Packet { interface, time, captured, original_len: body.u32(16)?, options })
+        let dropped = match body.u16(2)? {
+            UNKNOWN_DROPS => 0,
+            known => u64::from(known),
+        };
+        Ok(Packet { interface, time, captured, original_len: body.u32(16)?, options, dropped })
     }
 
     /// A packet without a time, of the section's first interface, truncated to its snap length.
@@ -176,8 +201,9 @@ impl Section {
             most => original_len.min(most),
         };
         let (captured, _) = body.data(4, kept)?;
-        let end = captured.end;
-        Ok(Packet { interface: 0, time: None, captured, original_len, options: end..end })
+        let (end, time) = (captured.end, None);
+        let options = end..end;
+        Ok(Packet { interface: 0, time, captured, original_len, options, dropped: 0 })
     }
 
     fn clock(&self, interface: u32) -> Result<&Clock, Damage> {
@@ -200,6 +226,8 @@ struct Packet {
     captured: Range<usize>,
     original_len: u32,
     options: Range<usize>,
+    /// Packets that were dropped between the one before and this one.
+    dropped: u64,
 }
 
 impl Packet {

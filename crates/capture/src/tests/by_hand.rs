@@ -165,7 +165,32 @@ fn all_that_a_file_can_tell() {
             dropped: Some(3),
             ..Statistics::default()
         };
-        assert_eq!(outcome.statistics, [Some(statistics), None]);
+        let counted_by_packet = Statistics { dropped: Some(9), ..Statistics::default() };
+        assert_eq!(outcome.statistics, [Some(statistics), Some(counted_by_packet)]);
+    }
+}
+
+/// The counts of packets add up; those of the interface replace them.
+#[test]
+fn drops_that_packets_count() {
+    for hand in BOTH {
+        let dropped = |drops: u64| hand.option(4, &hand.u64(drops));
+        let begin = [
+            hand.section(),
+            hand.interface(1, 0, &[]),
+            hand.packet(0, 1, b"a", &[dropped(2)]),
+            hand.packet(0, 2, b"b", &[hand.option(1, b"none")]),
+            hand.packet(0, 3, b"c", &[dropped(5)]),
+        ]
+        .concat();
+        for (options, sum) in [(vec![], 7), (vec![hand.option(5, &hand.u64(11))], 11)] {
+            let counts = [hand.u32(0), hand.u64(0), options.concat()].concat();
+            let file = [begin.clone(), hand.block(5, &[counts])].concat();
+            assert_eq!(read(&file[..]).statistics[0].unwrap().dropped, Some(sum));
+        }
+        let unknown = [hand.u16(0), hand.u16(0xffff), hand.u64(1), hand.u32(0), hand.u32(0)];
+        let file = [hand.section(), hand.interface(1, 0, &[]), hand.block(2, &[unknown.concat()])];
+        assert_eq!(read(&file.concat()[..]).statistics, [None]);
     }
 }
 

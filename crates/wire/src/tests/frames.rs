@@ -63,6 +63,46 @@ fn finds_tcp_behind_every_link_header() {
     }
 }
 
+/// `packet` of IPv6 by way of `fd00::99`, with a routing header of this type behind which `left`
+/// segments are left: its destination is written there.
+fn routed(packet: &[u8], kind: u8, left: u8) -> Vec<u8> {
+    let (mut header, final_dst) = (packet[..40].to_vec(), &packet[24..40]);
+    header[5] += 24;
+    header[6] = 43;
+    if left > 0 {
+        header[39] = 0x99;
+    }
+    let route = [&[protocol::TCP, 2, kind, left, 0, 0, 0, 0][..], final_dst].concat();
+    [&header[..], &route, &packet[40..]].concat()
+}
+
+/// RFC 8200 section 8.1, RFC 791 section 3.1: checksums cover the end of a route.
+#[test]
+fn destination_is_the_end_of_a_route() {
+    let six = v6_packet();
+    for (kind, left) in [(0, 1), (2, 1), (4, 1), (4, 0), (0, 0)] {
+        let packet = routed(&six, kind, left);
+        let view = look(LinkType::RawIp, &packet);
+        let tcp = view.tcp().unwrap();
+        assert_eq!(tcp.dst(), "fd00::2".parse::<IpAddr>().unwrap(), "type {kind}, {left} left");
+        assert_eq!(tcp.checksum_state(), ChecksumState::Right, "type {kind}, {left} left");
+    }
+    // RPL compresses the addresses of type 3 (RFC 6554): the end is not known.
+    let compressed = routed(&six, 3, 1);
+    let next = "fd00::99".parse::<IpAddr>().unwrap();
+    assert_eq!(look(LinkType::RawIp, &compressed).tcp().unwrap().dst(), next);
+
+    for (kind, pointer, dst) in [(131, 4, 2), (137, 4, 2), (131, 8, 99), (7, 4, 99)] {
+        let mut packet = LINUX_SYN[..20].to_vec();
+        (packet[0], packet[3], packet[19]) = (0x47, 68, 99);
+        packet.extend_from_slice(&[1, kind, 7, pointer, 10, 98, 0, 2]);
+        packet.extend_from_slice(&LINUX_SYN[20..]);
+        let view = look(LinkType::RawIp, &packet);
+        let to = IpAddr::V4(Ipv4Addr::new(10, 98, 0, dst));
+        assert_eq!(view.tcp().unwrap().dst(), to, "{kind}, {pointer}");
+    }
+}
+
 #[test]
 fn labels_and_sessions_may_carry_anything_or_be_cut() {
     let control = [0x11, 0, 0, 1, 0, 6, 0xc0, 0x21, 1, 1, 0, 4];
