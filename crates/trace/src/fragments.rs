@@ -28,12 +28,14 @@ const LONGEST: u32 = 65_535;
 pub(crate) struct Fragments {
     /// In the order of their first captured fragment.
     waiting: VecDeque<Packet>,
+    /// Those that became whole last, and when: a copy of a fragment lacks nothing.
+    whole: VecDeque<(Key, Instant)>,
     /// The first frame of a TCP packet that was given up, and how many were.
     given_up: Option<(u64, u64)>,
 }
 
 /// What identifies the fragments of a packet.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Key {
     src: IpAddr,
     dst: IpAddr,
@@ -51,6 +53,8 @@ struct Packet {
     /// The first fragment's headers up to what was cut into fragments.
     header: Option<Vec<u8>>,
     is_tcp: bool,
+    /// All of it was captured before.
+    is_copy: bool,
     /// The beginning of the payload, where `kept` says so.
     payload: Vec<u8>,
     kept: Ranges,
@@ -71,6 +75,9 @@ impl Fragments {
         while self.waiting.front().is_some_and(|oldest| at.since(oldest.since) > PATIENCE) {
             self.give_up();
         }
+        while self.whole.front().is_some_and(|&(_, since)| at.since(since) > PATIENCE) {
+            self.whole.pop_front();
+        }
         let (_, protocol) = ip.fragmentable();
         let key = Key { src: ip.src(), dst: ip.dst(), id: ip.fragment_id()?, protocol };
         let found = self.waiting.iter().rposition(|packet| packet.key == key);
@@ -78,19 +85,24 @@ impl Fragments {
             if self.waiting.len() == WAITING {
                 self.give_up();
             }
-            self.waiting.push_back(Packet::new(key, at, frame));
+            let is_copy = self.whole.iter().any(|(whole, _)| *whole == key);
+            self.waiting.push_back(Packet { is_copy, ..Packet::new(key, at, frame) });
             self.waiting.len() - 1
         });
         let packet = &mut self.waiting[index];
         packet.take(ip);
         let whole = packet.whole()?;
         self.waiting.remove(index);
+        if self.whole.len() == WAITING {
+            self.whole.pop_front();
+        }
+        self.whole.push_back((key, at));
         Some(whole)
     }
 
     fn give_up(&mut self) {
         let oldest = self.waiting.pop_front();
-        if let Some(packet) = oldest.filter(|packet| packet.is_tcp) {
+        if let Some(packet) = oldest.filter(|packet| packet.is_tcp && !packet.is_copy) {
             self.given_up.get_or_insert((packet.frame, 0)).1 += 1;
         }
     }
@@ -112,7 +124,7 @@ impl Packet {
         let is_tcp = key.protocol == TCP;
         let (kept, sent) = (Ranges::default(), Ranges::default());
         let (header, payload, length) = (None, Vec::new(), None);
-        Packet { key, since, frame, header, is_tcp, payload, kept, sent, length }
+        Packet { key, since, frame, header, is_tcp, is_copy: false, payload, kept, sent, length }
     }
 
     fn take(&mut self, ip: &IpPacket<'_>) {
@@ -158,6 +170,10 @@ impl Packet {
         } else {
             packet[4..6].copy_from_slice(&told);
             packet[6] = self.key.protocol;
+            // The end of a route, whose header is left out.
+            if let IpAddr::V6(dst) = self.key.dst {
+                packet[24..40].copy_from_slice(&dst.octets());
+            }
         }
         packet.extend_from_slice(&self.payload[..self.kept.beginning() as usize]);
         Some((packet, total))

@@ -75,6 +75,27 @@ fn fragments_in_any_order_are_one_packet() {
     }
 }
 
+/// A fragment that comes again when its packet is whole lacks nothing; neither does a whole copy.
+#[test]
+fn fragments_that_come_again_are_not_missed() {
+    let packets = drill("open 0.010\n0.1 > 1:1449\n0.2 < ack 1449\n", 1_000);
+    let pieces = fragments(&packets[3].bytes, 800);
+    for order in [&[0, 1, 1][..], &[0, 0, 1, 1], &[0, 1, 0, 1], &[1, 0, 0]] {
+        let mut analyzer = Analyzer::new();
+        feed(&mut analyzer, &packets[..3]);
+        for &piece in order {
+            let frame = Frame::whole(packets[3].time_ns, LinkType::RawIp, &pieces[piece]);
+            analyzer.packet(&frame);
+        }
+        feed(&mut analyzer, &packets[4..]);
+        let trace = analyzer.finish();
+        assert_eq!(trace.notes, [], "{order:?}");
+        let forward = &trace.connections[0].forward;
+        assert_eq!(forward.segments[1].payload, Bytes::new(1448), "{order:?}");
+        assert_eq!(forward.causes.retransmissions(), 0, "{order:?}");
+    }
+}
+
 /// RFC 1858 section 3: the flags are in the second fragment.
 #[test]
 fn fragments_of_a_header_are_one_packet() {
