@@ -25,7 +25,7 @@ use tcplab_wire::{Fragment, FrameView};
 use crate::Frame;
 
 /// As deep may expressions be nested.
-const DEEPEST: usize = 64;
+pub(crate) const DEEPEST: usize = 64;
 
 /// What a packet must be like to be looked at.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -189,7 +189,7 @@ fn mixed(mut ends: [SocketAddr; 2]) -> u64 {
 }
 
 /// Whether the first `length` bits of both addresses are the same.
-fn shares(one: IpAddr, other: IpAddr, length: u8) -> bool {
+pub(crate) fn shares(one: IpAddr, other: IpAddr, length: u8) -> bool {
     let (one, other, bits) = match (one, other) {
         (IpAddr::V4(one), IpAddr::V4(other)) => {
             (u128::from(one.to_bits()), u128::from(other.to_bits()), 32)
@@ -210,6 +210,9 @@ pub struct FilterError {
 }
 
 impl FilterError {
+    pub(crate) fn new(text: &str, at: Range<usize>, message: String) -> FilterError {
+        FilterError { text: text.to_owned(), at, message }
+    }
     /// Where in the expression, in bytes; empty at its end.
     pub fn place(&self) -> Range<usize> {
         self.at.clone()
@@ -328,8 +331,14 @@ impl<'a> Parser<'a> {
                 Err(self.error(place, message))
             }
             other => host(other).ok_or_else(|| {
-                let message =
-                    format!("expected {what}, such as `host 10.0.0.1 and port 443`, not `{other}`");
+                let message = if is_field_of_packets(other) {
+                    format!(
+                        "`{other}` chooses packets to show, not connections to analyse: write a \
+                         display filter for a listing (`-c N --listing -Y …`)"
+                    )
+                } else {
+                    format!("expected {what}, such as `host 10.0.0.1 and port 443`, not `{other}`")
+                };
                 self.error(place, message)
             }),
         }
@@ -365,8 +374,13 @@ impl<'a> Parser<'a> {
     }
 
     fn error(&self, at: Range<usize>, message: String) -> FilterError {
-        FilterError { text: self.text.to_owned(), at, message }
+        FilterError::new(self.text, at, message)
     }
+}
+
+/// Whether Wireshark has such fields.
+fn is_field_of_packets(word: &str) -> bool {
+    ["tcp.", "ip.", "ipv6.", "frame."].iter().any(|start| word.starts_with(start))
 }
 
 fn host(text: &str) -> Option<Test> {

@@ -25,8 +25,8 @@ pub use analyzer::{
 pub use filter::{Filter, FilterError};
 pub use model::*;
 pub use output::{
-    ConnectionNumbers, DUMP_ROW, Explanations, Fate, LadderLine, PacketBytes, dump_letter, ladder,
-    ladder_between, listing,
+    ConnectionNumbers, DUMP_ROW, DisplayFilter, Explanations, Fate, LadderLine, PacketBytes,
+    dump_letter, ladder, ladder_between, listing,
 };
 pub use sink::{Both, Only, Sink};
 pub use states::{

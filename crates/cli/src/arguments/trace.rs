@@ -8,7 +8,7 @@ use clap::{ArgGroup, Args};
 use tcplab_plot::RttKind;
 use tcplab_plot::xpl::XplGraph;
 use tcplab_report::GraphChoice;
-use tcplab_trace::{Analyzer, Collector, Filter};
+use tcplab_trace::{Analyzer, Collector, DisplayFilter, Filter};
 use tcplab_units::{Bytes, Span, UnitError};
 
 use super::JsonArguments;
@@ -141,6 +141,12 @@ pub(crate) struct ViewArguments {
     /// List its packets with the reason for each
     #[arg(long, conflicts_with_all = ["ladder", "json", "jsonl"])]
     pub(crate) listing: bool,
+    /// Of the listing, show the packets that match this display filter, in Wireshark's language:
+    /// `tcp.analysis.retransmission && tcp.len > 1000`
+    #[arg(long, short = 'Y', value_name = "EXPRESSION", requires = "listing")]
+    #[arg(value_parser = |text: &str| DisplayFilter::parse(text))]
+    #[arg(conflicts_with_all = NOT_LISTED)]
+    pub(crate) display_filter: Option<DisplayFilter>,
     /// Draw its packets as a ladder diagram; runs of similar packets are folded
     #[arg(long, conflicts_with_all = ["json", "jsonl"])]
     pub(crate) ladder: bool,
@@ -185,6 +191,9 @@ fn frame(text: &str) -> Result<u64, String> {
     })
 }
 
+/// What does not go with a listing.
+const NOT_LISTED: [&str; 8] =
+    ["client", "server", "ladder", "hex", "json", "jsonl", "hex_svg", "memory"];
 /// What does not go with packets as bytes.
 const NOT_BYTES: [&str; 5] = ["listing", "ladder", "ladder_svg", "jsonl", "interface"];
 /// What does not go with an interface.
@@ -304,6 +313,7 @@ Examples:
   tcplab trace web.pcap.zst                            list connections, the slowest first
   tcplab trace web.pcap.zst --connection 3             show one in depth
   tcplab trace web.pcap.zst -c 3 --listing --from 1.2s --to 1.5s
+  tcplab trace web.pcap.zst -c 3 --listing -Y 'tcp.analysis.retransmission || tcp.flags.reset == 1'
   tcplab trace web.pcap.zst -c 3 --ladder --from 5012 --to 5100 --ladder-svg loss.svg
   tcplab trace web.pcap.zst --hex 5012,5013            packets as bytes, field by field
   tcplab trace a.pcapng b.pcapng.gz --filter 'net 10.0.0.0/8 and not port 22'

@@ -62,7 +62,7 @@ fn text(
     let mut text = String::new();
     if view.listing || view.ladder {
         if view.listing {
-            text += &listing(&part.of(connection));
+            text += &listing(&part.of(connection), view.display_filter.as_ref());
         }
         if view.ladder {
             let drawn = Drawn::new(connection, view, part);

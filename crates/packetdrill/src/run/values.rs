@@ -2,7 +2,7 @@
 
 use tcplab_units::{Instant, Span};
 
-use super::outcome::{Stop, Unsupported};
+use super::outcome::Stop;
 use crate::ast::{Expression, Field};
 use crate::constants::constant;
 use crate::source::Position;

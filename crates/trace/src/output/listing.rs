@@ -1,33 +1,28 @@
 //! A connection as text, one packet per line, in the manner of packetdrill.
 
-use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use tcplab_units::{Instant, visible_line};
 
+use super::listed::Listed;
 use crate::{
-    Ack, BareReset, Connection, Episode, Evidence, Flow, Segment, SegmentKind, Sign, Spurious,
+    Ack, Connection, DisplayFilter, Episode, Evidence, Flow, Segment, SegmentKind, Sign, Spurious,
     Timer,
 };
 
-/// The packets of `connection` in capture order (`>` from the client) and its episodes.
-pub fn listing(connection: &Connection) -> String {
-    let mut packets: BTreeMap<u64, Packet<'_>> = BTreeMap::new();
-    for (flow, from_client) in [(&connection.forward, true), (&connection.reverse, false)] {
-        for segment in &flow.segments {
-            packets.entry(segment.frame).or_default().segment = Some((segment, from_client));
-        }
-        for ack in &flow.acks {
-            packets.entry(ack.frame).or_default().ack = Some((ack, !from_client));
-        }
-        for reset in flow.resets.iter().filter(|reset| reset.from_sender) {
-            packets.entry(reset.frame).or_default().reset = Some((reset, from_client));
-        }
-    }
+/// The packets of `connection` in capture order (`>` from the client) and its episodes; those alone
+/// for which `filter` holds, if there is one.
+pub fn listing(connection: &Connection, filter: Option<&DisplayFilter>) -> String {
     let mut text = format!("{} > {}\n", connection.client, connection.server);
-    for (frame, packet) in &packets {
-        packet.write(*frame, &mut text);
+    let packets = Listed::all(connection);
+    if let Some(filter) = filter {
+        let shown = packets.iter().filter(|packet| filter.admits(packet));
+        let count = shown.map(|packet| write_packet(packet, &mut text)).count();
+        // Writing to a string cannot fail.
+        let _ = writeln!(text, "{count} of {} packets", packets.len());
+        return text;
     }
+    packets.iter().for_each(|packet| write_packet(packet, &mut text));
     for (flow, way) in [(&connection.forward, ">"), (&connection.reverse, "<")] {
         for episode in &flow.episodes {
             write_episode(episode, way, flow, &mut text);
@@ -36,37 +31,14 @@ pub fn listing(connection: &Connection) -> String {
     text
 }
 
-#[derive(Default)]
-struct Packet<'a> {
-    segment: Option<(&'a Segment, bool)>,
-    ack: Option<(&'a Ack, bool)>,
-    reset: Option<(&'a BareReset, bool)>,
-}
-
-impl Packet<'_> {
-    fn write(&self, frame: u64, text: &mut String) {
-        let known = [
-            self.segment.map(|(segment, from_client)| (segment.at, from_client)),
-            self.ack.map(|(ack, from_client)| (ack.at, from_client)),
-            self.reset.map(|(reset, from_client)| (reset.at, from_client)),
-        ];
-        let (at, from_client) = known.into_iter().flatten().next().unzip();
-        let way = if from_client == Some(true) { '>' } else { '<' };
-        let parts = self
-            .segment
-            .map(|(segment, _)| segment_text(segment))
-            .into_iter()
-            // An ACK with data is shown only if it has SACK blocks.
-            .chain(
-                self.ack
-                    .filter(|(ack, _)| self.segment.is_none() || !ack.sack.is_empty())
-                    .map(|(ack, _)| ack_text(ack)),
-            )
-            .chain(self.reset.map(|(reset, _)| reset.to_string()));
-        let line: Vec<String> = parts.collect();
-        // Writing to a string cannot fail.
-        let _ = writeln!(text, "{} #{frame} {way} {}", seconds(at), line.join(" "));
-    }
+fn write_packet(packet: &Listed<'_>, text: &mut String) {
+    let segment = packet.segment.map(segment_text).into_iter();
+    // An ACK with data is shown only if it has SACK blocks.
+    let ack = packet.ack.filter(|ack| packet.segment.is_none() || !ack.sack.is_empty());
+    let parts = segment.chain(ack.map(ack_text)).chain(packet.reset.map(ToString::to_string));
+    let line = parts.collect::<Vec<_>>().join(" ");
+    let way = if packet.from_client { '>' } else { '<' };
+    let _ = writeln!(text, "{} #{} {way} {line}", seconds(Some(packet.at)), packet.frame);
 }
 
 fn segment_text(segment: &Segment) -> String {

@@ -1,12 +1,15 @@
 //! A connection as text: listing, ladder, comments on packets.
 
+mod display_filter;
 mod explanations;
 mod ladder;
+mod listed;
 mod listing;
 mod notation;
 mod numbering;
 mod packet_bytes;
 
+pub use display_filter::DisplayFilter;
 pub use explanations::Explanations;
 pub use ladder::{Fate, LadderLine, ladder, ladder_between};
 pub use listing::listing;

@@ -4,6 +4,7 @@
 //! Where tshark is not installed, the test says so and passes.
 
 mod differences;
+mod display_filters;
 mod fields;
 mod names;
 mod oracle;

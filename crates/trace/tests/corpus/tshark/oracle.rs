@@ -5,6 +5,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use tcplab_capture::Source;
+use tempfile::NamedTempFile;
 
 /// The requested fields, in the order of [`Row`].
 const FIELDS: [&str; 19] = [
@@ -76,12 +77,18 @@ pub(super) fn version() -> Option<String> {
     Some(version.expect("a version").trim_end_matches('.').to_owned())
 }
 
-/// Its rows for all packets of a compressed capture.
-pub(super) fn rows(capture: &Path) -> Vec<Row> {
-    let file = tempfile::NamedTempFile::new().unwrap();
+/// A compressed capture, for programs that read none.
+pub(super) fn unpacked(capture: &Path) -> NamedTempFile {
+    let file = NamedTempFile::new().unwrap();
     let mut bytes = Vec::new();
     Source::open(capture).unwrap().read_to_end(&mut bytes).unwrap();
     std::fs::write(file.path(), bytes).unwrap();
+    file
+}
+
+/// Its rows for all packets of a compressed capture.
+pub(super) fn rows(capture: &Path) -> Vec<Row> {
+    let file = unpacked(capture);
     let flags = FLAGS.map(|flag| format!("tcp.analysis.{flag}"));
     let names = FIELDS.into_iter().chain(OPTIONS).chain(flags.iter().map(String::as_str));
     let output = Command::new("tshark")

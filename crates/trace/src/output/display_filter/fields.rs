@@ -1,0 +1,193 @@
+//! The fields of packets, under Wireshark's names.
+
+use std::net::IpAddr;
+
+use super::values::Value;
+use crate::output::listed::Listed;
+use crate::{Range, Segment, SegmentKind, Spurious, Timer};
+
+/// What a field's values are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    Number,
+    Flag,
+    Seconds,
+    Address,
+    There,
+}
+
+/// A field by its place in [`FIELDS`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Field(usize);
+
+impl Field {
+    pub(super) fn named(name: &str) -> Option<Field> {
+        FIELDS.iter().position(|field| field.name == name).map(Field)
+    }
+
+    pub(super) fn names() -> impl Iterator<Item = &'static str> {
+        FIELDS.iter().map(|field| field.name)
+    }
+
+    pub(super) fn kind(self) -> Kind {
+        FIELDS[self.0].kind
+    }
+
+    /// Its values in this packet.
+    pub(super) fn of(self, packet: &Listed<'_>) -> Vec<Value> {
+        (FIELDS[self.0].values)(packet)
+    }
+}
+
+pub(super) struct Definition {
+    pub(super) name: &'static str,
+    kind: Kind,
+    pub(super) about: &'static str,
+    values: fn(&Listed<'_>) -> Vec<Value>,
+}
+
+const fn field(
+    name: &'static str,
+    kind: Kind,
+    about: &'static str,
+    values: fn(&Listed<'_>) -> Vec<Value>,
+) -> Definition {
+    Definition { name, kind, about, values }
+}
+
+pub(super) const FIELDS: &[Definition] = &[
+    field("frame.number", Kind::Number, "number of the frame, from 1", |it| number(it.frame)),
+    field("frame.time_relative", Kind::Seconds, "seconds since the first packet", |it| {
+        number(it.at.as_nanos())
+    }),
+    field("ip", Kind::There, "IPv4", |it| there(it.ends()[0].is_ipv4())),
+    field("ip.src", Kind::Address, "source address", |it| addresses(it, true, &[0])),
+    field("ip.dst", Kind::Address, "destination address", |it| addresses(it, true, &[1])),
+    field("ip.addr", Kind::Address, "either address", |it| addresses(it, true, &[0, 1])),
+    field("ipv6", Kind::There, "IPv6", |it| there(it.ends()[0].is_ipv6())),
+    field("ipv6.src", Kind::Address, "source address", |it| addresses(it, false, &[0])),
+    field("ipv6.dst", Kind::Address, "destination address", |it| addresses(it, false, &[1])),
+    field("ipv6.addr", Kind::Address, "either address", |it| addresses(it, false, &[0, 1])),
+    field("tcp", Kind::There, "TCP: every packet of a listing", |_| there(true)),
+    field("tcp.srcport", Kind::Number, "source port", |it| ports(it, &[0])),
+    field("tcp.dstport", Kind::Number, "destination port", |it| ports(it, &[1])),
+    field("tcp.port", Kind::Number, "either port", |it| ports(it, &[0, 1])),
+    field("tcp.len", Kind::Number, "bytes of data", |it| {
+        number(it.segment.map_or(0, |segment| segment.payload.as_u64()))
+    }),
+    field(
+        "tcp.seq",
+        Kind::Number,
+        "first byte, the SYN's is 0; of packets with data, SYN or FIN",
+        |it| numbers(it.segment.map(|segment| segment.range.start.as_u64())),
+    ),
+    field(
+        "tcp.nxtseq",
+        Kind::Number,
+        "the byte after the last; of packets with data, SYN or FIN",
+        |it| numbers(it.segment.map(|segment| segment.range.end.as_u64())),
+    ),
+    field("tcp.ack", Kind::Number, "the next byte expected; of packets that acknowledge", |it| {
+        numbers(it.ack.map(|ack| ack.ack.as_u64()))
+    }),
+    field("tcp.window_size", Kind::Number, "window in bytes, where its scale is known", |it| {
+        numbers(it.ack.and_then(|ack| ack.window).map(|window| window.as_u64()))
+    }),
+    field("tcp.options.sack_le", Kind::Number, "first bytes of SACK and D-SACK blocks", |it| {
+        blocks(it).map(|block| Value::Number(block.start.as_u64())).collect()
+    }),
+    field("tcp.options.sack_re", Kind::Number, "the bytes after SACK and D-SACK blocks", |it| {
+        blocks(it).map(|block| Value::Number(block.end.as_u64())).collect()
+    }),
+    field("tcp.flags.syn", Kind::Flag, "SYN", |it| flag(it.segment.is_some_and(|it| it.syn))),
+    field("tcp.flags.fin", Kind::Flag, "FIN", |it| flag(it.segment.is_some_and(|it| it.fin))),
+    field("tcp.flags.push", Kind::Flag, "PSH, of packets with data", |it| {
+        it.segment.map(|segment| flag(segment.psh)).unwrap_or_default()
+    }),
+    field("tcp.flags.ack", Kind::Flag, "ACK", |it| flag(it.ack.is_some())),
+    field("tcp.flags.reset", Kind::Flag, "RST", |it| {
+        flag(it.reset.is_some() || it.ack.is_some_and(|ack| ack.reset))
+    }),
+    field("tcp.analysis.bytes_in_flight", Kind::Number, "bytes in flight behind its data", |it| {
+        numbers(it.segment.map(|segment| segment.in_flight.as_u64()))
+    }),
+    field("tcp.analysis.retransmission", Kind::There, "retransmitted, for any cause", |it| {
+        of_segment(it, |segment| segment.kind.is_retransmission())
+    }),
+    field(
+        "tcp.analysis.fast_retransmission",
+        Kind::There,
+        "on SACK, duplicate ACKs or RACK",
+        |it| of_segment(it, |segment| segment.kind == SegmentKind::FastRetransmission),
+    ),
+    field("tcp.analysis.spurious_retransmission", Kind::There, "its original arrived", |it| {
+        of_segment(it, |segment| spurious(segment).is_some())
+    }),
+    field("tcp.analysis.out_of_order", Kind::There, "reordered by the network", |it| {
+        of_segment(it, |segment| segment.kind == SegmentKind::OutOfOrder)
+    }),
+    field("tcp.analysis.duplicate_ack", Kind::There, "a duplicate ACK", |it| {
+        there(it.ack.is_some_and(|ack| ack.duplicate))
+    }),
+    field("tcp.analysis.keep_alive", Kind::There, "a keep-alive with a byte", |it| {
+        of_segment(it, |segment| segment.kind == SegmentKind::KeepAlive)
+    }),
+    field("tcp.analysis.zero_window", Kind::There, "it advertises no window", |it| {
+        there(it.ack.is_some_and(|ack| ack.window.is_some_and(|window| window.as_u64() == 0)))
+    }),
+    field("tcp.analysis.zero_window_probe", Kind::There, "asks whether the window opened", |it| {
+        of_segment(it, |segment| segment.kind == SegmentKind::WindowProbe)
+    }),
+    field("tcplab.timeout", Kind::There, "sent by the retransmission timer", |it| {
+        of_segment(it, |segment| segment.timer == Some(Timer::Retransmission))
+    }),
+    field("tcplab.probe", Kind::There, "a tail loss probe", |it| {
+        of_segment(it, |segment| segment.timer == Some(Timer::Probe))
+    }),
+    field("tcplab.duplicate", Kind::There, "a copy made by the network or the capture", |it| {
+        let copies = [SegmentKind::NetworkDuplicate, SegmentKind::CaptureDuplicate];
+        of_segment(it, |segment| copies.contains(&segment.kind))
+    }),
+    field("tcplab.dropped", Kind::There, "dropped by the path, in a recording", |it| {
+        there(it.segment.is_some_and(|it| it.dropped) || it.ack.is_some_and(|it| it.dropped))
+    }),
+];
+
+fn number(value: u64) -> Vec<Value> {
+    vec![Value::Number(value)]
+}
+
+fn numbers(value: Option<u64>) -> Vec<Value> {
+    value.map(Value::Number).into_iter().collect()
+}
+
+fn flag(is: bool) -> Vec<Value> {
+    number(u64::from(is))
+}
+
+fn there(is: bool) -> Vec<Value> {
+    is.then_some(Value::There).into_iter().collect()
+}
+
+fn of_segment(packet: &Listed<'_>, is: impl Fn(&Segment) -> bool) -> Vec<Value> {
+    there(packet.segment.is_some_and(is))
+}
+
+fn spurious(segment: &Segment) -> Option<Spurious> {
+    segment.proof.spurious
+}
+
+fn addresses(packet: &Listed<'_>, is_v4: bool, ends: &[usize]) -> Vec<Value> {
+    let of = |end: &usize| packet.ends()[*end].ip();
+    let fits = |address: &IpAddr| address.is_ipv4() == is_v4;
+    ends.iter().map(of).filter(fits).map(Value::Address).collect()
+}
+
+fn ports(packet: &Listed<'_>, ends: &[usize]) -> Vec<Value> {
+    ends.iter().map(|&end| Value::Number(packet.ends()[end].port().into())).collect()
+}
+
+fn blocks<'a>(packet: &Listed<'a>) -> impl Iterator<Item = Range> + use<'a> {
+    let ack = packet.ack;
+    ack.into_iter().flat_map(|ack| ack.dsack.into_iter().chain(ack.sack.iter().copied()))
+}

@@ -1,0 +1,77 @@
+//! The packets that `tshark -Y` shows, and those of a listing with the same display filter.
+
+use std::process::Command;
+
+use tcplab_trace::{DisplayFilter, listing};
+
+use super::oracle;
+
+/// Frames of each capture that are compared.
+const FRAMES: u64 = 3_000;
+
+/// What does not depend on how a packet is classified.
+const EXPRESSIONS: [&str; 24] = [
+    "tcp",
+    "ip && !ipv6",
+    "tcp.len > 0",
+    "tcp.len == 0 && tcp.flags.ack == 1",
+    "tcp.len != 1448",
+    "tcp.len in {1, 2..1000, 1448}",
+    "tcp.len not in {0, 1448}",
+    "tcp.len ge 0x5a8",
+    "tcp.flags.syn == 1",
+    "tcp.flags.syn == 1 and not tcp.flags.ack == 1",
+    "tcp.flags.fin == 1 || tcp.flags.reset == 1",
+    "ip.src == 10.98.0.1",
+    "ip.addr == 10.98.0.2/31",
+    "ip.addr != 10.98.0.1",
+    "!(ip.dst == 10.98.0.1)",
+    "tcp.port == 5201",
+    "tcp.port != 5201",
+    "tcp.srcport < 10000 or tcp.dstport > 60000",
+    "frame.number in {1..20, 500} && tcp.len > 0 || frame.number == 7",
+    "frame.time_relative >= 0.5 && frame.time_relative < 0.75",
+    "tcp.ack > 100000 && tcp.ack <= 200000",
+    "tcp.len > 0 && tcp.seq < 100000",
+    "tcp.options.sack_le > 0",
+    "tcp.window_size < 500000 && tcp.flags.syn == 0",
+];
+
+#[test]
+fn display_filters_show_the_packets_that_tshark_shows() {
+    if oracle::version().is_none() {
+        eprintln!("skipped: tshark is not installed, nothing was compared");
+        return;
+    }
+    let mut shown = 0;
+    for name in ["loss1_cubic.snd", "nosack_loss1.snd"] {
+        let mut captures = super::captures().into_iter();
+        let capture = captures.find(|it| super::name(it) == name).expect("it is of the corpus");
+        let (trace, file) = (super::trace(&capture), oracle::unpacked(&capture));
+        let connection = &trace.connections[1];
+        for text in EXPRESSIONS {
+            let filter = DisplayFilter::parse(text).unwrap();
+            let ours = frames(&listing(connection, Some(&filter)));
+            let output = Command::new("tshark")
+                .args(["-n", "-c", &FRAMES.to_string(), "-T", "fields", "-e", "frame.number"])
+                .args(["-Y", &format!("tcp.stream == 1 && ({text})"), "-r"])
+                .arg(file.path())
+                .env("LC_ALL", "C.UTF-8")
+                .output()
+                .unwrap();
+            let errors = String::from_utf8_lossy(&output.stderr);
+            assert!(output.status.success(), "tshark: {text}: {errors}");
+            let lines = String::from_utf8(output.stdout).unwrap();
+            let theirs: Vec<u64> = lines.lines().map(|line| line.parse().unwrap()).collect();
+            assert_eq!(ours, theirs, "{name}: {text}");
+            shown += theirs.len();
+        }
+    }
+    assert!(shown > 1_000, "{shown} packets were compared");
+}
+
+/// The frames that a listing names, among the first.
+fn frames(listing: &str) -> Vec<u64> {
+    let numbers = listing.lines().filter_map(|line| line.split('#').nth(1)?.split(' ').next());
+    numbers.map(|number| number.parse().unwrap()).filter(|number| *number <= FRAMES).collect()
+}
