@@ -27,6 +27,7 @@ mod sequence;
 mod tcp;
 mod tunnel;
 mod udp;
+mod wifi;
 
 #[cfg(test)]
 mod tests;
@@ -39,7 +40,7 @@ pub use flags::TcpFlags;
 pub use frame::FrameView;
 pub use icmp::{PortUnreachableRepr, QuotedSegment, TooBigRepr, port_unreachable, too_big};
 pub use ip::{Ecn, Fragment, IpPacket, protocol};
-pub use link::LinkType;
+pub use link::{ENCRYPTED, LinkType, NOT_DATA};
 pub use options::{SackBlock, SackBlocks, TcpOption, TcpOptions};
 pub use repr::{IpRepr, Ipv4Repr, Ipv6Repr, OptionLayout, TcpRepr};
 pub use sequence::{SeqNumber, SeqUnwrapper};

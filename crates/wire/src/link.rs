@@ -50,6 +50,20 @@ pub enum LinkType {
     Infiniband,
     /// Linux "any" device, second form: 20 bytes.
     LinuxSll2,
+    /// Frame relay (RFC 2427, or Cisco's encapsulation).
+    FrameRelay,
+    /// OpenBSD's enc device: packets inside IPsec.
+    Enc,
+    /// The log of BSD's packet filter.
+    Pflog,
+    /// 802.11 behind a header of Prism, or of AVS: each says which it is.
+    Prism,
+    /// The same under AVS's number.
+    Avs,
+    /// Any link behind per-packet information (PPI).
+    Ppi,
+    /// Any link behind Darwin's per-process header.
+    Pktap,
     /// Any other, by its number.
     Other(u16),
 }
@@ -80,6 +94,13 @@ impl LinkType {
             239 => LinkType::Nflog,
             242 => LinkType::Infiniband,
             276 => LinkType::LinuxSll2,
+            107 => LinkType::FrameRelay,
+            109 => LinkType::Enc,
+            117 => LinkType::Pflog,
+            119 => LinkType::Prism,
+            163 => LinkType::Avs,
+            192 => LinkType::Ppi,
+            258 => LinkType::Pktap,
             other => LinkType::Other(other),
         }
     }
@@ -107,6 +128,13 @@ impl LinkType {
             LinkType::Nflog => 239,
             LinkType::Infiniband => 242,
             LinkType::LinuxSll2 => 276,
+            LinkType::FrameRelay => 107,
+            LinkType::Enc => 109,
+            LinkType::Pflog => 117,
+            LinkType::Prism => 119,
+            LinkType::Avs => 163,
+            LinkType::Ppi => 192,
+            LinkType::Pktap => 258,
             LinkType::Other(number) => number,
         }
     }
@@ -114,51 +142,29 @@ impl LinkType {
     /// Looks behind the link header of a frame of which `bytes` were kept and `wire_len` sent.
     pub(crate) fn open(self, bytes: &[u8], wire_len: u32) -> Result<Carried, Anomaly> {
         let mut headers = Headers { bytes, wire_len, at: 0 };
-        match self {
-            LinkType::RawIp => Ok(headers.ip(None)),
-            LinkType::Ipv4 => Ok(headers.ip(Some(4))),
-            LinkType::Ipv6 => Ok(headers.ip(Some(6))),
-            LinkType::Null | LinkType::Loop => {
-                let family = headers.take()?;
-                Ok(headers.of_family(self, family))
+        let inner = match self {
+            // Version, flags, length, and the number of the link behind it, little-endian.
+            LinkType::Ppi => {
+                let [_, _, l0, l1, number @ ..] = headers.take::<8>()?;
+                headers.at = usize::from(u16::from_le_bytes([l0, l1])).max(headers.at);
+                u32::from_le_bytes(number)
             }
-            LinkType::Ethernet => headers.ethernet(),
-            LinkType::LinuxSll => {
-                let [.., high, low] = headers.take::<16>()?;
-                headers.typed(u16::from_be_bytes([high, low]))
+            // Length, kind and the number of the link behind it, in the order of the host.
+            LinkType::Pktap => {
+                let words = headers.take::<12>()?;
+                let [length, _, number] =
+                    [0, 4, 8].map(|at| u32::from_le_bytes(crate::ip::array(&words, at)));
+                headers.at = (length as usize).max(headers.at);
+                number
             }
-            LinkType::LinuxSll2 => {
-                let [high, low, ..] = headers.take::<20>()?;
-                headers.typed(u16::from_be_bytes([high, low]))
-            }
-            LinkType::TokenRing => headers.token_ring(),
-            // ANSI X3.139: frame control and two addresses.
-            LinkType::Fddi => headers.take::<13>().and_then(|_| headers.llc(0)),
-            // Routers say PPP also of Cisco HDLC, whose addresses these are.
-            LinkType::Ppp | LinkType::PppHdlc if matches!(bytes.first(), Some(0x0f | 0x8f)) => {
-                headers.cisco_hdlc()
-            }
-            LinkType::Ppp | LinkType::PppHdlc => headers.ppp(),
-            LinkType::CiscoHdlc => headers.cisco_hdlc(),
-            LinkType::Pppoe => headers.pppoe(),
-            LinkType::Wifi => headers.wifi(),
-            LinkType::Radiotap => {
-                // Version, padding, and the length in little-endian order.
-                let [_, _, low, high] = headers.take()?;
-                headers.at = usize::from(u16::from_le_bytes([low, high])).max(headers.at);
-                headers.wifi()
-            }
-            LinkType::Nflog => headers.nflog(),
-            LinkType::JuniperEthernet => headers.juniper(),
-            LinkType::Arcnet => headers.take::<2>().and_then(|_| headers.arcnet()),
-            LinkType::LinuxArcnet => headers.take::<4>().and_then(|_| headers.arcnet()),
-            // A global routing header, a type, two bytes (RFC 4391 section 6).
-            LinkType::Infiniband => {
-                let [.., high, low, _, _] = headers.take::<44>()?;
-                headers.typed(u16::from_be_bytes([high, low]))
-            }
-            LinkType::Other(number) => Err(Anomaly::UnknownLinkType(number)),
+            link => return headers.link(link),
+        };
+        let link = u16::try_from(inner).map_or(LinkType::Other(u16::MAX), LinkType::from_number);
+        // One such header behind another may go on for ever.
+        if matches!(link, LinkType::Ppi | LinkType::Pktap) {
+            return Err(Anomaly::UnknownLinkType(link.number()));
         }
+        headers.link(link)
     }
 }
 
@@ -167,9 +173,15 @@ impl LinkType {
 pub(crate) enum Carried {
     /// An IP packet, beginning `at` bytes into the frame; of this version, if the header says.
     Ip { at: usize, version: Option<u8> },
-    /// Something else: its `EtherType`, or address family on loopback links.
+    /// Something else: its `EtherType`, or address family on loopback links, or [`ENCRYPTED`] or
+    /// [`NOT_DATA`].
     Other { protocol: u32 },
 }
+
+/// Stands for the protocol of an 802.11 frame whose data are encrypted; no `EtherType` is so large.
+pub const ENCRYPTED: u32 = 0x1_0000;
+/// The same of one that has no data: management, control.
+pub const NOT_DATA: u32 = 0x1_0001;
 
 /// The smallest `EtherType`; below, the field is a length (IEEE 802.3 section 3.2.6).
 const LEAST_TYPE: u16 = 0x600;
@@ -209,6 +221,88 @@ impl Headers<'_> {
         Ok(taken)
     }
 
+    /// What is behind the header of this link.
+    fn link(&mut self, link: LinkType) -> Result<Carried, Anomaly> {
+        match link {
+            LinkType::RawIp => Ok(self.ip(None)),
+            LinkType::Ipv4 => Ok(self.ip(Some(4))),
+            LinkType::Ipv6 => Ok(self.ip(Some(6))),
+            LinkType::Null | LinkType::Loop => {
+                let family = self.take()?;
+                Ok(self.of_family(link, family))
+            }
+            LinkType::Ethernet => self.ethernet(),
+            LinkType::LinuxSll => {
+                let [.., high, low] = self.take::<16>()?;
+                self.typed(u16::from_be_bytes([high, low]))
+            }
+            LinkType::LinuxSll2 => {
+                let [high, low, ..] = self.take::<20>()?;
+                self.typed(u16::from_be_bytes([high, low]))
+            }
+            LinkType::TokenRing => self.token_ring(),
+            // ANSI X3.139: frame control and two addresses.
+            LinkType::Fddi => self.take::<13>().and_then(|_| self.llc(0)),
+            // Routers say PPP also of Cisco HDLC, whose addresses these are.
+            LinkType::Ppp | LinkType::PppHdlc
+                if matches!(self.bytes.get(self.at), Some(0x0f | 0x8f)) =>
+            {
+                self.cisco_hdlc()
+            }
+            LinkType::Ppp | LinkType::PppHdlc => self.ppp(),
+            LinkType::CiscoHdlc => self.cisco_hdlc(),
+            LinkType::Pppoe => self.pppoe(),
+            LinkType::Wifi => self.wifi(),
+            LinkType::Radiotap => self.radiotap(),
+            LinkType::Prism | LinkType::Avs => self.prism(),
+            LinkType::Nflog => self.nflog(),
+            LinkType::JuniperEthernet => self.juniper(),
+            LinkType::Arcnet => self.take::<2>().and_then(|_| self.arcnet()),
+            LinkType::LinuxArcnet => self.take::<4>().and_then(|_| self.arcnet()),
+            // A global routing header, a type, two bytes (RFC 4391 section 6).
+            LinkType::Infiniband => {
+                let [.., high, low, _, _] = self.take::<44>()?;
+                self.typed(u16::from_be_bytes([high, low]))
+            }
+            LinkType::FrameRelay => self.frame_relay(),
+            // Address family, security parameters index, flags.
+            LinkType::Enc => {
+                let [f0, f1, f2, f3, ..] = self.take::<12>()?;
+                Ok(self.of_family(LinkType::Null, [f0, f1, f2, f3]))
+            }
+            // Length without padding to four bytes, address family.
+            LinkType::Pflog => {
+                let [length, family, ..] = self.take::<4>()?;
+                self.at = usize::from(length).next_multiple_of(4).max(self.at);
+                Ok(self.of_family(LinkType::Loop, [0, 0, 0, family]))
+            }
+            LinkType::Ppi | LinkType::Pktap => Err(Anomaly::UnknownLinkType(link.number())),
+            LinkType::Other(number) => Err(Anomaly::UnknownLinkType(number)),
+        }
+    }
+
+    /// RFC 2427 sections 3 and 4: address, control, a padding byte before SNAP, the number of a
+    /// network protocol; or Cisco's: address and an `EtherType`.
+    fn frame_relay(&mut self) -> Result<Carried, Anomaly> {
+        self.take::<2>()?;
+        let [control, mut number] = self.take()?;
+        if control != 3 {
+            return self.typed(u16::from_be_bytes([control, number]));
+        }
+        if number == 0 {
+            [number] = self.take()?;
+        }
+        match number {
+            0xcc => Ok(self.ip(Some(4))),
+            0x8e => Ok(self.ip(Some(6))),
+            0x80 => match self.take()? {
+                [0, 0, 0, high, low] => self.typed(u16::from_be_bytes([high, low])),
+                _ => Ok(Carried::Other { protocol: 0 }),
+            },
+            other => Ok(Carried::Other { protocol: other.into() }),
+        }
+    }
+
     pub(crate) fn ip(self, version: Option<u8>) -> Carried {
         Carried::Ip { at: self.at, version }
     }
@@ -240,7 +334,7 @@ impl Headers<'_> {
     }
 
     /// IEEE 802.2: SNAP (RFC 1042) or IP by itself; `length` is what stood for a type.
-    fn llc(&mut self, length: u16) -> Result<Carried, Anomaly> {
+    pub(crate) fn llc(&mut self, length: u16) -> Result<Carried, Anomaly> {
         let other = Carried::Other { protocol: u32::from(length) };
         match self.take() {
             Ok([0xaa, 0xaa, 0x03]) => match self.take()? {
@@ -341,41 +435,6 @@ impl Headers<'_> {
             Some(version @ (4 | 6)) => self.ip(Some(version)),
             _ => Carried::Other { protocol: u32::from(MPLS_UNICAST) },
         })
-    }
-
-    /// IEEE 802.11 section 9.3.2: data in clear text; of an aggregate, its first frame.
-    pub(crate) fn wifi(&mut self) -> Result<Carried, Anomaly> {
-        let [control, flags, ..] = self.take::<24>()?;
-        self.wifi_data(control, flags)
-    }
-
-    /// 802.11 with the first two bytes exchanged, as some access points tunnel it.
-    pub(crate) fn swapped_wifi(&mut self) -> Result<Carried, Anomaly> {
-        let [flags, control, ..] = self.take::<24>()?;
-        self.wifi_data(control, flags)
-    }
-
-    fn wifi_data(&mut self, control: u8, flags: u8) -> Result<Carried, Anomaly> {
-        const DATA: u8 = 0x08;
-        const WITHOUT_DATA: u8 = 0x40;
-        const QOS: u8 = 0x80;
-        let is_protected = flags & 0x40 != 0;
-        if control & 0x0f != DATA || control & WITHOUT_DATA != 0 || is_protected {
-            return Ok(Carried::Other { protocol: 0 });
-        }
-        if flags & 3 == 3 {
-            self.take::<6>()?;
-        }
-        if control & QOS != 0 {
-            let is_aggregate = self.take::<2>()?[0] & 0x80 != 0;
-            if flags & 0x80 != 0 {
-                self.take::<4>()?;
-            }
-            if is_aggregate {
-                self.take::<14>()?;
-            }
-        }
-        self.llc(0)
     }
 
     /// Four bytes, then attributes: length and type in the byte order of the host that captured,

@@ -153,8 +153,9 @@ pub(crate) enum Command {
     /// Explain TCP captures
     ///
     /// Prints for each connection how it opened and closed, its retransmissions and their causes,
-    /// its stalls, what limited its rate, and what to do about it. Reads pcap and pcapng of any
-    /// link type, compressed or not, or captures packets itself (-i).
+    /// its stalls, what limited its rate, and what to do about it. Reads pcap and pcapng of
+    /// Ethernet, 802.11, PPP, Linux's `any` device, BSD's loopback and 20 links more, compressed or
+    /// not, or captures packets itself (-i).
     Trace(Box<TraceArguments>),
     /// Run an experiment's trials on many machines
     ///

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use tcplab_wire::{FrameView, IpPacket, protocol};
+use tcplab_wire::{ENCRYPTED, FrameView, IpPacket, NOT_DATA, protocol};
 
 use crate::OtherPackets;
 
@@ -114,6 +114,8 @@ fn link_name(number: u32) -> String {
         0x88cc => "LLDP",
         0x88e5 => "MACsec",
         0x88f7 => "PTP",
+        ENCRYPTED => "encrypted 802.11",
+        NOT_DATA => "802.11 without data",
         other => return format!("EtherType {other:#06x}"),
     }
     .to_owned()

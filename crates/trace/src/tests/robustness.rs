@@ -101,7 +101,7 @@ proptest! {
     fn any_bytes(
         frames in prop::collection::vec(
             (any::<u64>(), prop::collection::vec(any::<u8>(), 0..80), any::<u32>()), 0..20),
-        link in prop::sample::select(vec![0_u16, 1, 101, 113, 276, 999]),
+        link in prop::sample::select(vec![0_u16, 1, 101, 107, 113, 119, 127, 192, 258, 276, 999]),
     ) {
         let mut analyzer = Analyzer::new();
         for (time_ns, bytes, original_len) in &frames {

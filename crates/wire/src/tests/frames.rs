@@ -28,6 +28,11 @@ fn look(link: LinkType, frame: &[u8]) -> FrameView<'_> {
 fn finds_tcp_behind_every_link_header() {
     let (four, six) = (&LINUX_SYN[..], &v6_packet()[..]);
     let sll = [0, 0, 0, 1, 0, 6, 1, 2, 3, 4, 5, 6, 0, 0];
+    let llc = [0xaa, 0xaa, 3, 0, 0, 0, 8, 0];
+    let wifi = [&[0x08, 0x01][..], &[0; 22], &llc].concat();
+    let quality = [&[0x88, 0x01][..], &[0; 24]].concat();
+    let radiotap =
+        [0, 0, 25, 0, 3, 0, 0, 0x80, 0, 0, 0, 0, 0, 0, 0, 0, 1, 2, 3, 4, 5, 6, 7, 8, 0x20];
     let sll2 = [0, 0, 0, 0, 0, 3, 0, 1, 0, 6, 1, 2, 3, 4, 5, 6, 0, 0];
     for (number, frame) in [
         (0, behind(&[2, 0, 0, 0], four)),
@@ -54,6 +59,19 @@ fn finds_tcp_behind_every_link_header() {
         (228, four.to_vec()),
         (229, six.to_vec()),
         (276, behind(&[&[0x86, 0xdd][..], &sll2].concat(), six)),
+        (107, behind(&[0x18, 0x41, 0x03, 0xcc], four)),
+        (107, behind(&[0x18, 0x41, 0x03, 0x00, 0x80, 0, 0, 0, 0x86, 0xdd], six)),
+        (107, behind(&[0x18, 0x41, 0x08, 0x00], four)),
+        (109, behind(&[0, 0, 0, 2, 1, 2, 3, 4, 0, 0, 0, 0], four)),
+        (117, behind(&[&[61, 2, 0, 0][..], &[0; 60]].concat(), four)),
+        (117, behind(&[&[100, 30, 0, 0][..], &[0; 96]].concat(), six)),
+        (119, behind(&[&[0x44, 0, 0, 0, 144, 0, 0, 0][..], &[0; 136], &wifi].concat(), four)),
+        (163, behind(&[&[0x80, 0x21, 0x10, 1, 0, 0, 0, 64][..], &[0; 56], &wifi].concat(), four)),
+        (192, behind(&[&[0, 0, 8, 0, 105, 0, 0, 0][..], &wifi].concat(), four)),
+        (258, behind(&[&[16, 0, 0, 0, 1, 0, 0, 0, 101, 0, 0, 0][..], &[0; 4]].concat(), six)),
+        (127, behind(&[&[0, 0, 8, 0, 0, 0, 0, 0][..], &wifi].concat(), four)),
+        // Flags behind a time and a second word of fields: the header is filled up.
+        (127, behind(&[&radiotap[..], &quality, &[0, 0], &llc].concat(), four)),
     ] {
         let view = look(LinkType::from_number(number), &frame);
         assert_eq!(view.anomaly(), None, "{number}");
@@ -101,6 +119,22 @@ fn destination_is_the_end_of_a_route() {
         let to = IpAddr::V4(Ipv4Addr::new(10, 98, 0, dst));
         assert_eq!(view.tcp().unwrap().dst(), to, "{kind}, {pointer}");
     }
+}
+
+#[test]
+fn frames_of_802_11_without_clear_data_are_named() {
+    let frame = |control: u8, flags: u8| [&[control, flags][..], &[0; 40]].concat();
+    let packet = |frame: &[u8]| match look(LinkType::Wifi, frame) {
+        FrameView::NotIp { protocol } => protocol,
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(packet(&frame(0x88, 0x41)), ENCRYPTED);
+    assert_eq!(packet(&frame(0x80, 0)), NOT_DATA, "a beacon");
+    assert_eq!(packet(&frame(0x48, 0)), NOT_DATA, "null data");
+    // One link named by another, for ever.
+    let nested = [&[0, 0, 8, 0, 192, 0, 0, 0][..]; 4].concat();
+    let view = look(LinkType::Ppi, &nested);
+    assert_eq!(view.anomaly(), Some(Anomaly::UnknownLinkType(192)));
 }
 
 #[test]

@@ -81,6 +81,18 @@ pub(super) const PACKETS: &[[&str; 4]] = &[
         "the length of the header says where the segment begins",
     ],
     [
+        "second and later frames of an 802.11 aggregate (A-MSDU)",
+        "TCP",
+        "none",
+        "a frame is one packet; such aggregates are nearly always encrypted",
+    ],
+    [
+        "behind NSH, TRILL, unencrypted MACsec, B.A.T.M.A.N., Mobile IP in UDP, SunATM",
+        "TCP",
+        "named by protocol or link type",
+        "these headers are not read",
+    ],
+    [
         "longer than 65,535 bytes (BIG TCP), in tunnels or IPv6",
         "IP (4.0)",
         "TCP",
