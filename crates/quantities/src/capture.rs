@@ -67,25 +67,25 @@ quantities! {
         "The shift in the server's SYN-ACK; empty if it had none",
         tcptrace "adv wind scale", wireshark "tcp.options.wscale.shift";
     CLIENT_SACK_PERMITTED = "client_sack_permitted", None, "client's SACK permitted",
-        "Whether the client's SYN permitted SACK", tcptrace "req sack",
+        "Whether the client's SYN permitted SACK; empty where that is unknown", tcptrace "req sack",
         wireshark "tcp.options.sack_perm";
     SERVER_SACK_PERMITTED = "server_sack_permitted", None, "server's SACK permitted",
-        "Whether the server's SYN-ACK permitted SACK", tcptrace "req sack",
+        "Whether the server's SYN-ACK permitted SACK; empty where that is unknown", tcptrace "req sack",
         wireshark "tcp.options.sack_perm";
     CLIENT_TIMESTAMPS = "client_timestamps", None, "client's timestamps",
-        "Whether the client's SYN had timestamps", tcptrace "req 1323 ws/ts",
+        "Whether the client's SYN had timestamps; empty where that is unknown", tcptrace "req 1323 ws/ts",
         wireshark "tcp.options.timestamp.tsval";
     SERVER_TIMESTAMPS = "server_timestamps", None, "server's timestamps",
-        "Whether the server's SYN-ACK had timestamps", tcptrace "req 1323 ws/ts",
+        "Whether the server's SYN-ACK had timestamps; empty where that is unknown", tcptrace "req 1323 ws/ts",
         wireshark "tcp.options.timestamp.tsval";
     CLIENT_SYN_WINDOW_BYTES = "client_syn_window_bytes", Bytes, "client's SYN window",
         "The window of the client's SYN, never scaled", wireshark "tcp.window_size_value";
     SERVER_SYN_WINDOW_BYTES = "server_syn_window_bytes", Bytes, "server's SYN window",
         "The window of the server's SYN-ACK, never scaled", wireshark "tcp.window_size_value";
-    SACK_AGREED = "sack_agreed", None, "SACK agreed", "Whether both SYNs permitted SACK",
+    SACK_AGREED = "sack_agreed", None, "SACK agreed", "Whether both SYNs permitted SACK; empty where that is unknown",
         tcptrace "req sack", wireshark "tcp.options.sack_perm";
     TIMESTAMPS_AGREED = "timestamps_agreed", None, "timestamps agreed",
-        "Whether both SYNs had timestamps", tcptrace "req 1323 ws/ts";
+        "Whether both SYNs had timestamps; empty where that is unknown", tcptrace "req 1323 ws/ts";
     ECN = "ecn", None, "ECN",
         "What the ends agreed on about ECN: classic, accurate, refused, not-asked, unknown",
         wireshark "tcp.flags.ece";

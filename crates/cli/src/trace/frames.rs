@@ -17,7 +17,9 @@ pub(super) fn name_of_link(link: LinkType) -> String {
         LinkType::Infiniband => "IP over InfiniBand".to_owned(),
         LinkType::TokenRing => "Token Ring".to_owned(),
         LinkType::Fddi => "FDDI".to_owned(),
-        LinkType::Wifi | LinkType::Radiotap | LinkType::Prism | LinkType::Avs => "802.11".to_owned(),
+        LinkType::Wifi | LinkType::Radiotap | LinkType::Prism | LinkType::Avs => {
+            "802.11".to_owned()
+        }
         LinkType::FrameRelay => "frame relay".to_owned(),
         LinkType::Enc => "OpenBSD enc".to_owned(),
         LinkType::Pflog => "BSD packet filter log".to_owned(),

@@ -83,6 +83,13 @@ pub struct SynOptions {
     pub window: u16,
 }
 
+impl SynOptions {
+    /// Whether the option that was found, or not, was sent: none where that cannot be known.
+    pub fn known(&self, found: bool) -> Option<bool> {
+        (found || (self.seen && !self.cut)).then_some(found)
+    }
+}
+
 /// TCP Fast Open as far as the handshake shows it (RFC 7413).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct FastOpen {
