@@ -251,6 +251,7 @@ impl ConnectionState {
         };
         let context = Context { distances: &self.distances, forward };
         own.observers.learn(&other.observers);
+        let high = own.high();
         let Ok(passed) = own.sent(packet, context) else {
             self.history.follow(packet, forward, 0);
             return PacketOutcome { forward, out_of_place: true, ..PacketOutcome::default() };
@@ -259,7 +260,8 @@ impl ConnectionState {
         let is_bare_reset = packet.wanted && packet.rst() && packet.ack.is_none();
         let reset = is_bare_reset.then(|| Box::new(own.bare_reset(packet)));
         let before = packet.wanted.then(|| self.endpoint_states.states());
-        self.endpoint_states.follow(packet, forward);
+        let is_new = self.flow(forward).high() > high;
+        self.endpoint_states.follow(packet, forward, is_new);
         let states = before.and_then(|before| {
             let now = self.endpoint_states.states();
             (now != before).then_some(now)

@@ -98,6 +98,10 @@ impl DirectionState {
     pub(crate) fn initial(&self) -> Option<SeqNumber> {
         self.positions.map(|p| p.initial())
     }
+    /// The end of all that was sent.
+    pub(crate) fn high(&self) -> Offset {
+        self.board.high
+    }
     /// Whether the number is near those seen.
     pub(crate) fn is_near(&self, seq: SeqNumber) -> bool {
         let far = |positions: SeqUnwrapper| {
