@@ -76,6 +76,36 @@ fn syn_answered_by_an_old_connection_found() {
     insta::assert_snapshot!(statement("syn-retransmitted", text, at_once));
 }
 
+/// The server, in TIME-WAIT, answers a SYN below the earlier numbers with the last ACK again, and the
+/// client's RST ends that state (RFC 9293 section 3.10.7.3).
+#[test]
+fn syn_answered_from_time_wait_found() {
+    let mut packets = drill::drill(
+        "open 0.020\n0.030 > 1:101\n0.050 < 1:501 acking 101 fin\n0.051 > 101:102 acking 502 fin
+         0.070 < ack 102 at 502",
+        1_000_000,
+    );
+    let again = "1.000 > S\n2.000 > S\n2.020 < S isn 70000\n2.021 > ack 70001";
+    packets.extend(drill::drill(again, 500));
+    let answer = drill::drill("1.020 < ack 102 at 502\n1.0201 > R 102", 1_000_000);
+    packets.splice(packets.len() - 3..packets.len() - 3, answer);
+    let trace = drill::analyze(&packets);
+    assert_eq!(trace.notes, []);
+    let findings = found("syn-retransmitted", &trace.connections[1]);
+    insta::assert_snapshot!(format!("{findings:#?}"));
+}
+
+/// A SYN within an open connection (RFC 5961 section 4.2) is no firewall's.
+#[test]
+fn syn_within_a_connection_found() {
+    let mut packets = drill::drill("open 0.020\n0.030 > 1:101\n0.050 < ack 101", 1_000_000);
+    packets.extend(drill::drill("0.060 > S", 500));
+    packets.extend(drill::drill("0.080 < ack 101\n0.090 > 101:201\n0.110 < ack 201", 1_000_000));
+    let trace = drill::analyze(&packets);
+    let findings = found("not-opened", &trace.connections[1]);
+    insta::assert_snapshot!(format!("{findings:#?}"));
+}
+
 #[test]
 fn syn_unanswered_not_opened_found() {
     let text = "0.000 > S

@@ -222,7 +222,10 @@ fn limit_receive_window_while_zero() {
     for (name, flow) in [
         ("a byte", after_handshake(sent)),
         ("empty", after_handshake(&sent.replace("5793:5794", "at 5792"))),
-        ("empty, receiver", flow(&(at_receiver.to_owned() + &sent.replace("5793:5794", "at 5792")))),
+        (
+            "empty, receiver",
+            flow(&(at_receiver.to_owned() + &sent.replace("5793:5794", "at 5792"))),
+        ),
     ] {
         let longest = flow.limits.iter().max_by_key(|p| p.until.since(p.from)).unwrap();
         assert_eq!(longest.limit, Limit::ReceiveWindow, "{name}");
