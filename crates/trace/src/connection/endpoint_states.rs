@@ -321,6 +321,13 @@ impl EndpointState {
             (Some(TcpState::SynSent), Some(_)) => {
                 self.walk.enter(TcpState::SynReceived, moment);
             }
+            // It answers the SYN that came alone, though an ACK had come before that.
+            (Some(TcpState::Established), Some(_))
+                if self.walk.is_due_to(TcpFlags::SYN) && !self.walk.is_due_to(TcpFlags::ACK) =>
+            {
+                self.walk.retract();
+                self.walk.enter(TcpState::SynReceived, peer.syn_at);
+            }
             (Some(TcpState::Established), Some(_)) if repeated => self.again = true,
             _ => {}
         }

@@ -265,6 +265,10 @@ impl ConnectionState {
         };
         let context = Context { distances: &self.distances, forward };
         own.observers.learn(&other.observers);
+        if packet.rst() {
+            own.observers.on_reset(packet.at);
+            other.observers.on_reset(packet.at);
+        }
         let high = own.high();
         let Ok(passed) = own.sent(packet, context) else {
             self.history.follow(packet, forward, 0);

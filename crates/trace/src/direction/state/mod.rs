@@ -409,6 +409,11 @@ impl DirectionState {
             return Ok(start);
         };
         let start = positions.position(packet.seq);
+        if packet.syn() && start == 1 && !self.classifier.has_data() {
+            // A split handshake: the ACK before the SYN had its number.
+            self.positions = None;
+            return self.place(packet);
+        }
         let (low, high) = (self.board.una.as_u64() as i64, self.board.high.as_u64() as i64);
         let reach = self.totals.max_window.map_or(FARTHEST, |window| {
             (window.as_u64() as i64).max(LEAST_WINDOW).saturating_mul(WINDOWS)
