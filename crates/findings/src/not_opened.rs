@@ -9,7 +9,7 @@
 //! **False positives.** A capture of one direction shows answered SYNs as unanswered. A port scan
 //! leaves half-open connections on purpose.
 //!
-//! **Reference.** RFC 9293 sections 3.5 and 3.10.7.1.
+//! **Reference.** RFC 9293 sections 3.5 and 3.10.7.1; RFC 5961 section 4.2.
 
 use tcplab_trace::{Connection, HandshakeKind};
 use tcplab_units::{Endpoint, Span};
@@ -33,23 +33,33 @@ fn in_handshake(connection: &Connection) -> Option<Finding> {
     let syns = sent("SYN", 1 + handshake.client_repeats, lasted);
     let reset_by = connection.life.close.and_then(|close| close.reset_by);
     let given_up = if reset_by == Some(Endpoint::Client) { " and gave up with RST" } else { "" };
-    let (statement, remedy) = match handshake.kind {
-        HandshakeKind::Unanswered => (
+    let (statement, remedy) = match (handshake.kind, connection.reuses) {
+        // RFC 5961 section 4.2: the challenge ACK is the open connection's.
+        (HandshakeKind::Unanswered, Some(earlier)) => (
+            format!(
+                "{server} sent no SYN-ACK: the client {syns}{given_up}, on the ports of \
+                 connection {earlier}."
+            ),
+            "That connection is still open, and a SYN gets a challenge ACK only (an old or forged \
+             SYN, or a client that restarted); or a firewall drops the SYN, the host is down, or \
+             its backlog is full.",
+        ),
+        (HandshakeKind::Unanswered, None) => (
             format!("{server} never answered: the client {syns}{given_up}."),
             "A firewall drops the SYN, the host is down, or its backlog is full. Capture at the \
              server too, to see whether the SYN arrives.",
         ),
-        HandshakeKind::Refused => (
+        (HandshakeKind::Refused, _) => (
             format!("{server} refused the connection: the client {syns} and got RST."),
             "Nothing listens on this address and port, or a firewall rejects: check the server \
              with `ss -ltn`.",
         ),
-        HandshakeKind::HalfOpen if reset_by == Some(Endpoint::Client) => (
+        (HandshakeKind::HalfOpen, _) if reset_by == Some(Endpoint::Client) => (
             format!("The client answered the SYN-ACK of {server} with RST: it {syns}."),
             "The client had given up waiting, or it never meant to connect (a scan), or its SYN \
              came from elsewhere (a forged address, address translation).",
         ),
-        HandshakeKind::HalfOpen => (
+        (HandshakeKind::HalfOpen, _) => (
             format!(
                 "The connection stayed half open: the server {}, and the client never \
                  acknowledged it{}.",

@@ -6,7 +6,8 @@
 //!
 //! **Evidence.** The RST; the windows before it, which show what its sender had not read; data that
 //! no acknowledgement covers. Who sends an RST reads nothing more, so what it never acknowledged
-//! is lost; whether its own unacknowledged data arrived is unknown.
+//! is lost; whether its own unacknowledged data arrived is unknown. Where probes or retransmissions
+//! before it had no answer, its sender gave up.
 //!
 //! **False positives.** A firewall can send an RST in the name of either end. An RST behind a FIN
 //! is harmless where all data were acknowledged, as after an abortive close that saves TIME-WAIT,
@@ -18,8 +19,8 @@
 //! 3.10.5 (abort); RFC 1122 section 4.2.2.13 and RFC 2525 section 2.17 (closing with data unread);
 //! Linux: `__tcp_close`, and `tcp_rcv_state_process` (`TCPABORTONDATA`).
 
-use tcplab_trace::{Close, CloseKind, Connection};
-use tcplab_units::{Bytes, Endpoint};
+use tcplab_trace::{Close, CloseKind, Connection, Flow, Occurrences};
+use tcplab_units::{Bytes, Endpoint, Instant};
 
 use crate::words::{amount, rounded, seconds};
 use crate::{Cost, Finding, Rule, Severity, Shown, not_opened};
@@ -30,6 +31,9 @@ pub const RULE: Rule = Rule::of_connection("reset", in_life);
 /// As much data as an end may still send to one that closed, by an application protocol that says
 /// farewell: a reply of SMTP has at most 512 bytes (RFC 5321 section 4.5.3.1.5).
 const FAREWELL: Bytes = Bytes::new(512);
+
+/// So many retransmissions and probes without an answer are no single loss.
+const UNANSWERED: u64 = 2;
 
 fn in_life(connection: &Connection) -> Option<Finding> {
     if not_opened::is_failed(connection) {
@@ -55,6 +59,36 @@ struct Abort {
     others: Bytes,
     /// Its own data that the other end never acknowledged.
     own: Bytes,
+    /// The other end did not answer any more.
+    silence: Option<Silence>,
+}
+
+/// What an end sent without an answer before it gave up.
+struct Silence {
+    /// The other end's last packet.
+    since: Instant,
+    frame: u64,
+    /// Retransmissions, zero-window probes and keep-alives since.
+    sent: u64,
+}
+
+impl Silence {
+    /// `flow`: of the end that gave up, at this time.
+    fn before(at: Instant, flow: &Flow) -> Option<Silence> {
+        let (since, frame) = flow.unanswered.heard.filter(|&(heard, _)| heard < at)?;
+        let sent = flow.unanswered.retransmissions
+            + count_after(&flow.windows.probes, frame)
+            + count_after(&flow.marks.keep_alives, frame);
+        (sent >= UNANSWERED).then_some(Silence { since, frame, sent })
+    }
+}
+
+/// How many came after this frame, as far as that is known.
+fn count_after(seen: &Occurrences, frame: u64) -> u64 {
+    match seen.frames.iter().filter(|&&named| named < frame).count() {
+        Occurrences::NAMED => 0,
+        before => seen.count - before as u64,
+    }
 }
 
 impl Abort {
@@ -64,13 +98,15 @@ impl Abort {
             Endpoint::Client => (&connection.forward, &connection.reverse),
             Endpoint::Server => (&connection.reverse, &connection.forward),
         };
+        let flow = own;
         let [own, others] =
             [own, others].map(|flow| flow.totals.unique.saturating_sub(flow.transfer.acked));
         let unread = close.unread.filter(|&unread| unread > Bytes::ZERO);
-        Abort { close, by, unread, others, own }
+        let at = close.reset_at.unwrap_or(close.at);
+        Abort { close, by, unread, others, own, silence: Silence::before(at, flow) }
     }
 
-    fn at(&self) -> tcplab_units::Instant {
+    fn at(&self) -> Instant {
         self.close.reset_at.unwrap_or(self.close.at)
     }
     fn frame(&self) -> u64 {
@@ -109,6 +145,13 @@ impl Abort {
                 if self.close.by == self.by { "its own".into() } else { format!("the {other}'s") };
             text += &format!(", {later} after {whose} FIN");
         }
+        if let Some(Silence { since, frame, sent }) = self.silence {
+            text += &format!(
+                "; the {other} had not answered since {} (frame {frame}), though the {who} sent \
+                 {sent} retransmissions or probes",
+                seconds(since)
+            );
+        }
         if let Some(unread) = self.unread {
             text += if self.is_after_fin() { ", with" } else { " with" };
             return text + &format!(" {} unread: acknowledged data was lost.", amount(unread));
@@ -126,7 +169,13 @@ impl Abort {
 
     fn remedy(&self) -> String {
         let (who, other) = (self.by.name(), self.by.other().name());
-        if self.unread.is_some() {
+        if self.silence.is_some() {
+            format!(
+                "The {other}'s host is down or disconnected, the path is interrupted, or a \
+                 firewall or address translation has dropped the connection: the {who} gave up. \
+                 Capture at the {other} too."
+            )
+        } else if self.unread.is_some() {
             format!(
                 "The {who}'s program closed its socket with data unread: let it read to the end, \
                  or shut down its sending side and read until the {other} closes too."

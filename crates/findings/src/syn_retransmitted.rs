@@ -7,11 +7,12 @@
 //! **Evidence.** The retransmitted SYNs and SYN-ACKs; the time of the handshake against its RTT.
 //!
 //! Where the server answered a SYN with an ACK of other data, it still held an older connection of
-//! the same ports: the client's RST ends that, and only the next SYN opens another.
+//! the same ports: the client's RST ends that, and only the next SYN opens another. If that one had
+//! closed in the capture, the server was in TIME-WAIT.
 //!
 //! **False positives.** A capture that begins after the first SYN misses it.
 //!
-//! **Reference.** RFC 6298 section 2.1; RFC 9293 section 3.5.1, figure 10; tcp(7) on
+//! **Reference.** RFC 6298 section 2.1; RFC 9293 sections 3.5.1 (figure 10) and 3.6.1; tcp(7) on
 //! tcp_syn_retries; listen(2) on the backlog.
 
 use tcplab_trace::Connection;
@@ -48,11 +49,16 @@ fn in_handshake(connection: &Connection) -> Option<Finding> {
     let was_answered = handshake.syn_ack.zip(syns.first).is_some_and(|(ack, again)| ack < again);
     let instead = handshake.round_trip.map(|usual| format!(" instead of {}", rounded(usual)));
     let old = &handshake.old_answers;
-    let held = if old.is_empty() {
-        ""
-    } else {
-        " The server answered with an ACK of an older connection of the same ports, which it still \
-         held."
+    let held = match connection.reuses {
+        _ if old.is_empty() => String::new(),
+        // An answer from an open connection is that connection's.
+        Some(closed) => format!(
+            " The server answered with an ACK of connection {closed}, which had closed and which \
+             it still held in TIME-WAIT (RFC 9293 section 3.6.1)."
+        ),
+        None => " The server answered with an ACK of an older connection of the same ports, which \
+                 it still held."
+            .to_owned(),
     };
     let statement = format!(
         "The handshake took {}{}: {}.{held}",
@@ -60,7 +66,11 @@ fn in_handshake(connection: &Connection) -> Option<Finding> {
         instead.unwrap_or_default(),
         again.join(", and ")
     );
-    let remedy = if !old.is_empty() {
+    let remedy = if !old.is_empty() && connection.reuses.is_some() {
+        "The client used its port again too soon: let it choose ports at random, send timestamps \
+         (the server accepts the SYN with a later one at once, RFC 6191), or keep the connection \
+         for more requests."
+    } else if !old.is_empty() {
         "The client forgot that connection without closing it (a crash, a restart, a NAT that \
          reuses ports): let it close or reset connections, or use more ports; keep-alives let the \
          server forget sooner."

@@ -76,6 +76,68 @@ fn syn_answered_by_an_old_connection_found() {
     insta::assert_snapshot!(statement("syn-retransmitted", text, at_once));
 }
 
+/// The server, in TIME-WAIT, answers a SYN below the earlier numbers with the last ACK again, and
+/// the client's RST ends that state (RFC 9293 section 3.10.7.3).
+#[test]
+fn syn_answered_from_time_wait_found() {
+    let mut packets = drill::drill(
+        "open 0.020\n0.030 > 1:101\n0.050 < 1:501 acking 101 fin\n0.051 > 101:102 acking 502 fin
+         0.070 < ack 102 at 502",
+        1_000_000,
+    );
+    let again = "1.000 > S\n2.000 > S\n2.020 < S isn 70000\n2.021 > ack 70001";
+    packets.extend(drill::drill(again, 500));
+    let answer = drill::drill("1.020 < ack 102 at 502\n1.0201 > R 102", 1_000_000);
+    packets.splice(packets.len() - 3..packets.len() - 3, answer);
+    let trace = drill::analyze(&packets);
+    assert_eq!(trace.notes, []);
+    let findings = found("syn-retransmitted", &trace.connections[1]);
+    insta::assert_snapshot!(format!("{findings:#?}"));
+}
+
+/// The client, its window closed, is gone: the server's probes get no answer, and it gives up.
+#[test]
+fn reset_after_unanswered_probes_found() {
+    let text = |answers: &str| {
+        format!(
+            "open 0.020\n0.100 > 1:1449\n0.120 < ack 1449 win 0
+             0.400 > at 1448\n1.000 > at 1448\n2.200 > at 1448\n{answers}\n4.600 > R 1449"
+        )
+    };
+    let abort = |answers: &str| found("reset", &drill::connection(&text(answers))).remove(0);
+    insta::assert_snapshot!(abort("").statement);
+    assert!(abort("").remedy.is_some_and(|it| it.starts_with("The server's host is down")));
+    let answered = abort("2.220 < ack 1449 win 0").remedy;
+    assert!(answered.is_some_and(|it| it.starts_with("Check the client's program")));
+    let windows = drill::connection(&text("")).forward.windows;
+    assert_eq!(windows.zero_window_time.as_micros(), 4_480_000);
+}
+
+/// The same address and port at both ends: no direction is missing.
+#[test]
+fn socket_connected_to_itself_found() {
+    let mut packets = drill::drill("0 > S\n0.001 > S ack 1\n0.002 > ack 1\n0.1 > 1:101", 1_000);
+    for packet in &mut packets {
+        let [source, ports] = [12..16, 20..22].map(|field| packet.bytes[field].to_vec());
+        packet.bytes[16..20].copy_from_slice(&source);
+        packet.bytes[22..24].copy_from_slice(&ports);
+    }
+    let itself = drill::analyze(&packets).connections.remove(0);
+    let statement = found("one-direction", &itself).remove(0).statement;
+    assert!(statement.starts_with("A socket is connected to itself"), "{statement}");
+}
+
+/// A SYN within an open connection (RFC 5961 section 4.2) is no firewall's.
+#[test]
+fn syn_within_a_connection_found() {
+    let mut packets = drill::drill("open 0.020\n0.030 > 1:101\n0.050 < ack 101", 1_000_000);
+    packets.extend(drill::drill("0.060 > S", 500));
+    packets.extend(drill::drill("0.080 < ack 101\n0.090 > 101:201\n0.110 < ack 201", 1_000_000));
+    let trace = drill::analyze(&packets);
+    let findings = found("not-opened", &trace.connections[1]);
+    insta::assert_snapshot!(format!("{findings:#?}"));
+}
+
 #[test]
 fn syn_unanswered_not_opened_found() {
     let text = "0.000 > S

@@ -124,7 +124,7 @@ fn handshake(out: &mut String, connection: &Connection, look: Look) {
         EcnAgreement::Accurate => more.push("accurate ECN (RFC 9768)".to_owned()),
     }
     if handshake.multipath {
-        more.push("multipath TCP (RFC 8684)".to_owned());
+        more.push("multipath TCP (RFC 8684; version 0: RFC 6824)".to_owned());
     }
     more.extend(handshake.fast_open.as_ref().map(fast_open));
     if !more.is_empty() {

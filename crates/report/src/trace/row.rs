@@ -3,8 +3,10 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::net::SocketAddr;
-use tcplab_trace::{Connection, ConnectionState, Flow, Limit, Sink, Stall, StallCause, Transfer};
-use tcplab_units::{Bytes, Instant, Rate, Span};
+use tcplab_trace::{
+    CloseKind, Connection, ConnectionState, Flow, Life, Limit, Sink, Stall, StallCause, Transfer,
+};
+use tcplab_units::{Bytes, Endpoint, Instant, Rate, Span};
 
 /// The extra cost of a failed or cut connection: the first retransmission timeout (RFC 6298
 /// section 2.1), which a user waits at least.
@@ -77,7 +79,7 @@ impl Row {
             first: connection.first,
             last: connection.last,
             packets: connection.packets,
-            state: connection.life.state,
+            state: state_of(connection),
             standing: Standing::of(connection),
             is_reset: is_reset(connection),
             lost: Row::lost_by(connection),
@@ -199,11 +201,25 @@ fn is_reset(connection: &Connection) -> bool {
     let is_by_rst = connection.life.close.is_some_and(|close| close.reset_by.is_some());
     match Standing::of(connection) {
         Standing::Failed | Standing::OneWay => false,
-        Standing::Whole | Standing::Midstream => match connection.life.state {
-            Rsto | Rstr => true,
-            Rstrh | Oth => is_by_rst,
-            _ => false,
+        Standing::Whole | Standing::Midstream => {
+            is_by_rst && matches!(connection.life.state, Rsto | Rstr | Rstrh | Oth)
+        }
+    }
+}
+
+/// Zeek's state, but for a reset that ended nothing: what it was without that.
+fn state_of(connection: &Connection) -> ConnectionState {
+    use ConnectionState::{Rsto, Rstr, S1, S2, S3, Sf};
+    let Life { state, close, .. } = &connection.life;
+    match close {
+        _ if !matches!(state, Rsto | Rstr) => *state,
+        Some(close) if close.reset_by.is_some() => *state,
+        Some(close) if close.kind == CloseKind::HalfClosed => match close.by {
+            Endpoint::Client => S2,
+            Endpoint::Server => S3,
         },
+        Some(_) => Sf,
+        None => S1,
     }
 }
 

@@ -65,11 +65,14 @@ struct Reset {
     unread: Option<Bytes>,
     /// Both FINs were already acknowledged.
     late: bool,
+    /// The end of the first new data or FIN that client and server sent after it.
+    followed: [Option<SeqNumber>; 2],
 }
-folded! { Reset { by, moment, seq, unread, late } }
+folded! { Reset { by, moment, seq, unread, late, followed } }
 
 impl EndpointStates {
-    pub(crate) fn follow(&mut self, packet: &Packet, forward: bool) {
+    /// `is_new`: its data or FIN are above all that its sender sent before.
+    pub(crate) fn follow(&mut self, packet: &Packet, forward: bool, is_new: bool) {
         let side = if forward { &mut self.client } else { &mut self.server };
         if !packet.is_control() {
             side.unread_estimate.follow(packet);
@@ -77,7 +80,7 @@ impl EndpointStates {
                 return;
             }
         }
-        self.step(packet, forward);
+        self.step(packet, forward, is_new);
     }
 
     /// Sets the window scales and MSS of both endpoints.
@@ -146,10 +149,10 @@ impl EndpointStates {
         side.unread_estimate.follow(packet);
     }
 
-    fn step(&mut self, packet: &Packet, forward: bool) {
+    fn step(&mut self, packet: &Packet, forward: bool, is_new: bool) {
         let moment = PacketTime::of(packet, forward);
         if self.is_over() {
-            self.revive(packet, forward);
+            self.revive(packet, forward, is_new);
             self.after_close += u64::from(self.is_over());
         }
         if packet.rst() {
@@ -196,20 +199,34 @@ impl EndpointStates {
         other.walk.close(moment);
         let by = if forward { Endpoint::Client } else { Endpoint::Server };
         let unread = own.unread_estimate.unread(packet);
-        self.reset.get_or_insert(Reset { by, moment, seq: packet.seq, unread, late });
+        self.reset.get_or_insert(Reset {
+            by,
+            moment,
+            seq: packet.seq,
+            unread,
+            late,
+            followed: [None; 2],
+        });
     }
 
-    /// An RST is ignored if its sender sends data beyond it (a forged or disobeyed RST), or if a
-    /// refused SYN is retried with the same number (as Windows does).
-    fn revive(&mut self, packet: &Packet, forward: bool) {
-        let Some(reset) = self.reset else { return };
+    /// An RST is ignored if its sender sends data beyond it (a forged or disobeyed RST), if what
+    /// either end sent after it is acknowledged (RFC 5961 section 3.2: it was not at RCV.NXT), or
+    /// if a refused SYN is retried with the same number (as Windows does).
+    fn revive(&mut self, packet: &Packet, forward: bool, is_new: bool) {
+        let Some(reset) = &mut self.reset else { return };
+        let acked = |end| packet.ack.is_some_and(|ack| !SeqNumber::is_after(end, ack));
+        let is_heard = !packet.rst() && reset.followed[usize::from(forward)].is_some_and(acked);
+        if is_new && !packet.rst() && !packet.syn() {
+            reset.followed[usize::from(!forward)].get_or_insert(packet.end());
+        }
+        let reset = *reset;
         let its_own = (reset.by == Endpoint::Client) == forward;
         let goes_on = packet.payload > 0 && !packet.rst() && packet.end().is_after(reset.seq);
         let opened = self.client.walk.was(TcpState::Established);
         let own = self.side(forward).syn.map(|(isn, _)| isn);
         let tries_again =
             packet.syn() && !opened && (packet.ack.is_some() || own == Some(packet.seq));
-        if !reset.late && ((its_own && goes_on) || tries_again) {
+        if !reset.late && ((its_own && goes_on) || is_heard || tries_again) {
             self.reset = None;
             self.after_close = 0;
             self.client.walk.reopen();
@@ -303,6 +320,13 @@ impl EndpointState {
             }
             (Some(TcpState::SynSent), Some(_)) => {
                 self.walk.enter(TcpState::SynReceived, moment);
+            }
+            // It answers the SYN that came alone, though an ACK had come before that.
+            (Some(TcpState::Established), Some(_))
+                if self.walk.is_due_to(TcpFlags::SYN) && !self.walk.is_due_to(TcpFlags::ACK) =>
+            {
+                self.walk.retract();
+                self.walk.enter(TcpState::SynReceived, peer.syn_at);
             }
             (Some(TcpState::Established), Some(_)) if repeated => self.again = true,
             _ => {}

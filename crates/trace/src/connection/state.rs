@@ -72,6 +72,16 @@ folded! {
     }
 }
 
+/// Where a packet of the handshake belongs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Place {
+    Here,
+    /// To an older connection of the same ports, from which the server answers
+    /// ([`Handshake::old_answers`](crate::Handshake::old_answers)).
+    Before,
+    Elsewhere,
+}
+
 #[derive(Debug, Default)]
 pub(crate) struct PacketOutcome {
     /// Sent by the client: forward data; ACK and episodes are of the reverse direction.
@@ -239,8 +249,12 @@ impl ConnectionState {
         self.one_way.follow(packet, forward);
         let retransmissions = self.flow(!forward).totals.retransmissions;
         self.last_heard[usize::from(!forward)].follow(packet, retransmissions);
-        if (packet.is_control() || !self.opening.is_settled()) && !self.open(packet, forward) {
-            return PacketOutcome { forward, out_of_place: true, ..PacketOutcome::default() };
+        if packet.is_control() || !self.opening.is_settled() {
+            let place = self.open(packet, forward);
+            if place != Place::Here {
+                let out_of_place = place == Place::Elsewhere;
+                return PacketOutcome { forward, out_of_place, ..PacketOutcome::default() };
+            }
         }
         let window = self.window(packet, forward);
         self.distances.packet(packet, forward);
@@ -251,6 +265,11 @@ impl ConnectionState {
         };
         let context = Context { distances: &self.distances, forward };
         own.observers.learn(&other.observers);
+        if packet.rst() {
+            own.observers.on_reset(packet.at);
+            other.observers.on_reset(packet.at);
+        }
+        let high = own.high();
         let Ok(passed) = own.sent(packet, context) else {
             self.history.follow(packet, forward, 0);
             return PacketOutcome { forward, out_of_place: true, ..PacketOutcome::default() };
@@ -259,7 +278,8 @@ impl ConnectionState {
         let is_bare_reset = packet.wanted && packet.rst() && packet.ack.is_none();
         let reset = is_bare_reset.then(|| Box::new(own.bare_reset(packet)));
         let before = packet.wanted.then(|| self.endpoint_states.states());
-        self.endpoint_states.follow(packet, forward);
+        let is_new = self.flow(forward).high() > high;
+        self.endpoint_states.follow(packet, forward, is_new);
         let states = before.and_then(|before| {
             let now = self.endpoint_states.states();
             (now != before).then_some(now)
@@ -318,8 +338,8 @@ impl ConnectionState {
         (connection, open(&self.forward, forward), open(&self.reverse, reverse))
     }
 
-    /// Handles packets of the handshake, and SYN, FIN, RST at any time; false if out of place.
-    fn open(&mut self, packet: &Packet, forward: bool) -> bool {
+    /// Handles packets of the handshake, and SYN, FIN, RST at any time.
+    fn open(&mut self, packet: &Packet, forward: bool) -> Place {
         self.forward.is_unsettled();
         self.reverse.is_unsettled();
         let sound = &mut self.sound[usize::from(!forward)];
@@ -327,15 +347,16 @@ impl ConnectionState {
         if packet.checksum == ChecksumState::Wrong {
             self.history.corrupt(forward);
             if *sound {
-                return false;
+                return Place::Elsewhere;
             }
         }
         if self.is_stray(packet, forward) {
-            if !forward && !packet.syn() && !packet.rst() {
-                self.opening.old_answer(packet);
-            }
             self.history.follow(packet, forward, 0);
-            return false;
+            if forward || packet.syn() || packet.rst() {
+                return Place::Elsewhere;
+            }
+            self.opening.old_answer(packet);
+            return Place::Before;
         }
         if forward
             && let Some(rival) = self.rival
@@ -345,7 +366,7 @@ impl ConnectionState {
         }
         if packet.syn() && self.flow(forward).is_copy(packet, &self.distances) {
             // It was sent once: a copy tells nothing new, and not when it was sent.
-            return true;
+            return Place::Here;
         }
         self.opening.follow(packet, forward);
         self.shifts = self.opening.scales().unzip().into();
@@ -383,7 +404,7 @@ impl ConnectionState {
             self.endpoint_states
                 .set_scales((client, handshake.client.mss), (server, handshake.server.mss));
         }
-        true
+        Place::Here
     }
 
     /// Two different SYN-ACKs arrived: the client's answer selects one.

@@ -8,6 +8,7 @@
 //! neither.
 
 use std::cmp::Ordering;
+use std::mem::take;
 
 use tcplab_units::{Instant, Offset, Span};
 
@@ -60,6 +61,8 @@ pub(crate) struct Classifier {
     asked: Option<(Instant, u64)>,
     /// The last RST of the peer.
     refused: Option<(Instant, u64)>,
+    /// It sent a SYN without ACK, and none with one.
+    asks: bool,
     /// The first packet with sequence space: all below it was sent before the capture, or is late.
     first: Option<SendStamp>,
     /// The sequence number of a packet without data above everything seen (RFC 9293 section 3.3.1:
@@ -70,8 +73,8 @@ pub(crate) struct Classifier {
 }
 folded! {
     Classifier {
-        send_order, gaps, counts, last, kept_alive, repeated, asked, refused, first, announced,
-        probed
+        send_order, gaps, counts, last, kept_alive, repeated, asked, refused, asks, first,
+        announced, probed
     }
 }
 
@@ -129,6 +132,10 @@ impl Classifier {
         }
         if let Some(probe) = self.probe_with_data(candidate, board) {
             return (probe, LogEntry::NotLogged);
+        }
+        if packet.syn() && packet.ack.is_some() && take(&mut self.asks) {
+            // The answer to a SYN that met its own (RFC 9293 section 3.5, figure 7).
+            return (Classification::new_data(), LogEntry::NotLogged);
         }
         if let Some(syn) = self.repeated_syn(candidate, board) {
             return (syn, LogEntry::Retransmission);
@@ -460,7 +467,10 @@ impl Classifier {
     pub(crate) fn passed(&mut self, packet: &Packet, range: Option<Range>) {
         self.send_order.passed(packet, range.is_some());
         if let Some(range) = range {
-            self.first.get_or_insert_with(|| SendStamp::of(packet));
+            if self.first.is_none() {
+                self.first = Some(SendStamp::of(packet));
+                self.asks = packet.syn() && packet.ack.is_none();
+            }
             self.last = Some((range, packet.at));
         }
     }

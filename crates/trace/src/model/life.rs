@@ -36,7 +36,7 @@ pub struct Handshake {
     pub old_answers: Occurrences,
     /// TCP Fast Open (RFC 7413), if the client's SYN asked for it or carried data.
     pub fast_open: Option<FastOpen>,
-    /// Multipath TCP (RFC 8684): both ends sent its option.
+    /// Multipath TCP (RFC 8684; version 0: RFC 6824): both ends sent its option.
     pub multipath: bool,
     /// What the ends agreed on about ECN.
     pub ecn: EcnAgreement,

@@ -31,6 +31,15 @@ pub(crate) struct SendEvent<'a> {
     pub(crate) window_edge: Option<Offset>,
 }
 
+impl SendEvent<'_> {
+    /// Whether it carries data of the application. The byte of a keep-alive is garbage, or old
+    /// (RFC 9293 section 3.8.4).
+    #[inline(always)]
+    pub(crate) fn has_data(&self) -> bool {
+        self.payload > 0 && self.kind != SegmentKind::KeepAlive
+    }
+}
+
 /// A packet of the opposite direction, as an ACK of the observed one.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct AckEvent<'a> {

@@ -19,7 +19,7 @@ mod windows;
 pub(crate) use event::{AckEffect, AckEvent, Ages, Event, SendEvent};
 pub(crate) use stalls::LONGEST_FIRST_TIMEOUT;
 
-use tcplab_units::{Bytes, Offset, Span};
+use tcplab_units::{Bytes, Instant, Offset, Span};
 
 use crate::fold::folded;
 use crate::packet::Packet;
@@ -89,6 +89,10 @@ impl Observers {
         self.transfer.on_send(sent);
         self.series.on_send(sent);
         self.timestamps.on_send(sent);
+    }
+    /// An end gave up.
+    pub(crate) fn on_reset(&mut self, at: Instant) {
+        self.windows.on_reset(at);
     }
     #[inline(never)]
     pub(crate) fn on_ack(&mut self, heard: &AckEvent<'_>) {

@@ -22,7 +22,7 @@ folded! { Throughput { series, until } }
 impl Throughput {
     #[inline(always)]
     pub(crate) fn on_send(&mut self, sent: &SendEvent<'_>) {
-        if sent.payload > 0 {
+        if sent.has_data() {
             let last = self.interval_at(sent.packet.at);
             self.series.sent[last] += sent.payload;
         }

@@ -23,7 +23,7 @@ folded! { TransferSums { first, last, acked, round_trips, samples, least } }
 impl TransferSums {
     #[inline(always)]
     pub(crate) fn on_send(&mut self, sent: &SendEvent<'_>) {
-        if sent.payload > 0 {
+        if sent.has_data() {
             self.first.get_or_insert(sent.packet.at);
             self.last = self.last.max(sent.packet.at);
         }

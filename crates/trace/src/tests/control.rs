@@ -40,6 +40,42 @@ fn syn_after_a_refusal_is_another_attempt() {
     assert_eq!(connection.handshake.kind, HandshakeKind::Refused);
 }
 
+/// RFC 9293 figure 7: the SYN-ACK is the answer to the other's SYN; a second one is sent again.
+#[test]
+fn syn_ack_that_answers_a_crossing_syn_is_no_retransmission() {
+    let text = "0.000 > S\n0.001 < S plain\n0.020 < S ack 1\n0.021 > S ack 1";
+    let opened = connection(text);
+    for flow in [&opened.forward, &opened.reverse] {
+        let kinds: Vec<_> = flow.segments.iter().map(|segment| segment.kind).collect();
+        assert_eq!(kinds, [SegmentKind::New; 2]);
+        assert_eq!(flow.totals.retransmissions, 0);
+        assert!(flow.causes.syn_retransmissions.is_empty());
+    }
+    let again = connection(&format!("{text}\n1.020 < S ack 1"));
+    assert_eq!(again.reverse.totals.retransmissions, 1);
+}
+
+/// The ACK before the SYN has the SYN's number: that is no byte of the stream.
+#[test]
+fn split_handshake_places_the_syn_at_zero() {
+    let split = connection(
+        "0.000 > S
+         0.010 < ack 1 at 0
+         0.0101 < S plain
+         0.0102 > S ack 1
+         0.020 < ack 1 at 1
+         0.030 > 1:101
+         0.040 < 1:301 acking 101
+         0.0401 > ack 301 at 101",
+    );
+    let places =
+        |flow: &crate::Flow| flow.segments.iter().map(|s| s.range.start.as_u64()).collect();
+    let [client, server]: [Vec<u64>; 2] = [places(&split.forward), places(&split.reverse)];
+    assert_eq!((client, server), (vec![0, 0, 1], vec![0, 1]));
+    assert_eq!(split.reverse.transfer.acked.as_u64(), 300);
+    assert_eq!(split.forward.totals.retransmissions, 0);
+}
+
 /// The ends close at once, and BSD repeats its FIN with the ACK of the other one.
 #[test]
 fn fins_that_cross_are_not_lost() {

@@ -208,20 +208,30 @@ fn limit_application_small_messages() {
     }
 }
 
+/// Probes with a byte of new data (BSD, Windows) and empty ones (Linux), beside either end.
 #[test]
 fn limit_receive_window_while_zero() {
-    let flow = after_handshake(
-        "0.030 > 1:5793
+    let sent = "0.030 > 1:5793
          0.050 < ack 5793 win 0
          0.300 > 5793:5794
          0.320 < ack 5793 win 0
          0.900 < ack 5793 win 500
-         0.9001 > 5794:11585
-         0.9202 < ack 11585",
-    );
-    let longest = flow.limits.iter().max_by_key(|p| p.until.since(p.from)).unwrap();
-    assert_eq!(longest.limit, Limit::ReceiveWindow);
-    assert!(flow.shares.of(Limit::ReceiveWindow).as_millis_f64() > 800.0, "{:?}", flow.shares);
+         0.9001 > 5793:11585
+         0.9202 < ack 11585";
+    let at_receiver = "open 0.0001 0.0201\n";
+    for (name, flow) in [
+        ("a byte", after_handshake(sent)),
+        ("empty", after_handshake(&sent.replace("5793:5794", "at 5792"))),
+        (
+            "empty, receiver",
+            flow(&(at_receiver.to_owned() + &sent.replace("5793:5794", "at 5792"))),
+        ),
+    ] {
+        let longest = flow.limits.iter().max_by_key(|p| p.until.since(p.from)).unwrap();
+        assert_eq!(longest.limit, Limit::ReceiveWindow, "{name}");
+        let closed = flow.shares.of(Limit::ReceiveWindow).as_millis_f64();
+        assert!(closed > 800.0, "{name} {:?}", flow.shares);
+    }
 }
 
 #[test]

@@ -177,7 +177,7 @@ fn syn_ack_of_a_split_handshake_is_no_timeout() {
          0.0038 < ack 1449",
     );
     let syn_ack = &connection.forward.segments[1];
-    assert_eq!((syn_ack.kind, syn_ack.timer), (SegmentKind::RepeatedControl, None));
+    assert_eq!((syn_ack.kind, syn_ack.timer), (SegmentKind::New, None));
     assert_eq!(connection.forward.causes.timeouts.count, 0);
 }
 

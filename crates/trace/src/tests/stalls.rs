@@ -204,6 +204,23 @@ fn stall_none_before_idle_close() {
     assert_eq!(closed("0.070 > 101:201\n0.090 < ack 201"), [StallCause::SenderIdle]);
 }
 
+/// Beside the receiver: a keep-alive, empty or with an old byte, shows that nothing is outstanding.
+#[test]
+fn stall_before_a_keep_alive_is_the_senders() {
+    let sent = |after: &str| {
+        let mut text = "open 0.0001 0.0201\n0.100 > 1:2897\n0.1001 < ack 2897\n".to_owned();
+        for at in ["5.1", "10.1", "15.1"] {
+            text += &format!("{at} > {after}\n{at}001 < ack 2897\n");
+        }
+        flow(&text).stalls.iter().map(|stall| stall.cause).collect::<Vec<_>>()
+    };
+    for keep_alive in ["at 2896", "2896:2897"] {
+        assert_eq!(sent(keep_alive), [StallCause::SenderSlow; 3], "{keep_alive}");
+    }
+    // New data may be those of a window of which nothing was captured.
+    assert_eq!(sent("2897:4345")[0], StallCause::Undetermined);
+}
+
 /// The client asks twice; the server takes its time at first, the client after that.
 #[test]
 fn stall_sender_idle_and_no_request() {

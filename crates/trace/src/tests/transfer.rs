@@ -32,6 +32,18 @@ fn transfer_syn_and_fin_are_no_data() {
     assert_eq!(flow.series.acked.iter().sum::<u64>(), 100);
 }
 
+/// tcptrace counts the bytes of keep-alives among those sent; they are no part of a transfer.
+#[test]
+fn transfer_ends_before_its_keep_alives() {
+    let data = "open 0.020\n0.100 > 1:14481\n0.120 < ack 14481\n";
+    let empty = flow(&format!("{data}60 > at 14480\n60.02 < ack 14481"));
+    let with_byte = flow(&format!("{data}60 > 14480:14481\n60.02 < ack 14481"));
+    assert_eq!(with_byte.transfer.goodput, empty.transfer.goodput);
+    assert_eq!(with_byte.transfer.time, Span::from_millis(20));
+    assert_eq!(with_byte.series, empty.series);
+    assert_eq!(with_byte.totals.data, empty.totals.data + Bytes::new(1));
+}
+
 #[test]
 fn metrics_as_worked_out_by_hand() {
     // Five segments back to back, each 1 ms on the narrowest link: 1448 × 8 bits / 1 ms.

@@ -129,6 +129,24 @@ fn resets_counted_other_than_in_the_handshake() {
     }
 }
 
+/// An RST far below what its sender goes on to send, and what becomes of the connection then.
+#[test]
+fn reset_that_ends_nothing_is_none() {
+    let reset =
+        "0.030 < 1:2897\n0.031 > ack 2897\n0.040 < R 1\n0.050 < 2897:4345\n0.051 > ack 4345";
+    for (text, state) in [
+        ("", "open"),
+        ("0.060 > 1:2 acking 4345 fin\n0.070 < ack 2 at 4345", "half closed"),
+        (
+            "0.060 > 1:2 acking 4345 fin\n0.070 < 4345:4346 acking 2 fin\n0.071 > ack 4346 at 2",
+            "closed",
+        ),
+    ] {
+        let row = Row::new(0, &drill::connection(&format!("open 0.020\n{reset}\n{text}")));
+        assert_eq!((row.state_name(), row.is_reset), (state, false));
+    }
+}
+
 #[test]
 fn lost_syns_are_lost_time() {
     let late = drill::connection(

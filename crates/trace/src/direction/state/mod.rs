@@ -98,6 +98,10 @@ impl DirectionState {
     pub(crate) fn initial(&self) -> Option<SeqNumber> {
         self.positions.map(|p| p.initial())
     }
+    /// The end of all that was sent.
+    pub(crate) fn high(&self) -> Offset {
+        self.board.high
+    }
     /// Whether the number is near those seen.
     pub(crate) fn is_near(&self, seq: SeqNumber) -> bool {
         let far = |positions: SeqUnwrapper| {
@@ -405,6 +409,11 @@ impl DirectionState {
             return Ok(start);
         };
         let start = positions.position(packet.seq);
+        if packet.syn() && start == 1 && !self.classifier.has_data() {
+            // A split handshake: the ACK before the SYN had its number.
+            self.positions = None;
+            return self.place(packet);
+        }
         let (low, high) = (self.board.una.as_u64() as i64, self.board.high.as_u64() as i64);
         let reach = self.totals.max_window.map_or(FARTHEST, |window| {
             (window.as_u64() as i64).max(LEAST_WINDOW).saturating_mul(WINDOWS)

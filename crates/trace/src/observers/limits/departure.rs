@@ -8,7 +8,7 @@ use crate::fold::folded;
 /// A full segment on Ethernet with timestamps, where the handshake was not seen.
 pub(crate) const USUAL_SEGMENT: u64 = 1_448;
 
-/// A packet with data, as it leaves the sender.
+/// A packet with data or a zero-window probe, as it leaves the sender.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Departure {
     pub(crate) at: Instant,

@@ -78,7 +78,9 @@ impl Limits {
             | SegmentKind::CaptureDuplicate
             | SegmentKind::KeepAlive => return,
         };
-        if sent.payload == 0 {
+        // An empty probe, too, shows that data wait (RFC 9293 section 3.8.6.1).
+        let is_probe = sent.kind == SegmentKind::WindowProbe && self.sender.is_some();
+        if sent.payload == 0 && !is_probe {
             return;
         }
         let away = !self.reaction.is_zero();

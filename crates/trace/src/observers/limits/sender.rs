@@ -200,7 +200,8 @@ impl Sender {
             self.close_gap(*sent, events);
         }
         if self.una >= self.high {
-            let round = Round { from: sent.at, mark: sent.end, arrived: 0, least: None };
+            let mark = sent.end.max(self.high);
+            let round = Round { from: sent.at, mark, arrived: 0, least: None };
             self.round = round;
             self.restart_after_idle(quiet);
         }

@@ -142,7 +142,7 @@ impl Stalls {
         if sent.kind.is_retransmission() && sent.range.start <= sent.una {
             self.head_resent = Some(sent.una);
         }
-        if sent.payload > 0 {
+        if sent.has_data() {
             self.began = true;
             (self.asked, self.taken_in) = (0, None);
             self.full = self.full.max(sent.payload);
@@ -280,8 +280,13 @@ impl Stalls {
             SegmentKind::New | SegmentKind::KeepAlive if self.in_flight == 0 => {
                 if self.asked > 0 {
                     StallCause::SenderIdle
-                } else if away && !self.small && waited <= LONGEST_FIRST_TIMEOUT {
-                    // Beside the receiver a lost window and its retransmission look the same.
+                } else if away
+                    && !self.small
+                    && waited <= LONGEST_FIRST_TIMEOUT
+                    && sent.kind == SegmentKind::New
+                {
+                    // Beside the receiver a lost window and its retransmission look the same. A
+                    // keep-alive is sent with nothing outstanding (RFC 9293 section 3.8.4).
                     StallCause::Undetermined
                 } else {
                     StallCause::SenderSlow

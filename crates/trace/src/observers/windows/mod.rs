@@ -158,6 +158,11 @@ impl Windows {
         }
     }
 
+    /// Until then a closed window stayed closed.
+    pub(crate) fn on_reset(&mut self, at: Instant) {
+        self.latest = at;
+    }
+
     /// Whether this is the window that counts, and open.
     pub(crate) fn stand(&self, ack: Offset, window: Option<Bytes>) -> bool {
         let same = |old: &Advertised| {

@@ -111,6 +111,48 @@ fn forged_rst_does_not_close() {
     assert_eq!(reordered.life.close.unwrap().kind, CloseKind::Reset);
 }
 
+/// An RST that is not at RCV.NXT gets a challenge ACK (RFC 5961 section 3.2), and data go on.
+#[test]
+fn rst_whose_sender_goes_on_does_not_close() {
+    let reset = "0.1 > 1:101\n0.12 < ack 101\n0.13 > R 5000\n0.15 < ack 101";
+    let graceful = Some(CloseKind::Graceful);
+    for (name, text, kind) in [
+        ("nothing after it", "", Some(CloseKind::Reset)),
+        ("its sender's data, unanswered", "0.2 > 101:201", Some(CloseKind::Reset)),
+        ("its sender's data, acknowledged", "0.2 > 101:201\n0.22 < ack 201", None),
+        ("the other end's data, acknowledged", "0.2 < 1:501 acking 101\n0.201 > ack 501", None),
+        (
+            "an answer by another RST",
+            "0.2 < 1:501 acking 101\n0.201 > R 101 ack 501",
+            Some(CloseKind::Reset),
+        ),
+        (
+            "the other end's data, refused",
+            "0.2 < 1:501 acking 101\n0.201 > R 101",
+            Some(CloseKind::Reset),
+        ),
+        (
+            "old data again, acknowledged before",
+            "0.2 > 1:101\n0.22 < ack 101",
+            Some(CloseKind::Reset),
+        ),
+        (
+            "FINs of both",
+            "0.2 > 101:201\n0.22 < 1:501 acking 201\n0.221 > 201:202 acking 501 fin
+             0.24 < 501:502 acking 202 fin\n0.241 > ack 502 at 202",
+            graceful,
+        ),
+    ] {
+        let life = opened(&format!("{reset}\n{text}")).life;
+        assert_eq!(life.close.map(|close| close.kind), kind, "{name}");
+        let is_closed = |steps: &[crate::StateStep]| {
+            steps.last().is_some_and(|step| step.state == crate::TcpState::Closed)
+        };
+        assert_eq!(is_closed(&life.client), kind == Some(CloseKind::Reset), "{name}");
+        assert_eq!(is_closed(&life.server), kind.is_some(), "{name}");
+    }
+}
+
 /// The window of the server shrinks by what it does not read. The scale is 7.
 #[test]
 fn unread_data() {

@@ -51,6 +51,12 @@ const CASES: &[Case] = &[
         "SYN-SENT 3, SYN-RECEIVED 3, ESTABLISHED 4",
     ),
     (
+        "ACK and SYN apart, and the SYN is answered with SYN-ACK",
+        "0 > S\n0.01 < ack 1 at 0\n0.02 < S plain\n0.03 > S ack 1\n0.04 < ack 1",
+        "SYN-SENT 1, SYN-RECEIVED 3, ESTABLISHED 5",
+        "SYN-SENT 3, SYN-RECEIVED 3, ESTABLISHED 4",
+    ),
+    (
         "the SYN that was answered is the last",
         "0 > S\n1 > S\n1.01 < S\n1.02 > ack 1",
         "SYN-SENT 1, ESTABLISHED 3",
