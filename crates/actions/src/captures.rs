@@ -145,10 +145,7 @@ fn read_merged<S: Sink>(
             let port = interface.name.clone().unwrap_or_else(|| index.to_string());
             let file = merged.capture_of(index).and_then(|place| files.get(place));
             let file = file.map(|file| name(file)).unwrap_or_default();
-            let text = format!(
-                "interface {port} of {file} dropped {dropped} packets: they are not in the capture"
-            );
-            analyzer.note(Note { frame: None, text });
+            analyzer.note(Note::of_dropped(&format!("interface {port} of {file}"), dropped));
         }
     }
     merged.interfaces().to_vec()

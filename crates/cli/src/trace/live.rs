@@ -68,9 +68,7 @@ pub(super) fn capture<S: Sink>(
         output.finish(dropped).with_context(|| unwritten(wish))?;
     }
     if dropped > 0 {
-        let text =
-            format!("the kernel dropped {} packets: they are not in the capture", grouped(dropped));
-        analyzer.note(Note { frame: None, text });
+        analyzer.note(Note::of_dropped("the kernel", dropped));
     }
     Ok((analyzer, name_of_link(link)))
 }

@@ -7,7 +7,7 @@ use tcplab_capture::{ReadError, Reader, Record, Statistics, UnixTime};
 use tcplab_wire::LinkType;
 
 use super::AnyAnalyzer;
-use crate::{Analyzer, Frame, Sink, Trace};
+use crate::{Analyzer, Frame, Note, Sink, Trace};
 
 /// Analyses a whole capture, or the readable part of it; [`Trace::notes`] has its problems.
 pub fn analyze<R: Read>(reader: Reader<R>) -> Trace {
@@ -86,9 +86,8 @@ impl AnyAnalyzer<'_> {
             if lost > 0 {
                 let name = reader.interfaces().get(index).and_then(|i| i.name.clone());
                 let name = name.unwrap_or_else(|| index.to_string());
-                let text =
-                    format!("interface {name} dropped {lost} packets: they are not in the capture");
-                self.output.note(text);
+                let note = Note::of_dropped(&format!("interface {name}"), lost);
+                self.output.remarks.whole.push(note);
             }
         }
     }

@@ -34,6 +34,7 @@ pub use reset::BareReset;
 pub use timing::RoundTrips;
 
 use serde::Serialize;
+use tcplab_units::rounded::grouped;
 use tcplab_units::{Bytes, Endpoint, Instant, Offset, Span};
 use tcplab_wire::SeqNumber;
 
@@ -69,6 +70,18 @@ pub struct Note {
     pub frame: Option<u64>,
     /// One sentence.
     pub text: String,
+}
+
+impl Note {
+    /// That `who` dropped so many packets.
+    pub fn of_dropped(who: &str, packets: u64) -> Note {
+        let what = match packets {
+            1 => "packet: it is not",
+            _ => "packets: they are not",
+        };
+        let text = format!("{who} dropped {} {what} in the capture", grouped(packets));
+        Note { frame: None, text }
+    }
 }
 
 /// One TCP connection.
