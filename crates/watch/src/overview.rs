@@ -11,6 +11,8 @@ pub struct Overview {
     pub at: Instant,
     /// One after the other, the oldest first.
     pub steps: Vec<Step>,
+    /// Whether all of the last step has passed.
+    pub is_last_whole: bool,
     /// Packets that the path dropped in the whole trial, by the name of the cause.
     pub drops: BTreeMap<&'static str, u64>,
     /// Retransmissions in the whole trial.

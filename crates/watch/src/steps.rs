@@ -22,9 +22,9 @@ impl History {
             is_over: self.is_over(),
             ..Overview::default()
         };
-        let Some(last) = self.last_interval().map(|last| last / INTERVALS_OF_STEP) else {
-            return overview;
-        };
+        let Some(last_interval) = self.last_interval() else { return overview };
+        let last = last_interval / INTERVALS_OF_STEP;
+        overview.is_last_whole = (last_interval + 1).is_multiple_of(INTERVALS_OF_STEP);
         let first = (last + 1).saturating_sub(most as u64);
         overview.at = Instant::ZERO + Span::from_nanos(Overview::STEP.as_nanos() * (last + 1));
         overview.steps = vec![Step::default(); (last + 1 - first) as usize];
@@ -158,6 +158,7 @@ mod tests {
         history.sample(&sample(205, 20, 15));
         let overview = history.overview(10);
         assert_eq!((overview.at, overview.steps.len()), (ms(400), 4));
+        assert!(!overview.is_last_whole);
         let bytes: Vec<[u64; 2]> = overview.steps.iter().map(|step| step.bytes).collect();
         assert_eq!(bytes, [[2_000, 0], [1_000, 1_000], [0, 0], [1_000, 0]]);
         let cwnd: Vec<_> = overview.steps.iter().map(|step| (step.cwnd, step.ssthresh)).collect();
@@ -168,5 +169,8 @@ mod tests {
         // A short display begins with the sample before it.
         let short = history.overview(1);
         assert_eq!((short.steps.len(), short.last().cwnd), (1, Some(20_000)));
+        // The last interval of a step ends it.
+        history.verdict(&verdict(399, forward, Fate::Delivered));
+        assert!(history.overview(10).is_last_whole);
     }
 }
