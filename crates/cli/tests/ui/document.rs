@@ -107,6 +107,36 @@ fn refusals_are_as_described() {
     }
 }
 
+/// Words of this program's insides say nothing to who asks.
+#[test]
+fn refusals_are_in_plain_words() {
+    let page = Page::start();
+    let event = json!({ "at": "1 s", "drop": 1.5 });
+    let events = json!({ "toml": SMALL, "events": [event] });
+    for (path, body, said) in [
+        ("/api/run", Value::Null, "missing field `run`"),
+        ("/api/run?run=", Value::Null, "a name is missing"),
+        ("/api/run?run=../x", Value::Null, "`../x` is no name: it leads elsewhere"),
+        ("/api/jobs/abc", Value::Null, "expected a whole number that is not negative, not `abc`"),
+        (
+            "/api/live?run=a&case=b&trial=x",
+            Value::Null,
+            "`trial`: expected a whole number that is not negative",
+        ),
+        ("/api/check", json!("x"), "expected an object, not \"x\""),
+        ("/api/jobs", json!(null), "expected an object, not null"),
+        ("/api/events", events, "expected a whole number that is not negative, not `1.5`"),
+    ] {
+        let answer = if body.is_null() && path != "/api/jobs" {
+            page.get(path)
+        } else {
+            page.post(path, &body)
+        };
+        let error = answer.json()["error"].as_str().unwrap().to_owned();
+        assert!(error.starts_with(said), "{path}: {error}");
+    }
+}
+
 /// Answers fit the document. With `TCPLAB_BLESS` it is widened to fit.
 #[test]
 fn answers_are_as_described() {

@@ -18,6 +18,7 @@ use tokio_stream::Stream;
 use tokio_stream::wrappers::ReceiverStream;
 
 use super::from_address::FromQuery;
+use super::plain_words::in_plain_words;
 use crate::error::Refusal;
 use crate::places::{TrialName, need_packets, run_directory};
 use crate::state::{Ui, aside};
@@ -89,7 +90,8 @@ pub(super) async fn several(
     FromQuery(Several { run, trials }): FromQuery<Several>,
 ) -> Result<Sse<impl Stream<Item = Result<Event, Infallible>>>, Refusal> {
     let names: Vec<(String, u32)> = serde_json::from_slice(trials.as_bytes()).map_err(|error| {
-        Refusal::bad(format!("trials is no list of cases and numbers: {error}"))
+        let why = in_plain_words(&error.to_string());
+        Refusal::bad(format!("trials is no list of cases and numbers: {why}"))
     })?;
     if names.is_empty() || names.len() > SEVERAL {
         return Err(Refusal::bad(format!("1 to {SEVERAL} trials are watched at once")));
