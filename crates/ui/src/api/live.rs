@@ -53,6 +53,8 @@ struct Told {
     began: Option<u64>,
     trial: Arc<WatchedTrial>,
     cursor: Cursor,
+    /// The ports of the connection whose sockets are sampled.
+    sampled: Option<[u16; 2]>,
 }
 
 impl Told {
@@ -62,8 +64,9 @@ impl Told {
         need_packets(&now)?;
         let began = places.identity();
         let trial = ui.watched.trial(&places, &now)?;
+        let sampled = tcplab_lab::sampled_ports(&places.run, &name.case, name.trial);
         let name = json!({ "case": name.case, "trial": name.trial });
-        Ok(Told { name, places, began, trial, cursor: Cursor::default() })
+        Ok(Told { name, places, began, trial, cursor: Cursor::default(), sampled })
     }
 }
 
@@ -112,7 +115,7 @@ fn stream(trials: Vec<Told>) -> Sse<impl Stream<Item = Result<Event, Infallible>
 async fn pass_on(mut trials: Vec<Told>, sender: mpsc::Sender<Result<Event, Infallible>>) {
     loop {
         let mut are_over = true;
-        for Told { name, trial, cursor, .. } in &mut trials {
+        for Told { name, trial, cursor, sampled, .. } in &mut trials {
             let told = {
                 let history = trial.history();
                 are_over &= history.is_over();
@@ -120,6 +123,7 @@ async fn pass_on(mut trials: Vec<Told>, sender: mpsc::Sender<Result<Event, Infal
             };
             if let Some(mut told) = told {
                 told["of"] = name.clone();
+                told["sampled"] = json!(sampled);
                 let event = Event::default().event("history").data(told.to_string());
                 if sender.send(Ok(event)).await.is_err() {
                     return;
