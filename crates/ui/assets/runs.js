@@ -274,8 +274,8 @@ export const run = async (place, query) => {
 
 /** A run that is being made. @type {import("./app.js").Page} */
 export const job = async (place, query) => {
-  const id = Number(query.get("id"));
-  const state = await get(`/api/jobs/${id}`);
+  const id = query.get("id") ?? "";
+  const state = await get(`/api/jobs/${encodeURIComponent(id)}`);
   if (state.kind !== "run") {
     location.replace(`#${jobPage(state)}`);
     return;
@@ -360,6 +360,17 @@ export const job = async (place, query) => {
         end.run && !part && el("p", {}, link("/run", { run: end.run }, "Open the run")));
     },
     lost: () => { left.textContent = "No connection to the server. It is looked for."; },
+    // The server was started again: it has the run, and not the job.
+    refused: (what) => {
+      source.close();
+      if (run) {
+        location.replace(`#${address("/run", { run })}`);
+        return;
+      }
+      stop.hidden = bar.hidden = left.hidden = true;
+      now.textContent = "Ended before it was finished.";
+      show(outcome, el("p", { role: "alert" }, what));
+    },
   });
   return () => source.close();
 };

@@ -154,6 +154,8 @@ fn answers_are_as_described() {
     let figures = json!({ "runs": [run, second] });
     let figure = json!({ "runs": [run, second], "figure": "goodput/means" });
     let mistaken = json!({ "toml": "[path]\nrat = 1" });
+    let jobs = page.get("/api/jobs").json()["jobs"].as_array().unwrap().clone();
+    let first = format!("/api/jobs/{}", jobs.last().unwrap()["id"]);
     let trial = format!("run={run}&case=reno&trial=1");
     let capture = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../corpus/groundtruth");
     let capture = fs::read_dir(capture).unwrap().map(|it| it.unwrap().path());
@@ -186,9 +188,9 @@ fn answers_are_as_described() {
         ("post", "/api/figures", "/api/figures".into(), figures),
         ("post", "/api/figures", "/api/figures".into(), figure),
         ("get", "/api/jobs", "/api/jobs".into(), Value::Null),
-        ("get", "/api/jobs/{id}", "/api/jobs/1".into(), Value::Null),
+        ("get", "/api/jobs/{id}", first.clone(), Value::Null),
         ("get", "/api/jobs/{id}", format!("/api/jobs/{failed}"), Value::Null),
-        ("post", "/api/jobs/{id}/stop", "/api/jobs/1/stop".into(), json!({})),
+        ("post", "/api/jobs/{id}/stop", format!("{first}/stop"), json!({})),
         ("get", "/api/latencies", "/api/latencies".into(), Value::Null),
         ("get", "/api/latency", format!("/api/latency?name={latency}"), Value::Null),
         ("delete", "/api/latency", format!("/api/latency?name={latency}"), Value::Null),
