@@ -226,11 +226,12 @@ export const run = async (place, query) => {
     location.hash = address("/job", { id: job.id });
   };
   const alert = el("p", { role: "alert", class: "warnings" });
-  const act = (/** @type {string} */ label, /** @type {() => Promise<void>} */ work) => el("button", {
+  const act = (/** @type {string} */ label, /** @type {() => Promise<unknown>} */ work) => el("button", {
     type: "button",
     onclick: () => work().catch((error) => { alert.textContent = error.message; }),
   }, label);
-  const more = el("input", { type: "number", min: 1, max: 99999, value: it.glance.trials_of_case + 10, "aria-label": "Trials of each case" });
+  const there = Math.max(1, ...it.trials.filter((/** @type {any} */ trial) => trial.state === "whole").map((/** @type {any} */ trial) => trial.number));
+  const more = el("input", { type: "number", min: there, max: 99999, required: true, value: it.glance.trials_of_case + 10, "aria-label": "Trials of each case" });
   /** @type {Map<string, any[]>} */
   const cases = new Map();
   for (const trial of it.trials) cases.set(trial.case, [...(cases.get(trial.case) ?? []), trial]);
@@ -244,7 +245,7 @@ export const run = async (place, query) => {
     el("div", { class: "actions" },
       !it.glance.is_finished && act("Resume", () => begin({ do: "resume", run: name })),
       it.glance.is_finished && el("label", {}, "Trials of each case ", more),
-      it.glance.is_finished && act("Extend", () => begin({ do: "extend", run: name, trials: Number(more.value) })),
+      it.glance.is_finished && act("Extend", async () => more.reportValidity() && begin({ do: "extend", run: name, trials: Number(more.value) })),
       link("/new", { run: name }, "Change and run again"),
       it.glance.is_finished && link("/advice", { run: name }, "Advice"),
       act("Delete", async () => {

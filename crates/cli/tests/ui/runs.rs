@@ -127,6 +127,10 @@ fn run_from_start_to_report() {
         assert_eq!(page.post("/api/figures", &wrong).status, status, "{wrong}");
     }
     comparison_without_results_keeps_the_earlier_page(&page, [&run, &second], &compared);
+    // It is not made smaller.
+    let fewer = page.post("/api/jobs", &json!({ "do": "extend", "run": run, "trials": 1 }));
+    assert_eq!(fewer.status, 400);
+    assert!(fewer.text().contains("has 2 trials of a case: extend it to 2 or more"), "{fewer:?}");
     // It is extended, then removed.
     let state = page.wait(page.begin(&json!({ "do": "extend", "run": run, "trials": 3 })));
     assert_eq!(state["is_finished"], true, "{state}");
