@@ -178,6 +178,8 @@ fn answers_are_as_described() {
         ("get", "/api/paths", "/api/paths".into(), Value::Null),
         ("post", "/api/check", "/api/check".into(), draft.clone()),
         ("post", "/api/check", "/api/check".into(), mistaken),
+        // A mistake that has no remedy.
+        ("post", "/api/check", "/api/check".into(), json!({ "toml": "x" })),
         ("post", "/api/estimate", "/api/estimate".into(), draft.clone()),
         ("post", "/api/outlook", "/api/outlook".into(), draft),
         ("post", "/api/events", "/api/events".into(), json!({ "toml": SMALL, "events": [] })),
@@ -203,6 +205,8 @@ fn answers_are_as_described() {
         ("get", "/api/program", "/api/program?name=echo".into(), Value::Null),
         ("get", "/api/captures", "/api/captures".into(), Value::Null),
         ("post", "/api/capture/read", "/api/capture/read".into(), json!({ "id": id })),
+        // Before it is read, and then.
+        ("get", "/api/capture", format!("/api/capture?{of}"), Value::Null),
         ("get", "/api/capture", format!("/api/capture?{of}"), Value::Null),
         ("post", "/api/capture/products", "/api/capture/products".into(), made),
         ("get", "/api/capture/product", one.clone(), Value::Null),
