@@ -224,7 +224,7 @@ export const live = async (place, query) => {
     history: address("/api/live", name),
     packets: async (wanted) => (await get("/api/live/packets", { ...name, ...wanted })).packets,
     steer: (steering, now) => {
-      get("/api/run", { run: name.run }).then((run) => knobs(steering, run, name, now), () => {});
+      get("/api/run", name).then((run) => knobs(steering, run, name, now), () => {});
     },
     states: (diagram, hold) => stateDiagram(diagram, name, hold),
     over: "The trial is over.",

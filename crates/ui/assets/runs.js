@@ -268,8 +268,7 @@ export const run = async (place, query) => {
             : el("span", { class: "meta", title: STATE[trial.state] }, String(trial.number)), " ",
         ]).flat()))))))),
     el("section", {}, el("h2", {}, "As commands"),
-      command(`tcplab report ${it.glance.path}`),
-      command(`tcplab run ${it.glance.path}/scenario.toml`),
+      ...it.commands.map(command),
       el("details", {}, el("summary", {}, "The scenario"), el("pre", {}, it.scenario))));
 };
 

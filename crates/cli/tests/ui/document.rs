@@ -185,6 +185,7 @@ fn answers_are_as_described() {
         ("post", "/api/events", "/api/events".into(), json!({ "toml": SMALL, "events": [] })),
         ("get", "/api/runs", "/api/runs".into(), Value::Null),
         ("get", "/api/run", format!("/api/run?run={run}"), Value::Null),
+        ("get", "/api/run", format!("/api/run?{trial}"), Value::Null),
         ("get", "/api/compare", format!("/api/compare?a={run}&b={second}"), Value::Null),
         ("post", "/api/compare", "/api/compare".into(), json!({ "a": run, "b": second })),
         ("post", "/api/figures", "/api/figures".into(), figures),
@@ -204,9 +205,9 @@ fn answers_are_as_described() {
         ("get", "/api/programs", "/api/programs".into(), Value::Null),
         ("get", "/api/program", "/api/program?name=echo".into(), Value::Null),
         ("get", "/api/captures", "/api/captures".into(), Value::Null),
-        ("post", "/api/capture/read", "/api/capture/read".into(), json!({ "id": id })),
         // Before it is read, and then.
         ("get", "/api/capture", format!("/api/capture?{of}"), Value::Null),
+        ("post", "/api/capture/read", "/api/capture/read".into(), json!({ "id": id })),
         ("get", "/api/capture", format!("/api/capture?{of}"), Value::Null),
         ("post", "/api/capture/products", "/api/capture/products".into(), made),
         ("get", "/api/capture/product", one.clone(), Value::Null),

@@ -259,6 +259,7 @@ fn running_trial_is_watched_and_changed() {
     let record: Value = serde_json::from_slice(&std::fs::read(record).unwrap()).unwrap();
     let events = &record["path_events"];
     assert_eq!((&events[0]["drop"], &events[0]["direction"]), (&json!(3), &json!("forward")));
+    assert_eq!(page.get(&format!("/api/run?{query}")).json()["path_events"], *events);
     let with = page.post("/api/events", &json!({ "toml": toml, "events": events })).json();
     let checked = page.post("/api/check", &json!({ "toml": with["toml"] })).json();
     assert_eq!(checked["mistakes"], json!([]), "{with}");

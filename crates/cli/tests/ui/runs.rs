@@ -238,10 +238,6 @@ fn names_with_markup_stay_text() {
     assert!(!report.contains("<script>alert"), "the title is a script");
 }
 
-/// All experiments of a folder are one job; a page names none of its own.
-#[test]
-fn folder_is_run_as_a_series() {
-    let page = Page::start();
 /// What the page shows to type runs the same: the world, the seed, the cases, the trials.
 #[test]
 fn commands_of_a_run_do_the_same() {
@@ -282,6 +278,10 @@ fn jobs_of_two_servers_have_other_numbers() {
     assert!(gone.text().contains("this server has no job"), "{gone:?}");
 }
 
+/// All experiments of a folder are one job; a page names none of its own.
+#[test]
+fn folder_is_run_as_a_series() {
+    let page = Page::start();
     for folder in ["", "..", "/etc", "no-such-folder", "--runs=x"] {
         let refused = page.post("/api/jobs", &json!({ "do": "series", "folder": folder }));
         assert_eq!(refused.status, 404, "{folder}: {}", refused.text());

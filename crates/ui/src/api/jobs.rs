@@ -51,7 +51,8 @@ pub(super) enum Wish {
         #[serde(default)]
         quick: bool,
         trials: Option<u32>,
-        seed: Option<u64>,
+        /// A number, also as text: one of a page has 53 bits.
+        seed: Option<Value>,
         /// One case and one trial of it alone, with all packets.
         case: Option<String>,
         trial: Option<u32>,
@@ -115,7 +116,7 @@ fn arguments(ui: &Ui, wish: Wish) -> Result<Vec<String>, Refusal> {
                 arguments.push("--quick".into());
             }
             arguments.extend(numbers);
-            arguments.extend(seed.map(|it| format!("--seed={it}")));
+            arguments.extend(seed.as_ref().map(of_seed).transpose()?);
             arguments.extend(case.map(|case| format!("--case={case}")));
         }
         Wish::Series { folder, world, quick, trials } => {
@@ -134,7 +135,7 @@ fn arguments(ui: &Ui, wish: Wish) -> Result<Vec<String>, Refusal> {
             arguments.push(format!("--resume={}", path.display()));
         }
         Wish::Extend { run, trials } => {
-            let trials = count("trials", trials)?;
+            let flag = count("trials", trials)?;
             let path = run_directory(&ui.runs, &run)?;
             let there = trials_there(&path)?;
             if trials < there {
@@ -152,7 +153,6 @@ fn arguments(ui: &Ui, wish: Wish) -> Result<Vec<String>, Refusal> {
     Ok(arguments)
 }
 
-/// Keeps a scenario as a file, so that the command that runs it can be typed.
 fn of_seed(seed: &Value) -> Result<String, Refusal> {
     let number = seed.as_u64().or_else(|| seed.as_str()?.parse().ok());
     let wrong = || Refusal::bad(format!("a seed is a whole number from 0 to {}", u64::MAX));
@@ -166,6 +166,7 @@ fn trials_there(run: &Path) -> Result<u32, Refusal> {
     Ok(whole.map(|it| it.number).max().unwrap_or(0))
 }
 
+/// Keeps a scenario as a file, so that the command that runs it can be typed.
 fn draft(ui: &Ui, name: &str, toml: &str) -> Result<String, Refusal> {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_".contains(c);
     let is_name = !name.is_empty() && name.len() <= 80 && name.chars().all(is_plain);
