@@ -131,9 +131,9 @@ fn series(overview: &Overview) -> Vec<Series> {
 
 /// Of the last second; a step that is not over has less than its time brings.
 pub(super) fn recent_rate(overview: &Overview, way: usize) -> String {
-    let steps = match &overview.steps[..] {
-        [over @ .., _] if !overview.is_last_whole && !over.is_empty() => over,
-        steps => steps,
+    let steps = match overview.over {
+        0 => &overview.steps[..],
+        over => &overview.steps[..over],
     };
     let recent = &steps[steps.len().saturating_sub(RATED)..];
     let bytes = Bytes::new(recent.iter().map(|step| step.bytes[way]).sum());

@@ -47,7 +47,7 @@ fn overview() -> Overview {
     Overview {
         at: Instant::from_nanos(12_000_000_000),
         steps: (0..120).map(step).collect(),
-        is_last_whole: true,
+        over: 120,
         drops: [("loss", 2), ("queue-full", 9)].into(),
         retransmissions: 11,
         is_over: false,
@@ -119,14 +119,14 @@ fn plain_line_has_the_numbers_of_the_screen() {
 #[test]
 fn rate_is_of_steps_that_are_over() {
     let step = |bytes| Step { bytes: [bytes, 0], ..Step::default() };
-    for (steps, is_last_whole, rate) in [
-        (vec![step(100_000); 12], true, "8.00 Mbit/s"),
+    for (steps, over, rate) in [
+        (vec![step(100_000); 12], 12, "8.00 Mbit/s"),
         // A tenth of the last step has passed.
-        ([vec![step(100_000); 12], vec![step(10_000)]].concat(), false, "8.00 Mbit/s"),
-        (vec![step(100_000)], false, "8.00 Mbit/s"),
-        (vec![], false, "0 bit/s"),
+        ([vec![step(100_000); 12], vec![step(10_000)]].concat(), 12, "8.00 Mbit/s"),
+        (vec![step(100_000)], 0, "8.00 Mbit/s"),
+        (vec![], 0, "0 bit/s"),
     ] {
-        let overview = Overview { steps, is_last_whole, ..Overview::default() };
+        let overview = Overview { steps, over, ..Overview::default() };
         assert_eq!(run_screen::recent_rate(&overview, 0), rate, "{overview:?}");
     }
 }
