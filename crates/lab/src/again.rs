@@ -1,9 +1,10 @@
-//! How to get packets that are gone.
+//! How to do again what a run did, and how to get packets that are gone.
 
 use std::path::Path;
 
 use serde::Deserialize;
 use tcplab_path::tc::quoted;
+use tcplab_results::RunWorld;
 
 use crate::plan::Plan;
 use crate::store::{PLAN, SCENARIO_FILE, TRIAL, TRIALS, read};
@@ -17,6 +18,27 @@ struct StoredMedium {
 #[derive(Deserialize)]
 struct Medium {
     medium: Option<String>,
+}
+
+/// The arguments of the command that does once more what the run in `run` does: its scenario in the
+/// same world, with the same seed, cases and trials. None of a directory that is no run.
+pub fn run_again(run: &Path) -> Option<Vec<String>> {
+    let plan: Plan = read(&run.join(PLAN))?;
+    let scenario = run.join(SCENARIO_FILE).display().to_string();
+    let world = match plan.world {
+        RunWorld::Kernel => "kernel",
+        RunWorld::Simulated => "sim",
+        RunWorld::Both => "auto",
+    };
+    let mut arguments = vec!["run".into(), scenario, format!("--world={world}")];
+    arguments.push(format!("--seed={}", plan.seed));
+    arguments.extend(plan.only.iter().map(|case| format!("--case={case}")));
+    if plan.first > 1 {
+        arguments.push(format!("--trial={}", plan.first));
+    } else if plan.until.is_none() {
+        arguments.push(format!("--trials={}", plan.trials));
+    }
+    Some(arguments)
 }
 
 /// How to get the packets of the trial in `directory`, `RUN/trials/CASE-NUMBER`: the command that

@@ -20,7 +20,7 @@ mod shell;
 mod store;
 pub mod verify;
 
-pub use again::packets_again;
+pub use again::{packets_again, run_again};
 pub use analysis::{Ideal, load_frames, load_recording, load_trial};
 pub use bench::Bench;
 pub use compare::read_run;
@@ -37,5 +37,5 @@ pub use run::{
 pub use shell::{ShellError, VirtualShell, shell};
 pub use store::{
     Extension, RunDirectory, RunGlance, RunSize, TrialGlance, TrialState, extend, kept_files,
-    place_of_trial, run_tables, trial_result, write_run_table,
+    place_of_trial, run_tables, sampled_ports, trial_result, write_run_table,
 };

@@ -72,6 +72,8 @@ const form = async (place, query) => {
     el("p", { class: "meta" }, "The connection with most data is improved."));
   };
   drawSource();
+  const trials = number("Trials", state.trials, 0, 999, (it) => { state.trials = it; });
+  trials.addEventListener("input", () => trials.setCustomValidity(trials.value === "1" ? "0, or 2 to 999: one trial shows no spread" : ""));
   const begin = async () => {
     start.disabled = true;
     try {
@@ -94,7 +96,7 @@ const form = async (place, query) => {
         ", for ", choice("Goal", [["both", "goodput and short response times"], ["throughput", "high goodput"], ["latency", "short response times"]], state.goal, (it) => { state.goal = it; })),
       box,
       el("p", { class: "fields" },
-        el("label", {}, "Trials before and with them ", number("Trials", state.trials, 0, 999, (it) => { state.trials = it; })),
+        el("label", {}, "Trials before and with them ", trials),
         el("label", {}, "Congestion control today ", choice("Congestion control today", CONGESTIONS, state.congestion, (it) => { state.congestion = it; })),
         el("label", {}, "Stack ", choice("Stack", [["", "Linux"], ["netburner", "NetBurner, which counts buffers"]], state.stack, (it) => { state.stack = it; })),
         el("label", {}, "Payload of a transfer ", number("Payload, MB", state.payload, 0, 10000, (it) => { state.payload = it; }, "any"), " MB (0: as suits the path)")),

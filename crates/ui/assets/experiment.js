@@ -6,18 +6,20 @@ import { command, el, picture, say, show } from "./dom.js";
 import { editor } from "./editor.js";
 import { KNOBS, choice, number, slider } from "./fields.js";
 
-/** What can be compared: a name, choices, and the lines of the scenario for those chosen. */
+/** Who sends the data, and who receives them. @typedef {{ sender: string, receiver: string }} Ends */
+
+/** What can be compared: a name, choices, those that are chosen first, and the key of the scenario. */
 const FACTORS = [
   { key: "congestion", name: "congestion control", choices: ["reno", "cubic", "bbr", "vegas", "westwood"], chosen: ["reno", "cubic", "bbr"],
-    about: "How the sender finds its rate.", lines: (/** @type {string[]} */ it) => `"server.socket.congestion" = ${list(it)}` },
+    about: "How the sender finds its rate.", sets: (/** @type {Ends} */ { sender }) => `${sender}.socket.congestion` },
   { key: "queue", name: "queue of the bottleneck", choices: ["32 packets", "128 packets", "512 packets", "1 bdp"], chosen: ["32 packets", "512 packets"],
-    about: "How much may wait in front of the slowest link.", lines: (/** @type {string[]} */ it) => `"path.queue" = ${list(it)}` },
+    about: "How much may wait in front of the slowest link.", sets: () => "path.queue" },
   { key: "buffer", name: "receive buffer", choices: ["16 KiB", "64 KiB", "256 KiB", "1 MiB"], chosen: ["16 KiB", "64 KiB", "256 KiB"],
-    about: "SO_RCVBUF of the client: it bounds the window.", lines: (/** @type {string[]} */ it) => `"client.socket.receive_buffer" = ${list(it)}` },
+    about: "SO_RCVBUF of the receiver: it bounds the window.", sets: (/** @type {Ends} */ { receiver }) => `${receiver}.socket.rcvbuf` },
   { key: "loss", name: "random loss", choices: ["0 %", "0.1 %", "1 %", "3 %"], chosen: ["0 %", "0.1 %", "1 %"],
-    about: "What the line loses at random, in both directions.", lines: (/** @type {string[]} */ it) => `"path.loss" = ${list(it)}` },
-  { key: "stack", name: "TCP stack of the server", choices: ["model:linux-6.18", "model:windows-7", "model:osx-10.7", "model:haiku"], chosen: ["model:linux-6.18", "model:windows-7"],
-    about: "Models of whole stacks, in virtual time.", lines: (/** @type {string[]} */ it) => `"server.stack" = ${list(it)}` },
+    about: "What the line loses at random, in both directions.", sets: () => "path.loss" },
+  { key: "stack", name: "TCP stack of the sender", choices: ["model:linux-6.18", "model:windows-7", "model:osx-10.7", "model:haiku"], chosen: ["model:linux-6.18", "model:windows-7"],
+    about: "Models of whole stacks, in virtual time.", sets: (/** @type {Ends} */ { sender }) => `${sender}.stack` },
 ];
 
 /** The most moments at which interruptions begin. */
@@ -41,6 +43,7 @@ export const composer = async (place, options) => {
   const scenario = () => {
     const { path, factor, levels, trials, direction, amount, interrupted, every, lasting } = state;
     const chosen = factor.choices.filter((it) => levels.has(it));
+    const ends = direction === "upload" ? { sender: "client", receiver: "server" } : { sender: "server", receiver: "client" };
     const set = KNOBS.filter(({ key }) => state.knobs[key] && key !== factor.key).map(({ key }) => `${key} = ${JSON.stringify(state.knobs[key])}`);
     // Which interruption meets which part of a transfer decides much: each of some phases is a case.
     const phases = interrupted ? Math.min(trials, PHASES) : 1;
@@ -50,7 +53,7 @@ export const composer = async (place, options) => {
       `title = ${JSON.stringify(`Which ${factor.name} suits the path ${path}${interrupted ? ", with interruptions" : ""}?`)}`, "",
       "[path]", `preset = ${JSON.stringify(path)}`, ...set, "",
       "[workload]", `${direction} = "${amount} MB"`, "",
-      "[matrix]", direction === "upload" ? factor.lines(chosen).replace("server.s", "client.s") : factor.lines(chosen),
+      "[matrix]", `"${factor.sets(ends)}" = ${list(chosen)}`,
       ...phases > 1 ? [`"path.interruption.offset" = ${list(offsets)}`] : [], "",
       "[repeat]", `trials = ${Math.ceil(trials / phases)}`, "",
       "# Headers, of each packet.", "[recording]", 'snaplen = "96 B"', "",
@@ -68,12 +71,21 @@ export const composer = async (place, options) => {
   const text = editor(options.toml ?? scenario(), () => { state.isByHand = true; look(); });
 
   let turn = 0, waiting = 0, isNamed = Boolean(options.name);
+  /** The first field that counts, and whose value cannot be taken. @returns {HTMLInputElement | undefined} */
+  const wrong = () => [...state.isByHand ? [] : form.querySelectorAll("input"), name].find((field) => !field.checkValidity());
   /** Looks at the text once it rests. */
   const look = () => {
     back.hidden = !state.isByHand || Boolean(options.toml);
     form.inert = state.isByHand;
     form.classList.toggle("unused", state.isByHand);
     clearTimeout(waiting);
+    const field = wrong();
+    if (field) {
+      turn += 1;
+      start.disabled = true;
+      estimate.textContent = `${field.getAttribute("aria-label")}: ${field.validationMessage} ${field.title}`;
+      return;
+    }
     waiting = setTimeout(async () => {
       const own = ++turn, toml = text.value();
       try {
@@ -120,7 +132,7 @@ export const composer = async (place, options) => {
     }
   };
 
-  const form = el("form", { class: "composer-form", onsubmit: (/** @type {Event} */ event) => event.preventDefault() });
+  const form = el("form", { class: "composer-form", oninput: () => look(), onsubmit: (/** @type {Event} */ event) => event.preventDefault() });
   const build = () => {
     const path = paths.find((/** @type {any} */ it) => it.name === state.path);
     const levels = el("div", { class: "levels-choice", role: "group", "aria-label": "Which are compared" }, ...state.factor.choices.map((choice) =>
@@ -148,11 +160,13 @@ export const composer = async (place, options) => {
         ...KNOBS.filter((knob) => knob.key !== state.factor.key).map((knob) => slider(knob, state.knobs, refresh))));
   };
   const worlds = choice("Where it runs", [["sim", "in virtual time: seconds, exactly repeatable"], ["kernel", "on this machine's TCP: real time"], ["auto", "where its stacks are"]], state.world, (it) => { state.world = it; look(); });
-  const name = el("input", { type: "text", value: state.name, "aria-label": "Name of the experiment", pattern: "[A-Za-z0-9_\\-]{1,80}", oninput: () => {
-    if (!name.checkValidity()) return;
-    state.name = name.value;
-    isNamed = true;
-    typedCommand();
+  const name = el("input", { type: "text", value: state.name, "aria-label": "Name of the experiment", required: true, pattern: "[A-Za-z0-9_\\-]{1,80}", title: "letters, digits, - and _, at most 80", oninput: () => {
+    if (name.reportValidity()) {
+      state.name = name.value;
+      isNamed = true;
+      typedCommand();
+    }
+    look();
   } });
   const typedCommand = () => show(typed, command(`tcplab run ${state.name}.toml --world ${state.world}`));
   build();
@@ -175,7 +189,7 @@ export const experiment = async (place, query) => {
   if (from) ({ toml, name } = await get("/api/scenario", { name: from }));
   if (run) {
     const it = await get("/api/run", { run });
-    [toml, name] = [it.scenario, it.glance.name.replace(/[^A-Za-z0-9_-]/g, "-")];
+    [toml, name] = [it.scenario, it.glance.name.replace(/[^A-Za-z0-9_-]/g, "-").slice(0, 80)];
   }
   if (toml) heading = `Experiment ${name}`;
   const box = el("div", {});

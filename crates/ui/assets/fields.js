@@ -15,7 +15,7 @@ export const choice = (label, all, chosen, take) =>
     ...all.map(([value, name]) => el("option", { value, selected: value === chosen }, name)));
 
 /**
- * A number; what is none, or out of bounds, is not taken.
+ * A number; what is none, or out of bounds, is not taken, and the browser says why.
  * @param {string} label
  * @param {number} value
  * @param {number} min
@@ -25,7 +25,7 @@ export const choice = (label, all, chosen, take) =>
  */
 export const number = (label, value, min, max, take, step = 1) =>
   el("input", { type: "number", "aria-label": label, value, min, max, step, required: true, oninput: (/** @type {any} */ event) => {
-    if (event.target.checkValidity()) take(Number(event.target.value));
+    if (event.target.reportValidity()) take(Number(event.target.value));
   } });
 
 /** Congestion controls, and none. */

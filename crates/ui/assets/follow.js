@@ -74,6 +74,13 @@ export const follow = (place, job, { parts, told, ended }) => {
       ended?.(end);
     },
     lost: () => { left.textContent = "No connection to the server. It is looked for."; },
+    // The server was started again.
+    refused: (what) => {
+      source.close();
+      stop.hidden = bar.hidden = left.hidden = true;
+      now.textContent = "Ended before it was finished.";
+      show(said, el("p", { role: "alert" }, what));
+    },
   });
   return () => source.close();
 };

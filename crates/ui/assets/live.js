@@ -36,6 +36,8 @@ class Flow {
   constructor({ connection, forward, ends }, names) {
     this.connection = connection;
     this.forward = forward;
+    /** The ports of client and server, if known. */
+    this.ports = ends && (forward ? ends : [...ends].reverse()).map((end) => Number(end.split(":").at(-1)));
     const [from, to] = ends ?? (forward ? names : [...names].reverse());
     this.name = `connection ${connection + 1}, ${from} to ${to}`;
     this.sent = new Series("sent", "data", { step: true });
@@ -106,7 +108,9 @@ export class Trial {
       recent: [],
       drops: new Series(`dropped, ${between(names, direction === "forward")}`, direction, { points: true, shape: "cross" }),
     }]));
-    /** @type {{ time: number, what: string, forward: boolean, kind: string }[]} */
+    /** The ports of the connection whose sockets are sampled, if known. @type {number[] | null} */
+    this.sampled = null;
+    /** @type {{ time: number, what: string, forward: boolean, kind: string, connection: number | null }[]} */
     this.events = [];
     this.latest = 0;
     /** @type {any[] | null} the latest ones, until they are drawn */
@@ -118,6 +122,7 @@ export class Trial {
   /** @param {any} told */
   take(told) {
     const interval = told.interval_ns / 1e9;
+    this.sampled = told.sampled ?? null;
     let latest = this.latest;
     for (const of of told.flows) {
       const key = `${of.connection} ${of.forward}`;
@@ -156,14 +161,12 @@ export class Trial {
     }
     for (const mark of told.marks) {
       const time = mark.at_ns / 1e9;
-      this.events.push({ time, what: mark.what, forward: mark.forward, kind: mark.kind });
+      this.events.push({ time, what: mark.what, forward: mark.forward, kind: mark.kind, connection: mark.connection });
       if (mark.kind === "drop") {
         const { waited, drops } = this.path[mark.forward ? "forward" : "reverse"];
         drops.put(time, waited.at(time) ?? 0, mark.what);
       } else if (mark.sequence !== null) {
-        for (const flow of this.flows.values()) {
-          if (flow.forward === mark.forward) { flow.again.put(time, mark.sequence, mark.what); break; }
-        }
+        this.flows.get(`${mark.connection} ${mark.forward}`)?.again.put(time, mark.sequence, mark.what);
       }
     }
     // Two files tell them, each in order of time.
@@ -176,13 +179,13 @@ export class Trial {
   }
   /** The latest marks until a time, those of one kind in a row as one, the latest first. @param {number} time */
   latestEvents(time) {
-    /** @type {{ time: number, what: string, forward: boolean, kind: string, count: number }[]} */
+    /** @type {{ time: number, what: string, forward: boolean, kind: string, connection: number | null, count: number }[]} */
     const rows = [];
     let place = this.events.length;
     while (place > 0 && this.events[place - 1].time > time) place -= 1;
     while (place-- > 0) {
       const event = this.events[place];
-      const same = rows.find((row, at) => at > rows.length - 3 && row.what === event.what && row.forward === event.forward);
+      const same = rows.find((row, at) => at > rows.length - 3 && row.what === event.what && row.forward === event.forward && row.connection === event.connection);
       if (same) [same.time, same.count] = [event.time, same.count + 1];
       else if (rows.length === 12) break;
       else rows.push({ ...event, count: 1 });
@@ -193,6 +196,15 @@ export class Trial {
   get earliest() {
     const first = Object.values(this.path).map(({ waited }) => waited.length ? waited.times[0] : Infinity);
     return this.isCut ? Math.min(this.latest, ...first) : 0;
+  }
+  /** The samples of the socket that sends these data; none where others are sampled. @param {Flow} flow */
+  socketOf(flow) {
+    const isSampled = this.sampled && flow.ports ? this.sampled.join() === flow.ports.join() : !this.hasSeveral;
+    return isSampled ? this.ends[flow.forward ? "client" : "server"] : null;
+  }
+  /** Whether there are several connections. */
+  get hasSeveral() {
+    return new Set([...this.flows.values()].map((flow) => flow.connection)).size > 1;
   }
   /** The direction with the most data. */
   get main() {
@@ -212,7 +224,7 @@ export const live = async (place, query) => {
     history: address("/api/live", name),
     packets: async (wanted) => (await get("/api/live/packets", { ...name, ...wanted })).packets,
     steer: (steering, now) => {
-      get("/api/run", { run: name.run }).then((run) => knobs(steering, run, name, now), () => {});
+      get("/api/run", name).then((run) => knobs(steering, run, name, now), () => {});
     },
     states: (diagram, hold) => stateDiagram(diagram, name, hold),
     over: "The trial is over.",
@@ -316,11 +328,11 @@ export const watch = (place, of) => {
     const flow = trial.flows.get(key) ?? trial.main;
     if (!flow && of.hasSamples) return;
     drawnOf = flow ? `${flow.connection} ${flow.forward}` : PATH;
-    const sender = trial.ends[flow?.forward ? "client" : "server"];
+    const sender = of.hasSamples && flow ? trial.socketOf(flow) : null;
     stretch.charts = [];
     hadSocket = flow?.hasSocket ?? false;
-    const windows = of.hasSamples ? [sender.cwnd, sender.ssthresh] : flow?.hasSocket ? [flow.cwnd, flow.ssthresh] : [];
-    const roundTrips = of.hasSamples ? [sender.rtt] : flow ? [flow.rtt, ...(flow.hasSocket ? [flow.srtt] : [])] : [];
+    const windows = sender ? [sender.cwnd, sender.ssthresh] : flow?.hasSocket ? [flow.cwnd, flow.ssthresh] : [];
+    const roundTrips = sender ? [sender.rtt] : flow ? [flow.rtt, ...(flow.hasSocket ? [flow.srtt] : [])] : [];
     const all = [
       ...(flow ? [
         new Chart(stretch, "Bytes of the stream", bytes, [flow.sent, flow.acknowledged, flow.allowed, flow.again], { height: 240, until: () => 0 }),
@@ -363,13 +375,16 @@ export const watch = (place, of) => {
         known[at] ? el("td", { class: "number" }, known[at]) : value(of.state, (it) => STATES[it] ?? "unknown"), value(of.phase, (it) => PHASES[it] ?? "unknown"),
         value(of.cwnd, bytes), value(of.ssthresh, bytes), value(of.rtt, duration));
     }) : [];
-    show(states, el("div", { class: "scroll" }, el("table", {},
+    const sampled = [...trial.flows.values()].find((it) => trial.sampled && it.ports?.join() === trial.sampled.join());
+    show(states, of.hasSamples && trial.hasSeveral && el("p", { class: "meta" },
+      `The sockets of ${sampled ? `connection ${sampled.connection + 1}` : "one connection"} are sampled: of others, windows and states are not known, and the RTT is that of packets.`),
+    el("div", { class: "scroll" }, el("table", {},
       el("thead", {}, el("tr", {}, ...["end", "state", "phase", "cwnd", "ssthresh", "RTT"].map((it) => el("th", { scope: "col" }, it)))),
       el("tbody", {}, ...rows))));
     const until = trial.latestEvents(time);
     show(events, ...until.map((event) => el("li", {},
       el("button", { type: "button", class: "time", onclick: () => hold(event.time) }, `${event.time.toFixed(3)} s`),
-      ` ${between(of.ends, event.forward)}: ${inWords(event)}`)));
+      ` ${trial.hasSeveral && event.connection !== null ? `connection ${event.connection + 1}, ` : ""}${between(of.ends, event.forward)}: ${inWords(event)}`)));
     if (until.length === 0) show(events, el("li", { class: "meta" }, "none so far"));
   };
 

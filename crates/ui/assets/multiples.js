@@ -14,18 +14,18 @@ const QUANTITIES = {
   throughput: { name: "Throughput", words: rate, of: (trial) => trial.main ? [trial.main.goodput] : [] },
   windows: {
     name: "In flight and windows", words: bytes,
-    of: (trial) => trial.main ? [trial.main.flight, sender(trial).cwnd, sender(trial).ssthresh] : [],
+    of: (trial) => {
+      const sender = trial.main && trial.socketOf(trial.main);
+      return trial.main ? [trial.main.flight, ...(sender ? [sender.cwnd, sender.ssthresh] : [])] : [];
+    },
   },
-  rtt: { name: "Round trip", words: duration, of: (trial) => trial.main ? [sender(trial).rtt] : [] },
+  rtt: { name: "Round trip", words: duration, of: (trial) => trial.main ? [trial.socketOf(trial.main)?.rtt ?? trial.main.rtt] : [] },
   bytes: { name: "Bytes of the stream", words: bytes, of: (trial) => trial.main ? [trial.main.sent, trial.main.acknowledged] : [] },
   queue: {
     name: "Time in the queue; drops", words: duration,
     of: ({ path: { forward, reverse } }) => [forward.waited, reverse.waited, forward.drops, reverse.drops],
   },
 };
-
-/** @param {Trial} trial */
-const sender = (trial) => trial.ends[trial.main?.forward ? "client" : "server"];
 
 /** @type {import("./app.js").Page} */
 export const multiples = async (place, query) => {

@@ -226,11 +226,12 @@ export const run = async (place, query) => {
     location.hash = address("/job", { id: job.id });
   };
   const alert = el("p", { role: "alert", class: "warnings" });
-  const act = (/** @type {string} */ label, /** @type {() => Promise<void>} */ work) => el("button", {
+  const act = (/** @type {string} */ label, /** @type {() => Promise<unknown>} */ work) => el("button", {
     type: "button",
     onclick: () => work().catch((error) => { alert.textContent = error.message; }),
   }, label);
-  const more = el("input", { type: "number", min: 1, max: 99999, value: it.glance.trials_of_case + 10, "aria-label": "Trials of each case" });
+  const there = Math.max(1, ...it.trials.filter((/** @type {any} */ trial) => trial.state === "whole").map((/** @type {any} */ trial) => trial.number));
+  const more = el("input", { type: "number", min: there, max: 99999, required: true, value: it.glance.trials_of_case + 10, "aria-label": "Trials of each case" });
   /** @type {Map<string, any[]>} */
   const cases = new Map();
   for (const trial of it.trials) cases.set(trial.case, [...(cases.get(trial.case) ?? []), trial]);
@@ -244,7 +245,7 @@ export const run = async (place, query) => {
     el("div", { class: "actions" },
       !it.glance.is_finished && act("Resume", () => begin({ do: "resume", run: name })),
       it.glance.is_finished && el("label", {}, "Trials of each case ", more),
-      it.glance.is_finished && act("Extend", () => begin({ do: "extend", run: name, trials: Number(more.value) })),
+      it.glance.is_finished && act("Extend", async () => more.reportValidity() && begin({ do: "extend", run: name, trials: Number(more.value) })),
       link("/new", { run: name }, "Change and run again"),
       it.glance.is_finished && link("/advice", { run: name }, "Advice"),
       act("Delete", async () => {
@@ -267,15 +268,14 @@ export const run = async (place, query) => {
             : el("span", { class: "meta", title: STATE[trial.state] }, String(trial.number)), " ",
         ]).flat()))))))),
     el("section", {}, el("h2", {}, "As commands"),
-      command(`tcplab report ${it.glance.path}`),
-      command(`tcplab run ${it.glance.path}/scenario.toml`),
+      ...it.commands.map(command),
       el("details", {}, el("summary", {}, "The scenario"), el("pre", {}, it.scenario))));
 };
 
 /** A run that is being made. @type {import("./app.js").Page} */
 export const job = async (place, query) => {
-  const id = Number(query.get("id"));
-  const state = await get(`/api/jobs/${id}`);
+  const id = query.get("id") ?? "";
+  const state = await get(`/api/jobs/${encodeURIComponent(id)}`);
   if (state.kind !== "run") {
     location.replace(`#${jobPage(state)}`);
     return;
@@ -360,6 +360,17 @@ export const job = async (place, query) => {
         end.run && !part && el("p", {}, link("/run", { run: end.run }, "Open the run")));
     },
     lost: () => { left.textContent = "No connection to the server. It is looked for."; },
+    // The server was started again: it has the run, and not the job.
+    refused: (what) => {
+      source.close();
+      if (run) {
+        location.replace(`#${address("/run", { run })}`);
+        return;
+      }
+      stop.hidden = bar.hidden = left.hidden = true;
+      now.textContent = "Ended before it was finished.";
+      show(outcome, el("p", { role: "alert" }, what));
+    },
   });
   return () => source.close();
 };

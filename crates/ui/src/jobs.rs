@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
 use std::sync::{Arc, Mutex};
 use std::thread::{self, JoinHandle};
-use std::time::Duration;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use serde::Serialize;
 use serde_json::Value;
@@ -95,7 +95,10 @@ pub(crate) struct JobState {
 
 impl Jobs {
     pub(crate) fn new(program: PathBuf, runs: PathBuf) -> Jobs {
-        Jobs { program, runs, list: Mutex::default() }
+        // Another server's jobs have other numbers: a page that is left open never means them.
+        let began = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        let list = List { last: began.as_millis() as u64, ..List::default() };
+        Jobs { program, runs, list: Mutex::new(list) }
     }
 
     /// Starts the program with these arguments.
@@ -144,7 +147,10 @@ impl Jobs {
     /// A job of this number.
     pub(crate) fn job(&self, id: u64) -> Result<Arc<Job>, Refusal> {
         let list = self.list.lock().expect("no thread panics while it holds the jobs");
-        list.jobs.get(&id).cloned().ok_or_else(|| Refusal::missing(format!("there is no job {id}")))
+        list.jobs
+            .get(&id)
+            .cloned()
+            .ok_or_else(|| Refusal::missing(format!("this server has no job {id}: see the runs")))
     }
 
     /// All jobs, the newest first.

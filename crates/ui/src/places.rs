@@ -6,6 +6,7 @@ use axum::http::StatusCode;
 use serde::Deserialize;
 use tcplab_lab::packets_again;
 use tcplab_recording::Recording;
+use tcplab_units::visible_line;
 
 use crate::error::Refusal;
 
@@ -32,7 +33,7 @@ pub(crate) fn run_directory(runs: &Path, name: &str) -> Result<PathBuf, Refusal>
     if path.join("plan.json").is_file() {
         Ok(path)
     } else {
-        Err(Refusal::missing(format!("there is no run {name}")))
+        Err(Refusal::missing(format!("there is no run {}", visible_line(name))))
     }
 }
 
@@ -43,13 +44,16 @@ pub(crate) fn run_directory(runs: &Path, name: &str) -> Result<PathBuf, Refusal>
 pub(crate) fn below(place: &Path, name: &str) -> Result<PathBuf, Refusal> {
     let is_plain = Path::new(name).components().all(|it| matches!(it, Component::Normal(_)));
     let elsewhere = || {
-        let what = format!("{name} leads out of {}", place.display());
+        let what = match name {
+            "" => "a name is missing".into(),
+            _ => format!("`{}` is no name: it leads elsewhere", visible_line(name)),
+        };
         Refusal::new(StatusCode::FORBIDDEN, what)
     };
     if !is_plain || name.is_empty() || name.contains('\0') {
         return Err(elsewhere());
     }
-    let missing = |_| Refusal::missing(format!("there is no {name}"));
+    let missing = |_| Refusal::missing(format!("there is no {}", visible_line(name)));
     let found = place.join(name).canonicalize().map_err(missing)?;
     let place = place.canonicalize().map_err(missing)?;
     if found.starts_with(place) { Ok(found) } else { Err(elsewhere()) }

@@ -83,6 +83,8 @@ pub(crate) struct SampleOf {
 struct Mark {
     at: Instant,
     kind: &'static str,
+    /// The number of its connection; none of what the path dropped.
+    connection: Option<usize>,
     /// The direction: from the client.
     forward: bool,
     /// The place in the stream, if known.
@@ -282,6 +284,7 @@ impl History {
             self.mark(Mark {
                 at,
                 kind: "segment",
+                connection: Some(flow.connection),
                 forward: flow.forward,
                 sequence: Some(segment.range.start.as_u64()),
                 what: segment.kind.name().into(),
@@ -341,8 +344,8 @@ impl History {
         if let Fate::Dropped(cause) = verdict.fate {
             *self.drops.entry(cause.name()).or_default() += 1;
             let forward = verdict.direction == Direction::Forward;
-            let what = cause.to_string();
-            self.mark(Mark { at: verdict.left, kind: "drop", forward, sequence: None, what });
+            let (at, what) = (verdict.left, cause.to_string());
+            self.mark(Mark { at, kind: "drop", connection: None, forward, sequence: None, what });
         }
     }
 
@@ -472,9 +475,10 @@ fn path_row(sums: &PathSums) -> Value {
 }
 
 fn mark_row(mark: &Mark) -> Value {
-    let Mark { at, kind, forward, sequence, what } = mark;
+    let Mark { at, kind, connection, forward, sequence, what } = mark;
     json!({
-        "at_ns": at, "kind": kind, "forward": forward, "sequence": sequence, "what": what,
+        "at_ns": at, "kind": kind, "connection": connection, "forward": forward,
+        "sequence": sequence, "what": what,
     })
 }
 

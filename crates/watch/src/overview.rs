@@ -11,6 +11,8 @@ pub struct Overview {
     pub at: Instant,
     /// One after the other, the oldest first.
     pub steps: Vec<Step>,
+    /// How many of them are over: to the others more bytes may come.
+    pub over: usize,
     /// Packets that the path dropped in the whole trial, by the name of the cause.
     pub drops: BTreeMap<&'static str, u64>,
     /// Retransmissions in the whole trial.

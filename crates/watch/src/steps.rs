@@ -22,17 +22,25 @@ impl History {
             is_over: self.is_over(),
             ..Overview::default()
         };
-        let Some(last) = self.last_interval().map(|last| last / INTERVALS_OF_STEP) else {
-            return overview;
-        };
+        let Some(last_interval) = self.last_interval() else { return overview };
+        let last = last_interval / INTERVALS_OF_STEP;
         let first = (last + 1).saturating_sub(most as u64);
         overview.at = Instant::ZERO + Span::from_nanos(Overview::STEP.as_nanos() * (last + 1));
+        overview.over = self.step_that_goes_on(last_interval).saturating_sub(first) as usize;
         overview.steps = vec![Step::default(); (last + 1 - first) as usize];
         let place = |interval: u64| (interval / INTERVALS_OF_STEP).checked_sub(first);
         self.add_path(&mut overview.steps, &place);
         self.add_flows(&mut overview.steps, &place);
         self.add_samples(&mut overview.steps, &place);
         overview
+    }
+
+    /// The first step that may get more bytes. The path's log may come a little later than the
+    /// samples: where it has not reached the last step, the one before that is not over either.
+    fn step_that_goes_on(&self, last_interval: u64) -> u64 {
+        let path = self.path.iter().filter_map(|way| way.last()).map(|it| it.interval).max();
+        let reached = path.unwrap_or(last_interval) + 1;
+        (reached / INTERVALS_OF_STEP).max((last_interval / INTERVALS_OF_STEP).saturating_sub(1))
     }
 
     fn last_interval(&self) -> Option<u64> {
@@ -158,6 +166,7 @@ mod tests {
         history.sample(&sample(205, 20, 15));
         let overview = history.overview(10);
         assert_eq!((overview.at, overview.steps.len()), (ms(400), 4));
+        assert_eq!(overview.over, 3);
         let bytes: Vec<[u64; 2]> = overview.steps.iter().map(|step| step.bytes).collect();
         assert_eq!(bytes, [[2_000, 0], [1_000, 1_000], [0, 0], [1_000, 0]]);
         let cwnd: Vec<_> = overview.steps.iter().map(|step| (step.cwnd, step.ssthresh)).collect();
@@ -168,5 +177,15 @@ mod tests {
         // A short display begins with the sample before it.
         let short = history.overview(1);
         assert_eq!((short.steps.len(), short.last().cwnd), (1, Some(20_000)));
+        // The last interval of a step ends it.
+        history.verdict(&verdict(399, forward, Fate::Delivered));
+        assert_eq!(history.overview(10).over, 4);
+        // The path's log comes later than samples, but not by a whole step.
+        for (at, over) in [(405, 4), (505, 4), (605, 5)] {
+            history.sample(&sample(at, 20, 15));
+            assert_eq!(history.overview(10).over, over, "{at}");
+        }
+        assert_eq!((history.overview(1).over, history.overview(2).over), (0, 0));
+        assert_eq!(history.overview(3).over, 1);
     }
 }

@@ -50,8 +50,8 @@ pub(super) fn line(picture: &RunPicture) -> String {
     let mut line = format!(
         "{phase}  {trial}  {:.1} s  → {}  ← {}",
         overview.at.as_secs_f64(),
-        recent_rate(&overview.steps, 0),
-        recent_rate(&overview.steps, 1),
+        recent_rate(overview, 0),
+        recent_rate(overview, 1),
     );
     if let Some(rtt) = last.rtt {
         line += &format!("  RTT {}", rounded::span(rtt));

@@ -100,7 +100,7 @@ fn series(overview: &Overview) -> Vec<Series> {
         colour,
         values: steps.iter().map(value).collect(),
     };
-    let [forward, reverse] = [0, 1].map(|way| recent_rate(steps, way));
+    let [forward, reverse] = [0, 1].map(|way| recent_rate(overview, way));
     let known = |bytes: Option<u64>| {
         bytes.map_or_else(|| "–".into(), |bytes| rounded::bytes(Bytes::new(bytes)))
     };
@@ -129,8 +129,12 @@ fn series(overview: &Overview) -> Vec<Series> {
     ]
 }
 
-/// Of the last second.
-pub(super) fn recent_rate(steps: &[Step], way: usize) -> String {
+/// Of the last second; a step that is not over has less than its time brings.
+pub(super) fn recent_rate(overview: &Overview, way: usize) -> String {
+    let steps = match overview.over {
+        0 => &overview.steps[..],
+        over => &overview.steps[..over],
+    };
     let recent = &steps[steps.len().saturating_sub(RATED)..];
     let bytes = Bytes::new(recent.iter().map(|step| step.bytes[way]).sum());
     let time = Span::from_nanos(Overview::STEP.as_nanos() * recent.len() as u64);

@@ -47,6 +47,7 @@ fn overview() -> Overview {
     Overview {
         at: Instant::from_nanos(12_000_000_000),
         steps: (0..120).map(step).collect(),
+        over: 120,
         drops: [("loss", 2), ("queue-full", 9)].into(),
         retransmissions: 11,
         is_over: false,
@@ -113,6 +114,21 @@ fn plain_line_has_the_numbers_of_the_screen() {
         "trial 3 of 10  reno, number 1  12.0 s  → 19.6 Mbit/s  ← 160 kbit/s  RTT 118 ms  \
          cwnd 88.5 kB  queue 78 ms  drops 11 (loss 2, queue-full 9)  retransmissions 11"
     );
+}
+
+#[test]
+fn rate_is_of_steps_that_are_over() {
+    let step = |bytes| Step { bytes: [bytes, 0], ..Step::default() };
+    for (steps, over, rate) in [
+        (vec![step(100_000); 12], 12, "8.00 Mbit/s"),
+        // A tenth of the last step has passed.
+        ([vec![step(100_000); 12], vec![step(10_000)]].concat(), 12, "8.00 Mbit/s"),
+        (vec![step(100_000)], 0, "8.00 Mbit/s"),
+        (vec![], 0, "0 bit/s"),
+    ] {
+        let overview = Overview { steps, over, ..Overview::default() };
+        assert_eq!(run_screen::recent_rate(&overview, 0), rate, "{overview:?}");
+    }
 }
 
 #[test]

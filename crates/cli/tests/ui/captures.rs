@@ -407,6 +407,21 @@ fn gzip(first: &[u8], zeros: u64) -> Vec<u8> {
 }
 
 #[test]
+fn files_keep_the_order_in_which_they_came() {
+    let page = Page::start();
+    let body = [pcap_head(), record(0, 10)].concat();
+    let id = page.brought("c.pcap", &body);
+    let names = ["b.pcap", "d.pcap", "a.pcap"];
+    for name in names {
+        assert_eq!(page.upload(&format!("name={name}&id={id}"), &body).status, 200);
+    }
+    let files = page.get(&format!("/api/capture?id={id}")).json()["files"].clone();
+    let kept: Vec<&str> =
+        files.as_array().unwrap().iter().filter_map(|it| it["name"].as_str()).collect();
+    assert_eq!(kept, ["c.pcap", "b.pcap", "d.pcap", "a.pcap"]);
+}
+
+#[test]
 fn names_are_made_safe() {
     let page = Page::start();
     let body = [pcap_head(), record(0, 10)].concat();
@@ -419,6 +434,8 @@ fn names_are_made_safe() {
         (".hidden", "hidden"),
         ("", "capture"),
         ("%F0%9F%92%A3", "_"),
+        ("%D0%BA%D0%BB%D0%B8%D0%B5%D0%BD%D1%82.pcap", "клиент.pcap"),
+        ("a%E2%80%AEpacp.exe", "a_pacp.exe"),
     ] {
         let answer = page.upload(&format!("name={given}"), &body);
         assert_eq!(answer.json()["name"], kept, "{given}");

@@ -107,6 +107,36 @@ fn refusals_are_as_described() {
     }
 }
 
+/// Words of this program's insides say nothing to who asks.
+#[test]
+fn refusals_are_in_plain_words() {
+    let page = Page::start();
+    let event = json!({ "at": "1 s", "drop": 1.5 });
+    let events = json!({ "toml": SMALL, "events": [event] });
+    for (path, body, said) in [
+        ("/api/run", Value::Null, "missing field `run`"),
+        ("/api/run?run=", Value::Null, "a name is missing"),
+        ("/api/run?run=../x", Value::Null, "`../x` is no name: it leads elsewhere"),
+        ("/api/jobs/abc", Value::Null, "expected a whole number that is not negative, not `abc`"),
+        (
+            "/api/live?run=a&case=b&trial=x",
+            Value::Null,
+            "`trial`: expected a whole number that is not negative",
+        ),
+        ("/api/check", json!("x"), "expected an object, not \"x\""),
+        ("/api/jobs", json!(null), "expected an object, not null"),
+        ("/api/events", events, "expected a whole number that is not negative, not `1.5`"),
+    ] {
+        let answer = if body.is_null() && path != "/api/jobs" {
+            page.get(path)
+        } else {
+            page.post(path, &body)
+        };
+        let error = answer.json()["error"].as_str().unwrap().to_owned();
+        assert!(error.starts_with(said), "{path}: {error}");
+    }
+}
+
 /// Answers fit the document. With `TCPLAB_BLESS` it is widened to fit.
 #[test]
 fn answers_are_as_described() {
@@ -124,6 +154,8 @@ fn answers_are_as_described() {
     let figures = json!({ "runs": [run, second] });
     let figure = json!({ "runs": [run, second], "figure": "goodput/means" });
     let mistaken = json!({ "toml": "[path]\nrat = 1" });
+    let jobs = page.get("/api/jobs").json()["jobs"].as_array().unwrap().clone();
+    let first = format!("/api/jobs/{}", jobs.last().unwrap()["id"]);
     let trial = format!("run={run}&case=reno&trial=1");
     let capture = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../corpus/groundtruth");
     let capture = fs::read_dir(capture).unwrap().map(|it| it.unwrap().path());
@@ -146,19 +178,22 @@ fn answers_are_as_described() {
         ("get", "/api/paths", "/api/paths".into(), Value::Null),
         ("post", "/api/check", "/api/check".into(), draft.clone()),
         ("post", "/api/check", "/api/check".into(), mistaken),
+        // A mistake that has no remedy.
+        ("post", "/api/check", "/api/check".into(), json!({ "toml": "x" })),
         ("post", "/api/estimate", "/api/estimate".into(), draft.clone()),
         ("post", "/api/outlook", "/api/outlook".into(), draft),
         ("post", "/api/events", "/api/events".into(), json!({ "toml": SMALL, "events": [] })),
         ("get", "/api/runs", "/api/runs".into(), Value::Null),
         ("get", "/api/run", format!("/api/run?run={run}"), Value::Null),
+        ("get", "/api/run", format!("/api/run?{trial}"), Value::Null),
         ("get", "/api/compare", format!("/api/compare?a={run}&b={second}"), Value::Null),
         ("post", "/api/compare", "/api/compare".into(), json!({ "a": run, "b": second })),
         ("post", "/api/figures", "/api/figures".into(), figures),
         ("post", "/api/figures", "/api/figures".into(), figure),
         ("get", "/api/jobs", "/api/jobs".into(), Value::Null),
-        ("get", "/api/jobs/{id}", "/api/jobs/1".into(), Value::Null),
+        ("get", "/api/jobs/{id}", first.clone(), Value::Null),
         ("get", "/api/jobs/{id}", format!("/api/jobs/{failed}"), Value::Null),
-        ("post", "/api/jobs/{id}/stop", "/api/jobs/1/stop".into(), json!({})),
+        ("post", "/api/jobs/{id}/stop", format!("{first}/stop"), json!({})),
         ("get", "/api/latencies", "/api/latencies".into(), Value::Null),
         ("get", "/api/latency", format!("/api/latency?name={latency}"), Value::Null),
         ("delete", "/api/latency", format!("/api/latency?name={latency}"), Value::Null),
@@ -170,6 +205,8 @@ fn answers_are_as_described() {
         ("get", "/api/programs", "/api/programs".into(), Value::Null),
         ("get", "/api/program", "/api/program?name=echo".into(), Value::Null),
         ("get", "/api/captures", "/api/captures".into(), Value::Null),
+        // Before it is read, and then.
+        ("get", "/api/capture", format!("/api/capture?{of}"), Value::Null),
         ("post", "/api/capture/read", "/api/capture/read".into(), json!({ "id": id })),
         ("get", "/api/capture", format!("/api/capture?{of}"), Value::Null),
         ("post", "/api/capture/products", "/api/capture/products".into(), made),

@@ -130,6 +130,42 @@ fn history_agrees_with_the_recording() {
     assert_eq!(page.get(&format!("/api/live?run={run}&case=none&trial=1")).status, 404);
 }
 
+/// Of two connections the sockets of one are sampled, and each mark belongs to its own.
+#[test]
+fn marks_belong_to_their_connections() {
+    let page = Page::start();
+    let toml = r#"
+        title    = "Two"
+        path     = { rate = "10 Mbit/s", delay = "10 ms", queue = "50 packets", loss = "2 %" }
+        workload = { upload = "500 kB", connections = { total = 2 } }
+        repeat   = { trials = 1 }
+    "#;
+    let run = page.run(&json!({ "do": "run", "toml": toml, "name": "two", "world": "sim" }));
+    let told = told(&page, &format!("?run={run}&case=base&trial=1"));
+    let flows = told.last().unwrap()["flows"].as_array().unwrap();
+    let numbers: Vec<&Value> =
+        flows.iter().filter(|it| it["forward"] == true).map(|it| &it["connection"]).collect();
+    assert_eq!(numbers, [0, 1]);
+    for number in numbers {
+        let is_own = |it: &&Value| it["connection"] == *number && it["forward"] == true;
+        let rows = series(&told, |it| {
+            it["flows"].as_array().unwrap().iter().find(is_own).map(|it| &it["intervals"])
+        });
+        let marks = told.iter().flat_map(|it| it["marks"].as_array().unwrap()).filter(is_own);
+        let again = marks.filter(|it| it["what"].as_str().unwrap().ends_with("retransmission"));
+        assert!(sum(&rows, 7) > 0);
+        assert_eq!(again.count() as u64, sum(&rows, 7), "connection {number}");
+    }
+    // By its ports: the first one of the trial.
+    let sampled = &told[0]["sampled"];
+    let port = sampled[0].as_u64().unwrap();
+    let ends = flows[0]["ends"].as_array().unwrap();
+    assert!(
+        ends.iter().any(|end| end.as_str().unwrap().ends_with(&format!(":{port}"))),
+        "{ends:?}"
+    );
+}
+
 /// A trial that something was wrong with is put aside and run again, in a directory of its name.
 #[test]
 fn next_attempt_of_a_trial_is_announced() {
@@ -223,6 +259,7 @@ fn running_trial_is_watched_and_changed() {
     let record: Value = serde_json::from_slice(&std::fs::read(record).unwrap()).unwrap();
     let events = &record["path_events"];
     assert_eq!((&events[0]["drop"], &events[0]["direction"]), (&json!(3), &json!("forward")));
+    assert_eq!(page.get(&format!("/api/run?{query}")).json()["path_events"], *events);
     let with = page.post("/api/events", &json!({ "toml": toml, "events": events })).json();
     let checked = page.post("/api/check", &json!({ "toml": with["toml"] })).json();
     assert_eq!(checked["mistakes"], json!([]), "{with}");

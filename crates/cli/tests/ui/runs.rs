@@ -127,6 +127,10 @@ fn run_from_start_to_report() {
         assert_eq!(page.post("/api/figures", &wrong).status, status, "{wrong}");
     }
     comparison_without_results_keeps_the_earlier_page(&page, [&run, &second], &compared);
+    // It is not made smaller.
+    let fewer = page.post("/api/jobs", &json!({ "do": "extend", "run": run, "trials": 1 }));
+    assert_eq!(fewer.status, 400);
+    assert!(fewer.text().contains("has 2 trials of a case: extend it to 2 or more"), "{fewer:?}");
     // It is extended, then removed.
     let state = page.wait(page.begin(&json!({ "do": "extend", "run": run, "trials": 3 })));
     assert_eq!(state["is_finished"], true, "{state}");
@@ -232,6 +236,46 @@ fn names_with_markup_stay_text() {
     assert_eq!(it.header("content-type"), Some("application/json"));
     let report = page.get(it.json()["report"].as_str().unwrap()).text();
     assert!(!report.contains("<script>alert"), "the title is a script");
+}
+
+/// What the page shows to type runs the same: the world, the seed, the cases, the trials.
+#[test]
+fn commands_of_a_run_do_the_same() {
+    let page = Page::start();
+    let mut job = wish("small");
+    // More than a number of JavaScript holds.
+    job["seed"] = json!("18446744073709551615");
+    job["case"] = json!("cubic");
+    let run = page.run(&job);
+    let it = page.get(&format!("/api/run?run={run}")).json();
+    assert_eq!(it["seed"], "18446744073709551615");
+    let place = page.runs().join(&run).display().to_string();
+    let runs = page.runs().display().to_string();
+    let same = format!(
+        "tcplab run {place}/scenario.toml --world=sim --seed=18446744073709551615 --case=cubic \
+         --trials=2 --runs={runs}"
+    );
+    assert_eq!(it["commands"], json!([format!("tcplab report {place}"), same]));
+    for seed in [json!(-1), json!(1.5), json!("x"), json!("18446744073709551616")] {
+        job["seed"] = seed;
+        let refused = page.post("/api/jobs", &job);
+        assert_eq!(refused.status, 400);
+        assert!(refused.text().contains("a seed is a whole number from 0 to"), "{refused:?}");
+    }
+}
+
+/// A page that is left open never means the job of another server.
+#[test]
+fn jobs_of_two_servers_have_other_numbers() {
+    let page = Page::start();
+    let first = page.begin(&wish("small"));
+    page.wait(first);
+    let page = Page::start_in(page.end(Signal::KILL), "127.0.0.1:0");
+    let second = page.begin(&wish("small"));
+    assert!(second > first && second < 1 << 53, "{first} {second}");
+    let gone = page.get(&format!("/api/jobs/{first}/events"));
+    assert_eq!(gone.status, 404);
+    assert!(gone.text().contains("this server has no job"), "{gone:?}");
 }
 
 /// All experiments of a folder are one job; a page names none of its own.

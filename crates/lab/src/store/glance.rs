@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 use tcplab_results::{RunWorld, Trial};
+use tcplab_scenario::trial_seed;
 
 use super::files::{PARTIAL, PLAN, RUN, TRIALS, read_plan, read_scenario, trial_directory};
 use super::trial_files::{CAPTURE, StoredTrial, TRIAL, is_failed, is_whole, read};
@@ -114,6 +115,17 @@ impl TrialGlance {
         }
         Ok(all)
     }
+}
+
+/// The ports of client and server of the connection whose sockets a trial samples: the first of
+/// the flow that it is about. None of a directory that is no run, and of a case that it has not.
+pub fn sampled_ports(run: &Path, case: &str, number: u32) -> Option<[u16; 2]> {
+    let plan = read_plan(run).ok()?;
+    let scenario = plan.of(read_scenario(run, &plan.name).ok()?);
+    let case = scenario.cases.iter().find(|it| it.name == case)?;
+    let subject = case.all_flows().iter().position(|flow| !flow.spec.background)?;
+    let connections = case.connections(trial_seed(plan.seed, number));
+    connections.iter().find(|it| it.flow == subject).map(|it| it.ports)
 }
 
 /// Where a trial is: in its place, or where it is being made. None if it was not begun.

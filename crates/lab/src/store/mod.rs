@@ -22,7 +22,7 @@ pub use files::kept_files;
 pub(crate) use files::{
     PLAN, RUN, SCENARIO_FILE, TRIALS, folder_of, lock, replace_in, trial_directory,
 };
-pub use glance::{RunGlance, TrialGlance, TrialState, place_of_trial, trial_result};
+pub use glance::{RunGlance, TrialGlance, TrialState, place_of_trial, sampled_ports, trial_result};
 pub(crate) use tables::{row, write_tables};
 pub use tables::{run_tables, write_run_table};
 pub(crate) use trial_files::{Identity, StoredTrial, TRIAL, read};

@@ -7,6 +7,7 @@ use axum::http::header::CONTENT_TYPE;
 use serde::de::DeserializeOwned;
 use serde_json::error::Category;
 
+use super::plain_words::in_plain_words;
 use crate::error::Refusal;
 
 /// What the body of a request says, which has to be called JSON: a form of another site can send
@@ -33,11 +34,11 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for FromJson<T> {
             return Err(Refusal::new(StatusCode::UNPROCESSABLE_ENTITY, what));
         }
         serde_json::from_slice(&body).map(FromJson).map_err(|error| {
-            let status = match error.classify() {
-                Category::Data => StatusCode::UNPROCESSABLE_ENTITY,
-                _ => StatusCode::BAD_REQUEST,
-            };
-            Refusal::new(status, error.to_string())
+            let words = in_plain_words(&error.to_string());
+            match error.classify() {
+                Category::Data => Refusal::new(StatusCode::UNPROCESSABLE_ENTITY, words),
+                _ => Refusal::bad(format!("this is not JSON: {words}")),
+            }
         })
     }
 }

@@ -2,6 +2,7 @@
 
 use std::convert::Infallible;
 use std::fs;
+use std::path::Path;
 use std::sync::Arc;
 
 use axum::Json;
@@ -11,6 +12,7 @@ use axum::response::Sse;
 use axum::response::sse::{Event, KeepAlive};
 use serde::Deserialize;
 use serde_json::{Value, json};
+use tcplab_lab::{TrialGlance, TrialState};
 use tcplab_path::PathChange;
 use tcplab_recording::make_private_directories;
 use tcplab_scenario::{TRIALS_MAX, catalogue};
@@ -49,7 +51,8 @@ pub(super) enum Wish {
         #[serde(default)]
         quick: bool,
         trials: Option<u32>,
-        seed: Option<u64>,
+        /// A number, also as text: one of a page has 53 bits.
+        seed: Option<Value>,
         /// One case and one trial of it alone, with all packets.
         case: Option<String>,
         trial: Option<u32>,
@@ -113,7 +116,7 @@ fn arguments(ui: &Ui, wish: Wish) -> Result<Vec<String>, Refusal> {
                 arguments.push("--quick".into());
             }
             arguments.extend(numbers);
-            arguments.extend(seed.map(|it| format!("--seed={it}")));
+            arguments.extend(seed.as_ref().map(of_seed).transpose()?);
             arguments.extend(case.map(|case| format!("--case={case}")));
         }
         Wish::Series { folder, world, quick, trials } => {
@@ -132,9 +135,15 @@ fn arguments(ui: &Ui, wish: Wish) -> Result<Vec<String>, Refusal> {
             arguments.push(format!("--resume={}", path.display()));
         }
         Wish::Extend { run, trials } => {
-            let trials = count("trials", trials)?;
+            let flag = count("trials", trials)?;
             let path = run_directory(&ui.runs, &run)?;
-            arguments.extend([format!("--extend={}", path.display()), trials]);
+            let there = trials_there(&path)?;
+            if trials < there {
+                let what =
+                    format!("the run has {there} trials of a case: extend it to {there} or more");
+                return Err(Refusal::bad(what));
+            }
+            arguments.extend([format!("--extend={}", path.display()), flag]);
         }
         Wish::Advise(wish) => return wish.arguments(ui),
         Wish::Rfc6349(wish) => return wish.arguments(ui),
@@ -142,6 +151,19 @@ fn arguments(ui: &Ui, wish: Wish) -> Result<Vec<String>, Refusal> {
         Wish::Latency(wish) => return wish.arguments(&ui.runs),
     }
     Ok(arguments)
+}
+
+fn of_seed(seed: &Value) -> Result<String, Refusal> {
+    let number = seed.as_u64().or_else(|| seed.as_str()?.parse().ok());
+    let wrong = || Refusal::bad(format!("a seed is a whole number from 0 to {}", u64::MAX));
+    number.map(|it: u64| format!("--seed={it}")).ok_or_else(wrong)
+}
+
+/// The highest number of a trial that is there.
+fn trials_there(run: &Path) -> Result<u32, Refusal> {
+    let all = TrialGlance::all(run).map_err(|error| Refusal::bad(error.to_string()))?;
+    let whole = all.iter().filter(|it| it.state == TrialState::Whole);
+    Ok(whole.map(|it| it.number).max().unwrap_or(0))
 }
 
 /// Keeps a scenario as a file, so that the command that runs it can be typed.

@@ -18,6 +18,7 @@ use tokio_stream::Stream;
 use tokio_stream::wrappers::ReceiverStream;
 
 use super::from_address::FromQuery;
+use super::plain_words::in_plain_words;
 use crate::error::Refusal;
 use crate::places::{TrialName, need_packets, run_directory};
 use crate::state::{Ui, aside};
@@ -52,6 +53,8 @@ struct Told {
     began: Option<u64>,
     trial: Arc<WatchedTrial>,
     cursor: Cursor,
+    /// The ports of the connection whose sockets are sampled.
+    sampled: Option<[u16; 2]>,
 }
 
 impl Told {
@@ -61,8 +64,9 @@ impl Told {
         need_packets(&now)?;
         let began = places.identity();
         let trial = ui.watched.trial(&places, &now)?;
+        let sampled = tcplab_lab::sampled_ports(&places.run, &name.case, name.trial);
         let name = json!({ "case": name.case, "trial": name.trial });
-        Ok(Told { name, places, began, trial, cursor: Cursor::default() })
+        Ok(Told { name, places, began, trial, cursor: Cursor::default(), sampled })
     }
 }
 
@@ -89,7 +93,8 @@ pub(super) async fn several(
     FromQuery(Several { run, trials }): FromQuery<Several>,
 ) -> Result<Sse<impl Stream<Item = Result<Event, Infallible>>>, Refusal> {
     let names: Vec<(String, u32)> = serde_json::from_slice(trials.as_bytes()).map_err(|error| {
-        Refusal::bad(format!("trials is no list of cases and numbers: {error}"))
+        let why = in_plain_words(&error.to_string());
+        Refusal::bad(format!("trials is no list of cases and numbers: {why}"))
     })?;
     if names.is_empty() || names.len() > SEVERAL {
         return Err(Refusal::bad(format!("1 to {SEVERAL} trials are watched at once")));
@@ -110,7 +115,7 @@ fn stream(trials: Vec<Told>) -> Sse<impl Stream<Item = Result<Event, Infallible>
 async fn pass_on(mut trials: Vec<Told>, sender: mpsc::Sender<Result<Event, Infallible>>) {
     loop {
         let mut are_over = true;
-        for Told { name, trial, cursor, .. } in &mut trials {
+        for Told { name, trial, cursor, sampled, .. } in &mut trials {
             let told = {
                 let history = trial.history();
                 are_over &= history.is_over();
@@ -118,6 +123,7 @@ async fn pass_on(mut trials: Vec<Told>, sender: mpsc::Sender<Result<Event, Infal
             };
             if let Some(mut told) = told {
                 told["of"] = name.clone();
+                told["sampled"] = json!(sampled);
                 let event = Event::default().event("history").data(told.to_string());
                 if sender.send(Ok(event)).await.is_err() {
                     return;

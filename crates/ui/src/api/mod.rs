@@ -14,6 +14,7 @@ mod jobs;
 mod latency;
 mod learn;
 mod live;
+mod plain_words;
 mod reports;
 mod runs;
 mod states;

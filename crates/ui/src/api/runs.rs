@@ -10,12 +10,15 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use tcplab_lab::{RunDirectory, RunGlance, TrialGlance};
+use tcplab_lab::{RunDirectory, RunGlance, TrialGlance, run_again};
+use tcplab_recording::Recording;
 use tcplab_results::RunWorld;
 
 use super::from_address::FromQuery;
+use super::live::places;
 use crate::error::Refusal;
-use crate::places::{RunName, name_of, run_directory};
+use crate::jobs::in_words;
+use crate::places::{RunName, TrialName, name_of, run_directory};
 use crate::state::{Ui, aside};
 use crate::told::{Told, ToldRuns};
 
@@ -109,25 +112,51 @@ impl Reading<'_> {
     }
 }
 
-/// One run: its trials, its scenario, its results in words.
+/// A run, and perhaps a trial of it.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Asked {
+    run: String,
+    case: Option<String>,
+    trial: Option<u32>,
+}
+
+/// One run: its trials, its scenario, its results in words; of a trial that is named, how its path
+/// was changed while it ran.
 pub(super) async fn one(
     State(ui): State<Arc<Ui>>,
-    FromQuery(RunName { run }): FromQuery<RunName>,
+    FromQuery(Asked { run, case, trial }): FromQuery<Asked>,
 ) -> Result<Json<Value>, Refusal> {
     aside(move || {
         let path = run_directory(&ui.runs, &run)?;
+        let trial =
+            case.zip(trial).map(|(case, trial)| TrialName { run: run.clone(), case, trial });
+        let place = trial.map(|it| places(&ui, &it)).transpose()?.and_then(|it| it.now());
+        // One that runs has no record yet.
+        let record = place.and_then(|it| Recording::open(&it).ok()?.record().ok());
+        let path_events = record.map(|it| it.path_events).unwrap_or_default();
         let glance = RunGlance::at(&path).map_err(|error| Refusal::bad(error.to_string()))?;
         let trials = TrialGlance::all(&path).map_err(|error| Refusal::bad(error.to_string()))?;
         let scenario = fs::read_to_string(path.join("scenario.toml")).unwrap_or_default();
         let told = glance.is_finished.then(|| ui.told.of(&path)).flatten();
         let report = glance.is_finished.then(|| ui.reports.address(&path)).flatten();
         let (files, bytes) = size(&path);
+        let again = run_again(&path).unwrap_or_default();
+        let seed = again.iter().find_map(|it| it.strip_prefix("--seed="));
+        let typed = [
+            vec!["report".into(), path.display().to_string()],
+            [&again[..], &[format!("--runs={}", ui.runs.display())]].concat(),
+        ];
         Ok(Json(json!({
             "run": run,
             "glance": glance,
             "told": told,
             "trials": trials,
             "scenario": scenario,
+            // As text: it may have 64 bits, and a number of a page has 53.
+            "seed": seed,
+            "path_events": path_events,
+            "commands": typed.map(|it| in_words(&it)),
             "report": report,
             "files": files,
             "bytes": bytes,

@@ -3,6 +3,7 @@
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 use serde::Serialize;
 
@@ -29,7 +30,7 @@ pub(crate) struct NamedFile {
 pub(super) struct CapturePlace(pub(super) PathBuf);
 
 impl CapturePlace {
-    /// Its files with their sizes, by name.
+    /// Its files with their sizes, in the order in which they came.
     pub(super) fn files(&self) -> Vec<NamedFile> {
         files_in(&self.0.join(FILES_PLACE))
     }
@@ -67,14 +68,20 @@ pub(super) fn cannot_keep(error: &io::Error) -> Refusal {
     Refusal::failed(format!("cannot keep it: {error}"))
 }
 
-/// The files in a directory with their sizes, by name.
+/// The files in a directory with their sizes, in the order in which they came.
 pub(super) fn files_in(place: &Path) -> Vec<NamedFile> {
+    by_age(place).into_iter().map(|(_, file)| file).collect()
+}
+
+/// The files in a directory, the oldest first, each with the time when it was written.
+pub(super) fn by_age(place: &Path) -> Vec<(SystemTime, NamedFile)> {
     let entries = fs::read_dir(place).into_iter().flatten().flatten();
     let files = entries.filter_map(|entry| {
         let about = entry.metadata().ok().filter(fs::Metadata::is_file)?;
-        Some(NamedFile { name: entry.file_name().into_string().ok()?, bytes: about.len() })
+        let name = entry.file_name().into_string().ok()?;
+        Some((about.modified().ok()?, NamedFile { name, bytes: about.len() }))
     });
-    let mut files: Vec<NamedFile> = files.collect();
-    files.sort_by(|a, b| a.name.cmp(&b.name));
+    let mut files: Vec<(SystemTime, NamedFile)> = files.collect();
+    files.sort_by(|(a, one), (b, other)| (a, &one.name).cmp(&(b, &other.name)));
     files
 }

@@ -160,7 +160,7 @@ impl Captures {
 }
 
 impl Capture {
-    /// Its files with their sizes, by name.
+    /// Its files with their sizes, in the order in which they came.
     pub(crate) fn files(&self) -> Vec<NamedFile> {
         self.place.files()
     }

@@ -1,0 +1,146 @@
+// Trials of several connections, trials that are run again, and jobs that a server no longer has.
+
+import assert from "node:assert/strict";
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+
+import { go, launch, open, serve } from "./place.mjs";
+
+let browser, server;
+before(async () => {
+  [browser, server] = await Promise.all([launch(), serve()]);
+});
+after(async () => {
+  await browser?.close();
+  await server?.forget();
+});
+
+/** A small experiment. */
+const SCENARIO = (workload) => `
+title    = "Small"
+path     = { rate = "10 Mbit/s", delay = "10 ms", queue = "50 packets", loss = "2 %" }
+workload = { ${workload} }
+repeat   = { trials = 2 }
+`;
+
+/** Runs it to its end; the run's name. */
+const run = (page, wish) => page.evaluate(async (of) => {
+  const { get, post } = await import("/api.js");
+  const { id } = await post("/api/jobs", { do: "run", world: "sim", ...of });
+  for (;;) {
+    const job = await get(`/api/jobs/${id}`);
+    if (!job.is_running) return job.run;
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+}, wish);
+
+/** Watches a trial that is over. */
+const watch = async (page, name, trial = 1) => {
+  await go(page, `/live?run=${encodeURIComponent(name)}&case=base&trial=${trial}`);
+  await page.waitForFunction(() => window.tcplabLive?.trial.isOver);
+  await page.locator(".steering").waitFor();
+};
+
+test("each connection has its own retransmissions, and windows where its socket was sampled", async () => {
+  const { page, context, faults } = await open(browser, server);
+  const name = await run(page, { toml: SCENARIO('upload = "300 kB", connections = { total = 2 }'), name: "two" });
+  await watch(page, name);
+  const flows = await page.evaluate(() => [...window.tcplabLive.trial.flows].filter(([, it]) => it.forward)
+    .map(([key, it]) => ({ key, again: it.again.length, sequences: [...it.again.values].slice(0, it.again.length) })));
+  assert.equal(flows.length, 2);
+  for (const { key, again, sequences } of flows) {
+    assert.ok(again > 0, `${key} has no retransmission`);
+    assert.ok(Math.max(...sequences) <= 300_001, `${key}: ${sequences}`);
+  }
+  await page.locator(".live-states").filter({ hasText: "The sockets of connection 1 are sampled" }).waitFor();
+  const legends = () => page.locator(".live-chart figcaption").allTextContents();
+  const choice = page.getByRole("combobox", { name: "Direction that is shown" });
+  await choice.selectOption("0 true");
+  assert.ok((await legends()).some((it) => it.includes("congestion window")), String(await legends()));
+  await choice.selectOption("1 true");
+  assert.ok(!(await legends()).some((it) => it.includes("congestion window")), String(await legends()));
+  await page.locator(".live-events li").filter({ hasText: /connection [12], client to server: .*retransmission/ }).first().waitFor();
+  assert.deepEqual(faults, []);
+  await context.close();
+});
+
+test("a trial is run again with its seed, and with what was changed while it ran", async () => {
+  const { page, context, faults } = await open(browser, server);
+  const name = await run(page, { toml: SCENARIO('upload = "500 kB"'), name: "seeded", seed: "9007199254740993" });
+  // As a trial in real time leaves it.
+  const file = join(server.home, "runs", name, "trials/base-2/result.json");
+  const record = JSON.parse((await readFile(file, "utf8")).replace(/"seed": (\d+)/, '"seed": "$1"'));
+  const text = JSON.stringify({ ...record, path_events: [{ at: "100 ms", direction: "forward", drop: 2 }] });
+  await writeFile(file, text.replace(/"seed":"(\d+)"/, '"seed":$1'));
+  await watch(page, name, 2);
+  const steering = page.locator(".steering"), list = steering.locator("ol li");
+  await list.filter({ hasText: "0.100 s: drop the next 2, client to server" }).waitFor();
+  assert.match(await steering.locator("pre").textContent(), /at = "100 ms"/);
+  // Half a segment is none: it is not asked for.
+  const drop = steering.getByRole("spinbutton", { name: /Drop the next/ });
+  await drop.fill("1.5");
+  await steering.locator(".change", { hasText: "Drop the next" }).getByRole("button").click();
+  assert.equal(await list.count(), 1);
+  await page.getByRole("slider", { name: "Time" }).fill("0.9");
+  await drop.fill("3");
+  await steering.locator(".change", { hasText: "Drop the next" }).getByRole("button").click();
+  await list.nth(1).waitFor();
+  const asked = page.waitForRequest((request) => request.method() === "POST" && request.url().endsWith("/api/jobs"));
+  await steering.getByRole("button", { name: "Run this trial again" }).click();
+  const wish = (await asked).postDataJSON();
+  assert.deepEqual([wish.seed, wish.case, wish.trial], ["9007199254740993", "base", 2]);
+  assert.match(wish.toml, /drop = 2[^]*drop = 3/);
+  await page.waitForURL((url) => url.href.includes("-changed"), { timeout: 60_000 });
+  // Until the first change all is as it was.
+  const again = await page.evaluate(() => new URLSearchParams(location.hash.split("?")[1]).get("run"));
+  const [before, after] = await page.evaluate((runs) => Promise.all(runs.map(async (of) => {
+    const { get } = await import("/api.js");
+    const { packets } = await get("/api/live/packets", { run: of, case: "base", trial: 2, until_ns: 100_000_000 });
+    return packets.map((it) => it.at_ns);
+  })), [name, again]);
+  assert.ok(before.length > 20);
+  assert.deepEqual(after, before);
+  assert.deepEqual(faults, []);
+  await context.close();
+});
+
+test("a run is not extended to fewer trials, and its commands do the same", async () => {
+  const { page, context, faults } = await open(browser, server);
+  const name = await run(page, { toml: SCENARIO('upload = "100 kB"'), name: "few", seed: 7 });
+  await go(page, `/run?run=${encodeURIComponent(name)}`);
+  const trials = page.getByRole("spinbutton", { name: "Trials of each case" });
+  assert.equal(await trials.getAttribute("min"), "2");
+  await trials.fill("1");
+  await page.getByRole("button", { name: "Extend" }).click();
+  assert.match(page.url(), /#\/run\?/);
+  const commands = await page.locator(".command code").allTextContents();
+  assert.match(commands.at(-1), /^tcplab run \S+scenario\.toml --world=sim --seed=7 --trials=2 --runs=/);
+  // Without a name, in words.
+  await page.evaluate(() => { location.hash = "/run"; });
+  await page.getByRole("alert").filter({ hasText: "a name is missing" }).waitFor();
+  await page.evaluate(() => { location.hash = "/job?id=abc"; });
+  await page.getByRole("alert").filter({ hasText: "expected a whole number" }).waitFor();
+  assert.ok(faults.every((it) => / 40[03] /.test(it)), String(faults));
+  await context.close();
+});
+
+test("a job's page finds its run when the server was started again", async (t) => {
+  const own = await serve();
+  let latest = own;
+  t.after(() => latest.forget());
+  const { page, context } = await open(browser, own);
+  const toml = SCENARIO('upload = "5 MB"').replace("trials = 2", "trials = 2000");
+  const id = await page.evaluate(async (text) => {
+    const { post } = await import("/api.js");
+    return (await post("/api/jobs", { do: "run", world: "sim", toml: text, name: "long" })).id;
+  }, toml);
+  await go(page, `/job?id=${id}`);
+  await page.getByText(/^Trial \d+ of 2000/).waitFor({ timeout: 30_000 });
+  await own.end("SIGKILL");
+  await page.getByText("No connection to the server").waitFor({ timeout: 30_000 });
+  latest = await serve({ home: own.home, listen: own.at });
+  await page.waitForURL((url) => url.href.includes("#/run?run=long"), { timeout: 60_000 });
+  await page.getByRole("button", { name: "Resume" }).waitFor();
+  await context.close();
+});
