@@ -264,13 +264,21 @@ const connection = async (place, of, number, wanted) => {
   const { files } = await get("/api/capture", { id, most: 0 });
   const wish = { connection: number, filter };
   const frame = el("input", { type: "number", min: 1, value: wanted ?? "", "aria-label": "Frame number", placeholder: "frame" });
+  const packets = el("input", { type: "search", spellcheck: "false", autocapitalize: "off", placeholder: "Display filter, such as tcp.analysis.retransmission && tcp.len > 0", "aria-label": "Display filter of packets" });
+  const listing = { kind: "listing", ...wish, get packets() { return packets.value.trim() || undefined; } };
   const views = makers(id, [
     ["Graphs and findings", { kind: "page", ...wish }, "Time-sequence graph, RTT over time and by sequence number, window, throughput, lengths of segments, ladder, packets as bytes"],
-    ["Packet by packet", { kind: "listing", ...wish }, "All packets, each with its reason"],
+    ["Packet by packet", listing, "All packets, each with its reason, or those that the display filter shows"],
     ["Ladder", { kind: "ladder", ...wish }, "Packets between the two ends; similar ones are folded"],
     ["Save xplot graphs", { kind: "xplot", ...wish }, "tcptrace's names and colours"],
     ["Save JSON", { kind: "json", ...wish }, "All that is known of it, for programs"],
   ]);
+  const listed = el("form", { class: "actions", onsubmit: (/** @type {Event} */ event) => {
+    event.preventDefault();
+    /** @type {HTMLElement | null} */ (views.element.querySelector("button:nth-of-type(2)"))?.click();
+  } }, packets, el("button", { type: "submit" }, "List these packets"),
+  el("details", { class: "filter-help" }, el("summary", {}, "What it can say"),
+    el("p", { class: "meta" }, "Wireshark's language: ", el("code", {}, "tcp.len > 0"), ", ", el("code", {}, "tcp.seq in {1..5000}"), ", ", el("code", {}, "tcp.flags.reset == 1"), ", ", el("code", {}, "frame.time_relative < 1.5"), ", ", el("code", {}, "tcp.analysis.retransmission"), ", ", el("code", {}, "tcplab.timeout"), "; ", el("code", {}, "&&"), ", ", el("code", {}, "||"), ", ", el("code", {}, "!"), ", parentheses. It chooses what is listed; what is analysed stays the same.")));
   const packet = { leave: () => {} }, result = el("div", {});
   const showFrame = () => {
     if (!frame.value) return;
@@ -281,7 +289,7 @@ const connection = async (place, of, number, wanted) => {
   show(place, el("header", {}, el("h1", {}, `Connection ${number}`),
     el("p", { class: "meta" }, `of ${files.map((/** @type {any} */ file) => file.name).join(" + ")}${filter && `, filtered by ${filter}`}. `,
       el("a", { href: `#${address("/capture", of)}` }, "All connections"))),
-  wanted ? [packetPart, views.element] : [views.element, packetPart]);
+  wanted ? [packetPart, listed, views.element] : [listed, views.element, packetPart]);
   if (wanted) showFrame();
   /** @type {HTMLElement | null} */ (views.element.querySelector("button"))?.click();
   return () => {

@@ -41,7 +41,7 @@ export const made = (place, id, wish, title) => {
     show(place);
   };
   run().catch((error) => {
-    if (!isOver) show(place, el("p", { role: "alert" }, error.message));
+    if (!isOver) show(place, el("pre", { role: "alert", class: "warnings" }, error.message));
   });
   return () => {
     isOver = true;

@@ -427,6 +427,28 @@ test("the graphs of a capture draw what one chooses", async () => {
   await context.close();
 });
 
+test("packets are listed by a display filter", async () => {
+  const { page, context, faults } = await open(browser, server);
+  await go(page, "/capture");
+  const file = join(server.home, "filtered.pcap");
+  await writeFile(file, transfer(2_000));
+  await page.locator("input[type=file]").setInputFiles(file);
+  await page.locator(".connections tbody tr a, .connections tbody tr button").first().click();
+  const filter = page.getByLabel("Display filter of packets");
+  await filter.fill("frame.number in {5..8} && tcp");
+  await filter.press("Enter");
+  await page.getByText("4 of 2000 packets").waitFor({ timeout: 60_000 });
+  await isAccessible(page, "packets by a display filter");
+  // A mistake is shown where it is.
+  await filter.fill("tcp.len > many");
+  await page.getByRole("button", { name: "List these packets" }).click();
+  await page.getByRole("alert").getByText("expected a number, such as 1460 or 0x5b4, not `many`").waitFor({ timeout: 30_000 });
+  await fits(page, "packets by a display filter");
+  // The browser reports the answer to the mistake, too.
+  assert.deepEqual(faults.filter((fault) => !fault.includes("400")), []);
+  await context.close();
+});
+
 test("drawing takes a quarter of the time where frames are late, and goes on", async () => {
   const { page, context, faults } = await open(browser, server);
   const drawn = await page.evaluate(async () => {

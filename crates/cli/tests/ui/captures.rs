@@ -174,6 +174,15 @@ fn connection_is_shown_and_saved_by_commands() {
     assert_eq!(again["number"], made["number"]);
     let listing = page.make(&id, &json!({ "kind": "listing", "connection": 1 }));
     assert!(listing["text"].as_str().unwrap().contains("SACK"), "{listing}");
+    let wish = |packets: &str| {
+        let kind = json!({ "kind": "listing", "connection": 1, "packets": packets });
+        page.make(&id, &kind)
+    };
+    let syns = wish("tcp.flags.syn == 1");
+    assert!(syns["text"].as_str().unwrap().ends_with("\n2 of 5805 packets\n"), "{syns}");
+    assert!(syns["command"].as_str().unwrap().ends_with("'--display-filter=tcp.flags.syn == 1'"));
+    let wrong = json!({ "id": id, "kind": "listing", "connection": 1, "packets": "tcp.len >" });
+    assert_eq!(page.post("/api/capture/products", &wrong).status, 400);
     let bytes = page.make(&id, &json!({ "kind": "bytes", "frame": 12 }));
     assert!(bytes["text"].as_str().unwrap().contains("52200"), "{bytes}");
     for (wish, names) in [

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use serde::{Deserialize, Serialize};
-use tcplab_trace::Filter;
+use tcplab_trace::{DisplayFilter, Filter};
 use tokio::sync::Semaphore;
 
 use super::place::{CapturePlace, FILES_PLACE, MADE, NamedFile, cannot_keep};
@@ -47,6 +47,8 @@ enum Kind {
     /// The packets of a connection, each with its reason.
     Listing {
         connection: usize,
+        /// Only those for which this display filter holds.
+        packets: Option<String>,
     },
     /// The packets of a connection as a ladder.
     Ladder {
@@ -287,6 +289,10 @@ impl Draft {
         };
         arguments.extend(wish.kind.connection().map(|number| format!("--connection={number}")));
         arguments.extend(flag);
+        if let Kind::Listing { packets: Some(packets), .. } = &wish.kind {
+            DisplayFilter::parse(packets).map_err(|error| Refusal::bad(error.to_string()))?;
+            arguments.push(format!("--display-filter={packets}"));
+        }
         let capture = capture.directory(FILES_PLACE)?;
         Ok(Draft { capture, arguments, output, text })
     }
@@ -307,7 +313,7 @@ impl Kind {
     fn connection(&self) -> Option<usize> {
         match self {
             Kind::Page { connection } | Kind::Json { connection } => *connection,
-            Kind::Listing { connection }
+            Kind::Listing { connection, .. }
             | Kind::Ladder { connection }
             | Kind::Xplot { connection } => Some(*connection),
             _ => None,
