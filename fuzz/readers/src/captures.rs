@@ -4,8 +4,8 @@ use std::io::Cursor;
 
 use tcplab_capture::{ReadError, Reader, Source};
 use tcplab_trace::{
-    Ack, Analyzer, Connection, Explanations, Filter, Flow, FlowId, Frame, Segment, Sink, Trace,
-    ladder, listing,
+    Ack, Analyzer, Connection, DisplayFilter, Explanations, Filter, Flow, FlowId, Frame, Segment,
+    Sink, Trace, ladder, listing,
 };
 use tcplab_units::{Probe, Span};
 use tcplab_wire::{FrameView, LinkType, TcpPacket};
@@ -143,7 +143,7 @@ pub(crate) fn trace(bytes: &[u8]) {
 
 fn check(trace: &Trace) {
     for connection in &trace.connections {
-        listing(connection);
+        listing(connection, None);
         assert!(connection.first <= connection.last && connection.packets <= trace.packets);
         for flow in [&connection.forward, &connection.reverse] {
             check_flow(flow);
@@ -193,6 +193,10 @@ pub(crate) fn filter(bytes: &[u8]) {
             filter.admits_frame(&packet, Span::ZERO);
             assert_eq!(filter.to_string(), text);
         }
+        Err(error) => assert!(!error.to_string().is_empty()),
+    }
+    match DisplayFilter::parse(text) {
+        Ok(filter) => assert_eq!(filter.to_string(), text),
         Err(error) => assert!(!error.to_string().is_empty()),
     }
 }

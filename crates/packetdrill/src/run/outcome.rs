@@ -44,8 +44,10 @@ pub struct Unsupported {
 impl Unsupported {
     /// Of what the script wrote, at most [`LONGEST`] characters.
     pub(super) fn new(at: Position, construct: String) -> Unsupported {
-        let end = construct.char_indices().nth(LONGEST).map(|(end, _)| end);
-        let construct = end.map_or(construct.clone(), |end| format!("{}…", &construct[..end]));
+        let construct = match construct.char_indices().nth(LONGEST) {
+            Some((end, _)) => format!("{}…", &construct[..end]),
+            None => construct,
+        };
         Unsupported { at, construct }
     }
 }

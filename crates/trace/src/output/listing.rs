@@ -22,7 +22,9 @@ pub fn listing(connection: &Connection, filter: Option<&DisplayFilter>) -> Strin
         let _ = writeln!(text, "{count} of {} packets", packets.len());
         return text;
     }
-    packets.iter().for_each(|packet| write_packet(packet, &mut text));
+    for packet in &packets {
+        write_packet(packet, &mut text);
+    }
     for (flow, way) in [(&connection.forward, ">"), (&connection.reverse, "<")] {
         for episode in &flow.episodes {
             write_episode(episode, way, flow, &mut text);

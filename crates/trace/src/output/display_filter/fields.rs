@@ -2,6 +2,8 @@
 
 use std::net::IpAddr;
 
+use tcplab_units::Bytes;
+
 use super::values::Value;
 use crate::output::listed::Listed;
 use crate::{Range, Segment, SegmentKind, Spurious, Timer};
@@ -91,7 +93,7 @@ pub(super) const FIELDS: &[Definition] = &[
         numbers(it.ack.map(|ack| ack.ack.as_u64()))
     }),
     field("tcp.window_size", Kind::Number, "window in bytes, where its scale is known", |it| {
-        numbers(it.ack.and_then(|ack| ack.window).map(|window| window.as_u64()))
+        numbers(it.ack.and_then(|ack| ack.window).map(Bytes::as_u64))
     }),
     field("tcp.options.sack_le", Kind::Number, "first bytes of SACK and D-SACK blocks", |it| {
         blocks(it).map(|block| Value::Number(block.start.as_u64())).collect()
