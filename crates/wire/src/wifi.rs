@@ -13,8 +13,8 @@ impl Headers<'_> {
         self.wifi_data(control, flags, is_padded)
     }
 
-    /// AVS begins with its number, its length follows; Prism has a code and its length, in the order
-    /// of the host.
+    /// AVS begins with its number, its length follows; Prism has a code and its length, in the
+    /// order of the host.
     pub(crate) fn prism(&mut self) -> Result<Carried, Anomaly> {
         const AVS: u32 = 0x8021_1000;
         let [code, length] = [self.take()?, self.take()?];

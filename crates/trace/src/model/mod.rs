@@ -13,6 +13,7 @@ mod habits;
 mod known;
 mod life;
 mod limits;
+mod note;
 mod occurrences;
 mod reset;
 mod timing;
@@ -29,12 +30,12 @@ pub use life::{
     StateStep, StepCause, SynOptions, TcpState,
 };
 pub use limits::{Limit, LimitPeriod, LimitShares, Series, Stall, StallCause, StallSum, Transfer};
+pub use note::Note;
 pub use occurrences::{Occurred, Occurrences};
 pub use reset::BareReset;
 pub use timing::RoundTrips;
 
 use serde::Serialize;
-use tcplab_units::rounded::grouped;
 use tcplab_units::{Bytes, Endpoint, Instant, Offset, Span};
 use tcplab_wire::SeqNumber;
 
@@ -61,27 +62,6 @@ pub struct OtherPackets {
     pub protocol: String,
     /// How many.
     pub packets: u64,
-}
-
-/// A note on the capture.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Note {
-    /// The frame, from 1 as in Wireshark; none for the whole capture.
-    pub frame: Option<u64>,
-    /// One sentence.
-    pub text: String,
-}
-
-impl Note {
-    /// That `who` dropped so many packets.
-    pub fn of_dropped(who: &str, packets: u64) -> Note {
-        let what = match packets {
-            1 => "packet: it is not",
-            _ => "packets: they are not",
-        };
-        let text = format!("{who} dropped {} {what} in the capture", grouped(packets));
-        Note { frame: None, text }
-    }
 }
 
 /// One TCP connection.
