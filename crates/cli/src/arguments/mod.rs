@@ -178,10 +178,11 @@ pub(crate) enum Command {
     States(StatesArguments),
     /// Run any program behind a path
     ///
-    /// The program gets a network of its own, a far end, and the path between them. Use it for a
-    /// shell, for a client with its server at the far end (--far-command), or for another `tcplab
-    /// shell`. Needs no root where the kernel allows user namespaces. With --world sim it runs on a
-    /// Linux of your choice in virtual time, which needs no privileges at all.
+    /// The program gets a network of its own, a far end, and the path between them; files, mounts
+    /// and the host's name stay those of this machine, also for root. Use it for a shell, for a
+    /// client with its server at the far end (--far-command), or for another `tcplab shell`. Needs
+    /// no root where the kernel allows user namespaces. With --world sim it runs on a Linux of your
+    /// choice in virtual time, which needs no privileges at all.
     Shell(Box<ShellArguments>),
     /// Time commands against one another behind paths
     ///
