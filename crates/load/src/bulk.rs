@@ -96,7 +96,7 @@ pub fn bulk_watched(
     observe: &mut dyn FnMut(Duration, u64) -> ControlFlow<()>,
     watch: &Watch<'_>,
 ) -> Result<BulkOutcome, LoadError> {
-    check_descriptors(config.connections)?;
+    check_descriptors(config.connections, 0)?;
     let address = config.address;
     let streams = (0..config.connections.max(1))
         .map(|_| TcpStream::connect_timeout(&address, Duration::from_secs(5)))
