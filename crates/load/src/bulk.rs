@@ -176,12 +176,7 @@ pub fn bulk_watched(
                     Direction::Upload => upload(stream, piece, until, (moved, LONGEST_END), watch),
                     Direction::Download => download(stream, until, moved),
                 };
-                let (bytes, cause) = match ended.map_err(system("carry data"))? {
-                    Ended::Whole(bytes) => (bytes, None),
-                    Ended::Early(bytes, cause) => (bytes, Some(cause)),
-                    Ended::Answered => return Err(LoadError::NoDiscard { address }),
-                    Ended::Open => return Err(LoadError::NeverCloses { address }),
-                };
+                let (bytes, cause) = ended.map_err(system("carry data"))?.carried(address)?;
                 let (used, after) = (clock_gettime(ClockId::ThreadCPUTime), begin.elapsed());
                 let early =
                     cause.map(|cause| EarlyEnd { connection: nth + 1, bytes, after, cause });
@@ -232,7 +227,7 @@ fn connect(config: &BulkConfig) -> Result<TcpStream, LoadError> {
         .map_err(system("open a socket"))?;
     if let Some(name) = &config.congestion {
         sockopt::set_tcp_congestion(&socket, name)
-            .map_err(|error| LoadError::Congestion { name: name.clone(), source: error.into() })?;
+            .map_err(|error| LoadError::Congestion { name: name.clone(), refused: error.into() })?;
     }
     if let Some(window) = config.window {
         let set = sockopt::set_socket_send_buffer_size(&socket, window.size);
@@ -283,6 +278,18 @@ enum Ended {
     Answered,
     /// It did not close its end in time.
     Open,
+}
+
+impl Ended {
+    /// The bytes, and why they were not all there would have been.
+    fn carried(self, address: SocketAddr) -> Result<(u64, Option<EarlyCause>), LoadError> {
+        match self {
+            Ended::Whole(bytes) => Ok((bytes, None)),
+            Ended::Early(bytes, cause) => Ok((bytes, Some(cause))),
+            Ended::Answered => Err(LoadError::NoDiscard { address }),
+            Ended::Open => Err(LoadError::NeverCloses { address }),
+        }
+    }
 }
 
 /// Writes until time is over, then waits so long until the server has read all of it.

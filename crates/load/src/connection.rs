@@ -175,18 +175,13 @@ impl Connection {
     ) -> Result<(), Fault> {
         let Some(socket) = &self.socket else { return Ok(()) };
         if !self.is_connected {
-            // Both "not yet" and "it has failed" are reported by the socket.
-            sockopt::socket_error(socket).and_then(|error| error).map_err(Fault::of)?;
-            match rustix::net::getpeername(socket) {
-                Ok(_) => {}
-                Err(Errno::NOTCONN) => return Ok(()),
-                Err(error) => return Err(Fault::of(error)),
+            if !stands(socket)? {
+                return Ok(());
             }
             self.is_connected = true;
             report(Event::Connected { began: self.began.unwrap_or(now) }, now);
         }
-        // What comes after the request was sent, or after a part of the answer, came later than
-        // `now`.
+        // What comes after sending, or after a part of the answer, came later than `now`.
         let (mut is_later, mut has_sent) = (false, false);
         if let Some(exchange) = &mut self.exchange
             && exchange.sent < question.bytes.len()
@@ -269,6 +264,17 @@ impl Exchange {
             }
         }
         Ok(())
+    }
+}
+
+/// Whether a socket is connected by now.
+fn stands(socket: &OwnedFd) -> Result<bool, Fault> {
+    // Both "not yet" and "it has failed" are reported by the socket.
+    sockopt::socket_error(socket).and_then(|error| error).map_err(Fault::of)?;
+    match rustix::net::getpeername(socket) {
+        Ok(_) => Ok(true),
+        Err(Errno::NOTCONN) => Ok(false),
+        Err(error) => Err(Fault::of(error)),
     }
 }
 

@@ -37,12 +37,12 @@ pub enum LoadError {
         address: SocketAddr,
     },
     /// The kernel does not have a congestion control, or this user may not choose it.
-    #[error("cannot use the congestion control `{name}`: {}", refusal(source))]
+    #[error("cannot use the congestion control `{name}`: {}", refusal(refused))]
     Congestion {
         /// What was asked for.
         name: String,
-        /// The error of the kernel.
-        source: io::Error,
+        /// The error of the kernel, which the message words.
+        refused: io::Error,
     },
     /// A server sends nothing where a chargen server sends without end.
     #[error("{address} sent no data to download: it is no chargen server")]
@@ -108,8 +108,8 @@ impl LoadError {
             LoadError::NoDiscard { .. } => {
                 Some("start one with `tcplab server --service discard`".into())
             }
-            LoadError::Congestion { source, .. } => {
-                congestion_controls(source).map(|it| format!("there are {it}"))
+            LoadError::Congestion { refused, .. } => {
+                congestion_controls(refused).map(|it| format!("there are {it}"))
             }
             LoadError::NoChargen { .. } => {
                 Some("start one with `tcplab server --service chargen`".into())
@@ -124,17 +124,17 @@ impl LoadError {
 }
 
 /// Why a congestion control cannot be chosen (tcp(7), `TCP_CONGESTION`).
-fn refusal(source: &io::Error) -> String {
-    match source.kind() {
+fn refusal(refused: &io::Error) -> String {
+    match refused.kind() {
         io::ErrorKind::NotFound => "this kernel does not have it".into(),
         io::ErrorKind::PermissionDenied => "this kernel allows it to root alone".into(),
-        _ => source.to_string(),
+        _ => refused.to_string(),
     }
 }
 
 /// Those that this kernel has, or that it allows any user (ip-sysctl).
-fn congestion_controls(source: &io::Error) -> Option<String> {
-    let which = match source.kind() {
+fn congestion_controls(refused: &io::Error) -> Option<String> {
+    let which = match refused.kind() {
         io::ErrorKind::PermissionDenied => "allowed",
         _ => "available",
     };

@@ -384,12 +384,20 @@ fn bulk_data_arrives_complete() {
 fn bulk_transfer_that_the_server_ends_early_fails_with_what_it_carried() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
-    std::thread::spawn(move || listener.accept().unwrap().0.write_all(&[7; 10_000]).unwrap());
+    std::thread::spawn(move || {
+        for stream in listener.incoming() {
+            stream.unwrap().write_all(&[7; 10_000]).unwrap();
+        }
+    });
     let line = format!("load {address} --bulk download --duration 10s -q");
     let Ended { code, stdout, stderr } = Home::new().run(&line);
     assert_eq!(code, Some(1), "{stdout}{stderr}");
     assert!(stdout.starts_with("10.0 kB in "), "{stdout}");
     assert!(stderr.contains("connection 1 ended early, after 10.0 kB in "), "{stderr}");
+    let outcome = serde_json::from_str(&Home::new().run(&format!("{line} --json")).stdout).unwrap();
+    check(&BULK_DOCUMENT, &outcome, "load --bulk that ends early");
+    let Value::Array(early) = &outcome["early"] else { panic!("{outcome}") };
+    assert_eq!((&early[0]["bytes"], &early[0]["cause"]), (&10_000.into(), &"closed".into()));
 }
 
 #[test]
