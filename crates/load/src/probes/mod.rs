@@ -185,10 +185,11 @@ pub fn latency(
     let ended = std::thread::scope(|scope| session.run(scope, &shared, observe));
     let Ended { elapsed, was_stopped, loads } = ended?;
     let (loads, failed): (Vec<_>, Vec<_>) = loads.into_iter().partition(Result::is_ok);
-    let ended_early = |it: &BulkOutcome| it.early.iter().map(ToString::to_string).collect();
     let loads: Vec<BulkOutcome> = loads.into_iter().flatten().collect();
-    let early: Vec<String> = loads.iter().flat_map::<Vec<_>, _>(ended_early).collect();
-    let failed = failed.into_iter().filter_map(|it| Some(it.err()?.to_string()));
+    let failed = failed.into_iter().filter_map(Result::err);
+    let failed = failed.map(|error| format!("the load ended early: {error}"));
+    let early = loads.iter().flat_map(|load| &load.early).map(|early| format!("the load: {early}"));
+    let failed: Vec<String> = failed.chain(early).collect();
     let Session { prober, .. } = session;
     let clock = if is_same { Some(Clock::same()) } else { prober.record.clock() };
     let clock = clock.filter(|_| prober.counts.answered > 0);
@@ -217,21 +218,16 @@ pub fn latency(
         loads,
         series: prober.record.points().series(&clock.unwrap_or(Clock::same()), i64::MAX),
         was_stopped,
-        warnings: warnings(&prober.record, clock.as_ref(), failed.chain(early)),
+        warnings: warnings(&prober.record, clock.as_ref(), failed),
     })
 }
 
-fn warnings(
-    record: &Record,
-    clock: Option<&Clock>,
-    failed: impl Iterator<Item = String>,
-) -> Vec<String> {
+fn warnings(record: &Record, clock: Option<&Clock>, failed: Vec<String>) -> Vec<String> {
     // Threads read the clocks of one host some microseconds apart.
     let is_negative = clock.is_some_and(|clock| record.points().least_way(clock) < -20_000);
     let said = "a clock was set meanwhile, or the hosts' clocks drift unsteadily: latency each way \
                 is wrong, the RTT is right";
-    let failed = failed.map(|error| format!("the load ended early: {error}"));
-    failed.chain(is_negative.then(|| said.to_owned())).collect()
+    failed.into_iter().chain(is_negative.then(|| said.to_owned())).collect()
 }
 
 fn open(address: SocketAddr) -> io::Result<UdpSocket> {
