@@ -402,9 +402,10 @@ fn recommendations(
     paragraph(&mut text, "", 2, &format!("congestion control {name}: {basis}"));
     if let Some((bdp, best)) = situation.bdp().zip(situation.ideal_goodput()) {
         let line = format!(
-            "bandwidth-delay product {}; ideal goodput {}; transfers of {}",
+            "bandwidth-delay product {}; ideal goodput {} in segments of {} B; transfers of {}",
             amount(bdp),
             rounded::rate(best),
+            situation.segment().as_u64(),
             amount(situation.payload)
         );
         paragraph(&mut text, "", 2, &line);

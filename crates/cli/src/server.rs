@@ -14,10 +14,17 @@ use tcplab_units::ServerDesign;
 
 use crate::arguments::{ServerArguments, Service};
 use crate::output::{answer, print_note};
+use crate::remedied::Remedied;
 use crate::signals::remember;
 
 pub(crate) fn server(arguments: &ServerArguments) -> Result<ExitCode> {
     let config = config(arguments);
+    if arguments.workers.is_some() && !Config::has_workers(config.design) {
+        return Err(Remedied::error(
+            format!("--workers: the design `{}` has no fixed number of them", config.design.name()),
+            "leave it out, or choose `--design` prefork, thread-pool, epoll or io-uring",
+        ));
+    }
     let stop = Stop::new().context("cannot install signal handlers")?;
     for signal in [SIGINT, SIGTERM, SIGHUP] {
         let asker = stop.asker().context("cannot install signal handlers")?;

@@ -1,5 +1,6 @@
 //! One way, as fast as it goes: what a connection carries.
 
+use std::fmt;
 use std::io::{ErrorKind, Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpStream};
 use std::ops::ControlFlow;
@@ -8,13 +9,16 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread::{Builder, ScopedJoinHandle};
 use std::time::{Duration, Instant};
 
-use rustix::net::sockopt;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
+use rustix::net::{AddressFamily, SocketFlags, SocketType, ipproto, sockopt};
 use rustix::time::{ClockId, clock_gettime};
 use serde::Serialize;
+use tcplab_units::{Bytes, Span, rounded};
 
 use crate::error::{LoadError, system};
 use crate::outcome::seconds;
-use crate::run::check_descriptors;
+use crate::run::{LONGEST_CONNECT, check_descriptors};
 
 /// Bytes that are written at once, the same by all connections. What a write leaves behind its last
 /// full segment waits for an acknowledgement (Nagle's algorithm): with pieces of 128 KiB, as iperf3
@@ -24,8 +28,9 @@ const WRITTEN: usize = 1 << 20;
 const READ: usize = 128 << 10;
 /// How often it is looked whether time is over, while nothing moves.
 const LOOK: Duration = Duration::from_millis(100);
-/// How long a server may take to read the rest.
+/// How long a server may take to read the rest, and how long when the user stops the transfer.
 const LONGEST_END: Duration = Duration::from_secs(30);
+const LONGEST_STOP: Duration = Duration::from_secs(1);
 
 /// Which way data goes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -48,8 +53,19 @@ pub struct BulkConfig {
     pub connections: usize,
     /// How long data is written or read.
     pub time: Duration,
-    /// The send buffer that is asked for; the kernel's own tuning where none is given.
-    pub send_buffer: Option<usize>,
+    /// What each connection may have in flight; as much as the kernel lets it where none is given.
+    pub window: Option<Window>,
+    /// The congestion control of this side; the system's own where none is named.
+    pub congestion: Option<String>,
+}
+
+/// A bound on the data in flight.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Window {
+    /// Bytes.
+    pub size: usize,
+    /// Bytes of a full segment.
+    pub segment: usize,
 }
 
 /// Receives the socket of each connection from time to time, and once more when all has arrived.
@@ -73,13 +89,56 @@ pub struct BulkOutcome {
     /// Processor time of this side.
     #[serde(serialize_with = "seconds", rename = "processor_seconds")]
     pub processor: Duration,
+    /// Connections that ended before their time.
+    pub early: Vec<EarlyEnd>,
+}
+
+/// A connection that ended before its time.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct EarlyEnd {
+    /// Its number, from 1.
+    pub connection: usize,
+    /// Bytes until then; of an upload those that were written, which may not all have arrived.
+    pub bytes: u64,
+    /// How long it was used.
+    #[serde(serialize_with = "seconds", rename = "after_seconds")]
+    pub after: Duration,
+    /// How it ended.
+    pub cause: EarlyCause,
+}
+
+/// How a connection ended before its time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum EarlyCause {
+    /// The server closed it.
+    Closed,
+    /// The server reset it, or it broke otherwise.
+    Broken,
+    /// It was stopped before the server had read all.
+    Unread,
+}
+
+impl fmt::Display for EarlyEnd {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let EarlyEnd { connection, bytes, after, cause } = self;
+        let why = match cause {
+            EarlyCause::Closed => "the server closed it",
+            EarlyCause::Broken => "the server reset it, or the path broke",
+            EarlyCause::Unread => "stopped before the server had read all",
+        };
+        let (bytes, after) = (rounded::bytes(Bytes::new(*bytes)), after.as_nanos() as u64);
+        let after = rounded::span(Span::from_nanos(after));
+        write!(f, "connection {connection} ended early, after {bytes} in {after}: {why}")
+    }
 }
 
 /// Sends or receives until its time is over. `observe` gets time and bytes so far, and can stop it.
 ///
 /// # Errors
-/// When more connections are asked for than may be open, the server cannot be reached or breaks
-/// the connection, or is none for this: it answers an upload, or has nothing to download.
+/// When more connections are asked for than may be open, the congestion control is not to be had,
+/// or the server cannot be reached or is none for this: it answers an upload, or has nothing to
+/// download. A connection that breaks later is part of the outcome.
 pub fn bulk(
     config: &BulkConfig,
     observe: &mut dyn FnMut(Duration, u64) -> ControlFlow<()>,
@@ -96,41 +155,32 @@ pub fn bulk_watched(
     observe: &mut dyn FnMut(Duration, u64) -> ControlFlow<()>,
     watch: &Watch<'_>,
 ) -> Result<BulkOutcome, LoadError> {
-    check_descriptors(config.connections)?;
+    check_descriptors(config.connections, 0)?;
     let address = config.address;
     let streams = (0..config.connections.max(1))
-        .map(|_| TcpStream::connect_timeout(&address, Duration::from_secs(5)))
-        .collect::<Result<Vec<_>, _>>()
-        .map_err(|source| LoadError::Unreachable { address, source })?;
-    for stream in config.send_buffer.and(Some(&streams)).into_iter().flatten() {
-        let size = config.send_buffer.unwrap_or_default();
-        let set = sockopt::set_socket_send_buffer_size(stream, size);
-        set.map_err(system("set SO_SNDBUF"))?;
-    }
+        .map(|_| connect(config))
+        .collect::<Result<Vec<_>, LoadError>>()?;
     let begin = Instant::now();
-    let end = begin + config.time;
     let (stop, moved) = (AtomicBool::new(false), AtomicU64::new(0));
-    let piece = vec![0x55; WRITTEN];
-    let is_over = || stop.load(Ordering::Relaxed) || Instant::now() >= end;
+    let until = Until { end: begin + config.time, stop: &stop };
+    // Linux asks whether the send buffer has room before each buffer of its own, not for all that a
+    // write fills it with, up to 64 KiB (tcp_sendmsg_locked, tcp_send_mss).
+    let piece = vec![0x55; config.window.map_or(WRITTEN, |window| window.segment.max(1))];
     let each = std::thread::scope(|scope| {
         let (mut threads, mut refusal) = (Vec::new(), None);
         for (nth, stream) in streams.into_iter().enumerate() {
-            let (is_over, moved, piece) = (&is_over, &moved, &piece);
+            let (until, moved, piece) = (&until, &moved, &piece);
             let watch = move |stream: &TcpStream| watch(nth, stream.as_fd());
             let carry = move || {
                 let ended = match config.direction {
-                    Direction::Upload => {
-                        upload(stream, piece, is_over, (moved, LONGEST_END), watch)
-                    }
-                    Direction::Download => download(stream, is_over, moved).map(Ended::Whole),
+                    Direction::Upload => upload(stream, piece, until, (moved, LONGEST_END), watch),
+                    Direction::Download => download(stream, until, moved),
                 };
-                let bytes = match ended.map_err(system("carry data"))? {
-                    Ended::Whole(bytes) => bytes,
-                    Ended::Answered => return Err(LoadError::NoDiscard { address }),
-                    Ended::Open => return Err(LoadError::NeverCloses { address }),
-                };
-                let used = Duration::try_from(clock_gettime(ClockId::ThreadCPUTime));
-                Ok((bytes, begin.elapsed(), used.unwrap_or_default()))
+                let (bytes, cause) = ended.map_err(system("carry data"))?.carried(address)?;
+                let (used, after) = (clock_gettime(ClockId::ThreadCPUTime), begin.elapsed());
+                let early =
+                    cause.map(|cause| EarlyEnd { connection: nth + 1, bytes, after, cause });
+                Ok((bytes, after, Duration::try_from(used).unwrap_or_default(), early))
             };
             match Builder::new().spawn_scoped(scope, carry) {
                 Ok(thread) => threads.push(thread),
@@ -145,7 +195,7 @@ pub fn bulk_watched(
             if observe(begin.elapsed(), moved.load(Ordering::Relaxed)).is_break() {
                 stop.store(true, Ordering::Relaxed);
             }
-            let left = end.saturating_duration_since(Instant::now());
+            let left = until.end.saturating_duration_since(Instant::now());
             std::thread::sleep(left.clamp(Duration::from_millis(2), LOOK));
         }
         let ended = threads.into_iter().map(|thread| thread.join().expect("it does not die"));
@@ -164,30 +214,95 @@ pub fn bulk_watched(
         bits_per_second: bytes as f64 * 8.0 / elapsed.as_secs_f64().max(1e-9),
         each: each.iter().map(|it| it.0).collect(),
         processor: each.iter().map(|it| it.2).sum(),
+        early: each.into_iter().filter_map(|it| it.3).collect(),
     })
+}
+
+/// Connects; what is set before holds for the handshake, too.
+fn connect(config: &BulkConfig) -> Result<TcpStream, LoadError> {
+    let address = config.address;
+    let family = if address.is_ipv4() { AddressFamily::INET } else { AddressFamily::INET6 };
+    let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
+    let socket = rustix::net::socket_with(family, SocketType::STREAM, flags, Some(ipproto::TCP))
+        .map_err(system("open a socket"))?;
+    if let Some(name) = &config.congestion {
+        sockopt::set_tcp_congestion(&socket, name)
+            .map_err(|error| LoadError::Congestion { name: name.clone(), refused: error.into() })?;
+    }
+    if let Some(window) = config.window {
+        let set = sockopt::set_socket_send_buffer_size(&socket, window.size);
+        set.map_err(system("set SO_SNDBUF"))?;
+    }
+    let unreachable = |error: Errno| LoadError::Unreachable { address, source: error.into() };
+    match rustix::net::connect(&socket, &address) {
+        Ok(()) => {}
+        Err(Errno::INPROGRESS) => {
+            let timeout = Timespec { tv_sec: LONGEST_CONNECT.as_secs().cast_signed(), tv_nsec: 0 };
+            let mut sockets = [PollFd::new(&socket, PollFlags::OUT)];
+            match rustix::io::retry_on_intr(|| poll(&mut sockets, Some(&timeout))) {
+                Ok(0) => return Err(unreachable(Errno::TIMEDOUT)),
+                Ok(_) => sockopt::socket_error(&socket).and_then(|it| it).map_err(unreachable)?,
+                Err(error) => return Err(unreachable(error)),
+            }
+        }
+        Err(error) => return Err(unreachable(error)),
+    }
+    let stream = TcpStream::from(socket);
+    stream.set_nonblocking(false).map_err(system("set up a socket"))?;
+    Ok(stream)
+}
+
+/// How long data is carried.
+struct Until<'a> {
+    end: Instant,
+    stop: &'a AtomicBool,
+}
+
+impl Until<'_> {
+    fn is_stopped(&self) -> bool {
+        self.stop.load(Ordering::Relaxed)
+    }
+
+    fn is_over(&self) -> bool {
+        self.is_stopped() || Instant::now() >= self.end
+    }
 }
 
 /// How a transfer ended.
 enum Ended {
     /// All of so many bytes arrived.
     Whole(u64),
+    /// The connection ended before its time, with so many.
+    Early(u64, EarlyCause),
     /// The server of an upload sent something.
     Answered,
     /// It did not close its end in time.
     Open,
 }
 
+impl Ended {
+    /// The bytes, and why they were not all there would have been.
+    fn carried(self, address: SocketAddr) -> Result<(u64, Option<EarlyCause>), LoadError> {
+        match self {
+            Ended::Whole(bytes) => Ok((bytes, None)),
+            Ended::Early(bytes, cause) => Ok((bytes, Some(cause))),
+            Ended::Answered => Err(LoadError::NoDiscard { address }),
+            Ended::Open => Err(LoadError::NeverCloses { address }),
+        }
+    }
+}
+
 /// Writes until time is over, then waits so long until the server has read all of it.
 fn upload(
     mut stream: TcpStream,
     piece: &[u8],
-    is_over: &impl Fn() -> bool,
+    until: &Until<'_>,
     (moved, longest): (&AtomicU64, Duration),
     watch: impl Fn(&TcpStream),
 ) -> std::io::Result<Ended> {
     stream.set_write_timeout(Some(LOOK))?;
     let (mut bytes, mut looked) = (0, Instant::now());
-    while !is_over() {
+    while !until.is_over() {
         if looked.elapsed() >= LOOK {
             watch(&stream);
             looked = Instant::now();
@@ -198,12 +313,14 @@ fn upload(
                 moved.fetch_add(count as u64, Ordering::Relaxed);
             }
             Err(error) if is_passing(error.kind()) => {}
-            Err(error) => return Err(error),
+            Err(error) => return broken(bytes, error),
         }
     }
-    stream.shutdown(Shutdown::Write)?;
-    stream.set_read_timeout(Some(longest))?;
-    let mut rest = [0; 4096];
+    if let Err(error) = stream.shutdown(Shutdown::Write) {
+        return broken(bytes, error);
+    }
+    stream.set_read_timeout(Some(LOOK.min(longest)))?;
+    let (mut rest, ended) = ([0; 4096], Instant::now());
     loop {
         match stream.read(&mut rest) {
             Ok(0) => {
@@ -213,33 +330,40 @@ fn upload(
             Ok(_) => return Ok(Ended::Answered),
             Err(error) if error.kind() == ErrorKind::Interrupted => {}
             // What `SO_RCVTIMEO` says; a connection that timed out is `TimedOut`.
-            Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(Ended::Open),
-            Err(error) => return Err(error),
+            Err(error) if error.kind() == ErrorKind::WouldBlock => match ended.elapsed() {
+                waited if until.is_stopped() && waited >= LONGEST_STOP.min(longest) => {
+                    return Ok(Ended::Early(bytes, EarlyCause::Unread));
+                }
+                waited if waited >= longest => return Ok(Ended::Open),
+                _ => {}
+            },
+            Err(error) => return broken(bytes, error),
         }
     }
 }
 
 /// Reads until time is over.
-fn download(
-    mut stream: TcpStream,
-    is_over: &impl Fn() -> bool,
-    moved: &AtomicU64,
-) -> std::io::Result<u64> {
+fn download(mut stream: TcpStream, until: &Until<'_>, moved: &AtomicU64) -> std::io::Result<Ended> {
     stream.set_read_timeout(Some(LOOK))?;
     let mut piece = vec![0; READ];
     let mut bytes = 0;
-    while !is_over() {
+    while !until.is_over() {
         match stream.read(&mut piece) {
-            Ok(0) => break,
+            Ok(0) => return Ok(Ended::Early(bytes, EarlyCause::Closed)),
             Ok(count) => {
                 bytes += count as u64;
                 moved.fetch_add(count as u64, Ordering::Relaxed);
             }
             Err(error) if is_passing(error.kind()) => {}
-            Err(error) => return Err(error),
+            Err(error) => return broken(bytes, error),
         }
     }
-    Ok(bytes)
+    Ok(Ended::Whole(bytes))
+}
+
+/// What was carried before an error is kept.
+fn broken(bytes: u64, error: std::io::Error) -> std::io::Result<Ended> {
+    if bytes > 0 { Ok(Ended::Early(bytes, EarlyCause::Broken)) } else { Err(error) }
 }
 
 /// Whether the error is temporary: a timeout or an interrupted call.
@@ -250,17 +374,81 @@ fn is_passing(kind: ErrorKind) -> bool {
 #[cfg(test)]
 mod tests {
     use std::net::TcpListener;
+    use std::thread;
 
     use super::*;
 
     /// A server that accepts and never closes is no error of the system.
     #[test]
     fn upload_to_a_server_that_never_closes_ends() {
+        for (is_stopped, longest) in [(false, LOOK), (true, LONGEST_END)] {
+            let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+            let stream = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+            let (_held, _) = listener.accept().unwrap();
+            let (moved, stop) = (AtomicU64::new(0), AtomicBool::new(is_stopped));
+            let until = Until { end: Instant::now(), stop: &stop };
+            let ended = upload(stream, b"abc", &until, (&moved, longest), |_| ()).unwrap();
+            match ended {
+                Ended::Early(0, EarlyCause::Unread) => assert!(is_stopped),
+                Ended::Open => assert!(!is_stopped),
+                _ => panic!("it read nothing"),
+            }
+        }
+    }
+
+    fn config(address: SocketAddr, direction: Direction) -> BulkConfig {
+        let time = Duration::from_secs(20);
+        BulkConfig { address, direction, connections: 1, time, window: None, congestion: None }
+    }
+
+    #[test]
+    fn server_that_ends_early_is_told_with_what_it_carried() {
+        for is_reset in [false, true] {
+            let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+            let address = listener.local_addr().unwrap();
+            let server = thread::spawn(move || {
+                let mut stream = listener.accept().unwrap().0;
+                stream.write_all(&[7; 10_000]).unwrap();
+                if is_reset {
+                    // What is not read at the end makes a reset (RFC 9293, section 3.6.1).
+                    let mut request = [0; 1];
+                    stream.read_exact(&mut request).unwrap();
+                }
+            });
+            let direction = if is_reset { Direction::Upload } else { Direction::Download };
+            let ended = bulk(&config(address, direction), &mut |_, _| ControlFlow::Continue(()));
+            server.join().unwrap();
+            let outcome = ended.unwrap();
+            let [early] = &outcome.early[..] else { panic!("{outcome:?}") };
+            assert_eq!((early.bytes, outcome.each[0]), (outcome.bytes, outcome.bytes));
+            if is_reset {
+                assert!(outcome.bytes > 0 && early.cause == EarlyCause::Broken, "{outcome:?}");
+            } else {
+                assert_eq!((outcome.bytes, early.cause), (10_000, EarlyCause::Closed));
+                let said = early.to_string();
+                assert!(said.starts_with("connection 1 ended early, after 10"), "{said}");
+                assert!(said.ends_with(": the server closed it"), "{said}");
+            }
+        }
+    }
+
+    #[test]
+    fn window_bounds_what_is_in_flight() {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let stream = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
-        let (_held, _) = listener.accept().unwrap();
-        let moved = AtomicU64::new(0);
-        let ended = upload(stream, b"abc", &|| true, (&moved, LOOK), |_| ()).unwrap();
-        assert!(matches!(ended, Ended::Open));
+        let window = Some(Window { size: 12_488, segment: 1_448 });
+        let config = BulkConfig {
+            window,
+            congestion: Some("reno".into()),
+            ..config(listener.local_addr().unwrap(), Direction::Upload)
+        };
+        let mut stream = connect(&config).unwrap();
+        assert!(sockopt::socket_send_buffer_size(&stream).unwrap() <= 4 * 12_488);
+        assert_eq!(sockopt::tcp_congestion(&stream).unwrap(), "reno");
+        // Data moves, and nothing blocks before its time.
+        stream.write_all(&[0; 100]).unwrap();
+        let none = BulkConfig { congestion: Some("none such".into()), ..config };
+        let error = connect(&none).unwrap_err();
+        assert!(matches!(error, LoadError::Congestion { .. }), "{error:?}");
+        assert!(error.remedy().unwrap().contains("reno"), "{:?}", error.remedy());
     }
 }

@@ -66,7 +66,9 @@ pub struct Config {
     pub warm_up: Duration,
     /// The length of the test after the warm-up.
     pub length: Length,
-    /// How long an answer may take.
+    /// How long an answer may take, from when its request is sent or its connection begun: not from
+    /// when it was due, since a request that waits for a connection would have less time for its
+    /// answer than others.
     pub timeout: Duration,
     /// Threads that do it; no more than there are connections.
     pub threads: usize,

@@ -2,7 +2,7 @@
 
 use std::net::{IpAddr, SocketAddr};
 use std::os::fd::{AsFd, OwnedFd};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use rustix::io::Errno;
 use rustix::net::{AddressFamily, RecvFlags, SendFlags, SocketFlags, SocketType, ipproto, sockopt};
@@ -18,6 +18,8 @@ pub(crate) struct Question {
     pub(crate) bytes: Vec<u8>,
     pub(crate) kind: Kind,
     pub(crate) standard: Standard,
+    /// How long an exchange may take, from when it is sent or its connection begun.
+    pub(crate) timeout: Duration,
 }
 
 /// A connection, or the place for one.
@@ -25,6 +27,8 @@ pub(crate) struct Question {
 pub(crate) struct Connection {
     socket: Option<OwnedFd>,
     is_connected: bool,
+    /// Whether it had an answer before.
+    is_reused: bool,
     /// When connecting began.
     began: Option<Instant>,
     exchange: Option<Exchange>,
@@ -39,6 +43,8 @@ pub(crate) struct Connection {
 struct Exchange {
     /// When it was due, or else begun.
     since: Instant,
+    /// An answer from then on is too late.
+    deadline: Instant,
     sent: usize,
     first_byte: Option<Instant>,
     reply: Reply,
@@ -70,43 +76,75 @@ impl Connection {
         self.exchange.as_ref().map(|exchange| exchange.since)
     }
 
+    /// Whether there is an exchange whose answer would be too late.
+    pub(crate) fn is_overdue(&self, now: Instant) -> bool {
+        self.exchange.as_ref().is_some_and(|exchange| now >= exchange.deadline)
+    }
+
     /// Whether a part of an answer has come.
     pub(crate) fn is_receiving(&self) -> bool {
         self.exchange.as_ref().is_some_and(|exchange| exchange.first_byte.is_some())
     }
 
-    /// Begins an exchange that counts from `since`; returns a new socket to watch, if any.
-    /// `source`: the address that it connects from; none: the system's choice.
-    pub(crate) fn begin(
-        &mut self,
-        question: &Question,
-        source: Option<IpAddr>,
-        (since, now): (Instant, Instant),
-    ) -> Result<Option<&OwnedFd>, Fault> {
+    /// Begins an exchange that counts from `since`; says whether there is a connection for it.
+    pub(crate) fn begin(&mut self, question: &Question, since: Instant, now: Instant) -> bool {
         let reply = Reply::new(question.kind, &question.standard);
-        self.exchange = Some(Exchange { since, sent: 0, first_byte: None, reply });
-        if self.socket.is_some() {
-            return Ok(None);
-        }
+        let deadline = now + question.timeout;
+        self.exchange = Some(Exchange { since, deadline, sent: 0, first_byte: None, reply });
+        self.socket.is_some()
+    }
+
+    /// Connects for the exchange; returns the socket to watch. `source`: the address that it
+    /// connects from; none: the system's choice.
+    pub(crate) fn open(
+        &mut self,
+        address: SocketAddr,
+        source: Option<IpAddr>,
+        now: Instant,
+    ) -> Result<&OwnedFd, Fault> {
         self.began = Some(now);
         self.is_connected = false;
+        self.is_reused = false;
         self.is_counted = false;
-        let socket = connect(question.address, source).map_err(Fault::of)?;
-        Ok(Some(self.socket.insert(socket)))
+        let socket = connect(address, source).map_err(Fault::of)?;
+        Ok(self.socket.insert(socket))
+    }
+
+    /// A server may end a connection while the next request is on its way to it. GET may then be
+    /// repeated on another one (RFC 9112 section 9.3.1, RFC 9110 section 9.2.2); says whether it
+    /// is, for which one is to be opened.
+    pub(crate) fn retry(&mut self, question: &Question, fault: Fault) -> bool {
+        let is_ended = matches!(fault, Fault::Closed | Fault::Reset);
+        let Some(exchange) = &mut self.exchange else { return false };
+        if !is_ended
+            || !self.is_reused
+            || exchange.first_byte.is_some()
+            || question.kind != Kind::Http
+        {
+            return false;
+        }
+        exchange.sent = 0;
+        self.close();
+        true
     }
 
     /// Continues as far as it can, and reports events and when they happened. `buffer` is for what
     /// is received; an answer that arrives without a pause is left at `last`, to be given up.
+    /// `is_ended`: the server has ended its side, which is not reported once more. Says whether the
+    /// exchange needs another connection.
     pub(crate) fn go_on(
         &mut self,
         question: &Question,
-        (now, last): (Instant, Option<Instant>),
+        (now, last, is_ended): (Instant, Option<Instant>, bool),
         buffer: &mut [u8],
         report: &mut dyn FnMut(Event, Instant),
-    ) {
-        if let Err(fault) = self.try_to_go_on(question, (now, last), buffer, report) {
-            self.give_up(fault, now, report);
+    ) -> bool {
+        match self.try_to_go_on(question, (now, last, is_ended), buffer, report) {
+            Err(fault) if self.retry(question, fault) => return true,
+            Err(fault) => self.give_up(fault, now, report),
+            Ok(()) => {}
         }
+        false
     }
 
     /// The exchange, if there is one, has failed, and the connection with it.
@@ -118,7 +156,7 @@ impl Connection {
     ) {
         self.close();
         if let Some(exchange) = self.exchange.take() {
-            report(exchange.over(Err(fault)), now);
+            report(exchange.over(Err(fault), now), now);
         }
     }
 
@@ -131,30 +169,25 @@ impl Connection {
     fn try_to_go_on(
         &mut self,
         question: &Question,
-        (now, last): (Instant, Option<Instant>),
+        (now, last, is_ended): (Instant, Option<Instant>, bool),
         buffer: &mut [u8],
         report: &mut dyn FnMut(Event, Instant),
     ) -> Result<(), Fault> {
         let Some(socket) = &self.socket else { return Ok(()) };
         if !self.is_connected {
-            // Both "not yet" and "it has failed" are reported by the socket.
-            sockopt::socket_error(socket).and_then(|error| error).map_err(Fault::of)?;
-            match rustix::net::getpeername(socket) {
-                Ok(_) => {}
-                Err(Errno::NOTCONN) => return Ok(()),
-                Err(error) => return Err(Fault::of(error)),
+            if !stands(socket)? {
+                return Ok(());
             }
             self.is_connected = true;
             report(Event::Connected { began: self.began.unwrap_or(now) }, now);
         }
-        // What comes after the request was sent, or after a part of the answer, came later than
-        // `now`.
-        let mut is_later = false;
+        // What comes after sending, or after a part of the answer, came later than `now`.
+        let (mut is_later, mut has_sent) = (false, false);
         if let Some(exchange) = &mut self.exchange
             && exchange.sent < question.bytes.len()
         {
             exchange.send(socket, &question.bytes)?;
-            is_later = true;
+            (is_later, has_sent) = (true, true);
         }
         loop {
             let received = rustix::net::recv(socket, &mut *buffer, RecvFlags::empty());
@@ -176,11 +209,13 @@ impl Connection {
                 exchange.first_byte.get_or_insert(at);
             }
             let verdict = match count {
+                0 if exchange.first_byte.is_none() => return Err(Fault::Closed),
                 0 => exchange.reply.end(&question.standard),
                 _ => exchange.reply.receive(&buffer[..count], &question.standard),
             };
             let (result, keeps) = match verdict {
-                Verdict::More if count < buffer.len() => return Ok(()),
+                // The end is left to be read, if it is there.
+                Verdict::More if count < buffer.len() && !is_ended => return Ok(()),
                 Verdict::More if last.is_some_and(|last| at >= last) => return Ok(()),
                 Verdict::More => continue,
                 // A server that answers before it was asked everything has not listened.
@@ -190,11 +225,14 @@ impl Connection {
                 Verdict::Good { keeps } => (Ok(()), keeps),
                 Verdict::Bad(fault, KeepsAfter(keeps)) => (Err(fault), keeps),
             };
+            // An answer that comes at once may bring an end of which `is_ended` cannot know.
+            let is_ended = is_ended || has_sent && is_at_end(socket);
             let exchange = self.exchange.take().expect("it was there");
-            if !keeps {
+            self.is_reused = true;
+            if !keeps || is_ended {
                 self.close();
             }
-            report(exchange.over(result), at);
+            report(exchange.over(result, at), at);
             return Ok(());
         }
     }
@@ -211,7 +249,8 @@ impl Connection {
 }
 
 impl Exchange {
-    fn over(&self, result: Result<(), Fault>) -> Event {
+    fn over(&self, result: Result<(), Fault>, at: Instant) -> Event {
+        let result = if at >= self.deadline { Err(Fault::Timeout) } else { result };
         Event::Over { since: self.since, first_byte: self.first_byte, result }
     }
 
@@ -226,6 +265,23 @@ impl Exchange {
         }
         Ok(())
     }
+}
+
+/// Whether a socket is connected by now.
+fn stands(socket: &OwnedFd) -> Result<bool, Fault> {
+    // Both "not yet" and "it has failed" are reported by the socket.
+    sockopt::socket_error(socket).and_then(|error| error).map_err(Fault::of)?;
+    match rustix::net::getpeername(socket) {
+        Ok(_) => Ok(true),
+        Err(Errno::NOTCONN) => Ok(false),
+        Err(error) => Err(Fault::of(error)),
+    }
+}
+
+/// Whether the end is what comes next.
+fn is_at_end(socket: &OwnedFd) -> bool {
+    let next = rustix::net::recv(socket, &mut [0; 1], RecvFlags::PEEK | RecvFlags::DONTWAIT);
+    matches!(next, Ok((0, _)))
 }
 
 fn connect(address: SocketAddr, source: Option<IpAddr>) -> Result<OwnedFd, Errno> {
@@ -258,10 +314,12 @@ mod tests {
             bytes: b"?".to_vec(),
             kind: Kind::Exactly(1),
             standard: Standard::None,
+            timeout: Duration::from_secs(10),
         };
         let now = Instant::now();
         let mut connection = Connection::default();
-        connection.begin(&question, None, (now, now)).unwrap();
+        connection.begin(&question, now, now);
+        connection.open(question.address, None, now).unwrap();
         // The answer is there when the request is sent.
         let mut server = listener.accept().unwrap().0;
         server.write_all(b"!").unwrap();
@@ -269,7 +327,7 @@ mod tests {
         // Until the byte has passed the loopback.
         while !matches!(events.last(), Some((Event::Over { .. }, _))) {
             let mut report = |event, at| events.push((event, at));
-            connection.go_on(&question, (now, None), &mut [0; 8], &mut report);
+            connection.go_on(&question, (now, None, false), &mut [0; 8], &mut report);
         }
         assert!(matches!(events[0], (Event::Connected { .. }, at) if at == now), "{events:?}");
         let Some((Event::Over { first_byte: Some(first), result: Ok(()), .. }, over)) =
@@ -278,5 +336,35 @@ mod tests {
             panic!("answered: {events:?}")
         };
         assert!(*first > now && over >= first, "{events:?}");
+    }
+
+    #[test]
+    fn answer_after_its_deadline_is_a_timeout() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let question = Question {
+            address: listener.local_addr().unwrap(),
+            bytes: b"?".to_vec(),
+            kind: Kind::Exactly(1),
+            standard: Standard::None,
+            timeout: Duration::from_nanos(1),
+        };
+        // It was due long ago, and is sent now.
+        let now = Instant::now();
+        let mut connection = Connection::default();
+        connection.begin(&question, now.checked_sub(Duration::from_secs(1)).unwrap(), now);
+        connection.open(question.address, None, now).unwrap();
+        assert!(!connection.is_overdue(now));
+        let mut server = listener.accept().unwrap().0;
+        server.write_all(b"!").unwrap();
+        let mut ended = None;
+        while ended.is_none() {
+            let mut report = |event, _| {
+                if let Event::Over { result, .. } = event {
+                    ended = Some(result);
+                }
+            };
+            connection.go_on(&question, (now, None, false), &mut [0; 8], &mut report);
+        }
+        assert_eq!(ended, Some(Err(Fault::Timeout)));
     }
 }

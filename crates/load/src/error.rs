@@ -36,6 +36,14 @@ pub enum LoadError {
         /// Who was tried.
         address: SocketAddr,
     },
+    /// The kernel does not have a congestion control, or this user may not choose it.
+    #[error("cannot use the congestion control `{name}`: {}", refusal(refused))]
+    Congestion {
+        /// What was asked for.
+        name: String,
+        /// The error of the kernel, which the message words.
+        refused: io::Error,
+    },
     /// A server sends nothing where a chargen server sends without end.
     #[error("{address} sent no data to download: it is no chargen server")]
     NoChargen {
@@ -43,10 +51,12 @@ pub enum LoadError {
         address: SocketAddr,
     },
     /// The limit on descriptors is too low.
-    #[error("{connections} connections need as many descriptors; the limit is {allowed}")]
+    #[error("{connections} connections need {needed} descriptors; the limit is {allowed}")]
     Descriptors {
         /// What was asked for.
         connections: usize,
+        /// With those of threads, and some for the rest.
+        needed: u64,
         /// `RLIMIT_NOFILE`.
         allowed: u64,
     },
@@ -98,6 +108,9 @@ impl LoadError {
             LoadError::NoDiscard { .. } => {
                 Some("start one with `tcplab server --service discard`".into())
             }
+            LoadError::Congestion { refused, .. } => {
+                congestion_controls(refused).map(|it| format!("there are {it}"))
+            }
             LoadError::NoChargen { .. } => {
                 Some("start one with `tcplab server --service chargen`".into())
             }
@@ -110,6 +123,26 @@ impl LoadError {
     }
 }
 
+/// Why a congestion control cannot be chosen (tcp(7), `TCP_CONGESTION`).
+fn refusal(refused: &io::Error) -> String {
+    match refused.kind() {
+        io::ErrorKind::NotFound => "this kernel does not have it".into(),
+        io::ErrorKind::PermissionDenied => "this kernel allows it to root alone".into(),
+        _ => refused.to_string(),
+    }
+}
+
+/// Those that this kernel has, or that it allows any user (ip-sysctl).
+fn congestion_controls(refused: &io::Error) -> Option<String> {
+    let which = match refused.kind() {
+        io::ErrorKind::PermissionDenied => "allowed",
+        _ => "available",
+    };
+    let text =
+        std::fs::read_to_string(format!("/proc/sys/net/ipv4/tcp_{which}_congestion_control"));
+    text.ok().map(|text| text.split_whitespace().collect::<Vec<_>>().join(", "))
+}
+
 impl fmt::Display for Fault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
@@ -120,7 +153,6 @@ impl fmt::Display for Fault {
             Fault::Reset => "reset",
             Fault::Closed => "closed early",
             Fault::Timeout => "timeout",
-            Fault::Unfinished => "answer still arriving 1 s after the end",
             Fault::Status(code) => return write!(f, "status {code}"),
             Fault::Body => "wrong body",
             Fault::Protocol => "malformed response",
@@ -151,8 +183,6 @@ pub enum Fault {
     Closed,
     /// The answer, or the connection, took too long.
     Timeout,
-    /// The answer had begun, and did not end when the load did.
-    Unfinished,
     /// The answer said that something is wrong: its status, which is not one of 200 to 399.
     Status(u16),
     /// The response has the wrong length or content.

@@ -26,7 +26,9 @@ mod target;
 mod times;
 mod worker;
 
-pub use bulk::{BulkConfig, BulkOutcome, Direction, Watch, bulk, bulk_watched};
+pub use bulk::{
+    BulkConfig, BulkOutcome, Direction, EarlyCause, EarlyEnd, Watch, Window, bulk, bulk_watched,
+};
 pub use config::{Check, Config, Length, Pace, Renewal};
 pub use error::{Fault, LoadError};
 pub use keepalive::notice_vanished;

@@ -14,11 +14,11 @@ pub struct Outcome {
     /// How long was counted, without the warm-up.
     #[serde(serialize_with = "seconds", rename = "elapsed_seconds")]
     pub elapsed: Duration,
-    /// Requests that were answered as they should be.
+    /// Good answers: all that came in this time, or those to the number of requests.
     pub requests: u64,
     /// Of these, a second.
     pub requests_per_second: f64,
-    /// Bytes received, heads and all.
+    /// Bytes received in this time, heads and all.
     pub bytes: u64,
     /// Bits a second of these.
     pub bits_per_second: f64,
@@ -27,7 +27,8 @@ pub struct Outcome {
     /// The time to connect.
     pub connect: Durations,
     /// From when a request was due (open loop), or begun, until the first byte of its answer. To
-    /// make a connection for it, where that is needed, is part of it.
+    /// make a connection for it, where that is needed, is part of it. Of the good answers to
+    /// requests that were due after the warm-up, whenever they came.
     pub latency: Durations,
     /// The same until the last byte.
     pub response: Durations,
@@ -35,6 +36,8 @@ pub struct Outcome {
     pub late: Durations,
     /// Open loop: requests that were due and were never sent, as all connections were busy.
     pub unsent: u64,
+    /// Answers that had begun, and were still arriving a second after the end.
+    pub unfinished: u64,
     /// Requests that were not answered as they should be, by kind.
     pub errors: BTreeMap<String, u64>,
     /// What the bodies were.
@@ -54,6 +57,11 @@ impl Outcome {
     /// Requests that were not answered as they should be.
     pub fn failed(&self) -> u64 {
         self.errors.values().sum()
+    }
+
+    /// Whether a request was answered as it should be, be it after the end.
+    pub fn has_answers(&self) -> bool {
+        self.requests > 0 || self.response.count > 0
     }
 }
 

@@ -25,6 +25,8 @@ const BUFFER: usize = 64 << 10;
 /// The most connections to a server on this host from one of its addresses: fewer than Linux's
 /// 28,232 ephemeral ports (`ip_local_port_range`), some of which are in use.
 const FROM_ONE_ADDRESS: usize = 20_000;
+/// What says that a server sends no more.
+const ENDED: EventFlags = EventFlags::RDHUP.union(EventFlags::HUP).union(EventFlags::ERR);
 /// How often exchanges are looked at for those that take too long.
 const SWEEP: Duration = Duration::from_millis(20);
 /// How long after the end an answer may go on that has begun: it might have none.
@@ -63,14 +65,15 @@ pub(crate) struct Counted {
     pub(crate) latency: Times,
     pub(crate) response: Times,
     pub(crate) late: Times,
-    /// Good answers, and those of them that came before the end.
+    /// Good answers.
     pub(crate) requests: u64,
-    pub(crate) in_time: u64,
+    /// Answers that the end cut off.
+    pub(crate) unfinished: u64,
     pub(crate) bytes: u64,
     pub(crate) connections: u64,
     pub(crate) unsent: u64,
     pub(crate) errors: BTreeMap<Fault, u64>,
-    /// When the last answer came.
+    /// When the last exchange was over.
     pub(crate) last: Option<Instant>,
     pub(crate) processor: Duration,
 }
@@ -82,7 +85,7 @@ impl Counted {
         self.response.add(&other.response);
         self.late.add(&other.late);
         self.requests += other.requests;
-        self.in_time += other.in_time;
+        self.unfinished += other.unfinished;
         self.bytes += other.bytes;
         self.connections += other.connections;
         self.unsent += other.unsent;
@@ -164,8 +167,9 @@ impl<'a> Worker<'a> {
             let count = self.wait(&mut events);
             for event in &events[..count] {
                 let index = event.data.u64() as usize;
+                let flags = event.flags;
                 // The latency includes the events handled before it in this round.
-                self.go_on(index, Instant::now());
+                self.go_on(index, Instant::now(), flags.intersects(ENDED));
             }
         }
         if let (Some(schedule), Some(end)) = (&self.schedule, self.load.end) {
@@ -268,37 +272,50 @@ impl<'a> Worker<'a> {
         self.ledger.busy += 1;
         let question = self.load.question;
         let connection = &mut self.connections[index];
-        let source = source_of(question.address.ip(), self.first + index);
-        let began = match connection.begin(question, source, (since, now)) {
-            Ok(Some(socket)) => {
-                // Reported once for each change, so nothing has to be switched on and off.
-                let flags = EventFlags::IN | EventFlags::OUT | EventFlags::ET;
-                let data = EventData::new_u64(index as u64);
-                epoll::add(&self.epoll, socket.as_fd(), data, flags).map_err(Fault::of)
+        if !connection.begin(question, since, now) {
+            return self.open(index, now);
+        }
+        self.ledger.note_used(connection, Some(since));
+        let was_connected = connection.is_connected();
+        match connection.send(question) {
+            Err(fault) if connection.retry(question, fault) => {
+                self.ledger.note_connected(was_connected, false);
+                self.open(index, now);
             }
-            Ok(None) => {
-                self.ledger.note_used(connection, Some(since));
-                connection.send(question)
-            }
-            Err(fault) => Err(fault),
-        };
-        if let Err(fault) = began {
+            Err(fault) => self.give_up(index, fault, now),
+            Ok(()) => {}
+        }
+    }
+
+    /// Makes a connection for an exchange.
+    fn open(&mut self, index: usize, now: Instant) {
+        let address = self.load.question.address;
+        let source = source_of(address.ip(), self.first + index);
+        let opened = self.connections[index].open(address, source, now).and_then(|socket| {
+            // Reported once for each change, so nothing has to be switched on and off.
+            let flags = EventFlags::IN | EventFlags::OUT | EventFlags::RDHUP | EventFlags::ET;
+            let data = EventData::new_u64(index as u64);
+            epoll::add(&self.epoll, socket.as_fd(), data, flags).map_err(Fault::of)
+        });
+        if let Err(fault) = opened {
             self.give_up(index, fault, now);
         }
     }
 
-    fn go_on(&mut self, index: usize, now: Instant) {
+    fn go_on(&mut self, index: usize, now: Instant, is_ended: bool) {
         let (connection, ledger) = (&mut self.connections[index], &mut self.ledger);
         let (was_connected, since) = (connection.is_connected(), connection.busy_since());
         let (mut answered, mut is_new) = (None, false);
-        let times = (now, self.load.end.map(|end| end + GRACE));
-        connection.go_on(self.load.question, times, &mut self.buffer, &mut |event, at| {
+        let times = (now, self.load.end.map(|end| end + GRACE), is_ended);
+        let mut report = |event, at| {
             if matches!(event, Event::Over { .. }) {
                 answered = Some(at);
             }
             is_new |= matches!(event, Event::Connected { .. });
             ledger.note(index, event, at);
-        });
+        };
+        let (question, buffer) = (self.load.question, &mut self.buffer);
+        let needs_another = connection.go_on(question, times, buffer, &mut report);
         if is_new {
             ledger.note_used(connection, since);
         }
@@ -309,6 +326,9 @@ impl<'a> Worker<'a> {
             }
         }
         ledger.note_connected(was_connected, connection.is_connected());
+        if needs_another {
+            self.open(index, now);
+        }
     }
 
     /// The exchange has failed, and the connection with it.
@@ -331,15 +351,13 @@ impl<'a> Worker<'a> {
         }
         let is_past = self.load.end.is_some_and(|end| now >= end + GRACE);
         for index in 0..self.connections.len() {
-            let Some(since) = self.connections[index].busy_since() else { continue };
-            let is_late = now.saturating_duration_since(since) >= self.load.config.timeout;
-            if is_late {
+            let connection = &mut self.connections[index];
+            let is_cut_off = is_past && connection.is_receiving();
+            if connection.is_overdue(now) {
                 self.give_up(index, Fault::Timeout, now);
-            } else if is_past && self.connections[index].is_receiving() {
-                self.give_up(index, Fault::Unfinished, now);
-            } else if is_stopped {
-                // Requests cut off by the end are no failure.
-                let connection = &mut self.connections[index];
+            } else if connection.busy_since().is_some() && (is_stopped || is_cut_off) {
+                // What the end cuts off is no failure.
+                self.ledger.counted.unfinished += u64::from(!is_stopped);
                 self.ledger.note_connected(connection.is_connected(), false);
                 connection.give_up(Fault::Timeout, now, &mut |_, _| ());
                 self.ledger.busy -= 1;
@@ -368,9 +386,7 @@ impl Ledger<'_> {
             }
             Event::Received { bytes, since } => {
                 self.load.gauges.bytes.fetch_add(bytes, Ordering::Relaxed);
-                let is_in_time = self.load.end.is_none_or(|end| now < end);
-                // An answer of the warm-up may come after it.
-                if since >= Some(self.load.counted_from) && is_in_time {
+                if since.is_some_and(|since| self.is_counted(since, now)) {
                     self.counted.bytes += bytes;
                 }
             }
@@ -384,6 +400,13 @@ impl Ledger<'_> {
                 }
             }
         }
+    }
+
+    /// Whether what comes now counts, for an exchange that counts from `since`. In a time all that
+    /// comes counts, so that what was under way at its beginning makes up for what is at its end.
+    fn is_counted(&self, since: Instant, now: Instant) -> bool {
+        let from = self.load.counted_from;
+        self.load.end.map_or(since >= from, |end| (from..end).contains(&now))
     }
 
     /// A connection that stands is used for an exchange; one of the warm-up counts once it is used
@@ -413,22 +436,27 @@ impl Ledger<'_> {
         let gauges = &self.load.gauges;
         let gauge = if result.is_ok() { &gauges.requests } else { &gauges.errors };
         gauge.fetch_add(1, Ordering::Relaxed);
-        if since < self.load.counted_from {
-            return;
+        let is_of_test = since >= self.load.counted_from;
+        if is_of_test {
+            self.counted.last = Some(now);
         }
         match result {
             Ok(()) => {
-                self.counted.requests += 1;
-                if self.load.end.is_none_or(|end| now < end) {
-                    self.counted.in_time += 1;
+                self.counted.requests += u64::from(self.is_counted(since, now));
+                // However late it came: a time without the slowest answers would look too good.
+                if !is_of_test {
+                    return;
                 }
-                self.counted.last = Some(now);
                 let latency = first_byte.unwrap_or(now).saturating_duration_since(since);
                 self.counted.latency.record(latency);
                 gauges.latency.record(latency);
                 self.counted.response.record(now.saturating_duration_since(since));
             }
-            Err(fault) => *self.counted.errors.entry(fault).or_default() += 1,
+            // One of the end may come after it.
+            Err(fault) if is_of_test || self.is_counted(since, now) => {
+                *self.counted.errors.entry(fault).or_default() += 1;
+            }
+            Err(_) => {}
         }
     }
 }
@@ -442,11 +470,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn exchanges_of_the_warm_up_do_not_count() {
+    fn what_comes_between_warm_up_and_end_counts() {
         let address = ([127, 0, 0, 1], 9).into();
         let config = Config::new(Target { address, protocol: Protocol::Echo { size: 1 } });
         let (bytes, kind) = (vec![0], Kind::Exactly(1));
-        let question = Question { address, bytes, kind, standard: Standard::None };
+        let (standard, timeout) = (Standard::None, config.timeout);
+        let question = Question { address, bytes, kind, standard, timeout };
         let begin = Instant::now();
         let at = |millis| begin + Duration::from_millis(millis);
         let load = Load {
@@ -472,8 +501,9 @@ mod tests {
         }
         // What a server sends unasked.
         ledger.note(0, Event::Received { bytes: 7, since: None }, at(130));
-        let Counted { bytes, requests, in_time, connections, .. } = ledger.counted;
-        assert_eq!((bytes, requests, in_time, connections), (7, 2, 1, 1));
+        let Counted { bytes, requests, connections, latency, .. } = ledger.counted;
+        assert_eq!((bytes, requests, connections), (14, 2, 1));
+        assert_eq!(latency.summary().count, 2, "of those begun after the warm-up");
         assert_eq!(load.gauges.bytes.load(Ordering::Relaxed), 35, "all are shown");
     }
 

@@ -78,14 +78,21 @@ impl<'a> Acceptor<'a> {
     }
 
     fn accept(&mut self) -> Option<OwnedFd> {
+        if !self.context.reserve(self.slot) {
+            return None;
+        }
         match self.listener.accept() {
             AcceptResult::Connection(socket) => {
                 self.pause.succeeded();
                 self.slot.accepted();
                 Some(socket)
             }
-            AcceptResult::NoneWaiting => None,
+            AcceptResult::NoneWaiting => {
+                self.slot.give_back(1);
+                None
+            }
             AcceptResult::Exhausted => {
+                self.slot.give_back(1);
                 self.pause.failed(Instant::now());
                 self.slot.add(Count::Exhausted, 1);
                 None

@@ -93,6 +93,11 @@ impl Config {
     /// More workers than anybody has a use for.
     pub const MOST_WORKERS: usize = 1024;
 
+    /// Whether a design has a fixed number of workers, which can be chosen.
+    pub fn has_workers(design: ServerDesign) -> bool {
+        !matches!(design, ServerDesign::Iterative | ServerDesign::Fork | ServerDesign::Thread)
+    }
+
     /// The default number of workers: one per processor for event loops, some more where each waits
     /// for its connection, one where more make no sense.
     pub fn default_workers(design: ServerDesign) -> usize {

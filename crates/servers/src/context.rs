@@ -9,7 +9,7 @@ use rustix::event::{PollFd, PollFlags, Timespec};
 use rustix::io::Errno;
 
 use crate::config::{Config, Limits};
-use crate::counters::{Count, Counters, Tally};
+use crate::counters::{Count, Counters, Slot, Tally};
 use crate::service::Service;
 use crate::stop::Stop;
 use crate::sys;
@@ -36,9 +36,14 @@ impl ServerContext<'_> {
         shortest.clamp(Duration::from_millis(5), Duration::from_millis(200))
     }
 
-    /// Whether another connection may be accepted.
+    /// Whether another connection may be accepted; who accepts [reserves](Self::reserve) its place.
     pub(crate) fn has_room(&self) -> bool {
-        self.counters.open() < self.limits().connections
+        self.counters.taken() < self.limits().connections
+    }
+
+    /// Takes a place for a connection, if there is one.
+    pub(crate) fn reserve(&self, slot: Slot<'_>) -> bool {
+        slot.reserve(self.limits().connections)
     }
 }
 

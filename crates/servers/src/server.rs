@@ -121,3 +121,64 @@ fn service(subject: &Subject) -> Result<Arc<dyn Service>, ServeError> {
         }
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use std::io::{ErrorKind, Read, Write};
+    use std::net::TcpStream;
+    use std::time::{Duration, Instant};
+
+    use tcplab_units::ServerDesign;
+
+    use super::*;
+    use crate::config::Limits;
+
+    /// Says which of them have an answer; all others wait.
+    fn answered(clients: &mut [TcpStream]) -> Vec<bool> {
+        let answered = |client: &mut TcpStream| match client.read(&mut [0]) {
+            Ok(count) => count == 1,
+            Err(error) if error.kind() == ErrorKind::WouldBlock => false,
+            Err(error) => panic!("{error}"),
+        };
+        clients.iter_mut().map(answered).collect()
+    }
+
+    #[test]
+    fn no_more_connections_are_carried_than_may_be() {
+        for design in [ServerDesign::Epoll, ServerDesign::IoUring, ServerDesign::ThreadPool] {
+            let limits = Limits { connections: 2, ..Limits::default() };
+            let config = Config { workers: 8, limits, ..Config::new(design, Subject::Echo) };
+            let (server, stop) = (Server::open(&config).unwrap(), Stop::new().unwrap());
+            let address = server.address();
+            std::thread::scope(|scope| {
+                let serve = scope.spawn(|| server.serve(&stop, &mut |_| ()));
+                let mut clients: Vec<TcpStream> = (0..6)
+                    .map(|_| {
+                        let mut client = TcpStream::connect(address).unwrap();
+                        client.write_all(b"?").unwrap();
+                        client.set_read_timeout(Some(Duration::from_millis(20))).unwrap();
+                        client
+                    })
+                    .collect();
+                let (mut served, began) = (0, Instant::now());
+                while !clients.is_empty()
+                    && !serve.is_finished()
+                    && began.elapsed() < Duration::from_secs(60)
+                {
+                    let mut have = answered(&mut clients).into_iter();
+                    let count = clients.len();
+                    clients.retain(|_| !have.next().unwrap_or(false));
+                    assert!(count - clients.len() <= 2, "{design:?}: {count}");
+                    served += count - clients.len();
+                }
+                stop.ask();
+                match serve.join().unwrap() {
+                    Ok(tally) => assert_eq!((served, tally.accepted), (6, 6), "{design:?}"),
+                    // Not every kernel lets everybody use io_uring.
+                    Err(ServeError::Design { design: ServerDesign::IoUring, .. }) => {}
+                    Err(error) => panic!("{design:?}: {error}"),
+                }
+            });
+        }
+    }
+}

@@ -67,7 +67,7 @@ pub(crate) struct LoadArguments {
     /// Exclude this time at the start from the results
     #[arg(long, value_name = "DURATION", default_value = "0 s", conflicts_with = "bulk")]
     pub(crate) warm_up: Span,
-    /// Count an answer as failed after this time
+    /// Count an answer as failed this long after its request was sent, or its connection begun
     #[arg(long, value_name = "DURATION", default_value = "10 s", conflicts_with = "bulk")]
     pub(crate) timeout: Span,
     /// Generate load with this many threads

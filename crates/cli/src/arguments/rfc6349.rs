@@ -66,4 +66,5 @@ product and buffer sizes (3.3), throughput of one connection over a sweep of win
 connections (3.3.2, 3.4), and the metrics of section 4: transfer time ratio, efficiency, buffer
 delay.
 
-With --target, packets go only to that host, in some ten transfers of --duration each.";
+With --target, packets go only to that host, in some ten transfers of --duration each, times
+--trials. Windows are bounded by the send buffer, to within a few segments.";

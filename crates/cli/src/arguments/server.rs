@@ -26,7 +26,8 @@ pub(crate) struct ServerArguments {
     /// Choose the server design [default: epoll; iterative with --udp]
     #[arg(long, value_name = "DESIGN", value_parser = designs())]
     pub(crate) design: Option<ServerDesign>,
-    /// Run this many processes (prefork), threads (thread-pool) or event loops (epoll, io-uring)
+    /// Run this many processes (prefork), threads (thread-pool) or event loops (epoll, io-uring);
+    /// other designs have no fixed number
     /// [default: 8 processes or threads, one event loop per processor]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub(crate) workers: Option<u16>,

@@ -128,7 +128,8 @@ fn config(arguments: &LatencyArguments, target: &str) -> Result<LatencyConfig> {
             direction,
             connections: arguments.connections.unwrap_or(1) as usize,
             time: time.saturating_sub(after),
-            send_buffer: None,
+            window: None,
+            congestion: None,
         });
     }
     Ok(LatencyConfig {

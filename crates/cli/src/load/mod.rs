@@ -15,7 +15,7 @@ use tcplab_load::{
     Reference, Renewal, Target,
 };
 use tcplab_quantities::{BULK_DOCUMENT, LOAD_DOCUMENT};
-use tcplab_units::Durations;
+use tcplab_units::{Bytes, Durations, Rate, rounded};
 
 use crate::arguments::{BulkDirection, LiveMode, LoadArguments};
 use crate::control::{self, Control};
@@ -60,7 +60,7 @@ pub(crate) fn load(arguments: &LoadArguments) -> Result<ExitCode> {
 }
 
 fn is_good(outcome: &Outcome) -> bool {
-    outcome.failed() == 0 && outcome.requests > 0
+    outcome.failed() == 0 && outcome.has_answers()
 }
 
 /// The same load for one or several servers.
@@ -136,7 +136,7 @@ impl LoadTest<'_> {
         for warning in &outcome.warnings {
             print_note(&format!("tcplab: warning: {warning}"));
         }
-        if outcome.requests == 0 && !target.contains('/') {
+        if !outcome.has_answers() && !target.contains('/') {
             print_note(&format!(
                 "  try: `tcplab load http://{target}/` if this is a web server; without `http://` \
                  it is tested as an echo server"
@@ -221,25 +221,30 @@ fn bulk(
         },
         connections: arguments.connections.unwrap_or(1) as usize,
         time: arguments.duration.to_std(),
-        send_buffer: None,
+        window: None,
+        congestion: None,
     };
     let mut last = (Duration::ZERO, 0);
     let outcome = tcplab_load::bulk(&config, &mut |elapsed, bytes| {
         display.show(elapsed, || {
             let (since, before) = std::mem::replace(&mut last, (elapsed, bytes));
-            let seconds = elapsed.saturating_sub(since).as_secs_f64().max(1e-3);
-            format!("{:.0} s  {:.2} Gbit/s", elapsed.as_secs_f64(), gbit(bytes - before, seconds))
+            let rate = rate(bytes - before, elapsed.saturating_sub(since));
+            format!("{:.0} s  {rate}", elapsed.as_secs_f64())
         });
         unless_stopped(stop)
     });
     display.clear();
     let outcome = outcome?;
     answer_or_json(&BULK_DOCUMENT, &arguments.json, &outcome, || bulk_table(&outcome))?;
-    Ok(ExitCode::SUCCESS)
+    for early in &outcome.early {
+        print_note(&format!("tcplab: warning: {early}"));
+    }
+    Ok(if outcome.early.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(FAILED) })
 }
 
-fn gbit(bytes: u64, seconds: f64) -> f64 {
-    bytes as f64 * 8.0 / 1e9 / seconds
+fn rate(bytes: u64, time: Duration) -> String {
+    let bits = bytes as f64 * 8.0 / time.as_secs_f64().max(1e-3);
+    rounded::rate(Rate::from_bits_per_second(bits as u64))
 }
 
 /// A changing line on a terminal, elsewhere a line per second.
@@ -351,17 +356,17 @@ fn row(name: &str, times: &Durations) -> String {
 }
 
 fn bulk_table(outcome: &BulkOutcome) -> String {
-    let seconds = outcome.elapsed.as_secs_f64();
     let mut text = format!(
-        "{:.2} GB in {seconds:.2} s: {:.3} Gbit/s; processor time of the client {:.2} s\n",
-        outcome.bytes as f64 / 1e9,
-        outcome.bits_per_second / 1e9,
+        "{} in {:.2} s: {}; processor time of the client {:.2} s\n",
+        rounded::bytes(Bytes::new(outcome.bytes)),
+        outcome.elapsed.as_secs_f64(),
+        rate(outcome.bytes, outcome.elapsed),
         outcome.processor.as_secs_f64(),
     );
     if outcome.each.len() > 1 {
         for (number, bytes) in outcome.each.iter().enumerate() {
-            let rate = gbit(*bytes, seconds);
-            let _ = writeln!(text, "  connection {}: {rate:.3} Gbit/s", number + 1);
+            let rate = rate(*bytes, outcome.elapsed);
+            let _ = writeln!(text, "  connection {}: {rate}", number + 1);
         }
     }
     text
@@ -388,6 +393,34 @@ mod tests {
         let words: Vec<String> =
             row("latency", &times).split_whitespace().map(str::to_owned).collect();
         assert_eq!(words.join(" "), "latency 1.500 0.250 1.000 2.000 3.000 4.000 5.000 6.000");
+    }
+
+    #[test]
+    fn bulk_is_told_in_units_that_fit() {
+        let outcome = |bytes, each| BulkOutcome {
+            direction: Direction::Upload,
+            elapsed: Duration::from_secs(3),
+            bytes,
+            bits_per_second: bytes as f64 * 8.0 / 3.0,
+            each,
+            processor: Duration::from_millis(20),
+            early: Vec::new(),
+        };
+        for (bytes, each, text) in [
+            (
+                375_000,
+                vec![375_000],
+                "375 kB in 3.00 s: 1.00 Mbit/s; processor time of the client 0.02 s\n",
+            ),
+            (
+                7_500_000_000,
+                vec![7_499_625_000, 375_000],
+                "7.50 GB in 3.00 s: 20.0 Gbit/s; processor time of the client 0.02 s\n  \
+                 connection 1: 20.0 Gbit/s\n  connection 2: 1.00 Mbit/s\n",
+            ),
+        ] {
+            assert_eq!(bulk_table(&outcome(bytes, each)), text);
+        }
     }
 
     #[test]

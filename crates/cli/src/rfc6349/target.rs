@@ -11,7 +11,7 @@ use std::time::Duration;
 use anyhow::{Context, Result, bail};
 use serde_json::json;
 use tcplab_lab::rfc6349::{Baseline, Row, Throughput, counts, row};
-use tcplab_load::{BulkConfig, Direction, bulk_watched};
+use tcplab_load::{BulkConfig, Direction, Window, bulk_watched};
 use tcplab_testbed::{SocketState, socket_state};
 use tcplab_units::{Bytes, Rate, Span};
 
@@ -99,9 +99,12 @@ pub(super) fn rows(
             Some(control) => control.part(index + 2, Some(all.len() + 1), &name),
             None => print_note(&name),
         }
-        let (measured, _) = transfer.run(connections, Some(window))?;
-        // A small send buffer holds a few segments more than requested.
-        let window = measured.offered.unwrap_or(window).max(baseline.segment);
+        let bound =
+            Window { size: window.as_u64() as usize, segment: baseline.segment.as_u64() as usize };
+        let trials = (0..arguments.trials).map(|_| Ok(transfer.run(connections, Some(bound))?.0));
+        let Some(measured) = Throughput::median(&trials.collect::<Result<Vec<_>>>()?) else {
+            continue;
+        };
         let row = row(baseline, connections, window, &measured);
         if let Some(control) = &mut control {
             control.tell(&json!({ "event": "measured", "rows": [&row] }));
@@ -117,7 +120,7 @@ impl Transfer<'_> {
     fn run(
         &self,
         connections: u64,
-        window: Option<Bytes>,
+        window: Option<Window>,
     ) -> Result<(Throughput, Vec<SocketState>)> {
         let looks: Mutex<BTreeMap<usize, Vec<SocketState>>> = Mutex::default();
         let watch = |nth: usize, socket: std::os::fd::BorrowedFd<'_>| {
@@ -131,11 +134,15 @@ impl Transfer<'_> {
             direction: Direction::Upload,
             connections: connections as usize,
             time: self.arguments.duration.to_std(),
-            send_buffer: window.map(|window| window.as_u64() as usize),
+            window,
+            congestion: self.arguments.congestion.clone(),
         };
         let outcome = bulk_watched(&config, &mut |_, _| unless_stopped(self.stop), &watch)?;
         if self.stop.load(std::sync::atomic::Ordering::Relaxed) {
             bail!("stopped on request");
+        }
+        if let Some(early) = outcome.early.first() {
+            bail!("{early}");
         }
         let looks = looks.into_inner().unwrap_or_else(PoisonError::into_inner);
         let last = looks.values().filter_map(|looks| looks.last());
@@ -148,7 +155,8 @@ impl Transfer<'_> {
             goodput: outcome.bits_per_second / 1e6,
             efficiency: (sent - again.min(sent)) as f64 / sent.max(1) as f64 * 100.0,
             rtt: round_trips.iter().sum::<f64>() / round_trips.len().max(1) as f64,
-            offered: all.iter().map(|look| look.in_flight).max(),
+            // On a loopback all is acknowledged at once.
+            offered: all.iter().map(|look| look.in_flight).max().filter(|it| it.as_u64() > 0),
         };
         Ok((measured, all))
     }

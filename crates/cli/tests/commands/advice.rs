@@ -156,6 +156,17 @@ fn test_of_a_path_without_rate_is_refused_in_virtual_time() {
     assert!(!home.exists("runs"));
 }
 
+/// What a transfer to another host is asked for holds, or is refused.
+#[test]
+fn congestion_control_that_the_kernel_lacks_is_refused_with_those_it_has() {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let target = listener.local_addr().unwrap();
+    let line = format!("rfc6349 --target {target} --congestion nosuch --duration 500ms");
+    let said =
+        "cannot use the congestion control `nosuch`: this kernel does not have it try: there";
+    Home::new().refuses(&[(&line, said)]);
+}
+
 /// The counts that are recommended reach the goal in the stack's model, and one fewer does not.
 #[test]
 fn embedded_buffers_are_tried_before_they_are_recommended() {

@@ -50,7 +50,9 @@ fn server_says_it_listens_when_it_has_its_threads() {
     let Some(few) = FewProcesses::new() else { return };
     for design in ["iterative", "fork", "prefork", "thread", "thread-pool", "epoll", "io-uring"] {
         for processes in 1..=4 {
-            let line = format!("server --design {design} --workers 3");
+            let has_workers = !matches!(design, "iterative" | "fork" | "thread");
+            let workers = if has_workers { " --workers 3" } else { "" };
+            let line = format!("server --design {design}{workers}");
             let (listens, end) = served(few.command(processes, &line));
             if design == "io-uring" && end.stderr.contains("io_uring is disabled here") {
                 skipped("io_uring is disabled here");

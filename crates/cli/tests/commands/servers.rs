@@ -172,12 +172,20 @@ fn all_designs_serve_equally() {
     });
 }
 
+/// The flag, for designs that have a fixed number of workers.
+fn workers(design: &str, number: u32) -> String {
+    match design {
+        "iterative" | "fork" | "thread" => String::new(),
+        _ => format!("--workers {number}"),
+    }
+}
+
 #[test]
 fn no_client_crashes_a_server() {
     let site = site();
     each(&DESIGNS, |design| {
-        let limits = "--request-timeout '300 ms' --idle-timeout '600 ms' --workers 2";
-        let line = format!("--design {design} --file . {limits}");
+        let limits = "--request-timeout '300 ms' --idle-timeout '600 ms'";
+        let line = format!("--design {design} --file . {limits} {}", workers(design, 2));
         let Some(server) = Server::start(&site, &line) else { return };
         for garbage in ["\0\u{1}\u{2}\r\n\r\n", "GET\r\n\r\n", "GET / HTTP/1.1\r\n\r\n"] {
             let answer = ask(&server, garbage);
@@ -218,7 +226,7 @@ fn no_client_crashes_a_server() {
 #[test]
 fn server_waits_for_free_descriptors() {
     each(&["iterative", "fork", "thread", "thread-pool", "epoll", "io-uring"], |design| {
-        let line = format!("--design {design} --workers 1");
+        let line = format!("--design {design} {}", workers(design, 1));
         let Some(server) = Server::start_with_descriptors(24, &line) else { return };
         let mut streams: Vec<TcpStream> = (0..60).map(|_| server.connect()).collect();
         // As many as can be are accepted; then there is a pause.
@@ -243,7 +251,7 @@ fn server_waits_for_free_descriptors() {
 fn stopping_server_answers_accepted_connections() {
     let site = site();
     each(&DESIGNS, |design| {
-        let line = format!("--design {design} --file . --workers 2");
+        let line = format!("--design {design} --file . {}", workers(design, 2));
         let Some(server) = Server::start(&site, &line) else { return };
         // A design that carries one connection at a time cannot serve others that stay open.
         let one_by_one = matches!(design, "iterative" | "prefork" | "thread-pool");
@@ -370,6 +378,35 @@ fn bulk_data_arrives_complete() {
             assert_eq!(tally["received"], outcome["bytes"], "{tally}");
         }
     }
+}
+
+#[test]
+fn bulk_transfer_that_the_server_ends_early_fails_with_what_it_carried() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    std::thread::spawn(move || {
+        for stream in listener.incoming() {
+            stream.unwrap().write_all(&[7; 10_000]).unwrap();
+        }
+    });
+    let line = format!("load {address} --bulk download --duration 10s -q");
+    let Ended { code, stdout, stderr } = Home::new().run(&line);
+    assert_eq!(code, Some(1), "{stdout}{stderr}");
+    assert!(stdout.starts_with("10.0 kB in "), "{stdout}");
+    assert!(stderr.contains("connection 1 ended early, after 10.0 kB in "), "{stderr}");
+    let outcome = serde_json::from_str(&Home::new().run(&format!("{line} --json")).stdout).unwrap();
+    check(&BULK_DOCUMENT, &outcome, "load --bulk that ends early");
+    let Value::Array(early) = &outcome["early"] else { panic!("{outcome}") };
+    assert_eq!((&early[0]["bytes"], &early[0]["cause"]), (&10_000.into(), &"closed".into()));
+}
+
+#[test]
+fn workers_that_a_design_does_not_have_are_refused() {
+    let said = "has no fixed number of them try: leave it out";
+    Home::new().refuses(&[
+        ("server --design fork --workers 3", said),
+        ("server --service time --workers 2", said),
+    ]);
 }
 
 #[test]

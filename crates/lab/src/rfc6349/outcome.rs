@@ -66,16 +66,7 @@ pub fn rows(
         for trial in &case.trials {
             seen.extend(Throughput::of(test, trial, directory)?);
         }
-        let median = |of: fn(&Throughput) -> f64| {
-            tcplab_stats::median(&seen.iter().map(of).collect::<Vec<_>>())
-        };
-        let Some(goodput) = median(|seen| seen.goodput) else { continue };
-        let measured = Throughput {
-            offered: seen.iter().filter_map(|seen| seen.offered).max(),
-            goodput,
-            efficiency: median(|seen| seen.efficiency).unwrap_or(100.0),
-            rtt: median(|seen| seen.rtt).unwrap_or_default(),
-        };
+        let Some(measured) = Throughput::median(&seen) else { continue };
         rows.push(row(baseline, connections, Bytes::new(window), &measured));
     }
     rows.sort_by_key(|row| (row.connections, row.window));
@@ -117,6 +108,19 @@ pub fn row(baseline: &Baseline, connections: u64, window: Bytes, measured: &Thro
 }
 
 impl Throughput {
+    /// The medians of several trials; none of none.
+    pub fn median(trials: &[Throughput]) -> Option<Throughput> {
+        let median = |of: fn(&Throughput) -> f64| {
+            tcplab_stats::median(&trials.iter().map(of).collect::<Vec<_>>())
+        };
+        Some(Throughput {
+            offered: trials.iter().filter_map(|trial| trial.offered).max(),
+            goodput: median(|trial| trial.goodput)?,
+            efficiency: median(|trial| trial.efficiency)?,
+            rtt: median(|trial| trial.rtt)?,
+        })
+    }
+
     fn of(
         test: &Test,
         trial: &Trial,

@@ -61,3 +61,32 @@ fn bdp_and_ideal_rate_match_rfc() {
     assert!((row.transfer_time_ratio - 19.306_667 / 9.5).abs() < 1e-6, "{row:?}");
     assert!((row.buffer_delay - 25.0).abs() < 1e-9, "{row:?}");
 }
+
+#[test]
+fn summary_names_the_row_whose_window_was_to_be_one_product() {
+    let baseline = baseline();
+    let row = |window, offered, goodput| {
+        let offered = Some(Bytes::new(offered));
+        let measured = Throughput { goodput, efficiency: 100.0, rtt: 40.0, offered };
+        row(&baseline, 1, Bytes::new(window), &measured)
+    };
+    // More is in flight than the window that was asked for.
+    let rows = [row(12_500, 177_000, 2.5), row(99_912, 177_000, 19.0), row(199_824, 250_000, 19.1)];
+    let said = sum_up(&baseline, &rows);
+    assert_eq!(said.len(), 1, "{said:?}");
+    assert!(said[0].contains("carries 19.00 Mbit/s"), "{said:?}");
+}
+
+#[test]
+fn trials_are_told_by_their_medians() {
+    let trial = |goodput: f64, offered| Throughput {
+        goodput,
+        efficiency: 100.0 - goodput,
+        rtt: goodput * 2.0,
+        offered,
+    };
+    let trials = [trial(9.0, None), trial(1.0, Some(Bytes::new(7))), trial(5.0, None)];
+    let median = Throughput { offered: Some(Bytes::new(7)), ..trial(5.0, None) };
+    assert_eq!(Throughput::median(&trials), Some(median));
+    assert_eq!(Throughput::median(&[]), None);
+}

@@ -185,6 +185,11 @@ pub fn latency(
     let ended = std::thread::scope(|scope| session.run(scope, &shared, observe));
     let Ended { elapsed, was_stopped, loads } = ended?;
     let (loads, failed): (Vec<_>, Vec<_>) = loads.into_iter().partition(Result::is_ok);
+    let loads: Vec<BulkOutcome> = loads.into_iter().flatten().collect();
+    let failed = failed.into_iter().filter_map(Result::err);
+    let failed = failed.map(|error| format!("the load ended early: {error}"));
+    let early = loads.iter().flat_map(|load| &load.early).map(|early| format!("the load: {early}"));
+    let failed: Vec<String> = failed.chain(early).collect();
     let Session { prober, .. } = session;
     let clock = if is_same { Some(Clock::same()) } else { prober.record.clock() };
     let clock = clock.filter(|_| prober.counts.answered > 0);
@@ -210,28 +215,19 @@ pub fn latency(
         clock,
         samples_of_each_way: prober.record.samples(),
         phases: clock.map_or_else(Vec::new, |clock| prober.record.phases(&clock)),
-        loads: loads.into_iter().flatten().collect(),
+        loads,
         series: prober.record.points().series(&clock.unwrap_or(Clock::same()), i64::MAX),
         was_stopped,
-        warnings: warnings(
-            &prober.record,
-            clock.as_ref(),
-            failed.into_iter().filter_map(Result::err),
-        ),
+        warnings: warnings(&prober.record, clock.as_ref(), failed),
     })
 }
 
-fn warnings(
-    record: &Record,
-    clock: Option<&Clock>,
-    failed: impl Iterator<Item = LoadError>,
-) -> Vec<String> {
+fn warnings(record: &Record, clock: Option<&Clock>, failed: Vec<String>) -> Vec<String> {
     // Threads read the clocks of one host some microseconds apart.
     let is_negative = clock.is_some_and(|clock| record.points().least_way(clock) < -20_000);
     let said = "a clock was set meanwhile, or the hosts' clocks drift unsteadily: latency each way \
                 is wrong, the RTT is right";
-    let failed = failed.map(|error| format!("the load ended early: {error}"));
-    failed.chain(is_negative.then(|| said.to_owned())).collect()
+    failed.into_iter().chain(is_negative.then(|| said.to_owned())).collect()
 }
 
 fn open(address: SocketAddr) -> io::Result<UdpSocket> {
@@ -351,9 +347,16 @@ impl Session<'_> {
             }
         });
         let (elapsed, was_stopped) = probed;
-        shared.stop.store(true, Ordering::Relaxed);
+        // Loads end by their own time, and their servers read the rest.
+        shared.stop.store(was_stopped, Ordering::Relaxed);
         self.wait_for_rest();
         let loads: Loads<'_> = loads.transpose()?.unwrap_or_default();
+        while !loads.iter().all(ScopedJoinHandle::is_finished) {
+            if observe(&self.progress(elapsed)).is_break() {
+                shared.stop.store(true, Ordering::Relaxed);
+            }
+            std::thread::sleep(LOOK / 10);
+        }
         let loads = loads.into_iter().map(|it| it.join().expect("it does not die"));
         Ok(Ended { elapsed, was_stopped, loads: loads.collect() })
     }
@@ -446,6 +449,7 @@ impl Session<'_> {
         while !self.prober.is_done() && self.began.elapsed() < until {
             await_datagram(&self.socket, LOOK.min(until.saturating_sub(self.began.elapsed())));
             self.receive();
+            self.prober.expire(self.began.elapsed());
         }
         self.prober.expire(Duration::MAX);
         if self.hear_last() {

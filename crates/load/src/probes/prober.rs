@@ -224,7 +224,8 @@ impl Prober {
         self.counts.is_uncounted |= seen.received == 0;
         self.note(seen);
         let place = number.checked_sub(self.first).and_then(|it| usize::try_from(it).ok());
-        let Some(waiting) = place.and_then(|place| self.waiting.get_mut(place)) else {
+        let waiting = place.and_then(|place| self.waiting.get_mut(place));
+        let Some(waiting) = waiting.filter(|it| it.sent + self.timeout > now) else {
             self.counts.late += 1;
             return;
         };
@@ -368,6 +369,15 @@ mod tests {
         prober.expire(5_000 * MS);
         prober.receive(&answer(2, 3).bytes(), 5_000 * MS);
         assert_eq!((prober.counts.late, prober.counts.lost), (1, 0), "a replay changes nothing");
+    }
+
+    #[test]
+    fn answer_after_the_timeout_is_late_before_its_probe_is_given_up() {
+        let mut prober = prober(1);
+        prober.receive(&answer(0, 1).bytes(), 1_000 * MS);
+        assert_eq!((prober.counts.answered, prober.counts.late), (0, 1));
+        prober.expire(Duration::MAX);
+        assert_eq!((prober.counts.answered, prober.counts.lost), (0, 1));
     }
 
     #[test]

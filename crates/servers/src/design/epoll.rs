@@ -178,7 +178,7 @@ impl<'a> Worker<'a> {
 
     fn accept(&mut self) {
         for _ in 0..ACCEPTED {
-            if !self.context.has_room() {
+            if !self.context.reserve(self.slot) {
                 self.watch_listener(false);
                 return;
             }
@@ -191,8 +191,9 @@ impl<'a> Worker<'a> {
                         stopping.latest = Instant::now();
                     }
                 }
-                AcceptResult::NoneWaiting => return,
+                AcceptResult::NoneWaiting => return self.slot.give_back(1),
                 AcceptResult::Exhausted => {
+                    self.slot.give_back(1);
                     self.slot.add(Count::Exhausted, 1);
                     self.pause.failed(Instant::now());
                     self.watch_listener(false);

@@ -117,8 +117,9 @@ impl<'a> Worker<'a> {
         if self.pause.left(Instant::now()).is_some() {
             return;
         }
-        let room = self.context.limits().connections.saturating_sub(self.context.counters.open());
-        while self.accepts < ACCEPTS.min(room) {
+        // A worker leaves the others their share of the places.
+        let share = self.context.limits().connections / self.context.config.workers;
+        while self.accepts < ACCEPTS.min(share.max(1)) && self.context.reserve(self.slot) {
             self.ring.accept(self.listener.as_fd());
             self.accepts += 1;
         }
@@ -129,6 +130,7 @@ impl<'a> Worker<'a> {
         let socket = match result {
             Ok(socket) => socket,
             Err(error) => {
+                self.slot.give_back(1);
                 if !Errno::from_io_error(&error).is_some_and(is_passing) {
                     self.slot.add(Count::Exhausted, 1);
                     self.pause.failed(Instant::now());
@@ -289,6 +291,7 @@ impl<'a> Worker<'a> {
     }
 
     fn leave(mut self) {
+        self.slot.give_back(self.accepts);
         for connection in self.connections.iter_mut().flatten().filter(|it| !it.is_over) {
             connection.conversation.cut();
             if let Wish::Close(end) = connection.conversation.wish() {

@@ -65,7 +65,7 @@ impl Clients {
             }
         });
         // A server that gives up says why a moment later than its clients notice it.
-        let is_odd = ran.as_ref().map_or(true, |outcome| outcome.requests == 0);
+        let is_odd = ran.as_ref().map_or(true, |outcome| !outcome.has_answers());
         let until = Instant::now() + SAY_SO;
         while is_odd && shared.impossible().is_none() && Instant::now() < until {
             thread::sleep(Duration::from_millis(5));
@@ -91,7 +91,7 @@ fn report(outcome: Outcome) -> LoadReport {
         response: outcome.response,
         unsent: outcome.unsent,
         // Each answer was compared with the file.
-        is_intact: outcome.requests > 0 && !outcome.errors.contains_key(&Fault::Body.to_string()),
+        is_intact: outcome.has_answers() && !outcome.errors.contains_key(&Fault::Body.to_string()),
         errors: outcome.errors,
         processor_s: outcome.processor.as_secs_f64(),
         remarks: outcome.warnings,
