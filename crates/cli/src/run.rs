@@ -1,6 +1,6 @@
 //! `tcplab run`.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -216,7 +216,8 @@ fn open(arguments: &RunArguments) -> Result<RunDirectory> {
 
 /// An unfinished run.
 fn resumed(arguments: &RunArguments, directory: Option<&PathBuf>) -> Result<RunDirectory> {
-    let name = arguments.scenario.as_deref();
+    let name = arguments.scenario.as_deref().map(name_of_runs);
+    let name = name.as_deref();
     let path = match directory {
         Some(directory) => directory.clone(),
         None => RunDirectory::newest_unfinished(&arguments.runs, name)?,
@@ -225,6 +226,15 @@ fn resumed(arguments: &RunArguments, directory: Option<&PathBuf>) -> Result<RunD
     match name.filter(|name| *name != run.plan().name) {
         Some(name) => bail!("{} is a run of {}, not of {name}", path.display(), run.plan().name),
         None => Ok(run),
+    }
+}
+
+/// What runs of a scenario that is given by file or name are called.
+fn name_of_runs(given: &str) -> String {
+    let path = Path::new(given);
+    match path.file_stem().filter(|_| path.extension().is_some()) {
+        Some(stem) => stem.to_string_lossy().into_owned(),
+        None => given.replace('/', "-"),
     }
 }
 

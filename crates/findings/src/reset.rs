@@ -61,6 +61,8 @@ struct Abort {
     own: Bytes,
     /// The other end did not answer any more.
     silence: Option<Silence>,
+    /// Of Multipath TCP: data that a subflow lost may have come by another (RFC 8684 section 3.3.6).
+    is_subflow: bool,
 }
 
 /// What an end sent without an answer before it gave up.
@@ -103,7 +105,8 @@ impl Abort {
             [own, others].map(|flow| flow.totals.unique.saturating_sub(flow.transfer.acked));
         let unread = close.unread.filter(|&unread| unread > Bytes::ZERO);
         let at = close.reset_at.unwrap_or(close.at);
-        Abort { close, by, unread, others, own, silence: Silence::before(at, flow) }
+        let (silence, is_subflow) = (Silence::before(at, flow), connection.handshake.multipath);
+        Abort { close, by, unread, others, own, silence, is_subflow }
     }
 
     fn at(&self) -> Instant {
@@ -129,7 +132,9 @@ impl Abort {
             return Some((Severity::Failure, unread));
         }
         let lost = self.others + self.own;
-        if self.is_refusal() {
+        if self.is_subflow {
+            Some((Severity::Note, Bytes::ZERO))
+        } else if self.is_refusal() {
             (lost > FAREWELL).then_some((Severity::Note, lost))
         } else {
             (!self.is_after_fin() || lost > Bytes::ZERO).then_some((Severity::Failure, lost))
@@ -161,6 +166,9 @@ impl Abort {
         let own = format!("{} of its own data was never acknowledged", amount(self.own));
         match (self.others > Bytes::ZERO, self.own > Bytes::ZERO) {
             (false, false) => text + ".",
+            (true, false) if self.is_subflow => {
+                text + &format!(": {others} here; another subflow may have carried it.")
+            }
             (true, false) => text + &format!(": {others}, so it is lost."),
             (false, true) => text + &format!(": {own}; it may be lost."),
             (true, true) => text + &format!(": {others}, so it is lost; {own}, and may be lost."),

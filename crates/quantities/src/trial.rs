@@ -30,6 +30,8 @@ quantities! {
     FRAGMENT_OFFSET_BYTES = "fragment_offset_bytes", Bytes, "fragment offset",
         "Of a packet that the path cut into fragments, a row for each: where this one's data begin \
          in those of the packet; empty if it was not cut";
+    SECOND_PATH = "second_path", None, "second path",
+        "Whether it took the second path, and not the first";
     BECAUSE = "because", None, "because",
         "Why the endpoint sent it, such as timeout; empty if not known (only models know)";
 }

@@ -115,6 +115,11 @@ impl TrialRecord {
             || self.second_path.as_ref().is_some_and(PathSpec::damages_packets)
     }
 
+    /// Whether a client's address is that of the second path.
+    pub fn is_on_second_path(&self, client: IpAddr) -> bool {
+        self.second_path.is_some() && client.to_string() != self.client.address
+    }
+
     /// Whether its packets have headers of IPv6.
     pub fn is_ipv6(&self) -> bool {
         self.client.address.parse::<IpAddr>().is_ok_and(|address| address.is_ipv6())

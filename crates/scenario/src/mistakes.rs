@@ -90,7 +90,8 @@ fn may_follow(fault: &Fault, place: &[String], touched: &[Place]) -> bool {
     !fault.is_shape && !table.is_empty() && touched.iter().any(|it| it == table)
 }
 
-/// Whether a claim, plot or design has this problem only beside the matrix and flows as they are.
+/// Whether a claim, plot, design or second path has this problem only beside the other sections as
+/// they are.
 fn depends_on_other_sections(problem: &Problem) -> bool {
     matches!(
         problem,
@@ -104,6 +105,7 @@ fn depends_on_other_sections(problem: &Problem) -> bool {
             | Problem::NotOneLevel
             | Problem::OnePoint
             | Problem::NothingToDrawOver
+            | Problem::NoMultipath
             | Problem::NoNumbers(_)
             | Problem::NoLevels(_)
             | Problem::ExcludesNothing

@@ -423,6 +423,26 @@ at_least = "3 ms"
     assert_eq!(lines, [1, 4, 5, 5, 7, 8, 11, 12, 15, 18, 21, 24, 27, 31, 37], "{lines:?}");
 }
 
+/// What takes the second path is not known while the workload has a mistake.
+#[test]
+fn second_path_is_not_refused_for_a_mistake_in_the_workload() {
+    let source = r#"title = "T"
+client = { stack = "linux-7.2" }
+server = { stack = "linux-7.2" }
+path = { rate = "1 Mbit/s", delay = "5 ms" }
+second_path = { rate = "1 Mbit/s", delay = "5 ms" }
+
+[workload]
+through = "mptcp"
+upload = "1 MBB"
+"#;
+    let error = Scenario::parse(source, "two").unwrap_err();
+    assert_eq!((error.line(), error.others().len()), (9, 0), "{error}");
+    let alone = source.replace("through = \"mptcp\"\n", "").replace("MBB", "MB");
+    let error = Scenario::parse(&alone, "two").unwrap_err().to_string();
+    assert!(error.contains("only Multipath TCP takes a second path"), "{error}");
+}
+
 /// Words for a key, keys without their tables, and settings of a model.
 #[test]
 fn keys_are_found_where_they_stand() {

@@ -45,6 +45,7 @@ pub(crate) const COLUMNS: &[Column<TruthRow>] = columns! {
     MARKED Few Flag(|row| row.verdict.marked);
     CORRUPTED_BIT Near WholeIfAny(|row| row.verdict.corrupted.map(u64::from));
     FRAGMENT_OFFSET_BYTES Few WholeIfAny(|row| row.verdict.fragment.map(u64::from));
+    SECOND_PATH Few Flag(|row| row.verdict.second_path);
     BECAUSE Few TextIfAny(|row| row.because.clone());
 };
 

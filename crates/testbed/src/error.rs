@@ -174,11 +174,19 @@ impl TrialError {
             }
             TrialError::Recording(error) => error.remedy(RUNS_FLAG),
             TrialError::Capture(error) => error.remedy("--capture"),
-            TrialError::SocketOption { option: "congestion", .. } => Some(
-                "`tcplab doctor` lists the congestion controls this kernel has; \
-                 `modprobe tcp_NAME` as root may load another"
+            TrialError::SocketOption { option: "congestion", reason, .. } => {
+                let is_refused = reason.starts_with("ENOENT");
+                Some(
+                    match is_refused {
+                        true => {
+                            "choose one of these; on this machine's kernel `modprobe tcp_NAME` as \
+                             root may load another"
+                        }
+                        false => "set `congestion` at both ends",
+                    }
                     .into(),
-            ),
+                )
+            }
             TrialError::SocketOption { option, .. } => Some(format!(
                 "see `tcplab sockopts {option}`; with `if_refused = \"record\"` beside it \
                  the trial continues without"

@@ -9,7 +9,8 @@ pub(crate) enum World {
     Auto,
     /// This machine's kernel, in real time
     Kernel,
-    /// Virtual time: models only; needs no privileges, same seed gives same bytes
+    /// Virtual time: models, and kernels that were built for it (`tcplab kernel build`); needs no
+    /// privileges, same seed gives same bytes
     Sim,
 }
 

@@ -162,8 +162,15 @@ fn json_line_of_one_syn_has_only_what_is_there() {
         ttl: 64,
         ecn: Ecn::NotEct,
     };
-    let syn =
-        TcpRepr { src_port: 40_000, dst_port: 80, flags: TcpFlags::SYN, ..TcpRepr::default() };
+    // Without these options the line says that they were not offered.
+    let syn = TcpRepr {
+        src_port: 40_000,
+        dst_port: 80,
+        flags: TcpFlags::SYN,
+        sack_permitted: true,
+        timestamps: Some((1, 0)),
+        ..TcpRepr::default()
+    };
     let packet = syn.to_packet(&ip.into(), &[]);
     let mut writer = PcapWriter::new(Vec::new(), 101, 65_535).unwrap();
     writer.write_packet(UnixTime::from_nanos(1), &packet, packet.len() as u32).unwrap();

@@ -79,6 +79,26 @@ fn log_names_the_path_of_each_packet() {
     }
 }
 
+/// What was sent and lost is that of both subflows, however the workload is written.
+#[test]
+fn metrics_count_the_losses_of_both_paths() {
+    let Some(images) = Images::find() else { return };
+    let names = ["lost", "retransmissions", "throughput", "goodput", "rtt.p95", "max_in_flight"];
+    let text = SCENARIO.replace("queue =", "loss = \"0.5 %\"\nqueue =");
+    let upload = UPLOAD.replace("10 MB", "2 MB");
+    let several = format!("{upload}connections = {{ total = 1, at_once = 1 }}\n");
+    let [one, other] = [&upload, &several].map(|workload| {
+        let home = Home::new();
+        let run = images.run_scenario(&home, &format!("{text}{workload}"), "");
+        let dropped = sent(&home).iter().filter(|row| row.verdict.fate != Fate::Delivered).count();
+        let values = names.map(|name| metric(&run, name));
+        assert_eq!(values[0], dropped as f64);
+        assert!(values[2] > values[3], "{values:?}");
+        values
+    });
+    assert_eq!(one, other);
+}
+
 #[test]
 fn transfer_goes_on_when_a_path_is_interrupted() {
     let Some(images) = Images::find() else { return };

@@ -1,6 +1,7 @@
 //! Rules of sums, applied to packets.
 
 use super::{after_handshake, drill, found};
+use crate::Severity;
 
 /// The statement of the rule for `text`; it must be silent for `silent`.
 fn statement(rule: &str, text: &str, silent: &str) -> String {
@@ -306,4 +307,22 @@ fn timestamps_reversed_found() {
     };
     let right = text(|clock| clock);
     insta::assert_snapshot!(statement("timestamps-reversed", &text(u32::swap_bytes), &right));
+}
+
+/// RFC 8684 section 3.3.6: what one subflow lost may come by another.
+#[test]
+fn reset_of_a_subflow_loses_nothing_for_certain() {
+    let plain = "0 > S\n0.01 < S\n0.0101 > ack 1\n0.020 < 1:1449\n0.030 > R 1";
+    let subflow = plain
+        .replace("> S", "> S option 1e040001")
+        .replace("< S", "< S option 1e0c00010102030405060708");
+    for (text, severity, said) in [
+        (plain, Severity::Failure, "so it is lost."),
+        (&subflow, Severity::Note, "another subflow may have carried it."),
+    ] {
+        let findings = found("reset", &drill::connection(text));
+        let [finding] = findings.as_slice() else { panic!("{findings:?}") };
+        assert_eq!(finding.severity, severity, "{text}");
+        assert!(finding.statement.ends_with(said), "{}", finding.statement);
+    }
 }

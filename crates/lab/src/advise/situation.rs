@@ -168,7 +168,7 @@ impl Situation {
     }
 
     fn ideal(&self) -> Ideal {
-        Ideal { mtu: self.mtu, base_rtt: self.rtt, rate: self.rate }
+        Ideal { mtu: self.mtu, base_rtt: self.rtt, rate: self.rate, changes: Vec::new() }
     }
 
     /// The key that chooses the sender's congestion control.

@@ -117,8 +117,7 @@ impl FlowSources<'_> {
 
     /// Whether a connection is a subflow on the second path.
     fn is_later_subflow(&self, connection: &Connection) -> bool {
-        let first = self.record.second_path.as_ref().map(|_| &self.record.client.address);
-        first.is_some_and(|address| connection.client.ip().to_string() != *address)
+        self.record.is_on_second_path(connection.client.ip())
     }
 
     /// The subflows on the second path of the connections to the server's port of this one, as they
@@ -166,7 +165,7 @@ impl FlowSources<'_> {
             let flow = flow_of(connection, end);
             let lost = || drops(flow, self.lost, way).len();
             let lost = self.record.has_truth().then(lost);
-            let ideal = ideals.iter().find(|(of, _)| *of == way).and_then(|(_, it)| *it);
+            let ideal = ideals.iter().find(|(of, _)| *of == way).and_then(|(_, it)| it.clone());
             Sources { app: &app, flow, samples, lost, ideal }.metrics()
         });
         let answered = |it: &Exchange| Some(it.answered?.since(it.asked).as_millis_f64());
@@ -197,6 +196,10 @@ impl FlowSources<'_> {
         let lasted = first_start.zip(end).map(|(from, to)| to.since(from));
         let bytes = Bytes::new(all.iter().map(Arrivals::total).sum());
         let goodput = lasted.and_then(|span| Rate::of(bytes, span)).map(Rate::as_mbit_f64);
+        // Of several connections of a flow, whose a subflow on the second path is, is not known.
+        let is_clear =
+            self.record.second_path.is_none() || logs().all(|it| it.connections.len() < 2);
+        let subjects = if is_clear { subjects } else { &[] };
         let settled = last_start.and_then(|start| sharing::convergence(subjects, start));
         let values = [
             (metrics::FAIRNESS, sharing::fairness(subjects)),

@@ -18,7 +18,7 @@ const PACKETS: f64 = 2_000.0;
 const GOLDEN: f64 = 0.618_033_988_749_894_9;
 
 /// What a path gives at best in one direction.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Ideal {
     /// The largest IP packet that it takes.
     pub mtu: Bytes,
@@ -27,6 +27,8 @@ pub struct Ideal {
     pub base_rtt: Span,
     /// The mean rate of its bottleneck, in bits of IP packets a second; none without one.
     pub rate: Option<Rate>,
+    /// The rate from each of these moments on; empty where it does not change.
+    pub changes: Vec<(Instant, Rate)>,
 }
 
 impl Ideal {
@@ -50,6 +52,7 @@ impl Ideal {
             mtu: mtus.min().unwrap_or(ETHERNET_MTU).min(ETHERNET_MTU),
             base_rtt,
             rate: mean_rate(&outlook),
+            changes: changes(&outlook),
         })
     }
 
@@ -57,10 +60,11 @@ impl Ideal {
     #[must_use]
     pub(crate) fn beside(self, second: Option<Ideal>) -> Ideal {
         let Some(second) = second else { return self };
+        let changes = both_changes([&self, &second]);
         let both = self.rate.zip(second.rate);
         let sum = |(a, b): (Rate, Rate)| a.bits_per_second().saturating_add(b.bits_per_second());
         let rate = both.map(|both| Rate::from_bits_per_second(sum(both)));
-        Ideal { mtu: self.mtu.min(second.mtu), rate, ..self }
+        Ideal { mtu: self.mtu.min(second.mtu), rate, changes, ..self }
     }
 
     /// The payload of a full segment without options.
@@ -75,11 +79,22 @@ impl Ideal {
         (bits >= 1.0).then(|| Rate::from_bits_per_second(bits as u64))
     }
 
-    /// The time that so much payload takes at that rate: the ideal transfer time of RFC 6349
-    /// section 4.1.
+    /// The time that so much payload takes at that rate, as it changes from the start on: the ideal
+    /// transfer time of RFC 6349 section 4.1. What is left behind the last change goes at its rate.
     pub fn time(&self, payload: Bytes) -> Option<Span> {
-        let bits_per_second = self.goodput()?.bits_per_second() as f64;
-        Some(Span::from_secs_f64(payload.bits() as f64 / bits_per_second))
+        let mean = self.goodput()?.bits_per_second() as f64;
+        let share = mean / self.rate?.bits_per_second() as f64;
+        let mut left = payload.bits() as f64;
+        let ends = self.changes.iter().skip(1).map(|(at, _)| Some(*at)).chain([None]);
+        for ((from, rate), end) in self.changes.iter().zip(ends) {
+            let speed = rate.bits_per_second() as f64 * share;
+            let lasts = end.map_or(f64::INFINITY, |end| end.since(*from).as_secs_f64());
+            if speed > 0.0 && left <= speed * lasts {
+                return Some(from.since(Instant::ZERO) + Span::from_secs_f64(left / speed));
+            }
+            left -= if lasts.is_finite() { speed * lasts } else { 0.0 };
+        }
+        Some(Span::from_secs_f64(payload.bits() as f64 / mean))
     }
 
     /// What is under way when the path is full and no queue stands: the bandwidth-delay product of
@@ -112,6 +127,32 @@ fn round_trip([there, back]: [&LinkPlan; 2], outlooks: [&Outlook; 2]) -> Span {
         }
     }
     Span::from_nanos(mean.round() as u64)
+}
+
+/// The rates of a path that changes; none where at some time there is none.
+fn changes(outlook: &Outlook) -> Vec<(Instant, Rate)> {
+    let each = outlook.moments.iter().map(|moment| Some((moment.at, moment.rate?)));
+    let mut all = each.collect::<Option<Vec<_>>>().unwrap_or_default();
+    all.dedup_by_key(|(_, rate)| *rate);
+    if all.len() < 2 { Vec::new() } else { all }
+}
+
+/// The sum of the rates of two paths, of which at least one changes.
+fn both_changes(both: [&Ideal; 2]) -> Vec<(Instant, Rate)> {
+    let mut moments: Vec<Instant> =
+        both.iter().flat_map(|ideal| &ideal.changes).map(|(at, _)| *at).collect();
+    moments.sort_unstable();
+    moments.dedup();
+    let rate_at = |ideal: &Ideal, at: Instant| {
+        let last = ideal.changes.partition_point(|(from, _)| *from <= at);
+        last.checked_sub(1).map_or(ideal.rate, |last| Some(ideal.changes[last].1))
+    };
+    let sum = |at: Instant| {
+        let [one, other] = both.map(|ideal| rate_at(ideal, at));
+        let bits = one?.bits_per_second().saturating_add(other?.bits_per_second());
+        Some((at, Rate::from_bits_per_second(bits)))
+    };
+    moments.into_iter().map(sum).collect::<Option<Vec<_>>>().unwrap_or_default()
 }
 
 fn mean_rate(outlook: &Outlook) -> Option<Rate> {
@@ -156,7 +197,7 @@ mod tests {
     fn two_paths_carry_the_sum() {
         let first = ideal(r#"{ "rate": "10 Mbit/s", "delay": "10 ms" }"#, 1);
         let second = ideal(r#"{ "rate": "5 Mbit/s", "delay": "40 ms", "mtu": "1400 B" }"#, 1);
-        let both = first.beside(Some(second));
+        let both = first.clone().beside(Some(second));
         assert_eq!(both.rate.unwrap().bits_per_second(), 15_000_000);
         assert_eq!((both.base_rtt, both.mtu), (first.base_rtt, Bytes::new(1400)));
         let unlimited = ideal(r#"{ "delay": "5 ms" }"#, 1);
@@ -168,6 +209,25 @@ mod tests {
         let steps = r#"{ "rate": { "start": "10 Mbit/s",
                                    "steps": [{ "at": "5 s", "to": "30 Mbit/s" }] } }"#;
         assert_eq!(ideal(steps, 10).rate.unwrap().bits_per_second(), 20_000_000);
+    }
+
+    /// What fits into the first second does not wait for the slower rate behind it.
+    #[test]
+    fn time_follows_a_changing_rate() {
+        let slows = r#"{ "rate": { "start": "15 Mbit/s",
+                                   "steps": [{ "at": "1 s", "to": "1.5 Mbit/s" }] } }"#;
+        // 14.6 and 1.46 Mbit/s of payload.
+        let took = |ideal: &Ideal, bytes: u64| ideal.time(Bytes::new(bytes)).unwrap().as_secs_f64();
+        for seconds in [2, 10] {
+            let ideal = ideal(slows, seconds);
+            for (bytes, expected) in [(912_500, 0.5), (1_825_000, 1.0), (2_007_500, 2.0)] {
+                let time = took(&ideal, bytes);
+                assert!((time - expected).abs() < 1e-5, "{bytes} B in {seconds} s: {time} s");
+            }
+        }
+        let beside = ideal(r#"{ "rate": "15 Mbit/s" }"#, 10).beside(Some(ideal(slows, 10)));
+        assert!((took(&beside, 3_650_000) - 1.0).abs() < 1e-5);
+        assert!((took(&beside, 3_650_000 + 2_007_500) - 2.0).abs() < 1e-5);
     }
 
     #[test]

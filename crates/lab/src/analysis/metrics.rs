@@ -90,7 +90,7 @@ impl Sources<'_> {
 
     /// The metrics of RFC 6349 section 4 that take a yardstick.
     fn against_the_ideal(&self) -> Vec<(&'static MetricInfo, f64)> {
-        let Some(ideal) = self.ideal else { return Vec::new() };
+        let Some(ideal) = &self.ideal else { return Vec::new() };
         let base = ideal.base_rtt.as_millis_f64();
         let mean = self.flow.round_trips.mean.map(Span::as_millis_f64);
         let buffer_delay = mean.filter(|_| base > 0.0).map(|mean| (mean - base) / base * 100.0);

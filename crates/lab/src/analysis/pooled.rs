@@ -20,6 +20,23 @@ pub(super) fn together(flows: &[&Flow]) -> Flow {
     all
 }
 
+/// The same of connections and their subflows on a second path. Round trips and windows are those
+/// of the connections' own subflows: two paths have no common ones.
+pub(super) fn of_subflows(own: &[&Flow], later: &[&Flow]) -> Flow {
+    let mut all = together(&[own, later].concat());
+    if later.is_empty() {
+        return all;
+    }
+    let first = match own {
+        [only] => (*only).clone(),
+        several => together(several),
+    };
+    all.round_trips = first.round_trips;
+    all.totals.max_in_flight = first.totals.max_in_flight;
+    all.totals.max_window = first.totals.max_window;
+    all
+}
+
 fn add_totals(all: &mut Totals, one: &Totals) {
     all.data += one.data;
     all.retransmissions += one.retransmissions;
@@ -90,4 +107,28 @@ fn transfer(flows: &[&Flow], totals: &Totals) -> Transfer {
 fn times(flow: &Flow) -> Option<(Instant, Instant)> {
     let first = flow.segments.iter().find(|segment| segment.payload > Bytes::ZERO)?.at;
     Some((first, first + flow.transfer.time))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn subflows_add_what_was_sent_but_no_round_trips() {
+        let flow = |data: u64, again: u64, milliseconds: u64| {
+            let mut flow = Flow::default();
+            flow.totals.data = Bytes::new(data);
+            flow.totals.retransmissions = again;
+            flow.totals.max_in_flight = Bytes::new(data / 10);
+            flow.round_trips.median = Some(Span::from_millis(milliseconds));
+            flow
+        };
+        let (first, second) = (flow(1_000, 1, 20), flow(500, 7, 90));
+        let all = of_subflows(&[&first], &[&second]);
+        assert_eq!((all.totals.data, all.totals.retransmissions), (Bytes::new(1_500), 8));
+        assert_eq!(all.totals.max_in_flight, Bytes::new(100));
+        assert_eq!(all.round_trips, first.round_trips);
+        let none = of_subflows(&[&first, &second], &[]);
+        assert_eq!(none.round_trips.median, Some(Span::from_millis(55)));
+    }
 }

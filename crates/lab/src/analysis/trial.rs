@@ -3,7 +3,7 @@
 use tcplab_path::{Direction, PathSpec};
 use tcplab_recording::{AppLog, TrialRecord};
 use tcplab_results::{OptionRow, Trial, remark};
-use tcplab_trace::{Flow, Trace};
+use tcplab_trace::{Connection, Flow, Trace};
 use tcplab_units::{Endpoint, Instant, Span};
 
 use super::captures;
@@ -81,9 +81,10 @@ pub(crate) fn examine(
     let (episodes, contradictions) = episode_rows(connection, flow, of_first.as_deref());
     warnings.extend(contradictions);
     let findings = findings_of(connection);
-    let all = measured(&trace, sending_end, case);
+    let (own, later) = measured(&trace, sending_end, case, record);
+    let all = [&own[..], &later].concat();
     let lost = has_truth.then(|| all.iter().map(|flow| drops(flow, &lost, direction).len()).sum());
-    let together = (all.len() > 1).then(|| pooled::together(&all));
+    let together = (all.len() > 1).then(|| pooled::of_subflows(&own, &later));
     let measured = together.as_ref().unwrap_or(flow);
     let metrics = Sources { app, flow: measured, samples, lost, ideal: ideal(direction) }.metrics();
     let interruptions = costs(flow, &interruption_times(path, record.seed, record.duration));
@@ -93,14 +94,20 @@ pub(crate) fn examine(
 }
 
 /// What the metrics are of, in the direction of the payload: the first connection, or all of a
-/// workload that has several, as its applications' reports are.
+/// workload that has several, as its applications' reports are; and the subflows of these on the
+/// second path, where no other flow has any.
 fn measured<'t>(
     trace: &'t Trace,
     sending_end: Endpoint,
     case: &tcplab_scenario::Case,
-) -> Vec<&'t Flow> {
+    record: &TrialRecord,
+) -> (Vec<&'t Flow>, Vec<&'t Flow>) {
     let most = if case.workload.connections.is_some() { usize::MAX } else { 1 };
-    trace.connections.iter().take(most).map(|it| flow_of(it, sending_end)).collect()
+    let is_later = |it: &&Connection| record.is_on_second_path(it.client.ip());
+    let (later, own): (Vec<_>, Vec<_>) = trace.connections.iter().partition(is_later);
+    let flow = |it: &'t Connection| flow_of(it, sending_end);
+    let later = if case.flows.is_empty() { later } else { Vec::new() };
+    (own.into_iter().take(most).map(flow).collect(), later.into_iter().map(flow).collect())
 }
 
 /// The warning of a trial that is not like the others of its case.

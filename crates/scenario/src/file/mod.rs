@@ -252,9 +252,7 @@ impl ScenarioFile {
         let of_flows = self.flow.values().filter_map(|flow| flow.workload.as_ref());
         let is_used = of_flows.chain([&self.workload]).any(|it| it.through == Medium::Mptcp);
         if !is_used {
-            let why = "only Multipath TCP takes a second path: write `through = \"mptcp\"` in \
-                       `[workload]`, or leave `second_path` out";
-            return refused("second_path", why);
+            return Err(("second_path".into(), Problem::NoMultipath));
         }
         Ok(())
     }

@@ -86,6 +86,9 @@ impl Problem {
                 }
             }
             Problem::NotDrawn(_) => "plot a metric of trials, such as `goodput`".into(),
+            Problem::NoMultipath => {
+                "write `through = \"mptcp\"` in `[workload]`, or leave `second_path` out".into()
+            }
             Problem::NothingToDrawOver => {
                 "vary a number or a quantity, such as `\"workload.write_size\" = [\"1 kB\", \"64 kB\"]`"
                     .into()

@@ -127,6 +127,8 @@ pub enum Problem {
     NoZeroth,
     #[error("`{0}` cannot be plotted: it is not one number per trial")]
     NotDrawn(String),
+    #[error("only Multipath TCP takes a second path")]
+    NoMultipath,
     #[error("the matrix varies no number to plot over")]
     NothingToDrawOver,
     #[error("the levels of `{0}` are not all numbers")]

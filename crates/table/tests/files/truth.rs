@@ -16,7 +16,7 @@ use tcplab_recording::TruthRow;
 use tcplab_table::{Format, TableError, write_truth};
 use tempfile::NamedTempFile;
 
-const COLUMNS: [&str; 17] = [
+const COLUMNS: [&str; 18] = [
     "frame",
     "id",
     "direction",
@@ -33,6 +33,7 @@ const COLUMNS: [&str; 17] = [
     "marked",
     "corrupted_bit",
     "fragment_offset_bytes",
+    "second_path",
     "because",
 ];
 /// Those that can be empty.
@@ -77,6 +78,7 @@ fn expected(line: &Value) -> Value {
         "origin_id": line["origin_id"], "marked": line["marked"] == true,
         "corrupted_bit": signed(&line["corrupted_bit"]),
         "fragment_offset_bytes": signed(&line["fragment_offset_bytes"]), "because": line["because"],
+        "second_path": line["second_path"] == true,
     })
 }
 
@@ -137,7 +139,7 @@ fn small_log() -> Vec<Value> {
     log.push(json!({
         "id": 1_u64 << 63, "direction": "forward", "size_bytes": 40, "entered_ns": 7, "left_ns": 8,
         "fate": "absorbed", "origin_id": 3, "marked": true, "corrupted_bit": 17,
-        "fragment_offset_bytes": 976,
+        "fragment_offset_bytes": 976, "second_path": true,
     }));
     log
 }
@@ -350,7 +352,7 @@ fn pyarrow_sees_the_same_table() {
     let columns = COLUMNS.map(|name| {
         let kind = match name {
             "direction" | "fate" | "cause" | "detail" | "because" => "string",
-            "marked" => "bool",
+            "marked" | "second_path" => "bool",
             "id" | "origin_id" => "uint64",
             _ => "int64",
         };

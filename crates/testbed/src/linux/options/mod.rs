@@ -131,7 +131,13 @@ impl OptionSheet {
             };
             if row.outcome != Outcome::Refused && row.connected.as_ref() != Some(asked) {
                 let has = text(row.connected.as_ref());
-                let reason = format!("the kernel has {has} instead");
+                let reason = match has.as_str() {
+                    // `dctcp_init`: the end that has another control refuses ECN of an ECT SYN.
+                    "dctcp-reno" => "the kernel has dctcp-reno instead: the ends did not agree on \
+                                     ECN, for which both need DCTCP"
+                        .to_owned(),
+                    has => format!("the kernel has {has} instead"),
+                };
                 if self.if_refused == IfRefused::Fail {
                     return Err(refused(self.role, row.key, asked, reason));
                 }
@@ -236,7 +242,8 @@ fn refusal(info: &OptionInfo, error: &io::Error) -> String {
             None => format!("{symbol}: this process may not"),
         },
         Some(Errno::NOENT) if info.name == "TCP_CONGESTION" => {
-            format!("{symbol}: this kernel does not have it loaded")
+            let has = sysctl::value("net.ipv4.tcp_available_congestion_control");
+            format!("{symbol}: this kernel has loaded {}", has.unwrap_or_default())
         }
         Some(Errno::NOPROTOOPT) => format!("{symbol}: this kernel does not have the option"),
         Some(Errno::OPNOTSUPP) if info.name.starts_with("TCP_FASTOPEN") => {

@@ -132,18 +132,19 @@ fn refused_options_fail_or_are_recorded() {
     let socket = fresh();
     let text = r#"{"congestion": "no-such", "keepalive": true}"#;
     let error = OptionSheet::set(socket.as_fd(), &asked(text), SocketRole::Client).unwrap_err();
-    assert_eq!(
-        error.to_string(),
-        "the client's socket does not take congestion = no-such: ENOENT: this kernel does not have \
-         it loaded"
-    );
+    let why = error.to_string();
+    let expected =
+        "the client's socket does not take congestion = no-such: ENOENT: this kernel has loaded ";
+    assert!(why.starts_with(expected) && why.contains("reno"), "{why}");
     let text = r#"{"congestion": "no-such", "keepalive": true, "if_refused": "record"}"#;
     let mut sheet = OptionSheet::set(socket.as_fd(), &asked(text), SocketRole::Client).unwrap();
     sheet.connected(socket.as_fd()).unwrap();
     let records = sheet.records(socket.as_fd());
     let congestion = record(&records, "congestion");
     assert_eq!(congestion.outcome, Outcome::Refused);
-    assert_eq!(congestion.because.as_deref(), Some("ENOENT: this kernel does not have it loaded"));
+    let because = congestion.because.as_deref().unwrap();
+    assert!(because.starts_with("ENOENT: this kernel has loaded "), "{because}");
+    assert!(because.contains("reno"), "{because}");
     assert_eq!(Some(&congestion.effective), congestion.before.as_ref());
     // The others are still set.
     assert_eq!(record(&records, "keepalive").effective, "on");
