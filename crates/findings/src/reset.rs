@@ -61,7 +61,7 @@ struct Abort {
     own: Bytes,
     /// The other end did not answer any more.
     silence: Option<Silence>,
-    /// Of Multipath TCP: data that a subflow lost may have come by another (RFC 8684 section 3.3.6).
+    /// Of Multipath TCP: what a subflow lost may have come by another (RFC 8684 section 3.3.6).
     is_subflow: bool,
 }
 

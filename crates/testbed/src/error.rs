@@ -175,17 +175,13 @@ impl TrialError {
             TrialError::Recording(error) => error.remedy(RUNS_FLAG),
             TrialError::Capture(error) => error.remedy("--capture"),
             TrialError::SocketOption { option: "congestion", reason, .. } => {
-                let is_refused = reason.starts_with("ENOENT");
-                Some(
-                    match is_refused {
-                        true => {
-                            "choose one of these; on this machine's kernel `modprobe tcp_NAME` as \
-                             root may load another"
-                        }
-                        false => "set `congestion` at both ends",
-                    }
-                    .into(),
-                )
+                let remedy = if reason.starts_with("ENOENT") {
+                    "choose one of these; on this machine's kernel `modprobe tcp_NAME` as root may \
+                     load another"
+                } else {
+                    "set `congestion` at both ends"
+                };
+                Some(remedy.into())
             }
             TrialError::SocketOption { option, .. } => Some(format!(
                 "see `tcplab sockopts {option}`; with `if_refused = \"record\"` beside it \

@@ -183,14 +183,6 @@ fn partial_tables_and_report_are_rewritten() {
     home.answer(&format!("run --resume {struck}"));
     struck.equals(&plain, "tables");
     assert!(struck.text("report.html").contains("</html>"));
-    // The newest one of its file.
-    fs::remove_file(struck.path("run.json")).unwrap();
-    home.answer("run tiny.toml --runs struck --resume");
-    struck.equals(&plain, "by the file");
-    home.refuses(&[(
-        &format!("run other.toml --resume {struck}"),
-        "is a run of tiny, not of other",
-    )]);
 }
 
 /// Tables and report of a run, by their place in it.

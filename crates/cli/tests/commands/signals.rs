@@ -1,6 +1,6 @@
 //! Ctrl-C ends each command with 130, as in shells.
 
-use std::fs::OpenOptions;
+use std::fs::{self, OpenOptions};
 use std::io::{BufRead, BufReader, Write};
 use std::net::{TcpListener, TcpStream};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
@@ -182,4 +182,19 @@ fn ctrl_c_on_a_live_capture_completes_it() {
     let kept = home.json("trace kept.pcapng --json");
     assert_eq!(kept["connections"], seen["connections"]);
     assert_eq!(everything(&home.path("")).len(), 1);
+}
+
+/// A run that was stopped goes on by the file of its scenario, as by its name.
+#[test]
+fn run_is_resumed_by_its_file() {
+    let home = Home::with("small.toml", crate::errors::SMALL);
+    home.answer("run small.toml --world sim --trials 2");
+    let run = home.only("runs/small");
+    for resumed in ["run small.toml --resume", "run ./small.toml --resume"] {
+        fs::remove_file(run.join("run.json")).unwrap();
+        home.answer(resumed);
+        assert!(run.join("run.json").exists(), "{resumed}");
+    }
+    home.write("other.toml", crate::errors::SMALL);
+    home.refuses(&[("run other.toml --resume", "no unfinished run below")]);
 }
