@@ -50,7 +50,7 @@ pub enum LabError {
     OtherKernel { name: String },
     #[error("trial {number} of case {case}: internal error: {what}")]
     Panicked { case: String, number: u32, what: String },
-    #[error("case {case} uses a model or a kernel for virtual time, which run in that only")]
+    #[error("case {case} uses a stack model or a kernel for virtual time, which run in that only")]
     NotOnKernel { case: String, remedy: &'static str },
     #[error("case {case} samples at each acknowledgement, which only virtual time can")]
     SampledAtAcks { case: String },
