@@ -23,9 +23,7 @@ use tcplab_wire::protocol::TCP;
 use tcplab_wire::{Fragment, FrameView};
 
 use crate::Frame;
-
-/// As deep may expressions be nested.
-pub(crate) const DEEPEST: usize = 64;
+use crate::expression::{FilterError, Words};
 
 /// What a packet must be like to be looked at.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -62,16 +60,10 @@ impl Filter {
     /// # Errors
     /// The first thing in it that cannot be, and what was expected there.
     pub fn parse(text: &str) -> Result<Filter, FilterError> {
-        let mut parser = Parser { text, words: words(text), next: 0, depth: 0 };
+        let mut parser = Parser { words: Words::new(text, words(text)) };
         let test = parser.expression()?;
-        match parser.peek() {
-            None => Ok(Filter { text: text.to_owned(), test }),
-            Some(word) => {
-                let message =
-                    format!("expected `and`, `or` or the end, not `{}`", &text[word.clone()]);
-                Err(parser.error(word, message))
-            }
-        }
+        parser.words.end()?;
+        Ok(Filter { text: text.to_owned(), test })
     }
 
     /// Whether a packet between these ends (none if it is no TCP), so long after the first, passes.
@@ -201,45 +193,6 @@ pub(crate) fn shares(one: IpAddr, other: IpAddr, length: u8) -> bool {
     (one ^ other).checked_shr(rest).unwrap_or(0) == 0
 }
 
-/// Why an expression could not be read, and where.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct FilterError {
-    text: String,
-    at: Range<usize>,
-    message: String,
-}
-
-impl FilterError {
-    pub(crate) fn new(text: &str, at: Range<usize>, message: String) -> FilterError {
-        FilterError { text: text.to_owned(), at, message }
-    }
-    /// Where in the expression, in bytes; empty at its end.
-    pub fn place(&self) -> Range<usize> {
-        self.at.clone()
-    }
-    /// What is wrong, in one sentence.
-    pub fn message(&self) -> &str {
-        &self.message
-    }
-}
-
-impl fmt::Display for FilterError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let before = self.text[..self.at.start].chars().count();
-        let marked = self.text[self.at.clone()].chars().count().max(1);
-        write!(
-            f,
-            "{}\n  {}\n  {}{}",
-            self.message,
-            self.text,
-            " ".repeat(before),
-            "^".repeat(marked)
-        )
-    }
-}
-
-impl std::error::Error for FilterError {}
-
 /// Where the words are; parentheses and `!` are words of their own, `=` separates them.
 fn words(text: &str) -> Vec<Range<usize>> {
     let mut words: Vec<Range<usize>> = Vec::new();
@@ -261,16 +214,13 @@ fn words(text: &str) -> Vec<Range<usize>> {
 }
 
 struct Parser<'a> {
-    text: &'a str,
-    words: Vec<Range<usize>>,
-    next: usize,
-    depth: usize,
+    words: Words<'a>,
 }
 
-impl<'a> Parser<'a> {
+impl Parser<'_> {
     fn expression(&mut self) -> Result<Test, FilterError> {
         let mut tests = vec![self.term()?];
-        while self.take(&["or", "||"]) {
+        while self.words.take(&["or", "||"]) {
             tests.push(self.term()?);
         }
         Ok(if tests.len() == 1 { tests.remove(0) } else { Test::Any(tests) })
@@ -278,7 +228,7 @@ impl<'a> Parser<'a> {
 
     fn term(&mut self) -> Result<Test, FilterError> {
         let mut tests = vec![self.factor()?];
-        while self.take(&["and", "&&"]) {
+        while self.words.take(&["and", "&&"]) {
             tests.push(self.factor()?);
         }
         Ok(if tests.len() == 1 { tests.remove(0) } else { Test::All(tests) })
@@ -286,35 +236,32 @@ impl<'a> Parser<'a> {
 
     fn factor(&mut self) -> Result<Test, FilterError> {
         let what = "`host`, `net`, `port`, `time`, `part`, `not` or `(`";
-        let (word, place) = self.word(&format!("expected {what}"))?;
+        let (word, place) = self.words.word(&format!("expected {what}"))?;
         if matches!(word, "not" | "!" | "(" | "tcp") {
-            self.depth += 1;
-            if self.depth > DEEPEST {
-                return Err(self.error(place, "nested too deeply".into()));
-            }
+            self.words.enter(place.clone())?;
         }
         match word {
             "not" | "!" => {
                 let test = self.factor()?;
-                self.depth -= 1;
+                self.words.leave();
                 Ok(Test::Not(Box::new(test)))
             }
             "(" => {
                 let test = self.expression()?;
-                self.depth -= 1;
-                let (close, place) = self.word("`)` is missing")?;
+                self.words.leave();
+                let (close, place) = self.words.word("`)` is missing")?;
                 if close != ")" {
                     let message = format!("expected `and`, `or` or `)`, not `{close}`");
-                    return Err(self.error(place, message));
+                    return Err(self.words.error(place, message));
                 }
                 Ok(test)
             }
             // Nothing else is looked at: what counts is what follows.
-            "tcp" if self.peek().is_none() => Ok(Test::All(Vec::new())),
+            "tcp" if self.words.peek().is_none() => Ok(Test::All(Vec::new())),
             "tcp" => {
-                self.take(&["and", "&&"]);
+                self.words.take(&["and", "&&"]);
                 let test = self.factor()?;
-                self.depth -= 1;
+                self.words.leave();
                 Ok(test)
             }
             "host" | "ip.addr" | "ipv6.addr" => {
@@ -328,7 +275,7 @@ impl<'a> Parser<'a> {
             "part" => self.value("a part of all connections, such as 2/8", part),
             "src" | "dst" => {
                 let message = format!("both directions of a connection count: leave out `{word}`");
-                Err(self.error(place, message))
+                Err(self.words.error(place, message))
             }
             other => host(other).ok_or_else(|| {
                 let message = if is_field_of_packets(other) {
@@ -339,7 +286,7 @@ impl<'a> Parser<'a> {
                 } else {
                     format!("expected {what}, such as `host 10.0.0.1 and port 443`, not `{other}`")
                 };
-                self.error(place, message)
+                self.words.error(place, message)
             }),
         }
     }
@@ -350,31 +297,8 @@ impl<'a> Parser<'a> {
         what: &str,
         read: impl Fn(&str) -> Option<Test>,
     ) -> Result<Test, FilterError> {
-        let (word, place) = self.word(&format!("expected {what}"))?;
-        read(word).ok_or_else(|| self.error(place, format!("expected {what}, not `{word}`")))
-    }
-
-    fn word(&mut self, otherwise: &str) -> Result<(&'a str, Range<usize>), FilterError> {
-        let Some(place) = self.peek() else {
-            let end = self.text.len();
-            return Err(self.error(end..end, otherwise.to_owned()));
-        };
-        self.next += 1;
-        Ok((&self.text[place.clone()], place))
-    }
-
-    fn peek(&self) -> Option<Range<usize>> {
-        self.words.get(self.next).cloned()
-    }
-
-    fn take(&mut self, words: &[&str]) -> bool {
-        let is = self.peek().is_some_and(|place| words.contains(&&self.text[place]));
-        self.next += usize::from(is);
-        is
-    }
-
-    fn error(&self, at: Range<usize>, message: String) -> FilterError {
-        FilterError::new(self.text, at, message)
+        let (word, place) = self.words.word(&format!("expected {what}"))?;
+        read(word).ok_or_else(|| self.words.error(place, format!("expected {what}, not `{word}`")))
     }
 }
 

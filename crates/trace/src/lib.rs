@@ -6,6 +6,7 @@ mod analyzer;
 mod bounds;
 mod connection;
 mod direction;
+mod expression;
 mod fast_path;
 mod filter;
 mod fold;
@@ -22,7 +23,8 @@ mod states;
 pub use analyzer::{
     Analyzer, Collector, FrameLog, KnownConnection, LOG_LAG, ReplayError, analyze, replay,
 };
-pub use filter::{Filter, FilterError};
+pub use expression::FilterError;
+pub use filter::Filter;
 pub use model::*;
 pub use output::{
     ConnectionNumbers, DUMP_ROW, DisplayFilter, Explanations, Fate, LadderLine, PacketBytes,

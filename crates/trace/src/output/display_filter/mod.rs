@@ -21,7 +21,7 @@ mod values;
 use std::fmt;
 
 use super::listed::Listed;
-use crate::filter::FilterError;
+use crate::expression::FilterError;
 use parser::Parser;
 use test::Test;
 

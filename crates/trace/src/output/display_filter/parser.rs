@@ -8,34 +8,26 @@ use tcplab_units::Span;
 use super::fields::{Field, Kind};
 use super::test::Test;
 use super::values::{Comparison, Wanted};
-use crate::filter::{DEEPEST, FilterError};
+use crate::expression::{FilterError, Words};
 
 pub(super) struct Parser<'a> {
-    text: &'a str,
-    words: Vec<Range<usize>>,
-    next: usize,
-    depth: usize,
+    words: Words<'a>,
 }
 
 impl<'a> Parser<'a> {
     pub(super) fn new(text: &'a str) -> Parser<'a> {
-        Parser { text, words: words(text), next: 0, depth: 0 }
+        Parser { words: Words::new(text, words(text)) }
     }
 
     pub(super) fn whole(&mut self) -> Result<Test, FilterError> {
         let test = self.expression()?;
-        match self.peek() {
-            None => Ok(test),
-            Some(place) => {
-                let found = &self.text[place.clone()];
-                Err(self.error(place, format!("expected `and`, `or` or the end, not `{found}`")))
-            }
-        }
+        self.words.end()?;
+        Ok(test)
     }
 
     fn expression(&mut self) -> Result<Test, FilterError> {
         let mut tests = vec![self.term()?];
-        while self.take(&["or", "||"]) {
+        while self.words.take(&["or", "||"]) {
             tests.push(self.term()?);
         }
         Ok(if tests.len() == 1 { tests.remove(0) } else { Test::Any(tests) })
@@ -43,7 +35,7 @@ impl<'a> Parser<'a> {
 
     fn term(&mut self) -> Result<Test, FilterError> {
         let mut tests = vec![self.factor()?];
-        while self.take(&["and", "&&"]) {
+        while self.words.take(&["and", "&&"]) {
             tests.push(self.factor()?);
         }
         Ok(if tests.len() == 1 { tests.remove(0) } else { Test::All(tests) })
@@ -54,10 +46,7 @@ impl<'a> Parser<'a> {
         if !matches!(word, "not" | "!" | "(") {
             return self.test(word, place);
         }
-        self.depth += 1;
-        if self.depth > DEEPEST {
-            return Err(self.error(place, "nested too deeply".into()));
-        }
+        self.words.enter(place)?;
         let test = if word == "(" {
             let test = self.expression()?;
             self.expect(")")?;
@@ -65,24 +54,26 @@ impl<'a> Parser<'a> {
         } else {
             Test::Not(Box::new(self.factor()?))
         };
-        self.depth -= 1;
+        self.words.leave();
         Ok(test)
     }
 
     fn test(&mut self, name: &str, place: Range<usize>) -> Result<Test, FilterError> {
         let Some(field) = Field::named(name) else {
-            return Err(self.error(place, unknown(name)));
+            return Err(self.words.error(place, unknown(name)));
         };
-        let Some(after) = self.peek() else { return Ok(Test::Exists(field)) };
-        let is_not = &self.text[after.clone()] == "not";
-        let is_in = is_not || &self.text[after.clone()] == "in";
-        let comparison = comparison(&self.text[after.clone()]);
+        let Some(after) = self.words.peek() else { return Ok(Test::Exists(field)) };
+        let sign = self.words.ahead().unwrap_or_default();
+        let (is_not, comparison) = (sign == "not", comparison(sign));
+        let is_in = is_not || sign == "in";
         if !is_in && comparison.is_none() {
             return Ok(Test::Exists(field));
         }
-        self.next += 1;
+        self.words.take(&[sign]);
         if field.kind() == Kind::There {
-            return Err(self.error(after, format!("`{name}` is there or not, and has no value")));
+            return Err(self
+                .words
+                .error(after, format!("`{name}` is there or not, and has no value")));
         }
         if is_not {
             self.expect("in")?;
@@ -94,7 +85,9 @@ impl<'a> Parser<'a> {
         let comparison = comparison.expect("one of both");
         let is_order = !matches!(comparison, Comparison::Equal | Comparison::Unequal);
         if is_order && field.kind() == Kind::Address {
-            return Err(self.error(after, "addresses are equal or not: `==`, `!=`, `in`".into()));
+            return Err(self
+                .words
+                .error(after, "addresses are equal or not: `==`, `!=`, `in`".into()));
         }
         let (word, place) = self.word(field.kind().expected())?;
         Ok(Test::Is(field, comparison, self.value(field, word, place)?))
@@ -113,8 +106,8 @@ impl<'a> Parser<'a> {
             let both = self.value(field, first, place.clone())?;
             ranges.push((both, self.value(field, last, place)?));
             // Older Wiresharks separate by blanks.
-            self.take(&[","]);
-            if self.take(&["}"]) {
+            self.words.take(&[","]);
+            if self.words.take(&["}"]) {
                 return Ok(ranges);
             }
         }
@@ -123,17 +116,12 @@ impl<'a> Parser<'a> {
     fn value(&self, field: Field, word: &str, at: Range<usize>) -> Result<Wanted, FilterError> {
         field.kind().read(word).ok_or_else(|| {
             let expected = field.kind().expected();
-            self.error(at, format!("expected {expected}, not `{word}`"))
+            self.words.error(at, format!("expected {expected}, not `{word}`"))
         })
     }
 
     fn word(&mut self, expected: &str) -> Result<(&'a str, Range<usize>), FilterError> {
-        let Some(place) = self.peek() else {
-            let end = self.text.len();
-            return Err(self.error(end..end, format!("expected {expected}")));
-        };
-        self.next += 1;
-        Ok((&self.text[place.clone()], place))
+        self.words.word(&format!("expected {expected}"))
     }
 
     fn expect(&mut self, wanted: &str) -> Result<(), FilterError> {
@@ -141,21 +129,7 @@ impl<'a> Parser<'a> {
         if found == wanted {
             return Ok(());
         }
-        Err(self.error(place, format!("expected `{wanted}`, not `{found}`")))
-    }
-
-    fn peek(&self) -> Option<Range<usize>> {
-        self.words.get(self.next).cloned()
-    }
-
-    fn take(&mut self, words: &[&str]) -> bool {
-        let is = self.peek().is_some_and(|place| words.contains(&&self.text[place]));
-        self.next += usize::from(is);
-        is
-    }
-
-    fn error(&self, at: Range<usize>, message: String) -> FilterError {
-        FilterError::new(self.text, at, message)
+        Err(self.words.error(place, format!("expected `{wanted}`, not `{found}`")))
     }
 }
 
