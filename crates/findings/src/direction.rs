@@ -161,7 +161,7 @@ impl<'a> Direction<'a> {
     pub(crate) fn refusal(&self, offered: fn(&SynOptions) -> bool) -> Option<String> {
         let (client, server) =
             (&self.connection.handshake.client, &self.connection.handshake.server);
-        let is_known = |syn: &SynOptions| syn.seen && (!syn.cut || offered(syn));
+        let is_known = |syn: &SynOptions| syn.known(offered(syn)).is_some();
         if !is_known(client) || !is_known(server) {
             return None;
         }

@@ -82,8 +82,7 @@ fn facts_of(connection: &Connection) -> FactList {
     {
         Facts { about: format!("SYN of the {end}"), facts: &mut facts }.options(options);
     }
-    let lacks = |end: &SynOptions| end.seen && !end.cut && !end.sack_permitted;
-    let has_sack = !lacks(&connection.handshake.client) && !lacks(&connection.handshake.server);
+    let has_sack = connection.handshake.agreed(|syn| syn.sack_permitted) != Some(false);
     for (about, flow) in
         [("data to the server", &connection.forward), ("data to the client", &connection.reverse)]
     {

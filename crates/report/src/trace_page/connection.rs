@@ -6,7 +6,7 @@ use tcplab_plot::{
     round_trips_by_sequence, round_trips_over_time, segment_lengths, time_sequence,
 };
 use tcplab_quantities as q;
-use tcplab_trace::{CapturePoint, CloseKind, Connection, Episode, Flow, HandshakeKind};
+use tcplab_trace::{CapturePoint, CloseKind, Connection, Episode, Flow, HandshakeKind, SynOptions};
 use tcplab_units::rounded::{self, bytes, decimal, grouped};
 use tcplab_units::{Endpoint, Instant, Span};
 
@@ -199,14 +199,14 @@ fn facts(connection: &Connection) -> Vec<(&'static str, String)> {
         facts.push((q::HANDSHAKE_RTT_NS.label, rounded::span(round_trip)));
     }
     if handshake.client.seen && handshake.server.seen {
-        let both = |client: bool, server: bool| if client && server { "yes" } else { "no" };
-        let (client, server) = (&handshake.client, &handshake.server);
-        let sack = both(client.sack_permitted, server.sack_permitted);
-        let scaling = both(client.window_scale.is_some(), server.window_scale.is_some());
-        facts.push((q::SACK_AGREED.label, sack.to_owned()));
-        facts.push(("window scaling", scaling.to_owned()));
-        let timestamps = both(client.timestamps, server.timestamps);
-        facts.push((q::TIMESTAMPS_AGREED.label, timestamps.to_owned()));
+        let agreed = |found: fn(&SynOptions) -> bool| match handshake.agreed(found) {
+            Some(true) => "yes".to_owned(),
+            Some(false) => "no".to_owned(),
+            None => "unknown".to_owned(),
+        };
+        facts.push((q::SACK_AGREED.label, agreed(|syn| syn.sack_permitted)));
+        facts.push(("window scaling", agreed(|syn| syn.window_scale.is_some())));
+        facts.push((q::TIMESTAMPS_AGREED.label, agreed(|syn| syn.timestamps)));
     }
     facts.push((q::CLOSE.label, ending(connection).to_owned()));
     facts

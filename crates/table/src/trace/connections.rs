@@ -1,6 +1,6 @@
 //! A row for each connection: who, when, how it was opened and closed.
 
-use tcplab_trace::{Connection, FastOpen, SynOptions};
+use tcplab_trace::{Connection, FastOpen};
 use tcplab_units::{Bytes, Instant, Span};
 
 use super::names;
@@ -66,8 +66,8 @@ pub(super) const IDENTITY: &[Column<ConnectionRow>] = columns! {
     });
     CLIENT_SYN_WINDOW_BYTES Few Whole(|row| row.connection.handshake.client.window.into());
     SERVER_SYN_WINDOW_BYTES Few Whole(|row| row.connection.handshake.server.window.into());
-    SACK_AGREED Few FlagIfAny(|row| agreed(row, |syn| syn.sack_permitted));
-    TIMESTAMPS_AGREED Few FlagIfAny(|row| agreed(row, |syn| syn.timestamps));
+    SACK_AGREED Few FlagIfAny(|row| row.connection.handshake.agreed(|syn| syn.sack_permitted));
+    TIMESTAMPS_AGREED Few FlagIfAny(|row| row.connection.handshake.agreed(|syn| syn.timestamps));
     ECN Few Text(|row| names::ecn(row.connection.handshake.ecn).into());
     MULTIPATH Few Flag(|row| row.connection.handshake.multipath);
     FAST_OPEN Few TextIfAny(|row| {
@@ -93,45 +93,6 @@ pub(super) const IDENTITY: &[Column<ConnectionRow>] = columns! {
     PACKETS_AFTER_CLOSE Few Whole(|row| row.connection.life.after_close);
 };
 
-/// Whether both ends offered an option, where that is known.
-fn agreed(row: &ConnectionRow, found: fn(&SynOptions) -> bool) -> Option<bool> {
-    let ends = [&row.connection.handshake.client, &row.connection.handshake.server];
-    let known = ends.map(|syn| syn.known(found(syn)));
-    if known.contains(&Some(false)) { Some(false) } else { known[0].and(known[1]) }
-}
-
 fn fast_open(row: &ConnectionRow) -> Option<FastOpen> {
     row.connection.handshake.fast_open
-}
-
-#[cfg(test)]
-mod tests {
-    use std::net::SocketAddr;
-
-    use super::*;
-
-    /// What a short capture cut off is unknown, not refused.
-    #[test]
-    fn options_that_were_cut_off_are_unknown() {
-        let end = SocketAddr::from(([10, 0, 0, 1], 1));
-        let mut row = ConnectionRow { number: 0, connection: Connection::between(end, end) };
-        let seen = |cut, sack_permitted| SynOptions {
-            seen: true,
-            cut,
-            sack_permitted,
-            ..SynOptions::default()
-        };
-        for (client, server, expected) in [
-            (seen(false, true), seen(false, true), Some(true)),
-            (seen(true, true), seen(false, true), Some(true)),
-            (seen(true, false), seen(false, true), None),
-            (seen(true, false), seen(false, false), Some(false)),
-            (SynOptions::default(), seen(false, true), None),
-            (SynOptions::default(), SynOptions::default(), None),
-        ] {
-            let handshake = &mut row.connection.handshake;
-            (handshake.client, handshake.server) = (client, server);
-            assert_eq!(agreed(&row, |syn| syn.sack_permitted), expected);
-        }
-    }
 }

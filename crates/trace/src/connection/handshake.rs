@@ -80,9 +80,8 @@ impl HandshakeTracker {
     }
     /// Whether an endpoint is known not to support SACK.
     pub(crate) fn is_without_sack(&self) -> bool {
-        let lacks = |end: &SynOptions| end.seen && !end.cut && !end.sack_permitted;
-        let (client, server) = (&self.handshake.client, &self.handshake.server);
-        client.seen && server.seen && (lacks(client) || lacks(server))
+        let both_seen = self.handshake.client.seen && self.handshake.server.seen;
+        both_seen && self.handshake.agreed(|syn| syn.sack_permitted) == Some(false)
     }
 
     pub(crate) fn follow(&mut self, packet: &Packet, forward: bool) {

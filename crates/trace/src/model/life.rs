@@ -83,6 +83,14 @@ pub struct SynOptions {
     pub window: u16,
 }
 
+impl Handshake {
+    /// Whether both ends offered an option: none where that cannot be known.
+    pub fn agreed(&self, found: impl Fn(&SynOptions) -> bool) -> Option<bool> {
+        let known = [&self.client, &self.server].map(|syn| syn.known(found(syn)));
+        if known.contains(&Some(false)) { Some(false) } else { known[0].and(known[1]) }
+    }
+}
+
 impl SynOptions {
     /// Whether the option that was found, or not, was sent: none where that cannot be known.
     pub fn known(&self, found: bool) -> Option<bool> {
@@ -259,4 +267,31 @@ pub enum TcpState {
     LastAck,
     TimeWait,
     Closed,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What a short capture cut off is unknown, not refused.
+    #[test]
+    fn options_that_were_cut_off_are_unknown() {
+        let seen = |cut, sack_permitted| SynOptions {
+            seen: true,
+            cut,
+            sack_permitted,
+            ..SynOptions::default()
+        };
+        for (client, server, expected) in [
+            (seen(false, true), seen(false, true), Some(true)),
+            (seen(true, true), seen(false, true), Some(true)),
+            (seen(true, false), seen(false, true), None),
+            (seen(true, false), seen(false, false), Some(false)),
+            (SynOptions::default(), seen(false, true), None),
+            (SynOptions::default(), SynOptions::default(), None),
+        ] {
+            let handshake = Handshake { client, server, ..Handshake::default() };
+            assert_eq!(handshake.agreed(|syn| syn.sack_permitted), expected);
+        }
+    }
 }

@@ -6,7 +6,7 @@ use tcplab_units::Bytes;
 
 use super::values::Value;
 use crate::output::listed::Listed;
-use crate::{Range, Segment, SegmentKind, Spurious, Timer};
+use crate::{Range, Segment, SegmentKind, Timer};
 
 /// What a field's values are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -123,7 +123,7 @@ pub(super) const FIELDS: &[Definition] = &[
         |it| of_segment(it, |segment| segment.kind == SegmentKind::FastRetransmission),
     ),
     field("tcp.analysis.spurious_retransmission", Kind::There, "its original arrived", |it| {
-        of_segment(it, |segment| spurious(segment).is_some())
+        of_segment(it, |segment| segment.proof.spurious.is_some())
     }),
     field("tcp.analysis.out_of_order", Kind::There, "reordered by the network", |it| {
         of_segment(it, |segment| segment.kind == SegmentKind::OutOfOrder)
@@ -173,10 +173,6 @@ fn there(is: bool) -> Vec<Value> {
 
 fn of_segment(packet: &Listed<'_>, is: impl Fn(&Segment) -> bool) -> Vec<Value> {
     there(packet.segment.is_some_and(is))
-}
-
-fn spurious(segment: &Segment) -> Option<Spurious> {
-    segment.proof.spurious
 }
 
 fn addresses(packet: &Listed<'_>, is_v4: bool, ends: &[usize]) -> Vec<Value> {
