@@ -164,7 +164,8 @@ impl TrialError {
                 remedy.clone()
             }
             TrialError::Sysctl { source, .. } if source.kind() == io::ErrorKind::NotFound => Some(
-                "this kernel has no such setting: `sysctl -a | grep net.` lists those it has"
+                "that end's kernel has no such setting: `sysctl -a | grep net.` lists those of this \
+                 machine, and in `tcplab shell --near linux-NAME` those of a kernel in virtual time"
                     .into(),
             ),
             TrialError::Sysctl { name, source, .. }

@@ -281,7 +281,7 @@ impl Parser<'_> {
                 let message = if is_field_of_packets(other) {
                     format!(
                         "`{other}` chooses packets to show, not connections to analyse: write a \
-                         display filter for a listing (`-c N --listing -Y …`)"
+                         display filter for a listing (`-Y …`)"
                     )
                 } else {
                     format!("expected {what}, such as `host 10.0.0.1 and port 443`, not `{other}`")

@@ -28,7 +28,7 @@ pub use filter::Filter;
 pub use model::*;
 pub use output::{
     ConnectionNumbers, DUMP_ROW, DisplayFilter, Explanations, Fate, LadderLine, PacketBytes,
-    dump_letter, ladder, ladder_between, listing,
+    dump_letter, ladder, ladder_between, listing, packet_lines,
 };
 pub use sink::{Both, Only, Sink};
 pub use states::{

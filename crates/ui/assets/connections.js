@@ -3,6 +3,7 @@
 
 import { address, get, post } from "./api.js";
 import { bytes, command, duration, el, rate, say, show } from "./dom.js";
+import { displayFilter, packetsOf } from "./packets.js";
 import { made, makers } from "./products.js";
 import { dropZone } from "./upload.js";
 
@@ -72,11 +73,12 @@ export const connections = async (place, id, query) => {
     ["JSON", { kind: "json", filter }, "All that is known, for programs"],
   ]);
   const joined = joinOf(id, names);
+  const packets = packetsOf(of, link);
   const saves = el("section", {}, el("h2", {}, "Save"), saved.element);
   show(place, el("header", {}, el("h1", {}, names.join(" + ")), parts.now, parts.bar, parts.notes),
     el("p", {}, el("a", { href: `#${address("/advice", { capture: id })}` }, "Advice for its largest connection")),
     filterForm.element, parts.findings, parts.table,
-    saves, joined.element,
+    packets.element, saves, joined.element,
     el("section", {}, el("h2", {}, "Add a file"), dropZone({ id, largest, label: "Drop the capture of the other end, or more of this one", done: () => dispatchEvent(new HashChangeEvent("hashchange")) })),
     el("section", {}, el("h2", {}, "As a command"), parts.typed));
   const { mistake } = await post("/api/capture/read", { id, filter });
@@ -98,7 +100,7 @@ export const connections = async (place, id, query) => {
       say(parts.now.textContent ?? "");
       if (reading.ends) joined.join(reading.ends);
       // Of the two as one there is neither a table nor a file.
-      for (const part of [parts.table, saves, filterForm.element]) part.hidden = reading.error !== null;
+      for (const part of [parts.table, packets.element, saves, filterForm.element]) part.hidden = reading.error !== null;
     }
   };
   const next = () => look().catch((error) => {
@@ -109,6 +111,7 @@ export const connections = async (place, id, query) => {
     isOver = true;
     clearTimeout(timer);
     saved.leave();
+    packets.leave();
     joined.leave();
   };
 };
@@ -264,8 +267,8 @@ const connection = async (place, of, number, wanted) => {
   const { files } = await get("/api/capture", { id, most: 0 });
   const wish = { connection: number, filter };
   const frame = el("input", { type: "number", min: 1, value: wanted ?? "", "aria-label": "Frame number", placeholder: "frame" });
-  const packets = el("input", { type: "search", spellcheck: "false", autocapitalize: "off", placeholder: "Display filter, such as tcp.analysis.retransmission && tcp.len > 0", "aria-label": "Display filter of packets" });
-  const listing = { kind: "listing", ...wish, get packets() { return packets.value.trim() || undefined; } };
+  const packets = displayFilter(() => views.press("Packet by packet"));
+  const listing = { kind: "listing", ...wish, get packets() { return packets.wanted() || undefined; } };
   const views = makers(id, [
     ["Graphs and findings", { kind: "page", ...wish }, "Time-sequence graph, RTT over time and by sequence number, window, throughput, lengths of segments, ladder, packets as bytes"],
     ["Packet by packet", listing, "All packets, each with its reason, or those that the display filter shows"],
@@ -273,12 +276,6 @@ const connection = async (place, of, number, wanted) => {
     ["Save xplot graphs", { kind: "xplot", ...wish }, "tcptrace's names and colours"],
     ["Save JSON", { kind: "json", ...wish }, "All that is known of it, for programs"],
   ]);
-  const listed = el("form", { class: "actions", onsubmit: (/** @type {Event} */ event) => {
-    event.preventDefault();
-    /** @type {HTMLElement | null} */ (views.element.querySelector("button:nth-of-type(2)"))?.click();
-  } }, packets, el("button", { type: "submit" }, "List these packets"),
-  el("details", { class: "filter-help" }, el("summary", {}, "What it can say"),
-    el("p", { class: "meta" }, "Wireshark's language: ", el("code", {}, "tcp.len > 0"), ", ", el("code", {}, "tcp.seq in {1..5000}"), ", ", el("code", {}, "tcp.flags.reset == 1"), ", ", el("code", {}, "frame.time_relative < 1.5"), ", ", el("code", {}, "tcp.analysis.retransmission"), ", ", el("code", {}, "tcplab.timeout"), "; ", el("code", {}, "&&"), ", ", el("code", {}, "||"), ", ", el("code", {}, "!"), ", parentheses. It chooses what is listed; what is analysed stays the same.")));
   const packet = { leave: () => {} }, result = el("div", {});
   const showFrame = () => {
     if (!frame.value) return;
@@ -289,9 +286,9 @@ const connection = async (place, of, number, wanted) => {
   show(place, el("header", {}, el("h1", {}, `Connection ${number}`),
     el("p", { class: "meta" }, `of ${files.map((/** @type {any} */ file) => file.name).join(" + ")}${filter && `, filtered by ${filter}`}. `,
       el("a", { href: `#${address("/capture", of)}` }, "All connections"))),
-  wanted ? [packetPart, listed, views.element] : [listed, views.element, packetPart]);
+  wanted ? [packetPart, packets.element, views.element] : [packets.element, views.element, packetPart]);
   if (wanted) showFrame();
-  /** @type {HTMLElement | null} */ (views.element.querySelector("button"))?.click();
+  views.press("Graphs and findings");
   return () => {
     views.leave();
     packet.leave();

@@ -13,9 +13,10 @@ const EVERY = 300;
  * @param {string} id of the capture
  * @param {any} wish
  * @param {string} title
+ * @param {(text: string) => any} [drawn] what a text is shown as
  * @returns {() => void}
  */
-export const made = (place, id, wish, title) => {
+export const made = (place, id, wish, title, drawn = (text) => el("pre", { class: "text", tabindex: 0, role: "region", "aria-label": title }, text)) => {
   let isOver = false;
   /** @type {number | undefined} */
   let number;
@@ -32,7 +33,7 @@ export const made = (place, id, wish, title) => {
     }
     if (isOver) return;
     number = undefined;
-    show(place, ...shown(id, it, title));
+    show(place, ...shown(id, it, title, drawn));
     say(it.error ? `${title} failed` : `${title} is ready`);
   };
   const stop = () => {
@@ -49,8 +50,8 @@ export const made = (place, id, wish, title) => {
   };
 };
 
-/** @param {string} id @param {any} it @param {string} title */
-const shown = (id, it, title) => {
+/** @param {string} id @param {any} it @param {string} title @param {(text: string) => any} drawn */
+const shown = (id, it, title, drawn) => {
   if (it.error !== null) return [el("pre", { role: "alert", class: "warnings" }, it.error || "The command failed."), command(it.command)];
   const save = (/** @type {any} */ file) => el("a", {
     href: address("/api/capture/file", { id, number: it.number, name: file.name }), download: file.name.split("/").at(-1),
@@ -67,7 +68,7 @@ const shown = (id, it, title) => {
   if (it.text !== null) {
     const file = it.files.find((/** @type {any} */ file) => file.name.endsWith(".txt"));
     return [
-      el("pre", { class: "text", tabindex: 0, role: "region", "aria-label": title }, it.text),
+      drawn(it.text),
       el("p", { class: "meta" }, it.is_text_whole ? "" : `The first ${bytes(it.text.length)} of ${bytes(file.bytes)}. `,
         save(file)),
       command(it.command),
@@ -93,5 +94,8 @@ export const makers = (id, wishes) => {
     for (const button of buttons) button.setAttribute("aria-pressed", String(button === event.currentTarget));
     leave = made(place, id, wish, label);
   } }, label));
-  return { element: el("div", {}, el("div", { class: "actions" }, ...buttons), place), leave: () => leave() };
+  return {
+    element: el("div", {}, el("div", { class: "actions" }, ...buttons), place), leave: () => leave(),
+    press: (/** @type {string} */ label) => buttons.find((button) => button.textContent === label)?.click(),
+  };
 };

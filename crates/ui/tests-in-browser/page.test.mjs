@@ -433,8 +433,17 @@ test("packets are listed by a display filter", async () => {
   const file = join(server.home, "filtered.pcap");
   await writeFile(file, transfer(2_000));
   await page.locator("input[type=file]").setInputFiles(file);
-  await page.locator(".connections tbody tr a, .connections tbody tr button").first().click();
   const filter = page.getByLabel("Display filter of packets");
+  // Of the whole capture, with a way to each packet.
+  await filter.fill("frame.number in {3, 5..8} && tcp");
+  await filter.press("Enter");
+  await page.getByText("5 of 2000 packets").waitFor({ timeout: 60_000 });
+  assert.equal(await page.locator(".packets tbody tr").count(), 5);
+  await isAccessible(page, "packets of a capture");
+  await fits(page, "packets of a capture");
+  await page.locator(".packets").getByRole("link", { name: "#7", exact: true }).click();
+  await page.getByRole("heading", { name: "Connection 0" }).waitFor();
+  assert.equal(await page.getByLabel("Frame number").inputValue(), "7");
   await filter.fill("frame.number in {5..8} && tcp");
   await filter.press("Enter");
   await page.getByText("4 of 2000 packets").waitFor({ timeout: 60_000 });

@@ -19,10 +19,11 @@ use super::duration::within;
 const GRAPHED: &str = "graphed";
 /// What shows packets, and may show some of them only.
 const BY_PACKET: &str = "by_packet";
+const SHOWING_PACKETS: [&str; 4] = ["listing", "display_filter", "ladder", "ladder_svg"];
 
 #[derive(Debug, Args)]
 #[command(after_help = TRACE_EXAMPLES)]
-#[command(group = ArgGroup::new(BY_PACKET).args(["listing", "ladder", "ladder_svg"]).multiple(true))]
+#[command(group = ArgGroup::new(BY_PACKET).args(SHOWING_PACKETS).multiple(true))]
 pub(crate) struct TraceArguments {
     /// Captures: pcap, pcapng, snoop, Network Monitor or ERF, also compressed with gzip or zstd;
     /// `-` is standard input, a directory all captures in it; those of both ends in a recording are
@@ -46,7 +47,7 @@ pub(crate) struct TraceArguments {
     /// Limit the memory for connections, such as `512MB` (at least 64 MB): beyond it, those idle
     /// for longest end early, and a note counts them. Packets that an output keeps come on top
     #[arg(long, value_name = "LIMIT", value_parser = memory)]
-    #[arg(conflicts_with_all = ["annotate", "parquet", "listing", "ladder"])]
+    #[arg(conflicts_with_all = ["annotate", "parquet", "listing", "display_filter", "ladder"])]
     pub(crate) memory: Option<Bytes>,
     /// Analyse connections in N threads, each the packets of some of them, beside the one that
     /// reads and writes; with 1 that one does all. The output is the same [default: the processors,
@@ -67,10 +68,11 @@ pub(crate) struct TraceArguments {
 impl TraceArguments {
     /// Whether nothing is asked for that has no meaning for two captures.
     pub(crate) fn is_plain(&self) -> bool {
-        let ViewArguments { connection, listing, ladder, ref hex, jsonl, .. } = self.view;
+        let ViewArguments { connection, ladder, ref hex, jsonl, .. } = self.view;
         let Outputs { ladder_svg, hex_svg, html, annotate, csv, parquet, xpl, .. } = &self.outputs;
         let files = [ladder_svg, hex_svg, html, annotate, csv, parquet, xpl];
-        let is_of_packets = listing || ladder || !hex.is_empty() || jsonl || connection.is_some();
+        let is_of_packets =
+            self.view.is_listing() || ladder || !hex.is_empty() || jsonl || connection.is_some();
         !is_of_packets
             && self.filter.is_none()
             && self.memory.is_none()
@@ -100,7 +102,7 @@ pub(crate) struct BothArguments {
 }
 
 /// What has no meaning for two captures.
-const JOINED_ALONE: [&str; 21] = [
+const JOINED_ALONE: [&str; 22] = [
     "files",
     "memory",
     "jobs",
@@ -110,6 +112,7 @@ const JOINED_ALONE: [&str; 21] = [
     "filter",
     "connection",
     "listing",
+    "display_filter",
     "ladder",
     "hex",
     "from",
@@ -138,12 +141,12 @@ pub(crate) struct ViewArguments {
     /// tcp.stream)
     #[arg(long, short, value_name = "N", value_parser = connection)]
     pub(crate) connection: Option<usize>,
-    /// List its packets with the reason for each
+    /// List its packets with the reason for each; without --connection, those of the whole capture
     #[arg(long, conflicts_with_all = ["ladder", "json", "jsonl"])]
     pub(crate) listing: bool,
-    /// Of the listing, show the packets that match this display filter, in Wireshark's language:
+    /// List the packets that match this display filter, in Wireshark's language:
     /// `tcp.analysis.retransmission && tcp.len > 1000`
-    #[arg(long, short = 'Y', value_name = "EXPRESSION", requires = "listing")]
+    #[arg(long, short = 'Y', value_name = "EXPRESSION")]
     #[arg(value_parser = |text: &str| DisplayFilter::parse(text))]
     #[arg(conflicts_with_all = NOT_LISTED)]
     pub(crate) display_filter: Option<DisplayFilter>,
@@ -173,6 +176,13 @@ pub(crate) struct ViewArguments {
     /// connection (without its packets) and finding, and last one for the capture
     #[arg(long, conflicts_with = "json")]
     pub(crate) jsonl: bool,
+}
+
+impl ViewArguments {
+    /// Whether packets are listed, all or some.
+    pub(crate) fn is_listing(&self) -> bool {
+        self.listing || self.display_filter.is_some()
+    }
 }
 
 fn connection(text: &str) -> Result<usize, String> {
@@ -313,7 +323,7 @@ Examples:
   tcplab trace web.pcap.zst                            list connections, the slowest first
   tcplab trace web.pcap.zst --connection 3             show one in depth
   tcplab trace web.pcap.zst -c 3 --listing --from 1.2s --to 1.5s
-  tcplab trace web.pcap.zst -c 3 --listing -Y 'tcp.analysis.retransmission || tcp.flags.reset == 1'
+  tcplab trace web.pcap.zst -Y 'tcp.analysis.retransmission || tcp.flags.reset == 1'
   tcplab trace web.pcap.zst -c 3 --ladder --from 5012 --to 5100 --ladder-svg loss.svg
   tcplab trace web.pcap.zst --hex 5012,5013            packets as bytes, field by field
   tcplab trace a.pcapng b.pcapng.gz --filter 'net 10.0.0.0/8 and not port 22'

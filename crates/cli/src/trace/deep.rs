@@ -3,12 +3,14 @@
 use anyhow::{Error, Result, anyhow, bail};
 use tcplab_findings::worst_first;
 use tcplab_plot::LadderScene;
-use tcplab_report::trace::{Chosen, LadderView, Look, connection_text, ladder_text, notes_text};
+use tcplab_report::trace::{
+    CaptureHead, Chosen, LadderView, Look, connection_text, ladder_text, notes_text,
+};
 use tcplab_trace::{Connection, Flow, LadderLine, Note, ladder, ladder_between, listing};
 use tcplab_units::Instant;
 
-use super::files::Files;
-use super::input::Passed;
+use super::files::{Files, Filled};
+use super::input::{Input, Passed};
 use super::outputs::look;
 use super::span::Part;
 use crate::arguments::{Outputs, ViewArguments};
@@ -17,10 +19,15 @@ use crate::remedied::Remedied;
 
 /// Whether the request is about one connection.
 pub(super) fn is_asked_for(view: &ViewArguments, outputs: &Outputs) -> bool {
-    view.connection.is_some() || view.listing || view.ladder || outputs.ladder_svg.is_some()
+    view.connection.is_some() || view.ladder || outputs.ladder_svg.is_some()
 }
 
-pub(super) fn show(files: Files<'_>, view: &ViewArguments, outputs: &Outputs) -> Result<()> {
+pub(super) fn show(
+    input: &Input<'_>,
+    files: Files<'_>,
+    view: &ViewArguments,
+    outputs: &Outputs,
+) -> Result<()> {
     let (Passed { head, sink, .. }, files) =
         files.read(Chosen::new([view.connection.unwrap_or(0)]))?;
     if let (Some(ladder), None, 2..) = (&outputs.ladder_svg, view.connection, sink.seen()) {
@@ -33,7 +40,21 @@ pub(super) fn show(files: Files<'_>, view: &ViewArguments, outputs: &Outputs) ->
             ladder.display()
         );
     }
-    let chosen = only(sink, view.connection, &head.names.join(", "))?;
+    let mut chosen = only(sink, view.connection, &head.names.join(", "))?;
+    if let Some(dropped) = input.dropped_frames()? {
+        chosen.1.mark_dropped(&dropped);
+    }
+    show_one(&chosen, &head, files, view, outputs)
+}
+
+/// Shows a connection with its packets.
+pub(super) fn show_one(
+    chosen: &(usize, Connection),
+    head: &CaptureHead,
+    files: Filled<'_>,
+    view: &ViewArguments,
+    outputs: &Outputs,
+) -> Result<()> {
     let (index, connection) = (chosen.0, &chosen.1);
     let part = Part::new(connection, view.from, view.to)?;
     if let Some(file) = &outputs.ladder_svg {
@@ -48,8 +69,8 @@ pub(super) fn show(files: Files<'_>, view: &ViewArguments, outputs: &Outputs) ->
         };
         write_file(file, &tcplab_plot::ladder_svg(&scene))?;
     }
-    files.finish(std::slice::from_ref(&chosen))?;
-    answer_coloured(|colours| text(&chosen, &head.notes, view, &part, look(colours)))
+    files.finish(std::slice::from_ref(chosen))?;
+    answer_coloured(|colours| text(chosen, &head.notes, view, &part, look(colours)))
 }
 
 fn text(
@@ -60,8 +81,8 @@ fn text(
     look: Look,
 ) -> String {
     let mut text = String::new();
-    if view.listing || view.ladder {
-        if view.listing {
+    if view.is_listing() || view.ladder {
+        if view.is_listing() {
             text += &listing(&part.of(connection), view.display_filter.as_ref());
         }
         if view.ladder {

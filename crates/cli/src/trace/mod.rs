@@ -8,6 +8,7 @@ mod hex;
 mod input;
 mod joined;
 mod json;
+mod listing;
 #[cfg(target_os = "linux")]
 mod live;
 mod outputs;
@@ -76,7 +77,9 @@ pub(crate) fn trace(arguments: &TraceArguments) -> Result<ExitCode> {
     } else if view.jsonl {
         json::lines(files, view.connection)?;
     } else if deep::is_asked_for(view, outputs) {
-        deep::show(files, view, outputs)?;
+        deep::show(&input, files, view, outputs)?;
+    } else if view.is_listing() {
+        listing::show(&input, files, view, outputs)?;
     } else {
         overview::show(&input, files, view)?;
     }

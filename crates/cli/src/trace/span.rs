@@ -1,5 +1,7 @@
 //! A part of a connection: from a time or frame to another.
 
+use std::borrow::Cow;
+
 use anyhow::{Result, bail};
 use tcplab_trace::{Connection, Flow};
 use tcplab_units::Instant;
@@ -20,7 +22,7 @@ impl Part {
         from: Option<Place>,
         to: Option<Place>,
     ) -> Result<Part> {
-        let part = Part { from, to };
+        let part = Part::of_any(from, to);
         let flows = [&connection.forward, &connection.reverse];
         if !part.is_whole() && flows.iter().all(|flow| part.frames(flow).is_none()) {
             let (first, last) = connection.frames;
@@ -32,6 +34,11 @@ impl Part {
             );
         }
         Ok(part)
+    }
+
+    /// From `from` to `to`, both included, of connections that may have no packet there.
+    pub(super) fn of_any(from: Option<Place>, to: Option<Place>) -> Part {
+        Part { from, to }
     }
 
     /// Whether it leaves nothing out.
@@ -66,7 +73,10 @@ impl Part {
     }
 
     /// The packets in it, and the episodes of which some packet is in it.
-    pub(super) fn of(&self, connection: &Connection) -> Connection {
+    pub(super) fn of<'a>(&self, connection: &'a Connection) -> Cow<'a, Connection> {
+        if self.is_whole() {
+            return Cow::Borrowed(connection);
+        }
         let mut part = connection.clone();
         for flow in [&mut part.forward, &mut part.reverse] {
             let frames = self.frames(flow);
@@ -78,6 +88,6 @@ impl Part {
                 frames.is_some_and(|(first, last)| begin <= last && first <= end)
             });
         }
-        part
+        Cow::Owned(part)
     }
 }

@@ -1,4 +1,4 @@
-//! JSON that waits for what stands before it: in a file, beyond some megabytes.
+//! Text that waits for what stands before it: in a file, beyond some megabytes.
 
 use std::collections::BTreeMap;
 use std::env;
@@ -18,7 +18,7 @@ const MOST: usize = 16 << 20;
 /// Bytes read from the file at once.
 const CHUNK: usize = 1 << 16;
 
-/// Numbered values as JSON, in the order in which they came.
+/// Numbered pieces of text, in the order in which they came.
 #[derive(Debug)]
 pub(super) struct Spool {
     folder: PathBuf,
@@ -28,7 +28,7 @@ pub(super) struct Spool {
     written: u64,
     /// What follows it.
     buffer: Vec<u8>,
-    parts: BTreeMap<usize, Range<u64>>,
+    parts: BTreeMap<u64, Range<u64>>,
     failed: Option<io::Error>,
 }
 
@@ -48,36 +48,46 @@ impl Spool {
         }
     }
 
-    /// Adds a value; an error shows itself when all are [copied](Spool::copy).
-    pub(super) fn add(&mut self, number: usize, value: &impl Serialize) {
+    /// Adds a value as JSON; an error shows itself when all are [copied](Spool::copy).
+    pub(super) fn add(&mut self, number: u64, value: &impl Serialize) {
+        self.add_by(number, |spool| Ok(serde_json::to_writer(spool, value)?));
+    }
+
+    /// As [`add`](Spool::add), a text as it is.
+    pub(super) fn add_text(&mut self, number: u64, text: &str) {
+        self.add_by(number, |spool| spool.write_all(text.as_bytes()));
+    }
+
+    fn add_by(&mut self, number: u64, write: impl FnOnce(&mut Spool) -> io::Result<()>) {
         if self.failed.is_some() {
             return;
         }
         let from = self.len();
-        match serde_json::to_writer(&mut *self, value) {
+        match write(self) {
             Ok(()) => drop(self.parts.insert(number, from..self.len())),
-            Err(error) => self.failed = Some(error.into()),
+            Err(error) => self.failed = Some(error),
         }
     }
 
-    pub(super) fn is_empty(&self) -> bool {
-        self.parts.is_empty() && self.failed.is_none()
+    /// How many there are, with the one that could not be added.
+    pub(super) fn count(&self) -> usize {
+        self.parts.len() + usize::from(self.failed.is_some())
     }
 
-    /// Writes all by their numbers, with commas between.
+    /// Writes all by their numbers, with `between` in between.
     ///
     /// # Errors
     /// If one could not be added, or be written now.
-    pub(super) fn copy(self, out: &mut impl Write) -> Result<()> {
+    pub(super) fn copy(self, out: &mut impl Write, between: &str) -> Result<()> {
         let Spool { folder, file, written, buffer, parts, failed } = self;
-        let cannot = || format!("cannot keep the connections in a file of {}", shown(&folder));
+        let cannot = || format!("cannot keep the answer in a file of {}", shown(&folder));
         if let Some(error) = failed {
             return Err(error).with_context(cannot);
         }
         let mut chunk = vec![0; CHUNK];
         for (place, part) in parts.into_values().enumerate() {
             if place > 0 {
-                out.write_all(b",")?;
+                out.write_all(between.as_bytes())?;
             }
             let mut at = part.start;
             while let Some(mut file) = file.as_ref().filter(|_| at < written.min(part.end)) {
@@ -144,7 +154,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let mut spool = Spool::beside(&folder.path().join("all.json"));
         // Together more than is kept in memory; one stands in both.
-        let long = |number: usize| number.to_string().repeat(3 << 20);
+        let long = |number: u64| number.to_string().repeat(3 << 20);
         let order = [3, 0, 7, 1, 9, 2, 8];
         for number in order {
             spool.add(number, &long(number));
@@ -152,7 +162,7 @@ mod tests {
         assert!(spool.file.is_some());
         assert_eq!(folder.path().read_dir().unwrap().count(), 0);
         let mut out = Vec::new();
-        spool.copy(&mut out).unwrap();
+        spool.copy(&mut out, ",").unwrap();
         let all: Vec<String> =
             serde_json::from_str(&format!("[{}]", String::from_utf8(out).unwrap())).unwrap();
         assert!(all == [0, 1, 2, 3, 7, 8, 9].map(long));
@@ -163,7 +173,7 @@ mod tests {
         let mut spool = Spool::beside(Path::new("/nowhere/all.json"));
         spool.add(0, &"x".repeat(MOST + 1));
         spool.add(1, &"y".repeat(MOST + 1));
-        let error = spool.copy(&mut Vec::new()).unwrap_err();
+        let error = spool.copy(&mut Vec::new(), "").unwrap_err();
         assert!(format!("{error:#}").contains("in a file of /nowhere: No such file"), "{error:#}");
     }
 }

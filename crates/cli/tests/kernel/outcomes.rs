@@ -155,7 +155,7 @@ fn kernel_refusal_is_explained() {
     for (sides, parts) in [
         (
             "[server]\nsysctl = { \"net.ipv4.tcp_no_such_thing\" = 1 }",
-            &["net.ipv4.tcp_no_such_thing", "at the server", "this kernel has no such setting"][..],
+            &["net.ipv4.tcp_no_such_thing", "at the server", "kernel has no such setting"][..],
         ),
         (
             "[server]\nsysctl = { \"net.ipv4.tcp_sack\" = \"perhaps\" }",

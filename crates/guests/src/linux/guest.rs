@@ -74,10 +74,14 @@ impl Guest {
         ring::lay_out(&memory, request.cuts, request.response);
         let connecting = || GuestError::setup("connect the clock");
         let (mut process, socket) = Process::start(request)?;
+        let begun = process.computed();
+        let mut looks = 0;
         while !calendar::is_readable(socket.as_fd(), LOOK).map_err(connecting())? {
             if stop.load(Ordering::Relaxed) {
                 return Err(GuestError::Stopped);
             }
+            looks += 1;
+            judge(&mut process, request.longest_turn, Instant::ZERO, (LOOK * looks, begun))?;
         }
         let calendar = match Calendar::begin(socket, &memory) {
             // Its end of the connection went with it.
@@ -250,34 +254,9 @@ impl Guest {
             if looks == 1 {
                 begun = self.process.computed();
             }
-            self.judge_turn(LOOK * looks, begun)?;
+            let at = of_trial(self.at);
+            judge(&mut self.process, self.longest_turn, at, (LOOK * looks, begun))?;
         }
-    }
-
-    /// Ends it if its turn, which began so long ago, is too long; `begun` is the processor time
-    /// that it had used after the first [`LOOK`]. A machine with other work gives it less than all.
-    fn judge_turn(
-        &mut self,
-        real: time::Duration,
-        begun: Option<time::Duration>,
-    ) -> Result<(), GuestError> {
-        if real <= self.longest_turn {
-            return Ok(());
-        }
-        let now = self.process.computed();
-        let computed = now.zip(begun).map(|(now, begun)| LOOK + now.saturating_sub(begun));
-        let computed = computed.unwrap_or(real);
-        if computed >= self.longest_turn {
-            let (_, said) = self.process.end();
-            let computed = Span::from_millis(computed.as_millis() as u64);
-            return Err(GuestError::Spins { at: of_trial(self.at), computed, said });
-        }
-        if real > MOST_TURNS * self.longest_turn {
-            let (_, said) = self.process.end();
-            let what = format!("its clock: it has neither computed nor waited for {real:.0?}");
-            return Err(GuestError::Protocol { what, said });
-        }
-        Ok(())
     }
 
     /// The next whole thing that it has sent, by its own clock.
@@ -310,6 +289,33 @@ impl Guest {
             }
         }
     }
+}
+
+/// Ends a guest whose turn, which began so long ago, is too long; `begun` is the processor time
+/// that it had used after the first [`LOOK`]. A machine with other work gives it less than all.
+fn judge(
+    process: &mut Process,
+    longest_turn: time::Duration,
+    at: Instant,
+    (real, begun): (time::Duration, Option<time::Duration>),
+) -> Result<(), GuestError> {
+    if real <= longest_turn {
+        return Ok(());
+    }
+    let now = process.computed();
+    let computed = now.zip(begun).map(|(now, begun)| LOOK + now.saturating_sub(begun));
+    let computed = computed.unwrap_or(real);
+    if computed >= longest_turn {
+        let (_, said) = process.end();
+        let computed = Span::from_millis(computed.as_millis() as u64);
+        return Err(GuestError::Spins { at, computed, said });
+    }
+    if real > MOST_TURNS * longest_turn {
+        let (_, said) = process.end();
+        let what = format!("its clock: it has neither computed nor waited for {real:.0?}");
+        return Err(GuestError::Protocol { what, said });
+    }
+    Ok(())
 }
 
 /// The records that carry a message.

@@ -54,13 +54,20 @@ impl Kernel {
     /// Whether it can be a host in virtual time.
     ///
     /// # Errors
-    /// When another version of tcplab built it.
+    /// When another version of tcplab built it, or its file has changed since it was built. The
+    /// file is read whole.
     pub fn check_for_trials(&self) -> Result<(), CacheError> {
-        if self.is_current() {
-            Ok(())
-        } else {
-            Err(CacheError::Outdated { name: self.manifest.name.clone() })
+        let name = || self.manifest.name.clone();
+        if !self.is_current() {
+            return Err(CacheError::Outdated { name: name() });
         }
+        let image = self.image();
+        let content = fs::read(&image).map_err(CacheError::file("read", &image))?;
+        if image_hash(&content) != self.manifest.image_hash {
+            let problem = format!("its image `{IMAGE}` is damaged: it is not what was built");
+            return Err(CacheError::Unusable { name: name(), problem });
+        }
+        Ok(())
     }
 
     /// The parts of its version, such as 6, 12 and 117.
@@ -246,6 +253,11 @@ impl Cache {
         }
         Ok(Kernel { manifest, directory })
     }
+}
+
+/// The hash of an image's contents, as a manifest has it.
+pub(crate) fn image_hash(content: &[u8]) -> String {
+    blake3::hash(content).to_hex()[..16].to_owned()
 }
 
 /// Reads a manifest, which somebody may have written by hand.

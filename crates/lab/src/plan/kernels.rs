@@ -59,7 +59,7 @@ impl KernelUsed {
     /// # Errors
     /// When it is gone or another one.
     pub(crate) fn image(&self) -> Result<Kernel, LabError> {
-        let kernel = find(&self.name)?;
+        let kernel = named(&self.name)?;
         if kernel.manifest.image_hash != self.image_hash {
             return Err(LabError::OtherKernel { name: self.name.clone() });
         }
@@ -75,7 +75,8 @@ impl VirtualKernels {
             KernelChoice::Named(name) => Some(find(name.as_str())?),
             // Where nothing can be read there is none.
             KernelChoice::Newest => {
-                Cache::of_user().and_then(|cache| cache.newest()).unwrap_or(None)
+                let newest = Cache::of_user().and_then(|cache| cache.newest()).unwrap_or(None);
+                newest.map(checked).transpose()?
             }
         };
         let profile = match choice {
@@ -138,16 +139,25 @@ pub fn kernel_image(choice: &KernelChoice) -> Result<Kernel, LabError> {
         KernelChoice::Named(name) => find(name.as_str()),
         KernelChoice::Newest | KernelChoice::Model | KernelChoice::Profile(_) => {
             let newest = Cache::of_user().and_then(|cache| cache.newest());
-            newest.map_err(no_kernel("newest"))?.ok_or(LabError::NoKernels)
+            let newest = newest.map_err(no_kernel("newest"))?.ok_or(LabError::NoKernels)?;
+            checked(newest)
         }
     }
 }
 
 /// The image of that name, if it can be a host in virtual time.
 fn find(name: &str) -> Result<Kernel, LabError> {
+    checked(named(name)?)
+}
+
+fn named(name: &str) -> Result<Kernel, LabError> {
     let found = name.parse().and_then(|name| Cache::of_user()?.find(&name));
-    let usable = found.and_then(|kernel| kernel.check_for_trials().map(|()| kernel));
-    usable.map_err(no_kernel(name))
+    found.map_err(no_kernel(name))
+}
+
+fn checked(kernel: Kernel) -> Result<Kernel, LabError> {
+    kernel.check_for_trials().map_err(no_kernel(&kernel.manifest.name))?;
+    Ok(kernel)
 }
 
 fn no_kernel(name: &str) -> impl FnOnce(tcplab_kernels::CacheError) -> LabError {

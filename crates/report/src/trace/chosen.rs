@@ -128,3 +128,51 @@ impl Sink for Chosen {
         }
     }
 }
+
+/// Hands over each of the chosen connections when it ends: those that are open are in memory.
+#[derive(Debug)]
+pub struct Ended<F> {
+    chosen: Chosen,
+    take: F,
+}
+
+impl<F: FnMut(usize, Connection)> Ended<F> {
+    /// Calls `take` with the number of each connection and the connection with its packets.
+    pub fn new(chosen: Chosen, take: F) -> Ended<F> {
+        Ended { chosen, take }
+    }
+    /// The number of all connections.
+    pub fn seen(&self) -> usize {
+        self.chosen.seen()
+    }
+}
+
+impl<F: FnMut(usize, Connection)> Sink for Ended<F> {
+    fn segment(&mut self, flow: FlowId, segment: Segment) {
+        self.chosen.segment(flow, segment);
+    }
+    fn ack(&mut self, flow: FlowId, ack: Ack) {
+        self.chosen.ack(flow, ack);
+    }
+    fn reset(&mut self, flow: FlowId, reset: BareReset) {
+        self.chosen.reset(flow, reset);
+    }
+    fn episode(&mut self, flow: FlowId, episode: Episode) {
+        self.chosen.episode(flow, episode);
+    }
+    fn stall(&mut self, flow: FlowId, stall: Stall) {
+        self.chosen.stall(flow, stall);
+    }
+    fn limit(&mut self, flow: FlowId, period: LimitPeriod) {
+        self.chosen.limit(flow, period);
+    }
+    fn spurious(&mut self, flow: FlowId, frame: u64, why: Spurious) {
+        self.chosen.spurious(flow, frame, why);
+    }
+    fn connection(&mut self, index: usize, connection: &Connection) {
+        self.chosen.connection(index, connection);
+        if let Some(whole) = self.chosen.take(index) {
+            (self.take)(index, whole);
+        }
+    }
+}

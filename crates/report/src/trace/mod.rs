@@ -13,7 +13,7 @@ mod row;
 mod summary;
 
 pub use crate::grid::Look;
-pub use chosen::Chosen;
+pub use chosen::{Chosen, Ended};
 pub use detail::connection_text;
 pub use head::{CaptureHead, notes_text};
 pub use joined::joined_text;

@@ -17,13 +17,13 @@ pub fn listing(connection: &Connection, filter: Option<&DisplayFilter>) -> Strin
     let packets = Listed::all(connection);
     if let Some(filter) = filter {
         let shown = packets.iter().filter(|packet| filter.admits(packet));
-        let count = shown.map(|packet| write_packet(packet, &mut text)).count();
+        let count = shown.map(|packet| write_packet(packet, "", &mut text)).count();
         // Writing to a string cannot fail.
         let _ = writeln!(text, "{count} of {} packets", packets.len());
         return text;
     }
     for packet in &packets {
-        write_packet(packet, &mut text);
+        write_packet(packet, "", &mut text);
     }
     for (flow, way) in [(&connection.forward, ">"), (&connection.reverse, "<")] {
         for episode in &flow.episodes {
@@ -33,14 +33,32 @@ pub fn listing(connection: &Connection, filter: Option<&DisplayFilter>) -> Strin
     text
 }
 
-fn write_packet(packet: &Listed<'_>, text: &mut String) {
+/// The packets of the connection of number `index`, for the listing of a whole capture: frames and
+/// lines, those for which `filter` holds, if there is one; and how many packets the connection has.
+pub fn packet_lines(
+    index: usize,
+    connection: &Connection,
+    filter: Option<&DisplayFilter>,
+) -> (Vec<(u64, String)>, usize) {
+    let packets = Listed::all(connection);
+    let of = format!(" connection {index}");
+    let shown = packets.iter().filter(|packet| filter.is_none_or(|it| it.admits(packet)));
+    let lines = shown.map(|packet| {
+        let mut line = String::new();
+        write_packet(packet, &of, &mut line);
+        (packet.frame, line)
+    });
+    (lines.collect(), packets.len())
+}
+
+fn write_packet(packet: &Listed<'_>, of: &str, text: &mut String) {
     let segment = packet.segment.map(segment_text).into_iter();
     // An ACK with data is shown only if it has SACK blocks.
     let ack = packet.ack.filter(|ack| packet.segment.is_none() || !ack.sack.is_empty());
     let parts = segment.chain(ack.map(ack_text)).chain(packet.reset.map(ToString::to_string));
     let line = parts.collect::<Vec<_>>().join(" ");
     let way = if packet.from_client { '>' } else { '<' };
-    let _ = writeln!(text, "{} #{} {way} {line}", seconds(Some(packet.at)), packet.frame);
+    let _ = writeln!(text, "{} #{}{of} {way} {line}", seconds(Some(packet.at)), packet.frame);
 }
 
 fn segment_text(segment: &Segment) -> String {

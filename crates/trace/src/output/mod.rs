@@ -12,6 +12,6 @@ mod packet_bytes;
 pub use display_filter::DisplayFilter;
 pub use explanations::Explanations;
 pub use ladder::{Fate, LadderLine, ladder, ladder_between};
-pub use listing::listing;
+pub use listing::{listing, packet_lines};
 pub use numbering::ConnectionNumbers;
 pub use packet_bytes::{DUMP_ROW, PacketBytes, dump_letter};

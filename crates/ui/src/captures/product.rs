@@ -44,9 +44,9 @@ enum Kind {
     Page {
         connection: Option<usize>,
     },
-    /// The packets of a connection, each with its reason.
+    /// The packets of a connection, or of all, each with its reason.
     Listing {
-        connection: usize,
+        connection: Option<usize>,
         /// Only those for which this display filter holds.
         packets: Option<String>,
     },
@@ -312,10 +312,10 @@ impl Draft {
 impl Kind {
     fn connection(&self) -> Option<usize> {
         match self {
-            Kind::Page { connection } | Kind::Json { connection } => *connection,
-            Kind::Listing { connection, .. }
-            | Kind::Ladder { connection }
-            | Kind::Xplot { connection } => Some(*connection),
+            Kind::Page { connection }
+            | Kind::Json { connection }
+            | Kind::Listing { connection, .. } => *connection,
+            Kind::Ladder { connection } | Kind::Xplot { connection } => Some(*connection),
             _ => None,
         }
     }

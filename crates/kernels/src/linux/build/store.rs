@@ -9,7 +9,7 @@ use rustix::fs::{CWD, RenameFlags, renameat_with};
 use tcplab_quantities::KERNEL_DOCUMENT;
 
 use super::make::Make;
-use crate::cache::{CONFIG, Cache, IMAGE, Kernel, MANIFEST};
+use crate::cache::{CONFIG, Cache, IMAGE, Kernel, MANIFEST, image_hash};
 use crate::error::BuildError;
 use crate::manifest::{Manifest, SourceOrigin};
 use crate::name::KernelName;
@@ -64,7 +64,7 @@ pub(super) fn store(
         hz: recipe::option(&config, "CONFIG_HZ").and_then(|hz| hz.parse().ok()).unwrap_or(100),
         seccomp: make.has_seccomp(),
         compiler: make.compiler()?,
-        image_hash: blake3::hash(&content).to_hex()[..16].to_owned(),
+        image_hash: image_hash(&content),
         image_bytes: content.len() as u64,
         built_unix_ns: i64::try_from(since_1970.as_nanos()).unwrap_or(i64::MAX),
         compiled_files: make.compiled_files(),

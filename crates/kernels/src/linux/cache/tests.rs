@@ -13,7 +13,7 @@ fn sample(of: &str) -> Value {
         "schema": "tcplab.kernel", "version": 1, "name": of, "release": "6.12.117",
         "source": {"kind": "package", "package": "linux-source-6.12", "version": "6.12.117-1", "suite": null},
         "patches": ["hz"], "configuration_hash": configuration_hash(), "missing_options": [],
-        "hz": 250, "seccomp": false, "compiler": "gcc 12", "image_hash": "00", "image_bytes": 5,
+        "hz": 250, "seccomp": false, "compiler": "gcc 12", "image_hash": image_hash(b"image"), "image_bytes": 5,
         "built_unix_ns": 1_800_000_000_000_000_000_i64, "compiled_files": 900
     })
 }
@@ -58,6 +58,20 @@ fn image_of_other_configuration_is_not_current() {
     manifest["configuration_hash"] = json!("0123456789abcdef");
     write(&cache, "6.12", &manifest.to_string());
     assert!(!cache.find(&name("6.12")).unwrap().is_current());
+}
+
+#[test]
+fn image_that_has_changed_is_refused_for_trials() {
+    let (_home, cache) = cache("6.12");
+    let kernel = cache.find(&name("6.12")).unwrap();
+    kernel.check_for_trials().unwrap();
+    fs::write(kernel.image(), "imagE").unwrap();
+    let error = kernel.check_for_trials().unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "kernel 6.12 cannot be used: its image `linux` is damaged: it is not what was built"
+    );
+    assert!(error.remedy().unwrap().contains("tcplab kernel remove 6.12"));
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use std::process::Command;
 
-use tcplab_trace::{DisplayFilter, listing};
+use tcplab_trace::{Connection, DisplayFilter, listing, packet_lines};
 
 use super::oracle;
 
@@ -48,13 +48,12 @@ fn display_filters_show_the_packets_that_tshark_shows() {
         let mut captures = super::captures().into_iter();
         let capture = captures.find(|it| super::name(it) == name).expect("it is of the corpus");
         let (trace, file) = (super::trace(&capture), oracle::unpacked(&capture));
-        let connection = &trace.connections[1];
         for text in EXPRESSIONS {
             let filter = DisplayFilter::parse(text).unwrap();
-            let ours = frames(&listing(connection, Some(&filter)));
+            let ours = frames(&trace.connections, &filter);
             let output = Command::new("tshark")
                 .args(["-n", "-c", &FRAMES.to_string(), "-T", "fields", "-e", "frame.number"])
-                .args(["-Y", &format!("tcp.stream == 1 && ({text})"), "-r"])
+                .args(["-Y", text, "-r"])
                 .arg(file.path())
                 .env("LC_ALL", "C.UTF-8")
                 .output()
@@ -70,8 +69,16 @@ fn display_filters_show_the_packets_that_tshark_shows() {
     assert!(shown > 1_000, "{shown} packets were compared");
 }
 
-/// The frames that a listing names, among the first.
-fn frames(listing: &str) -> Vec<u64> {
-    let numbers = listing.lines().filter_map(|line| line.split('#').nth(1)?.split(' ').next());
-    numbers.map(|number| number.parse().unwrap()).filter(|number| *number <= FRAMES).collect()
+/// The frames that the listing of a whole capture names, among the first.
+fn frames(connections: &[Connection], filter: &DisplayFilter) -> Vec<u64> {
+    let lines = connections.iter().enumerate().flat_map(|(index, connection)| {
+        let (lines, _) = packet_lines(index, connection, Some(filter));
+        let of_one = listing(connection, Some(filter));
+        assert_eq!(of_one.lines().count(), lines.len() + 2, "between its ends and its count");
+        lines
+    });
+    let mut frames: Vec<u64> = lines.map(|(frame, _)| frame).collect();
+    frames.retain(|frame| *frame <= FRAMES);
+    frames.sort_unstable();
+    frames
 }
