@@ -330,7 +330,7 @@ class _State(Generic[AnyTask]):
             if type(error).__name__ == "ModuleNotFoundError" and "tcplab" in str(error):
                 raise WorkerRefusedError(
                     f"a worker of {self.engine.name} has no tcplab: {error}\n"
-                    "  try: install the version of this machine on each worker, pip install tcplab"
+                    "  try: install this machine's wheel of tcplab on each worker"
                 ) from error
             self.broken |= broke
             reasons = (*attempt.reasons, reason_of(error))

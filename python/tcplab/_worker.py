@@ -92,7 +92,7 @@ def check_worker(
     if own != version:
         raise WorkerRefusedError(
             f"worker {host} has tcplab {own}, but {version} began this work\n"
-            f"  try: pip install tcplab=={version} on each worker"
+            f"  try: install the wheel of {version} on each worker"
         )
     try:
         there = json.loads(open_place(place).read(file)).get("identity")

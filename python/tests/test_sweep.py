@@ -205,7 +205,7 @@ def test_worker_with_another_version_is_refused(
     monkeypatch.setattr(_worker, "_core", FakeCore("0.9"))
     with pytest.raises(TcplabError, match="has tcplab 0.9, but 1.0 began this work") as caught:
         quiet(tmp_path, threads)
-    assert "pip install tcplab==1.0" in str(caught.value)
+    assert "install the wheel of 1.0 on each worker" in str(caught.value)
 
 
 def test_worker_with_another_kernel_is_refused(

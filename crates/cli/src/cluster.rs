@@ -21,10 +21,13 @@ const MODULE: &str = "tcplab.commands";
 /// If there is no Python with the package.
 pub(crate) fn in_python(arguments: &ClusterArguments) -> Result<ExitCode> {
     let python = pythons().into_iter().find(has_package).ok_or_else(|| {
-        let package = arguments.extra().map_or("tcplab".into(), |it| format!("'tcplab[{it}]'"));
+        let extra = arguments.extra().map_or(String::new(), |it| format!("[{it}]"));
         Remedied::error(
             "this command needs the Python package tcplab, and python3 does not find it",
-            format!("pip install {package}, in the Python environment that is active"),
+            format!(
+                "make wheel && pip install \"$(ls target/wheels/*.whl){extra}\", in the source of \
+                 tcplab and the Python environment that is active"
+            ),
         )
     })?;
     let mut command = Command::new(&python);

@@ -12,7 +12,7 @@ use crate::arguments::DoctorArguments;
 use crate::converter::{Picture, convert};
 use crate::exit::ERROR;
 use crate::kernel;
-use crate::output::{answer_or_json, listed};
+use crate::output::{answer_or_json, hanging, listed, text_columns};
 use crate::remedied::Remedied;
 use crate::run::launcher;
 
@@ -30,16 +30,17 @@ pub(crate) fn doctor(arguments: &DoctorArguments) -> Result<ExitCode> {
 
 fn table(abilities: &[Ability]) -> String {
     let width = abilities.iter().map(|ability| ability.name.len()).max().unwrap_or_default();
-    let mut text = String::new();
+    let (mut text, columns) = (String::new(), text_columns());
     for ability in abilities {
         let mark = match ability.verdict {
             AbilityLevel::Good => "✓",
             AbilityLevel::Limited => "!",
             AbilityLevel::Missing => "✗",
         };
-        text += &format!("{mark} {:width$}  {}\n", ability.name, ability.found);
+        let name = format!("{mark} {:width$}  ", ability.name);
+        text += &hanging(&name, &ability.found, columns);
         if let Some(remedy) = &ability.remedy {
-            text += &format!("  {:width$}  → {remedy}\n", "");
+            text += &hanging(&format!("  {:width$}  → ", ""), remedy, columns);
         }
     }
     text

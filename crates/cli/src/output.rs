@@ -26,8 +26,8 @@ pub(crate) use passed_on::{has_one_output, pass_on_error, pass_on_output};
 use rights::SHARED;
 pub(crate) use rights::{PRIVATE, new_file};
 pub(crate) use terminal::{
-    Bar, LiveLine, columns, has_seen_notes, output_for_screen, print_coloured_note, print_note,
-    print_note_unless,
+    Bar, LiveLine, columns, has_seen_notes, note_columns, output_for_screen, print_coloured_note,
+    print_note, print_note_unless,
 };
 
 /// What an error of writing to standard output begins with.
@@ -114,6 +114,29 @@ pub(crate) fn counted(count: u64, what: &str) -> String {
 /// Lines of at most `width` columns.
 pub(crate) fn wrapped(text: &str, width: usize) -> Vec<String> {
     lines_of(&text.split_whitespace().collect::<Vec<_>>(), " ", width)
+}
+
+/// Columns for text: those of what shows it, at most 100, which are used where that is not
+/// known.
+pub(crate) fn text_columns() -> usize {
+    columns().map_or(MOST_COLUMNS, |columns| columns.clamp(LEAST_COLUMNS, MOST_COLUMNS))
+}
+
+const MOST_COLUMNS: usize = 100;
+/// With fewer, lines are longer than the terminal's.
+const LEAST_COLUMNS: usize = 40;
+
+/// Lines of `text` behind `before`, the further ones below where it begins, in at most `width`
+/// columns.
+pub(crate) fn hanging(before: &str, text: &str, width: usize) -> String {
+    let indent = before.chars().count();
+    let lines = wrapped(text, width.saturating_sub(indent).max(LEAST_COLUMNS / 2));
+    let mut shown = String::new();
+    for (place, line) in lines.iter().enumerate() {
+        let start = if place == 0 { before.to_owned() } else { " ".repeat(indent) };
+        shown += &format!("{start}{line}\n");
+    }
+    shown
 }
 
 /// Parts with `gap` between them, in lines of at most `width` columns.

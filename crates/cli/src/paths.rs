@@ -1,6 +1,5 @@
 //! `tcplab path`.
 
-use std::env;
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -13,7 +12,7 @@ use tcplab_scenario::{PathFile, presets};
 use tcplab_units::{Bytes, Rate, Span};
 
 use crate::arguments::{PathArguments, PathCommand, PresetsArguments, ShowArguments};
-use crate::output::{answer, answer_or_json, listed, wrapped};
+use crate::output::{answer, answer_or_json, hanging, listed, text_columns};
 use crate::path_choice::find;
 use crate::{picture, tc, verify};
 
@@ -41,14 +40,11 @@ fn list(arguments: &PresetsArguments) -> Result<()> {
 
 fn table(all: &[PathFile]) -> String {
     let width = all.iter().map(|preset| preset.name.len()).max().unwrap_or_default();
-    let columns = env::var("COLUMNS").ok().and_then(|it| it.parse().ok()).unwrap_or(100_usize);
-    let mut text = String::new();
+    let (mut text, columns) = (String::new(), text_columns());
     for PathFile { name, title, reference, .. } in all {
         text += &format!("{name:width$}  {}\n", title.as_deref().unwrap_or_default());
         let reference = reference.as_deref().unwrap_or_default();
-        for line in wrapped(reference, columns.saturating_sub(width + 4).max(40)) {
-            text += &format!("{:width$}    {line}\n", "");
-        }
+        text += &hanging(&format!("{:width$}    ", ""), reference, columns);
     }
     text + "\n`tcplab path presets NAME` prints one, as a start for your own; \
             `tcplab path show NAME` describes it.\n"
@@ -84,9 +80,7 @@ fn description(file: &PathFile, links: &[(Direction, LinkPlan)]) -> String {
     let round_trip = file.path.round_trip();
     let mut text = format!("{}\n", file.title.as_deref().unwrap_or(&file.name));
     if let Some(reference) = &file.reference {
-        for line in wrapped(reference, 96) {
-            text += &format!("  {line}\n");
-        }
+        text += &hanging("  ", reference, text_columns());
     }
     for (direction, plan) in links {
         text += &format!(

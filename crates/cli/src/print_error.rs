@@ -25,7 +25,7 @@ use tcplab_units::MORE_DESCRIPTORS;
 use crate::exit::ERROR;
 use crate::mistaken;
 use crate::output::{
-    UNHEARD, Unwritten, answer_coloured, print_coloured_note, print_note, remedy_of,
+    UNHEARD, Unwritten, answer_coloured, note_columns, print_coloured_note, print_note, remedy_of,
 };
 use crate::packets_gone;
 use crate::remedied::Remedied;
@@ -103,6 +103,9 @@ fn with_plain_numbers(text: &str) -> String {
     format!("{before} is out of range: {plain}{after}")
 }
 
+/// Columns of an error that no terminal shows.
+const WIDEST: usize = 200;
+
 /// The error below the line of the file that has it.
 fn in_its_source(error: &ScenarioError, colours: bool) -> String {
     let mut theme = GraphicalTheme::default();
@@ -110,7 +113,8 @@ fn in_its_source(error: &ScenarioError, colours: bool) -> String {
         theme.styles = ThemeStyles::none();
     }
     let mut text = String::new();
-    let handler = GraphicalReportHandler::new_themed(theme).with_links(false);
+    let width = note_columns().unwrap_or(WIDEST);
+    let handler = GraphicalReportHandler::new_themed(theme).with_links(false).with_width(width);
     match handler.render_report(&mut text, error) {
         Ok(()) => text.trim_end().to_owned(),
         Err(_) => format!("error: {error}"),

@@ -8,7 +8,7 @@ use tcplab_quantities::SCENARIOS_DOCUMENT;
 use tcplab_scenario::{Scenario, catalogue};
 
 use crate::arguments::ScenariosArguments;
-use crate::output::{answer, answer_or_json, counted, listed};
+use crate::output::{answer, answer_or_json, counted, hanging, listed, text_columns};
 
 pub(crate) fn scenarios(arguments: &ScenariosArguments) -> Result<ExitCode> {
     if let Some(name) = &arguments.name {
@@ -47,8 +47,7 @@ fn list(all: &[Scenario]) -> String {
         |scenario: &Scenario| scenario.name.rsplit_once('/').map(|(folder, _)| folder.to_owned());
     let mut sorted: Vec<&Scenario> = all.iter().collect();
     sorted.sort_by_key(|scenario| folder(scenario));
-    let width = all.iter().map(|scenario| scenario.name.len()).max().unwrap_or_default();
-    let mut text = String::new();
+    let (mut text, columns) = (String::new(), text_columns());
     for group in sorted.chunk_by(|one, other| folder(one) == folder(other)) {
         // Prints a reference that all of a folder share once.
         let common = group[0].reference.as_ref().filter(|reference| {
@@ -57,20 +56,20 @@ fn list(all: &[Scenario]) -> String {
         if let Some(folder) = folder(group[0]) {
             text += &format!("\n{folder}/  {} experiments: tcplab run {folder}\n", group.len());
             if let Some(reference) = common {
-                text += &format!("  source: {reference}\n");
+                text += &hanging("  ", &format!("source: {reference}"), columns);
             }
         }
         for Scenario { name, title, cases, trials, reference, question, .. } in group {
-            text += &format!("  {name:width$}  {title}\n");
-            if let Some(question) = question {
-                text += &format!("  {:width$}  {question}\n", "");
-            }
-            if let Some(reference) = reference.as_ref().filter(|_| common.is_none()) {
-                text += &format!("  {:width$}  source: {reference}\n", "");
-            }
+            let source = reference.as_ref().filter(|_| common.is_none());
+            let source = source.map(|reference| format!("source: {reference}"));
             let cases = counted(cases.len() as u64, "case");
             let trials = counted(u64::from(*trials), "trial");
-            text += &format!("  {:width$}  {cases}, {trials} each\n", "");
+            let size = format!("{cases}, {trials} each");
+            text += &format!("  {name}\n");
+            let about = [Some(title), question.as_ref(), source.as_ref(), Some(&size)];
+            for line in about.into_iter().flatten() {
+                text += &hanging("      ", line, columns);
+            }
         }
     }
     text

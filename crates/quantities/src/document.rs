@@ -116,9 +116,9 @@ documents! {
     PACKETDRILL_DOCUMENT = "tcplab.packetdrill" 1,
         "Packetdrill scripts on models and kernels: `tcplab packetdrill --json`";
     STATES_DOCUMENT = "tcplab.states" 1,
-        "States of connections of a capture: `tcplab states --json`";
+        "States of connections of a capture: `tcplab states FILE --json`";
     SOCKETS_DOCUMENT = "tcplab.sockets" 1,
-        "TCP sockets of this machine: `tcplab states --live --json`";
+        "TCP sockets of this machine: `tcplab states --json`";
     REPLAY_DOCUMENT = "tcplab.replay" 1,
         "A recording checked: `tcplab replay --json`";
     FIDELITY_DOCUMENT = "tcplab.fidelity" 1,

@@ -9,6 +9,7 @@ use crate::unit;
 const GRAMMAR: Grammar = Grammar {
     what: "an amount of data",
     example: "10 MB",
+    usual_of_large: "B",
     units: &[
         ("B", 1),
         ("kB", 1_000),
@@ -115,6 +116,7 @@ mod tests {
             ("10 mb", "`10 mb` could be two things: write `10 MB` or `1.25 MB` (for 10 Mbit)"),
             ("10Mbit", "`10Mbit` could be two things: write `10 MB` or `1.25 MB` (for 10 Mbit)"),
             ("64", "`64` has no unit: give an amount of data such as `64 MB`"),
+            ("1024", "`1024` has no unit: give an amount of data such as `1024 B`"),
             (
                 "10,000 B",
                 "`10,000 B` is not a plain number: write digits and a decimal point, such as `10 MB`",

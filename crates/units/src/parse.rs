@@ -40,6 +40,8 @@ const TERA: u64 = 1_000_000_000_000;
 pub(crate) struct Grammar {
     pub(crate) what: &'static str,
     pub(crate) example: &'static str,
+    /// The unit that a number from 1,000 on without one probably has.
+    pub(crate) usual_of_large: &'static str,
     /// The units that are shown and suggested, from the smallest on.
     pub(crate) units: &'static [(&'static str, u64)],
     /// Reads these units and the other ways to write them.
@@ -106,7 +108,9 @@ impl Grammar {
                 UnitError::Unclear { text, one: format!("`{number} {bytes}`"), other }
             }
             _ if unit.is_empty() => {
-                let unit = example.split_once(' ').map_or("", |(_, unit)| unit);
+                let is_large = number.parse::<f64>().is_ok_and(|it| it >= 1_000.0);
+                let usual = example.split_once(' ').map_or("", |(_, unit)| unit);
+                let unit = if is_large { self.usual_of_large } else { usual };
                 UnitError::NoUnit { text, what, example: format!("{number} {unit}") }
             }
             _ if unit.starts_with(',') || is_exponent => UnitError::NotPlain { text, example },

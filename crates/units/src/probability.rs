@@ -10,6 +10,7 @@ use crate::{Rng, UnitError};
 const GRAMMAR: Grammar = Grammar {
     what: "a probability",
     example: "0.3 %",
+    usual_of_large: "%",
     units: &[("%", 10_000_000_000)],
     read_unit: unit::of_probability,
     unit_pattern: unit::PROBABILITY,

@@ -7,6 +7,7 @@ use crate::{Bytes, Span};
 const GRAMMAR: Grammar = Grammar {
     what: "a data rate",
     example: "5 Mbit/s",
+    usual_of_large: "bit/s",
     units: &[
         ("bit/s", 1),
         ("kbit/s", 1_000),

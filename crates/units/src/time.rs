@@ -11,6 +11,7 @@ use crate::unit;
 const GRAMMAR: Grammar = Grammar {
     what: "a time span",
     example: "200 ms",
+    usual_of_large: "ms",
     units: &[
         ("ns", 1),
         ("µs", 1_000),

@@ -12,6 +12,7 @@ mod duration;
 mod expectation;
 mod fidelity;
 mod figure;
+mod flowing;
 mod json;
 mod kernel;
 mod latency;
@@ -35,9 +36,10 @@ mod virtual_time;
 mod world;
 
 use std::env;
+use std::ffi::OsString;
 
 use clap::error::ErrorKind;
-use clap::{CommandFactory, Parser, Subcommand};
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use tcplab_units::visible_line;
 
 pub(crate) use advise::{AdviseArguments, EmbeddedStack};
@@ -49,6 +51,7 @@ pub(crate) use compare::CompareArguments;
 pub(crate) use expectation::{Amount, Expectation, Measure};
 pub(crate) use fidelity::FidelityArguments;
 pub(crate) use figure::{FigureArguments, LooksArguments, TableFormat};
+use flowing::flowing;
 pub(crate) use json::{JsonArguments, RUNS, ResultArguments};
 pub(crate) use kernel::{BuildArguments, KernelArguments, KernelCommand};
 pub(crate) use latency::{ClockChoice, LatencyArguments};
@@ -161,14 +164,14 @@ pub(crate) enum Command {
     ///
     /// Runs trials on a Dask or Ray cluster, or on this machine, and keeps their rows as
     /// partitioned Parquet. The rows are those of `tcplab run`; packets are not kept. Needs the
-    /// Python package: pip install 'tcplab[dask]' or 'tcplab[ray]', of the same version on each
-    /// worker.
+    /// Python package, with [dask] or [ray] for these, of the same version on each worker:
+    /// docs/python.md.
     Sweep(SweepArguments),
     /// Explain many captures on many machines
     ///
     /// Analyses captures on a Dask or Ray cluster, or on this machine, keeps the results as
-    /// partitioned Parquet, and sums them up. Needs the Python package: pip install 'tcplab[dask]'
-    /// or 'tcplab[ray]', of the same version on each worker.
+    /// partitioned Parquet, and sums them up. Needs the Python package, with [dask] or [ray] for
+    /// these, of the same version on each worker: docs/python.md.
     Archive(ArchiveArguments),
     /// Show the states of TCP connections
     ///
@@ -311,7 +314,7 @@ pub(crate) struct DoctorArguments {
 
 /// The command line as data, for whoever documents it.
 pub(crate) fn definition() -> clap::Command {
-    Cli::command()
+    flowing(Cli::command())
 }
 
 /// Parses the command line.
@@ -320,13 +323,19 @@ pub(crate) fn definition() -> clap::Command {
 /// What clap has to say instead: a mistake, help, the version. It quotes arguments with their
 /// control characters shown as such; those may be names of files that somebody else gave.
 pub(crate) fn parse() -> Result<Command, clap::Error> {
-    let parsed = Cli::try_parse().map_err(|said| {
+    let parsed = read(env::args_os()).map_err(|said| {
         let shown = env::args_os().map(|it| visible_line(&it.to_string_lossy()).into_owned());
         let shown: Vec<String> = shown.collect();
-        let said = Cli::try_parse_from(&shown).err().or_else(not_text).unwrap_or(said);
-        mistyped::with_hints(said, &shown, Cli::command())
+        let said = read(&shown).err().or_else(not_text).unwrap_or(said);
+        mistyped::with_hints(said, &shown, definition())
     });
     Ok(parsed?.command)
+}
+
+fn read(line: impl IntoIterator<Item = impl Into<OsString> + Clone>) -> Result<Cli, clap::Error> {
+    let mut tcplab = definition();
+    let matches = tcplab.try_get_matches_from_mut(line)?;
+    Cli::from_arg_matches(&matches).map_err(|said| said.format(&mut tcplab))
 }
 
 /// Which argument cannot be read as text.
@@ -336,7 +345,7 @@ fn not_text() -> Option<clap::Error> {
         "'{}' is not UTF-8 text, which this command needs: rename the file, or make a link to it",
         visible_line(&argument.to_string_lossy())
     );
-    Some(Cli::command().error(ErrorKind::InvalidUtf8, said))
+    Some(definition().error(ErrorKind::InvalidUtf8, said))
 }
 
 #[cfg(test)]

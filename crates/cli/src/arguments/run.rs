@@ -53,10 +53,11 @@ pub(crate) struct RunArguments {
     #[arg(long, value_name = "NAME", value_parser = kernel, default_value = "newest")]
     #[arg(hide_default_value = true, conflicts_with = "resume")]
     pub(crate) kernel: KernelChoice,
-    /// Run one trial of each case; in virtual time as many as decide
+    /// Run one trial of each case; in virtual time the scenario's number
     ///
-    /// Trials in virtual time are cheap: a run of models has the scenario's number, unless all of
-    /// them together transfer more than 4 GB; kernels in virtual time count ten times as much.
+    /// Trials in virtual time are cheap: a run of models has the scenario's number, or fewer where
+    /// all of them together transfer more than 4 GB (each counts 0.5 MB more than its data; kernels
+    /// in virtual time count ten times their data, and 50 MB for their boot).
     #[arg(long, conflicts_with = "trials")]
     pub(crate) quick: bool,
     /// Override the number of trials of each case

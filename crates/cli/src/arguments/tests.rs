@@ -126,7 +126,7 @@ fn page() -> String {
     let mut page = "# The command line\n\nMade from the definitions that parse it \
                     (`TCPLAB_BLESS=1 cargo test -p tcplab`).\n"
         .to_owned();
-    let mut tcplab = Cli::command().term_width(100);
+    let mut tcplab = definition().term_width(100);
     tcplab.build();
     page += &section(&mut tcplab);
     let names: Vec<String> = tcplab

@@ -90,9 +90,17 @@ pub(crate) fn has_seen_notes() -> bool {
     io::stderr().is_terminal()
 }
 
-/// Columns of the terminal on standard output.
+/// Columns of the terminal that shows notes.
+pub(crate) fn note_columns() -> Option<usize> {
+    terminal_size::terminal_size_of(io::stderr()).map(|(Width(columns), _)| columns.into())
+}
+
+/// Columns of what shows standard output: `COLUMNS`, else those of its terminal.
 pub(crate) fn columns() -> Option<usize> {
-    terminal_size::terminal_size_of(io::stdout()).map(|(Width(columns), _)| columns.into())
+    let set = env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
+    set.or_else(|| {
+        terminal_size::terminal_size_of(io::stdout()).map(|(Width(columns), _)| columns.into())
+    })
 }
 
 /// Colours are for terminals that have them, without NO_COLOR (<https://no-color.org>).

@@ -144,4 +144,6 @@ fn lines_are_wrapped_between_words() {
     assert_eq!(wrapped("one two  three", 7), ["one two", "three"]);
     assert_eq!(wrapped("extraordinary", 5), ["extraordinary"]);
     assert_eq!(wrapped("", 5), [""; 0]);
+    let hung = "- a text with several words\n  that does not fit in one\n  line\n";
+    assert_eq!(hanging("- ", "a text with several words that does not fit in one line", 27), hung);
 }

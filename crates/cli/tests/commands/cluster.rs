@@ -37,9 +37,9 @@ fn python_gets_the_arguments_and_gives_the_exit_code() {
 #[test]
 fn missing_package_is_an_error_with_a_remedy() {
     for (line, remedy) in [
-        ("sweep my.toml -o place", "try: pip install tcplab, in"),
-        ("sweep my.toml -o place --dask tcp://x:1", "try: pip install 'tcplab[dask]', in"),
-        ("archive x.pcap -o place --ray auto", "try: pip install 'tcplab[ray]', in"),
+        ("sweep my.toml -o place", "target/wheels/*.whl)\", in"),
+        ("sweep my.toml -o place --dask tcp://x:1", "target/wheels/*.whl)[dask]\", in"),
+        ("archive x.pcap -o place --ray auto", "target/wheels/*.whl)[ray]\", in"),
     ] {
         let home = Home::new();
         let end = ended(&mut with_python(&home, line, false));

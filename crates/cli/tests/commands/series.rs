@@ -133,7 +133,7 @@ fn series_with_unreadable_file_runs_nothing() {
 #[test]
 fn catalogue_folder_is_listed_with_its_command() {
     let listed = Home::new().answer("scenarios");
-    assert!(listed.starts_with("  interruption "), "{listed}");
+    assert!(listed.starts_with("  interruption\n"), "{listed}");
     assert!(listed.contains("\nhaiku-tcp/  7 experiments: tcplab run haiku-tcp\n"), "{listed}");
     let document = "source: [gsoc_2017] tcp optimization report 5";
     assert_eq!(listed.matches(document).count(), 1, "once for the folder: {listed}");

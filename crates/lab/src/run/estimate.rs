@@ -7,7 +7,7 @@ use std::time::Duration;
 use serde::Serialize;
 use tcplab_path::Direction;
 use tcplab_results::{RunWorld, World};
-use tcplab_scenario::{Case, Keep, Scenario, TrialId, Until, trial_seed};
+use tcplab_scenario::{Case, Keep, Scenario, Stack, TrialId, Until, trial_seed};
 use tcplab_units::rounded::counted;
 use tcplab_units::{Bytes, Endpoint, Instant, rounded};
 
@@ -210,7 +210,24 @@ fn warnings(plan: &Plan, scenario: &Scenario, blocks: u32) -> Vec<String> {
     };
     let by_chance: Vec<Case> = cases.iter().filter(is_by_chance).cloned().collect();
     let undecidable = scenario.compares.iter().map(|it| undecidable(&by_chance, it, blocks));
-    undecidable.chain([overdue(cases)]).flatten().collect()
+    let has_no_kernel = plan.world != RunWorld::Kernel && plan.kernels.newest.is_none();
+    let stood_in = has_no_kernel.then(|| stood_in(cases)).flatten();
+    undecidable.chain([overdue(cases), stood_in]).flatten().collect()
+}
+
+/// In how many cases a model stands where the scenario asks for the newest kernel that is built.
+fn stood_in(cases: &[Case]) -> Option<String> {
+    let asks =
+        |case: &&Case| [&case.client, &case.server].iter().any(|it| it.stack == Stack::Newest);
+    let asking = cases.iter().filter(asks).count();
+    (asking > 0).then(|| {
+        format!(
+            "in {asking} of {} a model stands for `linux-newest`, as no kernel is built or chosen: \
+             what is claimed of a kernel is claimed of the model; build one with `tcplab kernel \
+             build 7.2`",
+            counted(cases.len(), "case", "cases")
+        )
+    })
 }
 
 /// That trials cannot end within their limit, as the path's mean rate does not carry so much: of
@@ -435,5 +452,19 @@ mod tests {
             let begins = |it: &String| expected.is_some_and(|expected| it.starts_with(expected));
             assert_eq!(found.as_ref().map(begins), expected.map(|_| true), "{found:?}");
         }
+    }
+
+    #[test]
+    fn model_in_place_of_the_newest_kernel_is_warned_of() {
+        let of = |stacks: &str| {
+            let source = format!(
+                "title = \"t\"\n[path]\n[workload]\nupload = \"1 MB\"\n[matrix]\n\
+                 \"client.stack\" = [{stacks}]\n"
+            );
+            stood_in(&Scenario::parse(&source, "t").unwrap().cases)
+        };
+        assert_eq!(of("\"model:linux-6.18\", \"linux\""), None);
+        let found = of("\"model:linux-6.18\", \"linux-newest\"").unwrap();
+        assert!(found.starts_with("in 1 of 2 cases a model stands for `linux-newest`"), "{found}");
     }
 }
