@@ -113,7 +113,7 @@ fn socket_options_are_found_by_what_they_do() {
 fn folder_of_scenarios_is_listed() {
     let home = Home::new();
     let listed = home.answer("scenarios sockets-course");
-    assert!(listed.contains("\n  sockets-course/baselines  "), "{listed}");
+    assert!(listed.contains("\n  sockets-course/baselines\n"), "{listed}");
     assert!(!listed.contains("haiku-tcp"), "{listed}");
     assert_eq!(listed, home.answer("scenarios sockets-course/"));
 }
