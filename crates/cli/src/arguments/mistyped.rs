@@ -13,6 +13,9 @@ use crate::mistaken::{Kind, kind_of};
 const JOINED: &str = "--client and --server print text, or --json; pages, tables, graphs and packets \
                       are of one capture: pass the sender's alone, as `tcplab trace FILE --html PAGE`";
 
+/// What `advise` takes in place of the RTT that it misses.
+const ADVISED: &str = "or give a path, a capture or a run, as in `tcplab advise dsl-25`";
+
 /// Adds what was probably meant to an error about these words, the name of `program` first.
 pub(super) fn with_hints(mut error: Error, words: &[String], program: Command) -> Error {
     let (command, rest) = innermost(program, words);
@@ -67,7 +70,8 @@ pub(super) fn with_hints(mut error: Error, words: &[String], program: Command) -
             }
         }
         ErrorKind::MissingRequiredArgument => {
-            if let Some(tip) = swallowed(&command, rest) {
+            let instead = (command.get_name() == "advise").then(|| ADVISED.to_owned());
+            if let Some(tip) = swallowed(&command, rest).or(instead) {
                 add_tip(&mut error, tip);
             }
         }
@@ -190,7 +194,16 @@ fn argument_for(command: &Command, flags: &[&str], rest: &[String], typed: &str)
     if typed.contains('=') && has("--set") {
         return Some(format!("write `-s {typed}`"));
     }
+    if is_path(typed) && has("--path") {
+        return Some(format!("write `--path {typed}`"));
+    }
     flag_with(command, typed).map(|flag| format!("write `{flag}`"))
+}
+
+/// Whether it is the name of a path, or of a file that may have one.
+fn is_path(typed: &str) -> bool {
+    presets().iter().any(|(name, _)| *name == typed)
+        || Kind::by_name(Path::new(typed)) == Some(Kind::Scenario)
 }
 
 /// What stands behind a flag.
@@ -214,9 +227,7 @@ fn path_command_for(typed: &str) -> Option<String> {
     if matches!(typed, "list" | "ls") {
         return Some("`tcplab path presets`".into());
     }
-    let is_path = presets().iter().any(|(name, _)| *name == typed)
-        || Kind::by_name(Path::new(typed)) == Some(Kind::Scenario);
-    is_path.then(|| format!("`tcplab path show {typed}`"))
+    is_path(typed).then(|| format!("`tcplab path show {typed}`"))
 }
 
 /// The command for a file or name that stands where a command should.

@@ -44,6 +44,8 @@ fn wrong_commands_and_flags_name_the_right_ones() {
             "init",
             "path list",
             "path dsl-25",
+            "rfc6349 dsl-25",
+            "advise",
         ]
     ));
 }
