@@ -5,6 +5,7 @@
     reason = "a tool at the terminal speaks by printing"
 )]
 
+mod book;
 mod dependencies;
 mod dist;
 mod documents;
@@ -28,6 +29,7 @@ Tasks:
             build what is handed out, in target/packages; --check builds twice and compares
   documents [SCENARIO …]
             measure the pages of docs/documents again: what is missing, old, or named here
+  book      as mdBook's preprocessor: links to files that are not in the book become their names
   help      print this
 ";
 
@@ -45,6 +47,9 @@ fn run(arguments: &[&str]) -> anyhow::Result<ExitCode> {
         ["tidy"] => return run_tidy(),
         ["dist", arguments @ ..] => dist::make(&repository()?, arguments)?,
         ["documents", named @ ..] => documents::make(&repository()?, named)?,
+        ["book"] => book::rewrite()?,
+        // mdBook asks whether it serves an output: it serves all.
+        ["book", "supports", _] => {}
         ["licences"] => return run_licences(),
         other => anyhow::bail!("no task is called `{}`\n\n{HELP}", other.join(" ")),
     }
