@@ -64,27 +64,37 @@ pub fn brief(value: f64) -> String {
         v if v >= 100.0 => 0,
         v if v >= 10.0 => 1,
         v if v >= 1.0 => 2,
-        _ => 3,
+        v if v >= 0.01 || v == 0.0 => 3,
+        v => decimals_of(v, 2.0),
     };
     decimal(value, decimals)
 }
 
-/// Decimals that show `value` in about four figures, at most four.
+/// More decimals are too long to read: they show nanoseconds of seconds.
+const DECIMALS_MOST: f64 = 9.0;
+
+/// Decimals that show a number of this size, which is not 0, in so many figures.
+pub fn decimals_of(size: f64, figures: f64) -> usize {
+    (figures - 1.0 - size.abs().log10().floor()).clamp(0.0, DECIMALS_MOST) as usize
+}
+
+/// Decimals that show `value` in about four figures.
 fn decimals(value: f64) -> usize {
     let size = value.abs();
     if !size.is_finite() || size == 0.0 {
         return 0;
     }
-    (3.0 - size.log10().floor()).clamp(0.0, 4.0) as usize
+    decimals_of(size, 4.0)
 }
 
 /// Decimals for a number with this error: two figures of the error, so that no digit is shown that
-/// the next run would change.
+/// the next run would change. A smaller error than decimals can show is one of rounding.
 pub fn decimals_for_error(error: f64) -> usize {
-    if !error.is_finite() || error <= 0.0 {
-        return 0;
+    match error {
+        _ if !error.is_finite() || error <= 0.0 => 0,
+        error if error < 0.1_f64.powf(DECIMALS_MOST) => 4,
+        error => decimals_of(error, 2.0),
     }
-    (1.0 - error.log10().floor()).clamp(0.0, 4.0) as usize
 }
 
 /// Decimals for a mean without an error.
@@ -205,12 +215,31 @@ mod tests {
         for (value, text) in [
             (20.123_456, "20.12"),
             (0.214_5, "0.2145"),
+            (0.000_086_123, "0.00008612"),
+            (0.007_063_4, "0.007063"),
+            (3e-12, "0.000000000"),
             (4.0, "4"),
             (1_967_433.4, "1,967,433"),
             (0.0, "0"),
             (f64::NAN, "NaN"),
         ] {
             assert_eq!(figures(value), text);
+        }
+    }
+
+    #[test]
+    fn small_numbers_keep_their_figures() {
+        for (value, text) in [
+            (0.0, "0.000"),
+            (0.05, "0.050"),
+            (0.004_2, "0.0042"),
+            (-0.000_086, "-0.000086"),
+            (1.0 / 0.0, "inf"),
+        ] {
+            assert_eq!(brief(value), text);
+        }
+        for (error, decimals) in [(0.000_086, 6), (0.02, 3), (3.0, 1), (400.0, 0), (1e-17, 4)] {
+            assert_eq!(decimals_for_error(error), decimals, "{error}");
         }
     }
 

@@ -20,7 +20,7 @@ use tcplab_results::compare::{Asked, Metrics, compare_levels, compare_over_cases
 use tcplab_results::comparison::{CONFIDENCE, Comparison, Outcome, Row};
 use tcplab_scenario::{Better, CLAIMS};
 use tcplab_stats::{Shift, VarianceShares};
-use tcplab_units::rounded::{counted, decimal, decimals_for_error};
+use tcplab_units::rounded::{counted, decimal, decimals_for_error, decimals_of};
 
 use super::arrivals::arrivals;
 use super::measure::Measured;
@@ -271,10 +271,10 @@ fn without_factors(measured: &Measured) -> String {
 
 /// With three figures.
 fn rounded(value: f64, unit: &str) -> String {
-    let size = if value == 0.0 { 0.0 } else { value.abs().log10().floor() };
-    let places = (2.0 - size).clamp(0.0, 4.0) as usize;
     let whole = value.fract() == 0.0;
-    format!("{} {unit}", decimal(value, if whole { 0 } else { places })).trim_end().to_owned()
+    format!("{} {unit}", decimal(value, if whole { 0 } else { decimals_of(value, 3.0) }))
+        .trim_end()
+        .to_owned()
 }
 
 fn capital(text: &str) -> String {
