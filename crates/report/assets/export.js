@@ -5,7 +5,61 @@
 const LOOKS = ["fill", "fill-opacity", "stroke", "stroke-width", "stroke-dasharray", "stroke-linecap", "stroke-linejoin", "opacity",
   "font-family", "font-size", "font-weight", "font-style", "text-anchor", "vector-effect", "paint-order", "display", "shape-rendering", "visibility"];
 
-/** A copy of the picture that needs no style sheet and no other part of the page. */
+/** Pixels of the keys above a saved picture: of a row, of a sample, between samples and labels. */
+const KEYS = { row: 18, sample: 28, gap: 7, apart: 16 };
+
+/** What the legend of the picture's figure says of the layers that are shown. */
+function keysOf(svg) {
+  const figure = svg.closest("figure"), below = figure?.closest(".overviews")?.parentElement;
+  const legend = figure?.querySelector(".legend") ?? below?.querySelector(":scope > p.legend");
+  const shown = [...(legend?.querySelectorAll(".key") ?? [])].filter((key) => key.getAttribute("aria-pressed") !== "false" && !("off" in key.dataset));
+  return shown.map((key) => {
+    const looks = getComputedStyle(key, "::before"), dashed = looks.backgroundImage;
+    const stops = [...new Set((dashed.match(/[\d.]+px/g) ?? []).map(parseFloat))];
+    return {
+      label: key.textContent.trim(),
+      width: parseFloat(looks.width) || 0,
+      height: parseFloat(looks.height) || 0,
+      round: parseFloat(looks.borderRadius) || 0,
+      colour: dashed === "none" ? looks.backgroundColor : dashed.match(/rgba?\([^)]*\)/)[0],
+      dashes: stops.slice(1).map((stop, i) => stop - stops[i]).join(" "),
+      font: getComputedStyle(key).fontFamily,
+    };
+  });
+}
+
+/** The picture with its keys in rows above it, as a picture of its own. */
+function withKeys(copy, keys, [width, height]) {
+  const make = (name, attributes, text) => {
+    const part = document.createElementNS(copy.namespaceURI, name);
+    for (const [key, value] of Object.entries(attributes)) part.setAttribute(key, value);
+    if (text) part.textContent = text;
+    return part;
+  };
+  const pen = document.createElement("canvas").getContext("2d");
+  const whole = make("svg", { xmlns: copy.namespaceURI });
+  const drawn = [];
+  let [x, row] = [0, 0];
+  for (const key of keys) {
+    pen.font = `12.5px ${key.font}`;
+    const wide = KEYS.sample + KEYS.gap + pen.measureText(key.label).width;
+    if (x > 0 && x + wide > width) [x, row] = [0, row + 1];
+    const middle = (row + 0.5) * KEYS.row, left = x + (KEYS.sample - key.width) / 2;
+    drawn.push(key.dashes
+      ? make("path", { d: `M${left} ${middle}h${key.width}`, stroke: key.colour, "stroke-width": key.height, "stroke-dasharray": key.dashes })
+      : make("rect", { x: left, y: middle - key.height / 2, width: key.width, height: key.height, rx: key.round, fill: key.colour }));
+    drawn.push(make("text", { x: x + KEYS.sample + KEYS.gap, y: middle + 4, "font-family": key.font, "font-size": "12.5px", fill: "#4b5563" }, key.label));
+    x += wide + KEYS.apart;
+  }
+  const head = (row + 1) * KEYS.row + 4;
+  const size = [width, height + head];
+  for (const [name, value] of Object.entries({ width, height: size[1], viewBox: `0 0 ${size.join(" ")}` })) whole.setAttribute(name, value);
+  for (const [name, value] of Object.entries({ x: 0, y: head, width, height })) copy.setAttribute(name, value);
+  whole.append(make("rect", { width: "100%", height: "100%", fill: "#fff" }), ...drawn, copy);
+  return { whole, size };
+}
+
+/** A copy of the picture, with its keys, that needs no style sheet and no other part of the page. */
 function standalone(svg) {
   const root = document.documentElement;
   const theme = root.dataset.theme;
@@ -38,6 +92,7 @@ function standalone(svg) {
     clip.append(drawn);
     copy.append(clip);
   }
+  const keys = keysOf(svg);
   if (theme) root.dataset.theme = theme; else delete root.dataset.theme;
   for (const part of copy.querySelectorAll(".cursor, .choice, .found")) part.remove();
   copy.removeAttribute("style");
@@ -52,7 +107,8 @@ function standalone(svg) {
   const paper = document.createElementNS(svg.namespaceURI, "rect");
   for (const [name, value] of Object.entries({ x: svg.viewBox.baseVal.x, y: 0, width, height, fill: "#fff" })) paper.setAttribute(name, value);
   copy.prepend(paper);
-  return { text: new XMLSerializer().serializeToString(copy), size };
+  const keyed = keys.length ? withKeys(copy, keys, size) : { whole: copy, size };
+  return { text: new XMLSerializer().serializeToString(keyed.whole), size: keyed.size };
 }
 
 /** The picture in pixels, at twice the page's resolution. */

@@ -88,6 +88,7 @@ addEventListener('load', async () => {
   seen.unpacked = await comes(() => packed.open && packed.querySelector('.episode') && packed.querySelector('.export'));
   const limits = packed.querySelector('.limits svg').getBoundingClientRect();
   seen.limits = limits.width > 300 && limits.height > 15 && packed.querySelectorAll('.limits rect').length;
+  let keyed = 0;
   const kind = (figure) => pictureOf(figure).getAttribute('class') || 'limits';
   for (const figure of [...document.querySelectorAll('figure')].filter((it) => it.querySelector('.export'))) {
     const name = kind(figure).replace(' live', '');
@@ -95,8 +96,14 @@ addEventListener('load', async () => {
     const sizes = [];
     for (const ending of ['svg', 'png', 'csv']) sizes.push((await exported(figure, ending))?.size ?? 0);
     seen.kinds[name] = sizes.every((size) => size > 60) && sizes[1] > 1000;
+    const saved = new DOMParser().parseFromString(await (await exported(figure, 'svg')).text(), 'image/svg+xml');
+    const keys = [...figure.querySelectorAll('.legend .key:not([aria-pressed=false], [data-off])')].map((key) => key.textContent);
+    const named = [...saved.querySelectorAll('svg > text')].map((text) => text.textContent);
+    if (keys.length && !keys.every((key) => named.includes(key))) wrong.push(`${name}: ${keys} in ${named}`);
+    keyed += Math.sign(keys.length);
   }
-  // With keys only.
+  if (keyed < 3) wrong.push(`${keyed} figures with keys`);
+  // By the keyboard alone.
   const button = document.querySelector('.export button');
   button.focus();
   button.click();
