@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use anyhow::{Result, bail};
 use serde_json::{Value, json};
 use tcplab_path::{Moment, Outage, Outlook};
-use tcplab_plot::{PathPicture, csv, path_picture, path_svg};
+use tcplab_plot::{PathPicture, Table, path_picture, path_svg};
 use tcplab_quantities::PATH_OUTLOOK_DOCUMENT;
 use tcplab_report::{RunFigure, figure_file};
 use tcplab_scenario::PathFile;
@@ -63,7 +63,7 @@ fn title(file: &PathFile, choice: &PathChoice) -> String {
 fn plain(drawn: &PathPicture<'_>) -> String {
     let (name, title) = ("path".into(), drawn.title.to_owned());
     let svg = path_picture(drawn);
-    figure_file(&RunFigure { name, title, svg, csv: None, picture: None })
+    figure_file(&RunFigure { name, title, svg, ..RunFigure::default() })
 }
 
 /// A row for each time at which a direction changes; nothing where a rate is not limited.
@@ -86,7 +86,7 @@ fn as_csv(outlooks: &[Outlook; 2]) -> String {
             [vec![way.to_owned()], cells.to_vec()].concat()
         })
     });
-    csv(&columns, rows)
+    Table::new(&columns, rows).csv()
 }
 
 fn moment_cells(moment: &Moment) -> [Option<u64>; 7] {

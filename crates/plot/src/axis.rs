@@ -81,6 +81,14 @@ impl Axis {
         (value - self.low) / (self.high - self.low)
     }
 
+    /// The value at such a share.
+    pub(crate) fn value(self, share: f64) -> f64 {
+        if self.is_log {
+            return self.low * (self.high / self.low).powf(share);
+        }
+        self.low + share * (self.high - self.low)
+    }
+
     /// Ticks with their labels, about `most`.
     pub(crate) fn marks(self, most: usize) -> Vec<(f64, String)> {
         if !self.is_log {

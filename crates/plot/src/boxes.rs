@@ -1,19 +1,20 @@
 //! Box plots: quartiles, whiskers and what lies beyond them, in rows on one scale.
 
-use tcplab_units::rounded::decimal;
+use tcplab_units::rounded::brief;
 
 use crate::axis::Axis;
-use crate::drawn::{Drawn, csv, csv_number, path};
+use crate::drawn::{Drawn, path};
 use crate::looks::Looks;
 use crate::rows::{Place, Rows};
+use crate::table::{Table, number_cell};
 
 /// The second column of the table: which part of a box a number is.
-pub(crate) const PART: &str = "part";
+const PART: &str = "part";
 /// What [`PART`] says of the numbers that make a box, in their order.
-pub(crate) const PARTS: [&str; 5] =
+const PARTS: [&str; 5] =
     ["lower whisker", "first quartile", "median", "third quartile", "upper whisker"];
 /// That of a value beyond the whiskers, and of one in a row without a box.
-pub(crate) const OUTLIER: &str = "outlier";
+const OUTLIER: &str = "outlier";
 const VALUE: &str = "value";
 
 /// A row.
@@ -47,11 +48,7 @@ impl BoxShape {
 /// Draws the rows from the top; `values` is what was measured, with its unit. Says how many dots
 /// and medians lie outside of what the reader wants to see.
 pub(crate) fn boxes(title: &str, values: &str, rows: &[BoxRow], looks: &Looks) -> (Drawn, usize) {
-    let whiskers = |row: &BoxRow| row.shape.map(|it| [it.whiskers.0, it.whiskers.1]);
-    let seen = rows.iter().flat_map(|row| {
-        row.dots.iter().copied().chain(whiskers(row).into_iter().flatten()).collect::<Vec<_>>()
-    });
-    let axis = Axis::reaching(seen, &looks.across);
+    let axis = boxes_axis(rows, looks);
     let frame = Rows {
         kind: "boxes",
         summary: summary(title, values, rows),
@@ -66,7 +63,16 @@ pub(crate) fn boxes(title: &str, values: &str, rows: &[BoxRow], looks: &Looks) -
         row.dots.iter().copied().chain(middle)
     });
     let outside = points.filter(|value| !axis.holds(*value)).count();
-    (Drawn { svg, csv: table(values, rows) }, outside)
+    (Drawn { svg, table: table(values, rows) }, outside)
+}
+
+/// Their whiskers and dots.
+pub(crate) fn boxes_axis(rows: &[BoxRow], looks: &Looks) -> Axis {
+    let whiskers = |row: &BoxRow| row.shape.map(|it| [it.whiskers.0, it.whiskers.1]);
+    let seen = rows.iter().flat_map(|row| {
+        row.dots.iter().copied().chain(whiskers(row).into_iter().flatten()).collect::<Vec<_>>()
+    });
+    Axis::reaching(seen, &looks.across)
 }
 
 fn draw(svg: &mut String, row: &BoxRow, place: &Place, y: f64) {
@@ -98,15 +104,15 @@ fn draw(svg: &mut String, row: &BoxRow, place: &Place, y: f64) {
 }
 
 /// A line for each part of each box, and for each dot.
-fn table(values: &str, rows: &[BoxRow]) -> String {
+fn table(values: &str, rows: &[BoxRow]) -> Table {
     let of = |row: &BoxRow| -> Vec<[String; 3]> {
         let parts = row.shape.map(|it| PARTS.into_iter().zip(it.parts()));
         let kind = if row.shape.is_some() { OUTLIER } else { VALUE };
         let dots = row.dots.iter().map(|value| (kind, *value));
         let all = parts.into_iter().flatten().chain(dots);
-        all.map(|(part, value)| [row.name.clone(), part.to_owned(), csv_number(value)]).collect()
+        all.map(|(part, value)| [row.name.clone(), part.to_owned(), number_cell(value)]).collect()
     };
-    csv(&["name", PART, values], rows.iter().flat_map(of))
+    Table::new(&["name", PART, values], rows.iter().flat_map(of))
 }
 
 fn summary(title: &str, values: &str, rows: &[BoxRow]) -> String {
@@ -114,7 +120,7 @@ fn summary(title: &str, values: &str, rows: &[BoxRow]) -> String {
         let Some(BoxShape { quartiles: (first, middle, third), .. }) = row.shape else {
             return format!("{}: {} values", row.name, row.dots.len());
         };
-        let [first, middle, third] = [first, middle, third].map(|it| decimal(it, 2));
+        let [first, middle, third] = [first, middle, third].map(brief);
         format!("{}: median {middle}, quartiles {first} and {third}", row.name)
     };
     let rows: Vec<String> = rows.iter().map(row).collect();
@@ -136,7 +142,7 @@ mod tests {
         let rows = [row("<reno>", &[11.0, 12.5]), few];
         let (drawn, outside) = boxes("goodput", "goodput, Mbit/s", &rows, &Looks::default());
         assert_eq!(outside, 0);
-        insta::assert_snapshot!(drawn.svg.replace("><", ">\n<") + "\n" + &drawn.csv);
+        insta::assert_snapshot!(drawn.svg.replace("><", ">\n<") + "\n" + &drawn.table.csv());
     }
 
     #[test]
@@ -150,7 +156,7 @@ mod tests {
         assert_eq!(whisker.matches('M').count(), 1, "the upper one, without its end: {whisker}");
         let outline = drawn.svg.split(r#"class="outline" d=""#).nth(1).unwrap();
         assert_eq!(outline.split('"').next().unwrap().matches('V').count(), 1, "{outline}");
-        assert_eq!(drawn.csv.lines().count(), 1 + 6, "the table has all");
+        assert_eq!(drawn.table.csv().lines().count(), 1 + 6, "the table has all");
         looks.across.until = Some(2.8);
         let (drawn, outside) = boxes("t", "ms", &[row("a", &[])], &looks);
         assert!(outside == 1 && !drawn.svg.contains(r#"class="middle""#), "{}", drawn.svg);

@@ -1,53 +1,16 @@
 //! A picture and the numbers in it.
 
-use tcplab_units::csv_field;
-
+use crate::letters::width;
 use crate::svg::escape;
+use crate::table::Table;
 
 /// A picture with its numbers as a table.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Drawn {
     /// One `<svg>` element that needs the style sheet only.
     pub svg: String,
-    /// Comma-separated values (RFC 4180) with the names of the columns.
-    pub csv: String,
-}
-
-/// A table as comma-separated values (RFC 4180, but with `\n` at the end of a line).
-pub fn csv<R: AsRef<[String]>>(columns: &[&str], rows: impl IntoIterator<Item = R>) -> String {
-    let mut text = columns.iter().map(|column| csv_field(column)).collect::<Vec<_>>().join(",");
-    text.push('\n');
-    for row in rows {
-        text += &row.as_ref().iter().map(|cell| csv_field(cell)).collect::<Vec<_>>().join(",");
-        text.push('\n');
-    }
-    text
-}
-
-/// The cells of a [`csv`], row by row, the names of the columns first.
-pub fn csv_rows(table: &str) -> Vec<Vec<String>> {
-    let mut rows = vec![vec![String::new()]];
-    let mut letters = table.trim_end_matches('\n').chars().peekable();
-    let mut is_quoted = false;
-    while let Some(letter) = letters.next() {
-        let row = rows.last_mut().expect("there is a row from the start");
-        match letter {
-            '"' if is_quoted && letters.peek() == Some(&'"') => {
-                letters.next();
-                row.last_mut().expect("a row has a cell").push('"');
-            }
-            '"' => is_quoted = !is_quoted,
-            ',' if !is_quoted => row.push(String::new()),
-            '\n' if !is_quoted => rows.push(vec![String::new()]),
-            letter => row.last_mut().expect("a row has a cell").push(letter),
-        }
-    }
-    rows
-}
-
-/// A number for [`csv`]; empty if it is not finite.
-pub fn csv_number(value: f64) -> String {
-    if value.is_finite() { value.to_string() } else { String::new() }
+    /// The numbers in it.
+    pub table: Table,
 }
 
 /// The first tag of a scene: kind, size in pixels, label.
@@ -66,6 +29,29 @@ pub(crate) fn text(svg: &mut String, class: &str, (x, y): (f64, f64), text: &str
     ));
 }
 
+/// Between the labels of marks.
+const LABELS_APART: f64 = 6.0;
+
+/// The labels of marks below an axis, each in the middle below its mark, in a picture `wide` pixels
+/// wide: moved where they would leave it, left out where they would overlap.
+pub(crate) fn below_marks(svg: &mut String, marks: &[(f64, String)], y: f64, wide: f64) {
+    let mut free_from = f64::NEG_INFINITY;
+    for (x, label) in marks {
+        let x = inside(*x, label, wide);
+        let half = width(label) / 2.0;
+        if x - half >= free_from {
+            free_from = x + half + LABELS_APART;
+            text(svg, "level", (x, y), label);
+        }
+    }
+}
+
+/// Where the middle of a label is: at `x`, or as near as it stays in a picture `wide` pixels wide.
+pub(crate) fn inside(x: f64, label: &str, wide: f64) -> f64 {
+    let half = width(label) / 2.0;
+    x.min(wide - half).max(half)
+}
+
 /// Text of a class that stands upright and ends below a place.
 pub(crate) fn upright(svg: &mut String, class: &str, (x, y): (f64, f64), text: &str) {
     svg.push_str(&format!(
@@ -77,15 +63,4 @@ pub(crate) fn upright(svg: &mut String, class: &str, (x, y): (f64, f64), text: &
 /// A path of a class.
 pub(crate) fn path(svg: &mut String, class: &str, d: &str) {
     svg.push_str(&format!(r#"<path class="{class}" d="{d}"/>"#));
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn fields_with_commas_are_quoted() {
-        let rows = [["a, b".to_owned(), csv_number(1.5)], ["\"c\"".into(), csv_number(f64::NAN)]];
-        assert_eq!(csv(&["name", "value"], rows), "name,value\n\"a, b\",1.5\n\"\"\"c\"\"\",\n");
-    }
 }

@@ -2,13 +2,14 @@
 
 use crate::axis::Axis;
 use crate::clip::Edges;
-use crate::drawn::{Drawn, csv, csv_number, opening, path, text};
+use crate::drawn::{Drawn, below_marks, opening, path, text};
 use crate::legend::legend;
 use crate::letters::{fitted_apart, width};
 use crate::line_style::{groups, marker};
 use crate::looks::{AxisLooks, Looks};
 use crate::scale::Ticks;
 use crate::svg::escape;
+use crate::table::{Table, number_cell};
 
 /// Pixels.
 const WIDTH: f64 = 560.0;
@@ -45,7 +46,7 @@ pub(crate) fn ecdf(title: &str, values: &str, lines: &[EcdfLine], looks: &Looks)
         if is_marked {
             svg.push_str(&format!("<title>{}</title>", escape(name)));
         }
-        path(&mut svg, "line", &place.steps(values));
+        path(&mut svg, "line", &place.line(&place.steps(values)));
         if is_marked {
             place.mark(&mut svg, index, values);
         }
@@ -62,13 +63,34 @@ pub(crate) fn ecdf(title: &str, values: &str, lines: &[EcdfLine], looks: &Looks)
     let summary = format!("{title}: share of values up to {values}");
     let svg = opening("ecdf", (WIDTH, height), &summary) + &svg + "</svg>";
     let rows = sorted.iter().zip(lines).flat_map(|(values, (name, _))| {
-        let share = |rank: usize| csv_number((rank + 1) as f64 / values.len() as f64);
+        let share = |rank: usize| number_cell((rank + 1) as f64 / values.len() as f64);
         let row =
-            move |(rank, value): (usize, &f64)| [name.clone(), csv_number(*value), share(rank)];
+            move |(rank, value): (usize, &f64)| [name.clone(), number_cell(*value), share(rank)];
         values.iter().enumerate().map(row).collect::<Vec<_>>()
     });
-    let outside = sorted.iter().flatten().filter(|it| !place.axis.holds(**it)).count();
-    (Drawn { svg, csv: csv(&["name", values, "share"], rows) }, outside)
+    let outside = sorted.iter().map(|values| place.outside(values)).sum();
+    (Drawn { svg, table: Table::new(&["name", values, "share"], rows) }, outside)
+}
+
+/// The axis of the values, the shares at the lower and the upper edge, and the steps of each line:
+/// a value with the share from it on, from one end of the axis to the other.
+pub(crate) struct Steps {
+    pub(crate) axis: Axis,
+    pub(crate) shares: (f64, f64),
+    pub(crate) lines: Vec<Vec<(f64, f64)>>,
+}
+
+/// What [`ecdf`] draws.
+pub(crate) fn ecdf_steps(lines: &[EcdfLine], looks: &Looks) -> Steps {
+    let sorted: Vec<Vec<f64>> = lines.iter().map(sorted).collect();
+    let place = Place::of(&sorted, lines, looks);
+    let (axis, shares) = (place.axis, place.shares);
+    let of_line = |values: &Vec<f64>| {
+        let mut steps = if values.is_empty() { Vec::new() } else { place.steps(values) };
+        steps.extend(steps.last().map(|(_, share)| (axis.high, *share)));
+        steps
+    };
+    Steps { axis, shares, lines: sorted.iter().map(of_line).collect() }
 }
 
 /// Where values and shares are.
@@ -98,25 +120,46 @@ impl Place {
 
     fn y(&self, share: f64) -> f64 {
         let (low, high) = self.shares;
-        let up = ((share - low) / (high - low)).clamp(0.0, 1.0);
+        let up = (share - low) / (high - low);
         self.edges.bottom - up * (self.edges.bottom - self.edges.top)
     }
 
-    /// From the left edge on, with what lies before it.
-    fn steps(&self, values: &[f64]) -> String {
-        let Edges { left, right, .. } = self.edges;
+    /// How many of the values have no place in the picture: themselves, or their share.
+    fn outside(&self, values: &[f64]) -> usize {
+        let (low, high) = self.shares;
+        let share = |rank: usize| (rank + 1) as f64 / values.len() as f64;
+        let is_shown = |(rank, value): &(usize, &f64)| {
+            self.axis.holds(**value) && (low..=high).contains(&share(*rank))
+        };
+        values.len() - values.iter().enumerate().filter(is_shown).count()
+    }
+
+    /// Each step: a value and the share from it on. The first is at the low end of the axis, with
+    /// the values before it.
+    fn steps(&self, values: &[f64]) -> Vec<(f64, f64)> {
         let count = values.len() as f64;
         let mut index = values.iter().take_while(|value| **value < self.axis.low).count();
-        let mut d = format!("M{left} {:.1}", self.y(index as f64 / count));
+        let mut steps = vec![(self.axis.low, index as f64 / count)];
         while index < values.len() && values[index] <= self.axis.high {
-            let at = self.x(values[index]);
+            let value = values[index];
+            let x = self.x(value);
             let rest = values[index..].iter();
-            let together = rest.take_while(|it| self.x(**it) - at < 0.25).count().max(1);
-            index += together;
-            d += &format!("H{at:.1}V{:.1}", self.y(index as f64 / count));
+            index += rest.take_while(|it| self.x(**it) - x < 0.25).count().max(1);
+            steps.push((value, index as f64 / count));
         }
-        d += &format!("H{right:.1}");
-        d
+        steps
+    }
+
+    /// The line of [`Self::steps`], cut at the edges.
+    fn line(&self, steps: &[(f64, f64)]) -> String {
+        let mut places: Vec<(f64, f64)> = Vec::new();
+        for (value, share) in steps {
+            let (x, y) = (self.x(*value), self.y(*share));
+            places.extend(places.last().map(|(_, before)| (x, *before)));
+            places.push((x, y));
+        }
+        places.extend(places.last().map(|(_, y)| (self.edges.right, *y)));
+        self.edges.path(&places)
     }
 
     /// Where the line crosses some shares.
@@ -145,10 +188,12 @@ fn axes(svg: &mut String, place: &Place, values: &str, looks: &Looks) {
         path(svg, "rule", &format!("M{left} {y:.1}H{right}"));
         text(svg, "value", (left - 7.0, y + 4.0), &label);
     }
-    for (value, label) in place.axis.marks(7) {
-        path(svg, "rule", &format!("M{:.1} {bottom:.1}v5", place.x(value)));
-        text(svg, "level", (place.x(value), bottom + 17.0), &label);
+    let marks = place.axis.marks(7).into_iter().map(|(value, label)| (place.x(value), label));
+    let marks: Vec<(f64, String)> = marks.collect();
+    for (x, _) in &marks {
+        path(svg, "rule", &format!("M{x:.1} {bottom:.1}v5"));
     }
+    below_marks(svg, &marks, bottom + 17.0, WIDTH);
     let over = looks.across.label.as_deref().unwrap_or(values);
     text(svg, "over", (f64::midpoint(left, right), bottom + 35.0), over);
     if let Some(label) = &looks.up.label {
@@ -197,7 +242,7 @@ mod tests {
         insta::assert_snapshot!(drawn.svg.replace("><", ">\n<"));
         let csv = "name,Mbit/s,share\nreno,1,0.3333333333333333\nreno,2,0.6666666666666666\n\
                     reno,3,1\ncubic,2,0.5\ncubic,2,1\n";
-        assert_eq!(drawn.csv, csv);
+        assert_eq!(drawn.table.csv(), csv);
     }
 
     #[test]
@@ -214,9 +259,27 @@ mod tests {
         let up =
             AxisLooks { from: Some(50.0), label: Some("<share>".into()), ..AxisLooks::default() };
         let (drawn, outside) = ecdf("t", "ms", &lines, &Looks { across, up, ..Looks::default() });
-        assert_eq!((outside, drawn.csv.lines().count()), (2, 1 + 4), "the table has all");
+        assert_eq!((outside, drawn.table.csv().lines().count()), (2, 1 + 4), "the table has all");
         assert!(drawn.svg.contains(">60 %<") && !drawn.svg.contains(">25 %<"), "{}", drawn.svg);
         assert!(drawn.svg.contains("&lt;share&gt;"), "{}", drawn.svg);
+    }
+
+    #[test]
+    fn shares_outside_of_the_range_have_no_line() {
+        let lines = [("a".to_owned(), (1..=10).map(f64::from).collect::<Vec<_>>())];
+        let part = |from: Option<f64>, until: Option<f64>| {
+            let up = AxisLooks { from, until, ..AxisLooks::default() };
+            let (drawn, outside) = ecdf("t", "ms", &lines, &Looks { up, ..Looks::default() });
+            let (_, d) = drawn.svg.split_once(r#"<path class="line" d=""#).unwrap();
+            (d.split('"').next().unwrap().to_owned(), outside)
+        };
+        // The line leaves the picture where the share of 0.4 is passed, and enters it at 0.9.
+        let ((low, above), (high, below)) = (part(None, Some(40.0)), part(Some(90.0), None));
+        assert_eq!((above, below), (6, 8), "values with other shares");
+        let (left, right) = ("M48.0", "H546.0");
+        assert!(low.starts_with(left) && !low.contains(right), "{low}");
+        assert!(high.ends_with(right) && !high.starts_with(left), "{high}");
+        assert_eq!((low.matches('H').count(), high.matches('H').count()), (5, 2), "{low} {high}");
     }
 
     #[test]

@@ -1,11 +1,16 @@
 //! Intervals under one another, on one axis with zero in it: which are surely on one side.
 
+use crate::letters::fitted_apart;
 use crate::scale::Ticks;
 use crate::svg::escape;
 
 /// Pixels.
 const WIDTH: f64 = 900.0;
 const NAMES: f64 = 250.0;
+/// Between names and intervals.
+const GAP: f64 = 10.0;
+/// How much larger its letters are than those of other pictures.
+const LARGER: f64 = 12.5 / 11.5;
 const VALUES: f64 = 190.0;
 const ROW: f64 = 22.0;
 const HEAD: f64 = 24.0;
@@ -59,18 +64,21 @@ pub fn forest(label: &str, unit: &str, rows: &[ForestRow]) -> String {
             text.trim_end()
         ));
     }
-    for (index, row) in rows.iter().enumerate() {
-        drawn(&mut svg, row, &axis, HEAD + (index as f64 + 0.5) * ROW);
+    let names = fitted_apart(rows.iter().map(|row| row.name.as_str()), (NAMES - GAP) / LARGER);
+    for (index, (row, name)) in rows.iter().zip(&names).enumerate() {
+        drawn(&mut svg, (row, name), &axis, HEAD + (index as f64 + 0.5) * ROW);
     }
     svg.push_str("</svg>");
     svg
 }
 
-fn drawn(svg: &mut String, row: &ForestRow, axis: &Axis, middle: f64) {
+/// Draws a row whose name is cut, with the whole one under the pointer.
+fn drawn(svg: &mut String, (row, name): (&ForestRow, &str), axis: &Axis, middle: f64) {
     let baseline = middle + 4.0;
-    let (name, label) = (escape(&row.name), escape(&row.label));
+    let (whole, name, label) = (escape(&row.name), escape(name), escape(&row.label));
+    let title = if whole == name { String::new() } else { format!("<title>{whole}</title>") };
     svg.push_str(&format!(
-        r#"<g class="{}"><text class="name" x="0" y="{baseline}">{name}</text>"#,
+        r#"<g class="{}">{title}<text class="name" x="0" y="{baseline}">{name}</text>"#,
         row.class
     ));
     if let Some((low, high)) = row.interval {
@@ -121,6 +129,7 @@ impl Axis {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::letters::width;
 
     fn row(value: f64, interval: Option<(f64, f64)>) -> ForestRow {
         let (name, label) = ("a < b".into(), "worse".into());
@@ -137,6 +146,24 @@ mod tests {
         assert!(drawn.contains("a &lt; b") && drawn.contains(">+10 %<"), "{drawn}");
         let axis = Axis::over(&rows);
         assert!(axis.low > -30.0 && axis.high < 30.0, "{} to {}", axis.low, axis.high);
+    }
+
+    #[test]
+    fn long_names_end_before_the_intervals() {
+        let name = "path.delay=100 ms_queue=256 kB_client.congestion=";
+        let rows = ["cubic", "reno"].map(|last| {
+            let name = format!("{name}{last}");
+            ForestRow { name, ..row(2.0, Some((1.0, 3.0))) }
+        });
+        let drawn = forest("all", "%", &rows);
+        let names: Vec<&str> = drawn
+            .split(r#"<text class="name""#)
+            .skip(1)
+            .filter_map(|it| it.split_once('>')?.1.split_once('<').map(|(name, _)| name))
+            .collect();
+        assert!(names.iter().all(|name| width(name) * LARGER <= NAMES - GAP), "{names:?}");
+        assert!(names[0].ends_with("cubic") && names[1].ends_with("reno"), "{names:?}");
+        assert!(drawn.contains(&format!("<title>{name}cubic</title>")), "{drawn}");
     }
 
     #[test]

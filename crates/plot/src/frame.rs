@@ -1,5 +1,6 @@
 //! The frame around a plane: axes and the names of the interruptions.
 
+use crate::drawn::inside;
 use crate::scale::{Across, Scale, Ticks, byte_unit};
 use crate::svg::escape;
 use crate::view::{Band, Unit};
@@ -118,10 +119,9 @@ impl Frame {
             let (x, label) = (self.x(*at * size, window), times.label(*at));
             svg.push_str(&format!(r#"<path d="M{x:.1} {top}V{bottom}"/>"#));
             if with_labels {
-                svg.push_str(&format!(
-                    r#"<text class="time" x="{x:.1}" y="{}">{label} {unit}</text>"#,
-                    bottom + 16
-                ));
+                let label = format!("{label} {unit}");
+                let (x, y) = (inside(x, &label, self.width as f64), bottom + 16);
+                svg.push_str(&format!(r#"<text class="time" x="{x:.1}" y="{y}">{label}</text>"#));
             }
         }
     }

@@ -1,10 +1,11 @@
 //! Heat maps: a cell with the value for each pair of levels of two factors.
 
-use tcplab_units::rounded::decimal;
+use tcplab_units::rounded::{decimal, decimals_of};
 
 use crate::axis::Axis;
-use crate::drawn::{Drawn, csv, csv_number, opening, text, upright};
+use crate::drawn::{Drawn, opening, text, upright};
 use crate::letters::{fitted, fitted_apart, width};
+use crate::table::{Table, number_cell};
 
 /// Pixels.
 const WIDTH: f64 = 560.0;
@@ -69,7 +70,7 @@ pub fn heat(scene: &Heat<'_>) -> Drawn {
     text(&mut svg, "over", (middle, bottom + foot + 34.0), scene.factors.0);
     legend(&mut svg, scene.values, bottom + foot + 50.0, &shades);
     svg.push_str("</svg>");
-    Drawn { svg, csv: numbers(scene) }
+    Drawn { svg, table: numbers(scene) }
 }
 
 fn cell(
@@ -99,13 +100,13 @@ fn cell(
         middle.0,
         middle.1,
         ink,
-        decimal(value, shades.decimals),
+        shades.number(value),
     ));
 }
 
 fn legend(svg: &mut String, values: &str, y: f64, shades: &Shades) {
     let Axis { low, high, .. } = shades.axis;
-    let (low, high) = (decimal(low, shades.decimals), decimal(high, shades.decimals));
+    let (low, high) = (shades.number(low), shades.number(high));
     let from = width(&low) + 8.0;
     text(svg, "value left", (0.0, y + 8.0), &low);
     for step in 0..STEPS {
@@ -126,7 +127,8 @@ fn legend(svg: &mut String, values: &str, y: f64, shades: &Shades) {
 /// Colours for values.
 struct Shades {
     axis: Axis,
-    decimals: usize,
+    /// Of all numbers; those of several decades have three figures each.
+    decimals: Option<usize>,
 }
 
 impl Shades {
@@ -139,10 +141,11 @@ impl Shades {
             axis => axis,
         };
         let most = axis.high.abs().max(axis.low.abs());
-        let size = if most > 0.0 { most.log10().floor() } else { 0.0 };
-        // Values of several decades need enough decimals to distinguish the small ones.
-        let small = if axis.is_log { axis.low.log10().floor() + 1.0 } else { size };
-        Shades { axis, decimals: (2.0 - small).clamp(0.0, 4.0) as usize }
+        Shades { axis, decimals: (!axis.is_log).then(|| decimals_of(most, 3.0)) }
+    }
+
+    fn number(&self, value: f64) -> String {
+        decimal(value, self.decimals.unwrap_or_else(|| decimals_of(value, 3.0)))
     }
 
     /// The colour of a cell and of its number.
@@ -182,14 +185,14 @@ fn summary(scene: &Heat<'_>) -> String {
     format!("{}: {} over {across} and {down}", scene.title, scene.values)
 }
 
-fn numbers(scene: &Heat<'_>) -> String {
+fn numbers(scene: &Heat<'_>) -> Table {
     let rows = scene.rows.iter().zip(scene.cells).flat_map(|(row, cells)| {
         let cell = |(column, value): (&String, &Option<f64>)| {
-            [row.clone(), column.clone(), value.map(csv_number).unwrap_or_default()]
+            [row.clone(), column.clone(), value.map(number_cell).unwrap_or_default()]
         };
         scene.columns.iter().zip(cells).map(cell).collect::<Vec<_>>()
     });
-    csv(&[scene.factors.1, scene.factors.0, scene.values], rows)
+    Table::new(&[scene.factors.1, scene.factors.0, scene.values], rows)
 }
 
 #[cfg(test)]
@@ -210,8 +213,29 @@ mod tests {
             cells: &cells,
         });
         insta::assert_snapshot!(drawn.svg.replace("><", ">\n<"));
-        assert_eq!(drawn.csv.lines().count(), 5);
-        assert!(drawn.csv.contains("<lossy>,5,\n"), "{}", drawn.csv);
+        assert_eq!(drawn.table.csv().lines().count(), 5);
+        assert!(drawn.table.csv().contains("<lossy>,5,\n"), "{}", drawn.table.csv());
+    }
+
+    #[test]
+    fn small_numbers_keep_their_figures() {
+        let numbers = |cells: [f64; 2]| {
+            let names = ["a", "b"].map(str::to_owned);
+            let scene = Heat {
+                title: "t",
+                factors: ("x", "y"),
+                columns: &names,
+                rows: &names[..1],
+                values: "t, s",
+                cells: &[cells.map(Some).to_vec()],
+            };
+            let svg = heat(&scene).svg;
+            let of_cell =
+                |it: &str| it.split_once('>')?.1.split_once('<').map(|it| it.0.to_owned());
+            svg.split(r#"class="cell""#).skip(1).filter_map(of_cell).collect::<Vec<_>>()
+        };
+        assert_eq!(numbers([0.000_086_123, 0.000_2]), ["0.000086", "0.000200"]);
+        assert_eq!(numbers([0.000_086_123, 1234.5]), ["0.0000861", "1,234"]);
     }
 
     #[test]

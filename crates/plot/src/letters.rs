@@ -14,6 +14,9 @@ fn letter(letter: char) -> f64 {
     }
 }
 
+/// How much wider bold letters are, in the fonts of browsers.
+pub(crate) const BOLDER: f64 = 1.2;
+
 pub(crate) fn width(text: &str) -> f64 {
     text.chars().map(letter).sum()
 }

@@ -5,7 +5,7 @@ use crate::looks::{Colour, Looks};
 /// Lines with a colour each; others have the colours again, with other dashes.
 pub(crate) const COLOURS: usize = 7;
 /// Solid, and the dashes of `plot.css`.
-const DASHES: usize = 6;
+pub(crate) const DASHES: usize = 6;
 /// Forms of marks, each filled or open.
 const FORMS: usize = 4;
 /// So many lines differ: each form of a mark is filled or open with each dash of each colour.
@@ -17,16 +17,23 @@ const OPEN_FROM: usize = 4;
 /// lines no two have the same colour, dash and mark; those that the reader gives one colour differ
 /// in dashes.
 pub(crate) fn groups<'n>(names: impl Iterator<Item = &'n str>, looks: &Looks) -> Vec<String> {
+    let styles = styles(names, looks).into_iter().enumerate();
+    styles.map(|(index, (dash, colour))| group(dash, index, colour)).collect()
+}
+
+/// Of each line: which of the dashes it has, and the colour that the reader gives it.
+pub(crate) fn styles<'n>(
+    names: impl Iterator<Item = &'n str>,
+    looks: &Looks,
+) -> Vec<(usize, Option<Colour>)> {
     let mut own: Vec<Colour> = Vec::new();
-    let tag = |(index, name): (usize, &str)| {
-        let Some(colour) = looks.colour_of(name) else {
-            return group(index / COLOURS, index, None);
-        };
+    let style = |(index, name): (usize, &str)| {
+        let Some(colour) = looks.colour_of(name) else { return (index / COLOURS, None) };
         let before = own.iter().filter(|it| **it == colour).count();
         own.push(colour);
-        group(before, index, Some(colour))
+        (before, Some(colour))
     };
-    names.enumerate().map(tag).collect()
+    names.enumerate().map(style).collect()
 }
 
 /// The tag of one, with this of the dashes; `colour` replaces that of the line.
@@ -46,16 +53,21 @@ pub(crate) fn group(dash: usize, index: usize, colour: Option<Colour>) -> String
     }
 }
 
+/// Which of the forms the mark of a line has, and whether it is open.
+pub(crate) fn form(index: usize) -> (usize, bool) {
+    let round = index / (COLOURS * DASHES);
+    ((index + round) % FORMS, (index % COLOURS >= OPEN_FROM) != (round / FORMS % 2 == 1))
+}
+
 /// The mark of a line at a place.
 pub(crate) fn marker(index: usize, x: f64, y: f64) -> String {
-    let round = index / (COLOURS * DASHES);
-    let shape = match (index + round) % FORMS {
+    let (form, is_open) = form(index);
+    let shape = match form {
         0 => "m-3.5 0a3.5 3.5 0 1 0 7 0a3.5 3.5 0 1 0-7 0",
         1 => "m-3.2-3.2h6.4v6.4h-6.4z",
         2 => "m0-4.4l4.4 4.4-4.4 4.4-4.4-4.4z",
         _ => "m0-4.2l4.2 7.4h-8.4z",
     };
-    let is_open = (index % COLOURS >= OPEN_FROM) != (round / FORMS % 2 == 1);
     let open = if is_open { " open" } else { "" };
     format!(r#"<path class="mark{open}" d="M{x:.1} {y:.1}{shape}"/>"#)
 }

@@ -1,14 +1,15 @@
 //! Means as bars from zero, with their intervals, in rows on one scale.
 
-use tcplab_units::rounded::decimal;
+use tcplab_units::rounded::brief;
 
 use crate::axis::Axis;
-use crate::drawn::{Drawn, csv, csv_number, path};
+use crate::drawn::{Drawn, path};
 use crate::looks::{AxisLooks, Looks};
-use crate::rows::{Place, Rows, with_interval};
+use crate::rows::{Place, Rows, with_ends};
+use crate::table::{Table, number_cell};
 
 /// The name of the first column of the table: what the bars are of.
-pub(crate) const BAR: &str = "bar";
+const BAR: &str = "bar";
 
 /// A bar.
 #[derive(Debug, Clone, PartialEq)]
@@ -30,9 +31,7 @@ pub(crate) fn mean_bars(
     rows: &[BarRow],
     looks: &Looks,
 ) -> (Drawn, usize) {
-    let seen = rows.iter().flat_map(|row| with_interval(vec![0.0, row.mean], row.interval));
-    let across = AxisLooks { is_log: Some(false), ..looks.across.clone() };
-    let axis = Axis::reaching(seen, &across);
+    let axis = bars_axis(rows, looks);
     let frame = Rows {
         kind: "mean-bars",
         summary: summary(title, values, rows),
@@ -44,11 +43,18 @@ pub(crate) fn mean_bars(
     let svg = frame.drawn(looks, |svg, index, place, y| draw(svg, &rows[index], place, y));
     let numbers = rows.iter().map(|row| {
         let (low, high) = row.interval.unwrap_or((f64::NAN, f64::NAN));
-        let [mean, low, high] = [row.mean, low, high].map(csv_number);
+        let [mean, low, high] = [row.mean, low, high].map(number_cell);
         [row.name.clone(), mean, low, high]
     });
     let outside = rows.iter().filter(|row| !axis.holds(row.mean)).count();
-    (Drawn { svg, csv: csv(&[BAR, values, "low", "high"], numbers) }, outside)
+    (Drawn { svg, table: Table::new(&[BAR, values, "low", "high"], numbers) }, outside)
+}
+
+/// Their means and the ends of their intervals, with zero.
+pub(crate) fn bars_axis(rows: &[BarRow], looks: &Looks) -> Axis {
+    let means: Vec<_> = rows.iter().map(|row| (row.mean, row.interval)).collect();
+    let across = AxisLooks { is_log: Some(false), ..looks.across.clone() };
+    Axis::reaching(with_ends(&means).into_iter().chain([0.0]), &across)
 }
 
 // Pages have elements of the class `bar` that have a height of their own.
@@ -66,7 +72,7 @@ fn draw(svg: &mut String, row: &BarRow, place: &Place, y: f64) {
 }
 
 fn summary(title: &str, values: &str, rows: &[BarRow]) -> String {
-    let row = |row: &BarRow| format!("{}: {}", row.name, decimal(row.mean, 2));
+    let row = |row: &BarRow| format!("{}: {}", row.name, brief(row.mean));
     let rows: Vec<String> = rows.iter().map(row).collect();
     format!("{title}: {values}. {}", rows.join("; "))
 }
@@ -84,7 +90,21 @@ mod tests {
         let rows = [row("<reno>", 98.0, Some((97.0, 99.0))), row("cubic", 99.5, None)];
         let (drawn, outside) = mean_bars("goodput", "goodput, Mbit/s", &rows, &Looks::default());
         assert_eq!(outside, 0);
-        insta::assert_snapshot!(drawn.svg.replace("><", ">\n<") + "\n" + &drawn.csv);
+        insta::assert_snapshot!(drawn.svg.replace("><", ">\n<") + "\n" + &drawn.table.csv());
+    }
+
+    #[test]
+    fn intervals_end_in_the_picture_or_in_an_arrowhead() {
+        let ends = |interval: (f64, f64)| {
+            let rows = [row("a", 0.25, Some(interval)), row("b", 0.05, None)];
+            let axis = bars_axis(&rows, &Looks::default());
+            let (drawn, _) = mean_bars("timeouts", "timeouts", &rows, &Looks::default());
+            let (_, d) = drawn.svg.split_once(r#"<path class="interval" d=""#).unwrap();
+            let d = d.split_once('"').unwrap().0;
+            (axis.holds(interval.1), d.matches('V').count(), d.matches('L').count())
+        };
+        assert_eq!(ends((0.0, 0.637)), (true, 2, 0));
+        assert_eq!(ends((0.0, 60.0)), (false, 1, 2));
     }
 
     #[test]

@@ -4,8 +4,9 @@
 use tcplab_units::rounded::brief;
 
 use crate::axis::Axis;
-use crate::drawn::{Drawn, csv, csv_number, opening, path, text};
-use crate::letters::{fitted, width};
+use crate::drawn::{Drawn, below_marks, opening, path, text};
+use crate::letters::{BOLDER, fitted, width};
+use crate::table::{Table, number_cell};
 
 /// Pixels.
 const WIDTH: f64 = 560.0;
@@ -120,12 +121,12 @@ pub fn pareto(scene: &Pareto<'_>) -> Drawn {
     let rows = scene.points.iter().enumerate().map(|(index, point)| {
         let kind = scene.kinds.get(point.kind).cloned().unwrap_or_default();
         let is_front = front.contains(&index).to_string();
-        let numbers = [point.across.mean, point.up.mean].map(csv_number);
+        let numbers = [point.across.mean, point.up.mean].map(number_cell);
         let [across, up] = numbers;
         [point.name.clone(), kind, across, up, is_front]
     });
     let columns = ["name", "kind", scene.across.name, scene.up.name, "unbeaten"];
-    Drawn { csv: csv(&columns, rows), svg }
+    Drawn { table: Table::new(&columns, rows), svg }
 }
 
 /// The axes.
@@ -180,16 +181,12 @@ fn frame(svg: &mut String, scene: &Pareto<'_>, places: &Places) {
         path(svg, "rule", &format!("M{LEFT} {y:.1}H{right}"));
         text(svg, "value", (LEFT - 7.0, y + 4.0), &label);
     }
-    let mut free_from = f64::NEG_INFINITY;
-    for (value, label) in places.across.marks(7) {
-        let x = places.x(value);
+    let marks = places.across.marks(7).into_iter().map(|(value, label)| (places.x(value), label));
+    let marks: Vec<(f64, String)> = marks.collect();
+    for (x, _) in &marks {
         path(svg, "rule", &format!("M{x:.1} {top}V{bottom}"));
-        let half = width(&label) / 2.0;
-        if x - half >= free_from && x + half <= WIDTH {
-            free_from = x + half + 6.0;
-            text(svg, "level", (x, bottom + 16.0), &label);
-        }
     }
+    below_marks(svg, &marks, bottom + 16.0, WIDTH);
     let way = |axis: ParetoAxis<'_>| if axis.is_lower_better { "less" } else { "more" };
     let label = |axis: ParetoAxis<'_>| format!("{} ({} is better)", axis.name, way(axis));
     let middle = f64::midpoint(LEFT, right);
@@ -248,13 +245,13 @@ fn names(svg: &mut String, scene: &Pareto<'_>, places: &Places, front: &[usize])
     }));
     for index in front {
         let point = &scene.points[*index];
-        let name = fitted(&point.name, NAMES_MOST);
+        let name = fitted(&point.name, NAMES_MOST / BOLDER);
         let at = (places.x(point.across.mean), places.y(point.up.mean));
         let covered = |area: &Area| -> f64 {
             let off = if area.is_on_picture(places) { 0.0 } else { 1e6 };
             off + taken.iter().map(|other| area.shared(other)).sum::<f64>()
         };
-        let best = Area::beside(at, width(&name))
+        let best = Area::beside(at, width(&name) * BOLDER)
             .into_iter()
             .min_by(|one, other| covered(one).total_cmp(&covered(other)));
         let Some(area) = best else { continue };
@@ -296,7 +293,7 @@ impl Area {
         let (after, before, above) = (x + 8.0, x - 8.0 - wide, x - wide / 2.0);
         let mut all = vec![at(after, y - 9.0), at(before, y - 9.0), at(after, y + 9.0)];
         all.extend([at(before, y + 9.0), at(above, y - 15.0), at(above, y + 15.0)]);
-        for further in [24.0, 38.0, 52.0] {
+        for further in [24.0, 31.0, 38.0, 45.0, 52.0, 59.0, 66.0, 80.0] {
             all.extend([at(after, y + further), at(after, y - further)]);
             all.extend([at(before, y + further), at(before, y - further)]);
         }
@@ -326,10 +323,10 @@ fn key(svg: &mut String, scene: &Pareto<'_>) {
         let open = if kind >= COLOURS { " open" } else { "" };
         svg.push_str(&format!(r#"<g class="line-{}">"#, kind % COLOURS));
         svg.push_str(&format!(r#"<circle class="mark{open}" cx="{:.1}" cy="9" r="4"/>"#, x + 4.0));
-        let name = fitted(name, NAMES_MOST);
+        let name = fitted(name, NAMES_MOST / BOLDER);
         text(svg, "name", (x + 12.0, 13.0), &name);
         svg.push_str("</g>");
-        x += 12.0 + width(&name) + 18.0;
+        x += 12.0 + width(&name) * BOLDER + 18.0;
     }
 }
 

@@ -1,14 +1,16 @@
 //! Pictures that can be drawn anew: of other ranges and scales, with other labels and colours.
 
+use crate::axis::Axis;
 use crate::boxes::{BoxRow, boxes};
 use crate::drawn::Drawn;
 use crate::ecdf::{EcdfLine, ecdf};
 use crate::line_style::DIFFERENT;
 use crate::looks::Looks;
-use crate::mean_bars::{BarRow, mean_bars};
+use crate::mean_bars::{BarRow, bars_axis, mean_bars};
 use crate::rows::are_named;
-use crate::spread::{SpreadRow, spread};
-use crate::trend::{Trend, TrendLine, TrendScale, trend, trend_csv};
+use crate::spread::{SpreadRow, spread, spread_axis};
+use crate::table::Table;
+use crate::trend::{Trend, TrendLine, TrendScale, trend, trend_table};
 
 /// A picture with one or two axes of numbers.
 #[derive(Debug, Clone, PartialEq)]
@@ -49,8 +51,8 @@ pub enum Content {
     Means {
         /// Without values: a middle, and its interval.
         rows: Vec<SpreadRow>,
-        /// As comma-separated values.
-        numbers: String,
+        /// With the names of runs and cases.
+        numbers: Table,
     },
 }
 
@@ -79,7 +81,7 @@ impl Picture {
                 let is_numeric = *is_numeric;
                 let scene = Trend { title, over, levels, is_numeric, values, lines };
                 let (svg, outside) = trend(&scene, *scale, looks);
-                (Drawn { svg, csv: trend_csv(&scene) }, outside)
+                (Drawn { svg, table: trend_table(&scene) }, outside)
             }
             Content::Ecdf(lines) => ecdf(title, values, lines, looks),
             Content::Spread(rows) => spread(title, values, rows, looks),
@@ -87,8 +89,28 @@ impl Picture {
             Content::Bars(rows) => mean_bars(title, values, rows, looks),
             Content::Means { rows, numbers } => {
                 let (drawn, outside) = spread(title, values, rows, looks);
-                (Drawn { csv: numbers.clone(), ..drawn }, outside)
+                (Drawn { table: numbers.clone(), ..drawn }, outside)
             }
+        }
+    }
+
+    /// How many intervals of means in rows go on beyond the axis: they end in an arrowhead.
+    pub fn cut_intervals(&self, looks: &Looks) -> usize {
+        let is_cut = |axis: Axis, ends: Option<(f64, f64)>| {
+            ends.is_some_and(|(low, high)| {
+                low <= axis.high && high >= axis.low && !(axis.holds(low) && axis.holds(high))
+            })
+        };
+        match &self.content {
+            Content::Bars(rows) => {
+                let axis = bars_axis(rows, looks);
+                rows.iter().filter(|row| is_cut(axis, row.interval)).count()
+            }
+            Content::Spread(rows) | Content::Means { rows, .. } => {
+                let axis = spread_axis(rows, looks);
+                rows.iter().filter(|row| is_cut(axis, row.interval)).count()
+            }
+            Content::Trend { .. } | Content::Ecdf(_) | Content::Boxes(_) => 0,
         }
     }
 
@@ -129,5 +151,70 @@ impl Picture {
     pub fn is_unnamed(&self) -> bool {
         let count = self.names().len();
         if self.has_lines() { count > DIFFERENT } else { !are_named(count) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::boxes::BoxShape;
+    use crate::letters::width;
+    use crate::trend::TrendPoint;
+    use tcplab_units::rounded::brief;
+
+    /// A picture of each kind of these values, with names that need little room.
+    fn pictures(values: &[f64]) -> Vec<Picture> {
+        let name = || "a".to_owned();
+        let (low, high) = (values[0], values[1]);
+        let row = |values: &[f64]| SpreadRow {
+            name: name(),
+            values: values.to_vec(),
+            quartiles: None,
+            middle: None,
+            interval: None,
+        };
+        let points = [low, high].into_iter().enumerate();
+        let points = points.map(|(level, mean)| TrendPoint { level, mean, interval: None });
+        let lines = vec![TrendLine { name: String::new(), points: points.collect() }];
+        let shape = BoxShape { quartiles: (low, low, high), whiskers: (low, high) };
+        let contents = [
+            Content::Ecdf(vec![(name(), values.to_vec())]),
+            Content::Spread(vec![row(values)]),
+            Content::Boxes(vec![BoxRow { name: name(), shape: Some(shape), dots: vec![] }]),
+            Content::Bars(vec![BarRow { name: name(), mean: high, interval: None }]),
+            Content::Trend {
+                over: name(),
+                levels: [low, high].map(|it| (it, brief(it))).to_vec(),
+                is_numeric: true,
+                scale: TrendScale::over(&lines),
+                lines,
+            },
+        ];
+        let (title, values) = ("t", "goodput, Mbit/s");
+        let picture = |content| Picture { title: title.into(), values: values.into(), content };
+        contents.into_iter().map(picture).collect()
+    }
+
+    #[test]
+    fn no_label_below_an_axis_leaves_its_picture() {
+        let mut state = 1_u64;
+        let mut random = || {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            (state >> 11) as f64 / (1_u64 << 53) as f64
+        };
+        for _ in 0..2_000 {
+            let low = 10_f64.powf(random() * 14.0 - 7.0) * if random() < 0.2 { -1.0 } else { 1.0 };
+            let high = low + low.abs() * 10_f64.powf(random() * 8.0 - 4.0);
+            for picture in pictures(&[low, high]) {
+                let svg = picture.drawn(&Looks::default()).0.svg;
+                for label in svg.split(r#"<text class="level" x=""#).skip(1) {
+                    let (x, rest) = label.split_once('"').unwrap();
+                    let text = rest.split_once('>').unwrap().1.split_once('<').unwrap().0;
+                    let (x, half) = (x.parse::<f64>().unwrap(), width(text) / 2.0);
+                    let is_inside = x - half >= -0.1 && x + half <= 560.1;
+                    assert!(is_inside, "{text} at {x}, {low} to {high}: {svg}");
+                }
+            }
+        }
     }
 }

@@ -1,7 +1,7 @@
 //! Rows on one scale of what was measured, with their names beside them.
 
 use crate::axis::Axis;
-use crate::drawn::{opening, path, text};
+use crate::drawn::{below_marks, opening, path, text};
 use crate::letters::{fitted_apart, width};
 use crate::line_style::group;
 use crate::looks::Looks;
@@ -70,11 +70,12 @@ impl Rows<'_> {
         let place = Place { axis: self.axis, left, right, half: high / 2.0 };
         let kind = if is_named { self.kind.to_owned() } else { format!("{} thin", self.kind) };
         let mut svg = opening(&kind, (WIDTH, bottom + FOOT), &self.summary);
-        for (value, label) in self.axis.marks(7) {
-            let at = place.x(value);
+        let marks = self.axis.marks(7).into_iter().map(|(value, label)| (place.x(value), label));
+        let marks: Vec<(f64, String)> = marks.collect();
+        for (at, _) in &marks {
             path(&mut svg, "rule", &format!("M{at:.1} {TOP}V{bottom}"));
-            text(&mut svg, "level", (at, bottom + 16.0), &label);
         }
+        below_marks(&mut svg, &marks, bottom + 16.0, WIDTH);
         let over = looks.across.label.as_deref().unwrap_or(self.values);
         text(&mut svg, "over", (f64::midpoint(left, right), bottom + 34.0), over);
         let names = fitted_apart(self.names.iter().copied(), NAMES_MOST);
@@ -126,11 +127,17 @@ impl Place {
         if self.half < 5.0 { self.half * 0.7 } else { (self.half - 6.0).max(5.0) }
     }
 
-    /// A line from one value to another, and its ends.
+    /// A line from one value to another, and its ends: an arrowhead where it goes on.
     pub(crate) fn interval(&self, ends: (f64, f64), y: f64) -> Option<String> {
         let (from, until) = self.part(ends)?;
         let half = self.half_of_box().min(5.0);
-        let both = self.end(ends.0, y, half) + &self.end(ends.1, y, half);
+        let end = |value: f64, x: f64, way: f64| {
+            if self.holds(value) {
+                return self.end(value, y, half);
+            }
+            format!("M{:.1} {}L{x:.1} {y}L{:.1} {}", x - way, y - half, x - way, y + half)
+        };
+        let both = end(ends.0, from, -half) + &end(ends.1, until, half);
         Some(format!("M{from:.1} {y}H{until:.1}{both}"))
     }
 
@@ -179,9 +186,30 @@ pub(crate) fn with_interval(values: Vec<f64>, interval: Option<(f64, f64)>) -> V
     values.into_iter().chain(ends.into_iter().flatten()).collect()
 }
 
+/// Ends of intervals that are farther from zero than so many times the farthest mean would hide
+/// everything else.
+const ABSURD: f64 = 10.0;
+
+/// Means, and the ends of their intervals unless these are absurdly far.
+pub(crate) fn with_ends(rows: &[(f64, Option<(f64, f64)>)]) -> Vec<f64> {
+    let means = || rows.iter().map(|(mean, _)| *mean).filter(|it| it.is_finite());
+    let most = means().map(f64::abs).fold(0.0, f64::max) * ABSURD;
+    let most = if most > 0.0 { most } else { f64::MAX };
+    let ends =
+        rows.iter().filter_map(|(_, interval)| *interval).flat_map(|(low, high)| [low, high]);
+    means().chain(ends.filter(|end| end.is_finite()).map(|end| end.clamp(-most, most))).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn only_absurd_ends_are_cut() {
+        let rows = [(0.25, Some((0.0, 0.637))), (0.1, Some((-30.0, 2.6))), (0.0, None)];
+        assert_eq!(with_ends(&rows), [0.25, 0.1, 0.0, 0.0, 0.637, -2.5, 2.5]);
+        assert_eq!(with_ends(&[(0.0, Some((-3.0, 3.0)))]), [0.0, -3.0, 3.0]);
+    }
 
     #[test]
     fn extreme_interval_is_clipped() {

@@ -1,12 +1,13 @@
 //! Spreads: every trial a dot, in rows on one scale, with median, quartiles and the interval of
 //! the median.
 
-use tcplab_units::rounded::decimal;
+use tcplab_units::rounded::brief;
 
 use crate::axis::Axis;
-use crate::drawn::{Drawn, csv, csv_number, path};
+use crate::drawn::{Drawn, path};
 use crate::looks::Looks;
-use crate::rows::{Place, Rows, with_interval};
+use crate::rows::{Place, Rows, with_ends, with_interval};
+use crate::table::{Table, number_cell};
 
 /// A row.
 #[derive(Debug, Clone, PartialEq)]
@@ -32,7 +33,7 @@ pub(crate) fn spread(
     rows: &[SpreadRow],
     looks: &Looks,
 ) -> (Drawn, usize) {
-    let axis = Axis::reaching(rows.iter().flat_map(seen), &looks.across);
+    let axis = spread_axis(rows, looks);
     let frame = Rows {
         kind: "spread",
         summary: summary(title, values, rows),
@@ -43,10 +44,10 @@ pub(crate) fn spread(
     };
     let svg = frame.drawn(looks, |svg, index, place, y| draw(svg, &rows[index], place, y));
     let numbers = rows.iter().flat_map(|row| {
-        row.values.iter().map(|value| [row.name.clone(), csv_number(*value)]).collect::<Vec<_>>()
+        row.values.iter().map(|value| [row.name.clone(), number_cell(*value)]).collect::<Vec<_>>()
     });
     let outside = rows.iter().flat_map(points).filter(|value| !axis.holds(*value)).count();
-    (Drawn { svg, csv: csv(&["name", values], numbers) }, outside)
+    (Drawn { svg, table: Table::new(&["name", values], numbers) }, outside)
 }
 
 /// What a row shows each of: its values, or where it has none, its middle.
@@ -55,7 +56,16 @@ fn points(row: &SpreadRow) -> impl Iterator<Item = f64> {
     row.values.iter().copied().chain(middle).filter(|it| it.is_finite())
 }
 
-/// Values for the axis.
+/// All values, and the intervals of their middles.
+pub(crate) fn spread_axis(rows: &[SpreadRow], looks: &Looks) -> Axis {
+    let is_bare = |row: &&SpreadRow| row.values.is_empty();
+    let means = rows.iter().filter(is_bare).filter_map(|row| Some((row.middle?, row.interval)));
+    let means: Vec<_> = means.collect();
+    let of_values = rows.iter().filter(|row| !is_bare(row)).flat_map(seen);
+    Axis::reaching(of_values.chain(with_ends(&means)), &looks.across)
+}
+
+/// Values of a row for the axis.
 fn seen(row: &SpreadRow) -> Vec<f64> {
     let finite = row.values.iter().copied().filter(|it| it.is_finite()).chain(row.middle);
     with_interval(finite.collect(), row.interval)
@@ -81,7 +91,7 @@ fn draw(svg: &mut String, row: &SpreadRow, place: &Place, y: f64) {
 
 fn summary(title: &str, values: &str, rows: &[SpreadRow]) -> String {
     let row = |row: &SpreadRow| {
-        let middle = row.middle.map(|it| format!(", middle {}", decimal(it, 2)));
+        let middle = row.middle.map(|it| format!(", middle {}", brief(it)));
         let middle = middle.unwrap_or_default();
         match row.values.len() {
             0 => format!("{}{}", row.name, middle.replace(", middle", ":")),
@@ -113,7 +123,7 @@ mod tests {
         assert_eq!(outside, 0);
         assert_eq!(drawn.svg.matches("h0").count(), 6, "{}", drawn.svg);
         insta::assert_snapshot!(drawn.svg.replace("><", ">\n<"));
-        assert_eq!(drawn.csv.lines().count(), 1 + 4 + 3);
+        assert_eq!(drawn.table.csv().lines().count(), 1 + 4 + 3);
     }
 
     #[test]
@@ -132,7 +142,7 @@ mod tests {
         let (drawn, outside) = spread("t", "ms", &rows, &looks);
         assert_eq!((outside, drawn.svg.matches("h0").count()), (1, 4), "{}", drawn.svg);
         let coloured = drawn.svg.matches(r#"<g class="coloured line-1">"#).count();
-        assert_eq!((coloured, drawn.csv.lines().count()), (1, 1 + 5), "the table has all");
+        assert_eq!((coloured, drawn.table.csv().lines().count()), (1, 1 + 5), "the table has all");
     }
 
     #[test]

@@ -8,9 +8,18 @@ const HEAD: f64 = 28.0;
 /// How much larger its letters are than those of the pictures.
 const LARGER: f64 = 1.3;
 
-/// The `<svg>` with a line of text above it, cut if wider than the picture. One that has no view
-/// box stays as it is.
+/// The `<svg>` with a line of text above it, cut if wider than the picture.
 pub fn titled(svg: &str, title: &str) -> String {
+    lowered(svg, HEAD, |[left, top, wide, _]| {
+        let shown = fitted(title, wide / LARGER);
+        let (x, y, text) = (left + wide / 2.0, top + 17.0, escape(&shown));
+        format!("<text class=\"figure-title\" x=\"{x:.1}\" y=\"{y:.1}\">{text}</text>")
+    })
+}
+
+/// The `<svg>` so many pixels lower, with what `above` draws there, given the view box before. One
+/// without a view box stays as it is.
+pub(crate) fn lowered(svg: &str, head: f64, above: impl Fn([f64; 4]) -> String) -> String {
     const BOX: &str = " viewBox=\"";
     let parts = svg.split_once('>').and_then(|(tag, rest)| {
         let inside = rest.strip_suffix("</svg>")?;
@@ -23,14 +32,11 @@ pub fn titled(svg: &str, title: &str) -> String {
     let Some((before, [left, top, wide, high], after, inside)) = parts else {
         return svg.to_owned();
     };
-    let shown = fitted(title, wide / LARGER);
-    let (x, y) = (left + wide / 2.0, top + 17.0);
+    let drawn = above([left, top, wide, high]);
     format!(
-        "{before}{BOX}{left} {top} {wide} {}\"{after}>\
-         <text class=\"figure-title\" x=\"{x:.1}\" y=\"{y:.1}\">{}</text>\
-         <g transform=\"translate(0 {HEAD})\">{inside}</g></svg>",
-        high + HEAD,
-        escape(&shown)
+        "{before}{BOX}{left} {top} {wide} {}\"{after}>{drawn}<g transform=\"translate(0 {head})\">\
+         {inside}</g></svg>",
+        high + head,
     )
 }
 

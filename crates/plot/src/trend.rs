@@ -5,12 +5,13 @@ use tcplab_units::rounded::brief;
 
 use crate::axis::{Axis, DECADES};
 use crate::clip::Edges;
-use crate::drawn::{csv, csv_number, path, upright};
+use crate::drawn::{path, upright};
 use crate::legend::legend;
 use crate::letters::{fitted, fitted_apart, width};
 use crate::line_style::{groups, marker};
 use crate::looks::{AxisLooks, Looks};
 use crate::svg::escape;
+use crate::table::{Table, number_cell};
 
 /// Pixels.
 const WIDTH: f64 = 560.0;
@@ -124,10 +125,7 @@ impl TrendScale {
 /// Draws the lines on a `scale` that several pictures may share, as the reader wants it; says how
 /// many means lie outside.
 pub(crate) fn trend(trend: &Trend<'_>, scale: TrendScale, looks: &Looks) -> (String, usize) {
-    let scale = match &looks.up {
-        AxisLooks { from: None, until: None, is_log: None, .. } => scale,
-        up => TrendScale::reaching(trend.lines, up),
-    };
+    let scale = TrendScale(trend_axis(trend.lines, scale, looks));
     let room = Room::of(trend, scale, looks);
     let mut svg = String::new();
     frame(&mut svg, trend, &room, looks);
@@ -156,6 +154,15 @@ pub(crate) fn trend(trend: &Trend<'_>, scale: TrendScale, looks: &Looks) -> (Str
         escape(&summary(trend))
     );
     (head + &svg + "</svg>", outside)
+}
+
+/// The vertical axis, as the reader wants it.
+pub(crate) fn trend_axis(lines: &[TrendLine], scale: TrendScale, looks: &Looks) -> Axis {
+    let TrendScale(axis) = match &looks.up {
+        AxisLooks { from: None, until: None, is_log: None, .. } => scale,
+        up => TrendScale::reaching(lines, up),
+    };
+    axis
 }
 
 /// What is where.
@@ -228,6 +235,17 @@ impl Room {
 
 /// Where numbers are on an axis, from 0 at its low end to 1 at its high one.
 fn shares(numbers: &[f64], looks: &AxisLooks) -> Vec<f64> {
+    let Axis { low, high, is_log } = levels_axis(numbers, looks);
+    let place = |number: f64| if is_log { number.max(f64::MIN_POSITIVE).ln() } else { number };
+    let (from, until) = (place(low), place(high));
+    let share = |number: &f64| {
+        if until > from { (place(*number) - from) / (until - from) } else { 0.5 }
+    };
+    numbers.iter().map(share).collect()
+}
+
+/// The axis of levels that are numbers, from the first that is shown to the last.
+pub(crate) fn levels_axis(numbers: &[f64], looks: &AxisLooks) -> Axis {
     let shown: Vec<f64> = numbers.iter().copied().filter(|it| looks.holds(*it)).collect();
     let low = shown.iter().copied().fold(f64::INFINITY, f64::min);
     let high = shown.iter().copied().fold(0.0, f64::max);
@@ -237,13 +255,7 @@ fn shares(numbers: &[f64], looks: &AxisLooks) -> Vec<f64> {
             && closest(&shown, f64::ln) >= closest(&shown, |number| number)
     });
     let (low, high) = (looks.from.unwrap_or(low), looks.until.unwrap_or(high));
-    let is_log = is_log && low > 0.0;
-    let place = |number: f64| if is_log { number.max(f64::MIN_POSITIVE).ln() } else { number };
-    let (from, until) = (place(low), place(high));
-    let share = |number: &f64| {
-        if until > from { (place(*number) - from) / (until - from) } else { 0.5 }
-    };
-    numbers.iter().map(share).collect()
+    Axis { low, high, is_log: is_log && low > 0.0 }
 }
 
 /// The pixels that labels of levels need because they stand upright; none if they fit side by side.
@@ -392,17 +404,17 @@ fn apart(wanted: &[f64], row: f64, (first, last): (f64, f64)) -> Vec<f64> {
     places
 }
 
-/// The numbers as comma-separated values.
-pub(crate) fn trend_csv(trend: &Trend<'_>) -> String {
+/// The numbers.
+pub(crate) fn trend_table(trend: &Trend<'_>) -> Table {
     let rows = trend.lines.iter().flat_map(|line| {
         let row = |point: &TrendPoint| {
             let (low, high) = point.interval.unwrap_or((f64::NAN, f64::NAN));
-            let [mean, low, high] = [point.mean, low, high].map(csv_number);
+            let [mean, low, high] = [point.mean, low, high].map(number_cell);
             [line.name.clone(), trend.levels[point.level].1.clone(), mean, low, high]
         };
         line.points.iter().map(row).collect::<Vec<_>>()
     });
-    csv(&["line", trend.over, trend.values, "low", "high"], rows)
+    Table::new(&["line", trend.over, trend.values, "low", "high"], rows)
 }
 
 fn summary(trend: &Trend<'_>) -> String {

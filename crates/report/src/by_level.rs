@@ -148,7 +148,8 @@ impl<'r> MetricFigures<'r> {
         let picture = Picture { title: figure.title.clone(), values, content };
         let (drawn, _) = picture.drawn(&Looks::default());
         let (name, title) = (figure.name.clone(), figure.title.clone());
-        RunFigure { name, title, svg: drawn.svg, csv: Some(drawn.csv), picture: Some(picture) }
+        let (svg, table) = (drawn.svg, Some(drawn.table));
+        RunFigure { name, title, svg, table, picture: Some(picture), ..RunFigure::default() }
     }
 
     /// What is measured, with its unit, and how it is drawn.
@@ -215,7 +216,7 @@ mod tests {
 
     fn table(figures: &MetricFigures<'_>, name: &str) -> String {
         let figure = figures.list().iter().find(|it| it.name == name).expect("the figure");
-        figures.draw(figure).csv.expect("numbers")
+        figures.draw(figure).table.expect("numbers").csv()
     }
 
     fn names(figures: &MetricFigures<'_>) -> Vec<String> {

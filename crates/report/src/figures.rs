@@ -1,6 +1,6 @@
 //! The figures of a run by name, each as a file of its own.
 
-use tcplab_plot::{Picture, csv, csv_number, pgf};
+use tcplab_plot::{Looks, Picture, Table, number_cell};
 use tcplab_results::{Case, Run, Trial, TrialData};
 use tcplab_trace::{Edge, StateWalk, StateWalks};
 
@@ -16,7 +16,7 @@ use crate::trial::view::TrialView;
 use crate::unscaled_svg::unscaled;
 
 /// A figure of a report, for a file.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct RunFigure {
     /// Such as `factor/loss/mean-of-each-level`; unique in the run.
     pub name: String,
@@ -25,9 +25,11 @@ pub struct RunFigure {
     /// One `<svg>` element without style sheet; see [`figure_file`].
     pub svg: String,
     /// Its numbers; none of a graph of packets.
-    pub csv: Option<String>,
+    pub table: Option<Table>,
     /// To draw it otherwise, where it can be: see [`FigureLooks`](crate::FigureLooks).
     pub picture: Option<Picture>,
+    /// How `svg` draws the picture.
+    pub looks: Looks,
 }
 
 /// The figures that show all trials of a run, in the order of its report.
@@ -58,12 +60,13 @@ pub fn run_figures(run: &Run) -> Vec<RunFigure> {
 pub fn trial_figures(case: &Case, trial: &Trial, data: &TrialData) -> Vec<RunFigure> {
     let view = TrialView::new(&case.name, 0, trial, data, true);
     let mut found = Figures::default();
-    let mut add = |name: &str, title: String, svg: String, csv: Option<String>| {
-        let place = format!("{}/{}/{name}", case.name, trial.number);
-        found.push(RunFigure { name: place, title, svg, csv, picture: None });
+    let mut add = |name: &str, title: String, svg: String, table: Option<Table>| {
+        let name = format!("{}/{}/{name}", case.name, trial.number);
+        found.push(RunFigure { name, title, svg, table, ..RunFigure::default() });
     };
     for figure in view.figures {
-        add(&words(&figure.title), figure.title, figure.svg, None);
+        let svg = figure.svg_with_keys();
+        add(&words(&figure.title), figure.title, svg, None);
     }
     for episode in view.episodes {
         let (number, kind) = (episode.row.number, &episode.row.kind);
@@ -84,10 +87,10 @@ pub fn trial_figures(case: &Case, trial: &Trial, data: &TrialData) -> Vec<RunFig
 }
 
 /// A row for each transition of both ends.
-fn transitions(walks: &StateWalks) -> String {
+fn transitions(walks: &StateWalks) -> Table {
     let of_edge = |walk: &StateWalk, edge: &Edge| {
         let frame = edge.packet.map(|packet| packet.frame.to_string());
-        let at = edge.at.map(|at| csv_number(at.as_nanos() as f64 / 1e9));
+        let at = edge.at.map(|at| number_cell(at.as_nanos() as f64 / 1e9));
         [
             walk.end.name().to_owned(),
             edge.step.to_string(),
@@ -100,7 +103,7 @@ fn transitions(walks: &StateWalks) -> String {
     };
     let rows = walks.both().into_iter();
     let rows = rows.flat_map(|walk| walk.edges.iter().map(move |edge| of_edge(walk, edge)));
-    csv(&["end", "step", "from", "to", "event", "time, s", "frame"], rows)
+    Table::new(&["end", "step", "from", "to", "event", "time, s", "frame"], rows)
 }
 
 /// The figure as an SVG file, light on white, for programs that know no style sheets.
@@ -120,9 +123,9 @@ pub fn figure_file(figure: &RunFigure) -> String {
     format!("{tag}{size}>{surface}{rest}\n")
 }
 
-/// The figure as a `tikzpicture` of pgfplots; none without numbers for axes.
+/// The figure as a `tikzpicture` of pgfplots; none of one that is no [`Picture`].
 pub fn figure_pgf(figure: &RunFigure) -> Option<String> {
-    pgf(&figure.title, figure.csv.as_ref()?)
+    Some(figure.picture.as_ref()?.pgf(&figure.title, &figure.looks))
 }
 
 /// Figures with unique names.
@@ -132,16 +135,25 @@ pub(crate) struct Figures(pub(crate) Vec<RunFigure>);
 impl Figures {
     fn add(&mut self, room: &str, figures: impl IntoIterator<Item = PageFigure>) {
         for figure in figures {
-            let PageFigure { title, svg, csv, picture, .. } = figure;
+            let PageFigure { title, svg, table, picture, .. } = figure;
             let of = words(&title);
             let is_alone = of.is_empty() || room == "answer";
             let name = if is_alone { room.to_owned() } else { format!("{room}/{of}") };
-            self.push(RunFigure { name, title, svg, csv: Some(csv), picture });
+            let (table, looks) = (Some(table), Looks::default());
+            self.push(RunFigure { name, title, svg, table, picture, looks });
         }
     }
 
     pub(crate) fn add_group(&mut self, group: FigureGroup) {
-        self.add(&format!("trend/{}", words(&group.name)), group.pictures);
+        let FigureGroup { name, pictures, .. } = group;
+        let first = self.0.len();
+        self.add(&format!("trend/{}", words(&name)), pictures);
+        for figure in &mut self.0[first..] {
+            figure.title = match figure.title.as_str() {
+                "" => name.clone(),
+                common => format!("{name} ({common})"),
+            };
+        }
     }
 
     /// Those of one name are numbered from the second on.
@@ -165,7 +177,7 @@ mod tests {
     #[test]
     fn names_are_unique_and_plain() {
         assert_eq!(words("goodput (KB/s) over <loss>"), "goodput-kb-s-over-loss");
-        let figure = || PageFigure::new("Mean", String::new(), "");
+        let figure = || PageFigure::new("Mean", String::new(), Table::default());
         let mut found = Figures::default();
         found.add("factor/loss", [figure(), figure(), figure()]);
         let names: Vec<&str> = found.0.iter().map(|it| it.name.as_str()).collect();
@@ -179,8 +191,7 @@ mod tests {
             name: "x".into(),
             title: "x".into(),
             svg: r#"<svg class="layers" viewBox="0 0 60 40"><path class="data"/></svg>"#.into(),
-            csv: None,
-            picture: None,
+            ..RunFigure::default()
         };
         let text = figure_file(&figure);
         let head = r#"<svg xmlns="http://www.w3.org/2000/svg" class="layers" viewBox="0 0 60 40""#;

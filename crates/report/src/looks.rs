@@ -129,9 +129,9 @@ impl FigureLooks {
             let (across, up) = (self.x.looks('x', across)?, self.y.looks('y', up)?);
             let looks = Looks { across, up, colours: self.colours.clone() };
             let (drawn, outside) = picture.drawn(&looks);
-            (figure.svg, figure.csv) = (drawn.svg, Some(drawn.csv));
-            notes.extend(notes_on(&picture, outside));
-            figure.picture = Some(picture);
+            (figure.svg, figure.table) = (drawn.svg, Some(drawn.table));
+            notes.extend(notes_on(&picture, outside, picture.cut_intervals(&looks)));
+            (figure.picture, figure.looks) = (Some(picture), looks);
         } else if self.x != AxisWish::default()
             || self.y != AxisWish::default()
             || !self.colours.is_empty()
@@ -162,9 +162,15 @@ impl FigureLooks {
     }
 }
 
-/// What of a picture is not seen in it; `outside`: how many values lie outside.
-fn notes_on(picture: &Picture, outside: usize) -> Vec<String> {
+/// What of a picture is not seen in it; `outside`: how many values lie outside, and `cut`, how many
+/// intervals end there.
+fn notes_on(picture: &Picture, outside: usize, cut: usize) -> Vec<String> {
     let mut notes = Vec::new();
+    if cut > 0 {
+        let go = if cut == 1 { "goes" } else { "go" };
+        let intervals = counted(cut, "interval", "intervals");
+        notes.push(format!("{intervals} {go} on beyond the axis: an arrowhead"));
+    }
     if outside > 0 {
         let lie = if outside == 1 { "lies" } else { "lie" };
         let values = counted(outside, "value", "values");

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use anyhow::Result;
 use serde_json::json;
-use tcplab_plot::csv_number;
+use tcplab_plot::number_cell;
 use tcplab_quantities::BENCH_DOCUMENT;
 use tcplab_results::bench::{By, PathTimes};
 use tcplab_units::{csv_field, visible_line};
@@ -21,7 +21,7 @@ pub(super) fn csv(all: &[PathTimes]) -> String {
     for path in all {
         for times in &path.commands {
             for run in &times.runs {
-                let goodput = run.goodput_mbit_per_second.map(csv_number);
+                let goodput = run.goodput_mbit_per_second.map(number_cell);
                 let retransmissions = run.retransmissions.map(|count| count.to_string());
                 text += &format!(
                     "{},{},{},{},{},{},{},{},{},{},{},{}\n",

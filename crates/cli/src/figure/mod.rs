@@ -7,10 +7,10 @@ mod writing;
 
 use std::process::ExitCode;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Error, Result, bail};
 use tcplab_lab::{RunDirectory, load_trial, read_run};
 use tcplab_report::{MetricFigures, RunFigure, run_figures, trial_figures};
-use tcplab_results::{Case, Run, Trial};
+use tcplab_results::{Case, Failure, Run, Trial};
 use tcplab_scenario::nearest;
 
 use crate::arguments::FigureArguments;
@@ -60,6 +60,9 @@ pub(crate) fn plot(arguments: &FigureArguments) -> Result<ExitCode> {
     let asked = of_metrics.list().iter().find(|it| it.name == *name);
     figures.extend(asked.map(|it| of_metrics.draw(it)));
     let Some(at) = figures.iter().position(|it| it.name == *name) else {
+        if let Some((case, failure)) = failed_trial(&run, name) {
+            return Err(refused_failed(case, failure, &directory));
+        }
         let names = of_metrics.list().iter().map(|it| it.name.as_str());
         let near = nearest(name, figures.iter().map(|it| it.name.as_str()).chain(names));
         let near = near.map(|near| format!("did you mean `{near}`? ")).unwrap_or_default();
@@ -76,10 +79,35 @@ pub(crate) fn plot(arguments: &FigureArguments) -> Result<ExitCode> {
 /// The trial that a figure is of, and whether all its figures are meant: of `CASE/NUMBER`.
 fn trial_of<'r>(run: &'r Run, name: &str) -> Option<(&'r Case, &'r Trial, bool)> {
     run.cases.iter().find_map(|case| {
-        let rest = name.strip_prefix(&case.name)?.strip_prefix('/')?;
-        let (number, figure) = rest.split_once('/').unwrap_or((rest, ""));
-        let number: u32 = number.parse().ok()?;
+        let (number, figure) = number_in(case, name)?;
         let trial = case.trials.iter().find(|trial| trial.number == number)?;
         Some((case, trial, figure.is_empty()))
     })
+}
+
+/// The trial without results that a figure would be of.
+fn failed_trial<'r>(run: &'r Run, name: &str) -> Option<(&'r Case, &'r Failure)> {
+    run.cases.iter().find_map(|case| {
+        let (number, _) = number_in(case, name)?;
+        Some((case, case.failures.iter().find(|failure| failure.number == number)?))
+    })
+}
+
+/// The number of a trial of this case, and the rest of the figure's name.
+fn number_in<'n>(case: &Case, name: &'n str) -> Option<(u32, &'n str)> {
+    let rest = name.strip_prefix(&case.name)?.strip_prefix('/')?;
+    let (number, figure) = rest.split_once('/').unwrap_or((rest, ""));
+    Some((number.parse().ok()?, figure))
+}
+
+fn refused_failed(case: &Case, failure: &Failure, directory: &RunDirectory) -> Error {
+    let Failure { number, reason, .. } = failure;
+    let said = format!("trial {number} of {} failed: {reason}", case.name);
+    let place = directory.path().join(&failure.directory);
+    let remedy = if place.is_dir() {
+        format!("`tcplab trace {}` shows what there is of it", place.display())
+    } else {
+        "`tcplab plot RUN` lists the trials that have figures".to_owned()
+    };
+    Remedied::error(said, remedy)
 }

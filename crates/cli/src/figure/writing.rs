@@ -5,7 +5,7 @@ use std::path::Path;
 
 use anyhow::{Context, Result, bail};
 use serde_json::{Value, json};
-use tcplab_plot::csv_rows;
+use tcplab_plot::Table;
 use tcplab_quantities::FIGURE_DOCUMENT;
 use tcplab_report::{RunFigure, figure_file, figure_pgf};
 use tcplab_units::visible_line;
@@ -57,7 +57,11 @@ fn content(figure: &RunFigure, place: &Path, table: Option<TableFormat>) -> Resu
         (_, Some("csv")) => table_of(figure, TableFormat::Csv)?,
         (_, Some("json")) => table_of(figure, TableFormat::Json)?,
         (_, Some("pgf" | "tex")) => figure_pgf(figure).with_context(|| {
-            format!("`{}` has no numbers for the axes of pgfplots: write FILE.svg", figure.name)
+            format!(
+                "pgfplots cannot draw `{}`, only means, trials, distributions, box plots, bars and \
+                 plots over a number: write FILE.svg or FILE.pdf",
+                figure.name
+            )
         })?,
         _ => bail!(
             "cannot tell the format of {}: use FILE.svg, FILE.png, FILE.pdf, FILE.csv, FILE.json \
@@ -90,20 +94,20 @@ fn check_table(format: TableFormat, ending: &str) -> Result<()> {
 
 /// The numbers of a figure.
 fn table_of(figure: &RunFigure, format: TableFormat) -> Result<String> {
-    let csv = figure.csv.as_ref().with_context(|| {
+    let table = figure.table.as_ref().with_context(|| {
         format!(
             "`{}` draws packets: `tcplab export RUN/trials/CASE-NUMBER` writes their tables",
             figure.name
         )
     })?;
     match format {
-        TableFormat::Csv => Ok(csv.clone()),
-        TableFormat::Text => Ok(aligned(&csv_rows(csv))),
+        TableFormat::Csv => Ok(table.csv()),
+        TableFormat::Text => Ok(aligned(table)),
         TableFormat::Json => {
-            let mut rows = csv_rows(csv).into_iter();
+            let mut rows = table.rows();
             let columns = rows.next().unwrap_or_default();
             let rows: Vec<Vec<Value>> =
-                rows.map(|row| row.iter().map(|cell| value(cell)).collect()).collect();
+                rows.map(|row| row.into_iter().map(value).collect()).collect();
             let RunFigure { name, title, .. } = figure;
             let whole = json!({ "figure": name, "title": title, "columns": columns, "rows": rows });
             in_document(&FIGURE_DOCUMENT, &whole)
@@ -122,11 +126,10 @@ fn value(cell: &str) -> Value {
 }
 
 /// Columns with two spaces between them, those of numbers to the right.
-fn aligned(rows: &[Vec<String>]) -> String {
-    let rows: Vec<Vec<String>> = rows
-        .iter()
-        .map(|row| row.iter().map(|cell| visible_line(cell).into_owned()).collect())
-        .collect();
+fn aligned(table: &Table) -> String {
+    let visible = |cell: &str| visible_line(cell).into_owned();
+    let rows: Vec<Vec<String>> =
+        table.rows().map(|row| row.into_iter().map(visible).collect()).collect();
     let columns = rows.first().map_or(0, Vec::len);
     let cells = |column: usize| rows.iter().filter_map(move |row| row.get(column));
     let width = |column: usize| cells(column).map(|it| it.chars().count()).max().unwrap_or(0);
@@ -166,16 +169,20 @@ mod tests {
 
     #[test]
     fn tables_are_aligned_and_numbers_are_numbers() {
-        let csv = "name,\"time, s\",n\n\"a, b\",0.5,\n\u{1b}[2J,12.25,7\n".to_owned();
-        let (name, title, svg) = ("x".into(), "X".into(), String::new());
-        let figure = RunFigure { name, title, svg, csv: Some(csv), picture: None };
-        let text = "name     time, s  n\na, b         0.5\n\\x1b[2J    12.25  7\n";
+        let rows = [["=a, b", "0.5", ""], ["\u{1b}[2J", "12.25", "7"]];
+        let rows = rows.map(|row| row.map(str::to_owned));
+        let table = Some(Table::new(&["name", "time, s", "n"], rows));
+        let (name, title) = ("x".into(), "X".into());
+        let figure = RunFigure { name, title, table, ..RunFigure::default() };
+        let text = "name     time, s  n\n=a, b        0.5\n\\x1b[2J    12.25  7\n";
         assert_eq!(table_of(&figure, TableFormat::Text).unwrap(), text);
         let json = table_of(&figure, TableFormat::Json).unwrap();
         let json: Value = serde_json::from_str(&json).unwrap();
         assert_eq!(json["columns"], json!(["name", "time, s", "n"]));
-        assert_eq!(json["rows"], json!([["a, b", 0.5, null], ["\u{1b}[2J", 12.25, 7]]));
-        let packets = RunFigure { csv: None, ..figure };
+        assert_eq!(json["rows"], json!([["=a, b", 0.5, null], ["\u{1b}[2J", 12.25, 7]]));
+        let csv = "name,\"time, s\",n\n\"'=a, b\",0.5,\n\u{1b}[2J,12.25,7\n";
+        assert_eq!(table_of(&figure, TableFormat::Csv).unwrap(), csv);
+        let packets = RunFigure { table: None, ..figure };
         let refusal = table_of(&packets, TableFormat::Text).unwrap_err().to_string();
         assert!(refusal.contains("tcplab export"), "{refusal}");
     }

@@ -1,7 +1,7 @@
 //! Latency over time as a figure and as a table.
 
 use tcplab_load::SeriesPoint;
-use tcplab_plot::{Chart, Figure, Series, View, chart, csv, csv_number, stacked};
+use tcplab_plot::{Chart, Figure, Series, Table, View, chart, number_cell, stacked};
 use tcplab_report::{RunFigure, figure_file};
 use tcplab_units::{Instant, visible_line};
 
@@ -33,11 +33,11 @@ pub(super) fn csv_of(hosts: &[Measured]) -> String {
     let rows = hosts.iter().flat_map(|host| {
         let began = host.began_by_server() as f64 / 1e9;
         host.series.iter().map(move |point| {
-            let number = |value: Option<f64>| value.map_or_else(String::new, csv_number);
+            let number = |value: Option<f64>| value.map_or_else(String::new, number_cell);
             vec![
                 host.name.clone(),
                 format!("{:.3}", began + point.at_seconds),
-                csv_number(point.at_seconds),
+                number_cell(point.at_seconds),
                 point.sent.to_string(),
                 point.lost.to_string(),
                 point.lost_there.to_string(),
@@ -52,7 +52,7 @@ pub(super) fn csv_of(hosts: &[Measured]) -> String {
             ]
         })
     });
-    csv(&columns, rows)
+    Table::new(&columns, rows).csv()
 }
 
 /// The figure, with a line for each host: each way, RTT, loss. Times are those of the server's
@@ -100,7 +100,7 @@ pub(super) fn svg_of(hosts: &[Measured]) -> String {
     let names: Vec<&str> = hosts.iter().map(|host| host.name.as_str()).collect();
     let title = format!("Latency: {}", visible_line(&names.join(", ")));
     let svg = stacked(&title, &figures);
-    figure_file(&RunFigure { name: "latency".into(), title, svg, csv: None, picture: None })
+    figure_file(&RunFigure { name: "latency".into(), title, svg, ..RunFigure::default() })
 }
 
 /// A share of the probes of a point, per cent.

@@ -281,7 +281,7 @@ fn figures_of_a_run_are_written_from_the_command_line() {
         ("plot first --figure answer -o a", "use FILE.svg, FILE.png, FILE.pdf, FILE.csv, FILE"),
         ("plot first --figure reno/99", "no figure `reno/99`"),
         (&format!("plot first --figure {name} -o a.csv"), "draws packets"),
-        (&format!("plot first --figure {name} -o a.pgf"), "has no numbers for the axes"),
+        (&format!("plot first --figure {name} -o a.pgf"), "pgfplots cannot draw"),
         ("plot nothing", "nothing"),
     ]);
 }

@@ -259,7 +259,10 @@ fn figures_of_several_runs_show_all_of_them() {
     assert_eq!((&json["figure"], &json["columns"][2]), (&"goodput/ecdf".into(), &"share".into()));
     home.answer(&format!("{all}/ecdf -o ecdf.pgf"));
     let pgf = home.text("ecdf.pgf");
-    assert!(pgf.contains("before: 1ms") && pgf.contains("<i>\\&: 2ms"), "{pgf}");
+    assert!(
+        pgf.contains("before: 1ms") && pgf.contains("\\textless{}i\\textgreater{}\\&: 2ms"),
+        "{pgf}"
+    );
 
     let boxes = home.answer(&format!("{all}/boxes --table=csv"));
     assert_eq!(boxes.lines().filter(|line| line.starts_with("before: 1ms,value,")).count(), 3);
@@ -267,7 +270,7 @@ fn figures_of_several_runs_show_all_of_them() {
     let reason = "bars begin at zero, which has no place on a logarithmic axis try: a range that";
     home.refuses(&[(&log, reason)]);
     home.answer(&format!("{all}/bars -o bars.pgf"));
-    assert!(home.text("bars.pgf").contains("xbar,"));
+    assert!(home.text("bars.pgf").contains("[xbar, "));
 
     // Of one run likewise.
     let list = home.answer(&format!("plot {a}"));
@@ -402,4 +405,35 @@ fn figure_looks_as_asked() {
         (&format!("{both}/trials --color 1=mauve"), "`mauve` is no colour: write #rrggbb or one"),
         (&format!("plot {a} {b} --title x"), "--figure"),
     ]);
+}
+
+#[test]
+fn only_csv_of_a_figure_disarms_formulas_and_pgf_looks_as_asked() {
+    let (home, [a, b, _]) = with_three_runs();
+    let both = format!("plot {a} {b} --label =1+1 --label after --figure goodput/trials");
+    let csv = home.answer(&format!("{both} --table=csv"));
+    assert_eq!(csv.matches("\n'=1+1: ").count(), 2 * 3, "{csv}");
+    assert_eq!(home.answer(&format!("{both} --table")).matches("\n=1+1: ").count(), 2 * 3);
+    let json = home.json(&format!("{both} --table=json"));
+    assert_eq!(json["rows"][0][0], "=1+1: 1ms");
+    home.answer(&format!("{both} --x-scale log --x-label '5 & more' --x-range 1e-9.. -o a.pgf"));
+    let pgf = home.text("a.pgf");
+    for part in ["xmode=log", "xmin=0.000000001, ", "xlabel={5 \\& more}", "{=1+1: 1ms}"] {
+        assert!(pgf.contains(part), "{part}: {pgf}");
+    }
+}
+
+#[test]
+fn figure_of_a_failed_trial_says_why() {
+    let scenario = SCENARIO
+        .replace("[matrix]", "limits = { trial = \"1 s\" }\n[matrix]")
+        .replace("\"path.delay\" = [\"1 ms\", \"2 ms\"]", "\"path.loss\" = [\"0 %\", \"100 %\"]");
+    let home = Home::with("first.toml", scenario);
+    home.run("run first.toml --world sim -q");
+    for figure in ["100%/2", "100%/2/rtt-and-rto"] {
+        let refusal = home.refusal(&format!("plot first --figure {figure}"));
+        assert!(refusal.contains("trial 2 of 100% failed: "), "{refusal}");
+        assert!(refusal.contains("try: `tcplab trace runs/first"), "{refusal}");
+    }
+    home.refuses(&[("plot first --figure 100%/9", "no figure `100%/9`")]);
 }

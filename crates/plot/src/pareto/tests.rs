@@ -59,7 +59,7 @@ fn the_front_is_a_line_of_steps_with_names_and_the_rest_is_muted() {
     assert_eq!(drawn.svg.matches(r#"class="name""#).count(), 2 + 2);
     assert!(drawn.svg.contains("a &lt; b"), "{}", drawn.svg);
     assert_eq!(
-        drawn.csv,
+        drawn.table.csv(),
         "name,kind,\"response time, ms\",\"goodput, Mbit/s\",unbeaten\n\
          5,lan,10,4,true\n20,a < b,20,20,true\n43,lan,60,19,false\n"
     );
@@ -97,6 +97,22 @@ fn names_cover_neither_points_nor_one_another() {
             let apart = (one.0 - other.0).abs() >= width("level 0") - 0.1
                 || (one.1 - other.1).abs() >= NAME_HEIGHT - 0.1;
             assert!(apart, "{places:?}");
+        }
+    }
+}
+
+#[test]
+fn bold_names_stay_in_the_picture() {
+    let kinds = [String::new()];
+    for far in 0..60 {
+        let points = [point("auto", 10.0 + f64::from(far) * 0.02, 20.0), point("b", 10.0, 4.0)];
+        let svg = pareto(&scene(&points, &kinds)).svg;
+        let names = svg.split(r#"class="name" x=""#).skip(1);
+        for name in names {
+            let (x, rest) = name.split_once('"').unwrap();
+            let text = rest.split_once('>').unwrap().1.split_once('<').unwrap().0;
+            let right = x.parse::<f64>().unwrap() + width(text) * BOLDER;
+            assert!(right <= WIDTH + 0.1, "{text} ends at {right}");
         }
     }
 }

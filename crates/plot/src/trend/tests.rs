@@ -165,7 +165,7 @@ fn every_level_has_a_label_without_overlaps() {
 }
 
 #[test]
-fn csv_has_the_numbers() {
+fn table_has_the_numbers() {
     let levels = levels(&[1.0, 2.0]);
     let mut lone = line("fork, <b>", &[4.0]);
     lone.points[0].interval = None;
@@ -178,7 +178,7 @@ fn csv_has_the_numbers() {
         lines: &[lone],
     };
     let csv = "line,clients,\"response, ms\",low,high\n\"fork, <b>\",1,4,,\n";
-    assert_eq!(trend_csv(&scene), csv);
+    assert_eq!(trend_table(&scene).csv(), csv);
 }
 
 fn looking(lines: &[TrendLine], looks: &Looks) -> (String, usize) {

@@ -1,6 +1,6 @@
 //! By how much B differs from A, drawn: intervals around zero.
 
-use tcplab_plot::{ForestRow, csv, csv_number, forest};
+use tcplab_plot::{ForestRow, Table, forest, number_cell};
 use tcplab_results::comparison::{Comparison, Outcome, Row};
 
 use crate::compared::{change, difference, name_of};
@@ -48,19 +48,19 @@ fn drawn(metric: &str, rows: &[&Row]) -> PageFigure {
     let unit = if is_relative { "%" } else { rows[0].unit.as_str() };
     let name = title(metric);
     let numbers = shown.iter().map(|row| {
-        let end = |value: Option<f64>| value.map(csv_number).unwrap_or_default();
+        let end = |value: Option<f64>| value.map(number_cell).unwrap_or_default();
         [
             row.name.clone(),
             row.class.to_owned(),
-            csv_number(row.value),
+            number_cell(row.value),
             end(row.interval.map(|it| it.0)),
             end(row.interval.map(|it| it.1)),
-            csv_number(row.margin),
+            number_cell(row.margin),
         ]
     });
     let difference = format!("difference ({})", if unit.is_empty() { "count" } else { unit });
     let columns = ["case", "verdict", &difference, "from", "until", "equivalent within"];
-    let table = csv(&columns, numbers);
+    let table = Table::new(&columns, numbers);
     let svg = forest(&format!("B against A: {name}"), unit, &shown);
-    PageFigure::new(&name, svg, &table)
+    PageFigure::new(&name, svg, table)
 }

@@ -1,14 +1,14 @@
 //! A figure of a page, with its numbers for download.
 
-use tcplab_plot::{Drawn, Looks, Picture};
+use tcplab_plot::{Drawn, Looks, Picture, Table};
 
 /// A picture with its title; see `figure.html`.
 #[derive(Clone, Default)]
 pub(crate) struct PageFigure {
     pub(crate) title: String,
     pub(crate) svg: String,
-    /// As comma-separated values.
-    pub(crate) csv: String,
+    /// Its numbers.
+    pub(crate) table: Table,
     /// To draw it otherwise, where it can be.
     pub(crate) picture: Option<Picture>,
     /// What its parts are; empty where the page says it elsewhere.
@@ -27,12 +27,12 @@ pub(crate) struct Ways {
 }
 
 impl PageFigure {
-    pub(crate) fn new(title: &str, svg: String, csv: &str) -> PageFigure {
-        PageFigure { title: title.to_owned(), svg, csv: csv.to_owned(), ..PageFigure::default() }
+    pub(crate) fn new(title: &str, svg: String, table: Table) -> PageFigure {
+        PageFigure { title: title.to_owned(), svg, table, ..PageFigure::default() }
     }
 
     pub(crate) fn drawn(title: &str, drawn: Drawn) -> PageFigure {
-        PageFigure::new(title, drawn.svg, &drawn.csv)
+        PageFigure::new(title, drawn.svg, drawn.table)
     }
 
     pub(crate) fn of(title: &str, picture: Picture) -> PageFigure {

@@ -139,7 +139,8 @@ impl CommonFigures {
         let picture = shown.picture(shape);
         let (drawn, _) = picture.drawn(&Looks::default());
         let (name, title) = (figure.name.clone(), figure.title.clone());
-        RunFigure { name, title, svg: drawn.svg, csv: Some(drawn.csv), picture: Some(picture) }
+        let (svg, table) = (drawn.svg, Some(drawn.table));
+        RunFigure { name, title, svg, table, picture: Some(picture), ..RunFigure::default() }
     }
 
     fn of_quantity(&self, index: usize) -> Vec<CommonFigure> {

@@ -1,7 +1,7 @@
 //! How a quantity of several runs is drawn.
 
 use tcplab_plot::{
-    Content, Picture, SpreadRow, TrendLine, TrendPoint, TrendScale, csv, csv_number,
+    Content, Picture, SpreadRow, Table, TrendLine, TrendPoint, TrendScale, number_cell,
 };
 
 use super::quantities::{Quantity, Row};
@@ -160,10 +160,10 @@ impl Shown<'_> {
         };
         let numbers = shown().map(|(row, mean)| {
             let (low, high) = row.interval.unwrap_or((f64::NAN, f64::NAN));
-            let [mean, low, high] = [mean, low, high].map(csv_number);
+            let [mean, low, high] = [mean, low, high].map(number_cell);
             [self.labels[row.run].clone(), self.cases[row.column].clone(), mean, low, high]
         });
         let columns = ["line", "case", &self.quantity.axis, "low", "high"];
-        Content::Means { rows: shown().map(row).collect(), numbers: csv(&columns, numbers) }
+        Content::Means { rows: shown().map(row).collect(), numbers: Table::new(&columns, numbers) }
     }
 }

@@ -46,7 +46,7 @@ fn drawn(figures: &CommonFigures, figure: &CommonFigure) -> RunFigure {
 /// The table of a figure, and the runs that are missing in it.
 fn table(figures: &CommonFigures, name: &str) -> (String, Vec<String>) {
     let figure = figures.list().iter().find(|it| it.name == name).expect("the figure");
-    (drawn(figures, figure).csv.expect("numbers"), figure.missing.clone())
+    (drawn(figures, figure).table.expect("numbers").csv(), figure.missing.clone())
 }
 
 const CC: &str = "client.socket.congestion";
@@ -326,7 +326,7 @@ fn figure_looks_as_its_reader_says() {
     for part in ["What &lt;I&gt; call it</text>", ">speed</text>", "font-size: 14px"] {
         assert!(svg.contains(part), "{part}: {svg}");
     }
-    assert_eq!(drawn.csv.unwrap().lines().count(), 1 + 5, "the table has all");
+    assert_eq!(drawn.table.unwrap().csv().lines().count(), 1 + 5, "the table has all");
     looks.y.range = Some("1..2".parse().unwrap());
     let rows = figures.draw(figure, &looks).unwrap_err();
     assert_eq!(rows, LooksError::Names('y', "numbers"));

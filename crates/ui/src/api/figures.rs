@@ -8,6 +8,7 @@ use axum::extract::State;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use tcplab_lab::read_run;
+use tcplab_plot::Table;
 use tcplab_report::{
     AxisRange, AxisWish, CommonFigure, CommonFigures, FigureLooks, KeptRuns, MetricFigures,
     RUNS_MOST, Relative, RunFigure, check_labels, figure_file, labelled, run_called, run_figures,
@@ -156,7 +157,7 @@ fn told(name: &str, title: &str, is_detail: bool, missing: &[String]) -> Value {
 
 fn told_drawn(drawn: &RunFigure, notes: &[String]) -> Value {
     let file = figure_file(drawn);
-    json!({ "svg": drawn.svg, "file": file, "csv": drawn.csv, "notes": notes })
+    json!({ "svg": drawn.svg, "file": file, "csv": drawn.table.as_ref().map(Table::csv), "notes": notes })
 }
 
 /// The index of the run with this label or number.
