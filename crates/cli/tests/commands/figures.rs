@@ -430,10 +430,10 @@ fn figure_of_a_failed_trial_says_why() {
         .replace("\"path.delay\" = [\"1 ms\", \"2 ms\"]", "\"path.loss\" = [\"0 %\", \"100 %\"]");
     let home = Home::with("first.toml", scenario);
     home.run("run first.toml --world sim -q");
-    for figure in ["100%/2", "100%/2/rtt-and-rto"] {
+    for figure in ["loss=100%/2", "loss=100%/2/rtt-and-rto"] {
         let refusal = home.refusal(&format!("plot first --figure {figure}"));
-        assert!(refusal.contains("trial 2 of 100% failed: "), "{refusal}");
+        assert!(refusal.contains("trial 2 of loss=100% failed: "), "{refusal}");
         assert!(refusal.contains("try: `tcplab trace runs/first"), "{refusal}");
     }
-    home.refuses(&[("plot first --figure 100%/9", "no figure `100%/9`")]);
+    home.refuses(&[("plot first --figure loss=100%/9", "no figure `loss=100%/9`")]);
 }
