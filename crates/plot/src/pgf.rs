@@ -15,7 +15,7 @@ use crate::mean_bars::{BarRow, bars_axis};
 use crate::picture::{Content, Picture};
 use crate::rows::are_named;
 use crate::spread::{SpreadRow, spread_axis};
-use crate::trend::{TrendLine, TrendScale, levels_axis, trend_axis};
+use crate::trend::{TrendLine, TrendPoint, TrendScale, levels_axis, trend_axis};
 
 /// What the colours by name are on a light page, as `plot.css` has them.
 const LIGHT: [&str; 8] =
@@ -203,33 +203,42 @@ impl Tex {
         let styles = self.lines(&names, looks);
         let many = trend.lines.len() as f64;
         let apart = if trend.is_numeric { 0.0 } else { POINTS_APART.min(POINTS_SHARE / many) };
-        for (index, (line, (stroke, mark))) in trend.lines.iter().zip(styles).enumerate() {
+        for (index, (line, style)) in trend.lines.iter().zip(styles).enumerate() {
             let aside = (index as f64 - (many - 1.0) / 2.0) * apart;
             let points = line.points.iter().filter(|it| it.mean.is_finite());
-            let points: Vec<(f64, f64, Option<(f64, f64)>)> =
-                points.map(|it| (places[it.level] + aside, it.mean, it.interval)).collect();
+            let points: Vec<(f64, &TrendPoint)> =
+                points.map(|it| (places[it.level] + aside, it)).collect();
             if !line.name.is_empty() {
                 let only = if trend.is_numeric { "" } else { ", only marks" };
-                self.legend(&format!("{stroke}, {mark}{only}"), &line.name);
+                self.legend(&format!("{}, {}{only}", style.0, style.1), &line.name);
             }
             if trend.is_numeric {
-                let all: Vec<(f64, f64)> = points.iter().map(|(x, y, _)| (*x, *y)).collect();
+                let all: Vec<(f64, f64)> = points.iter().map(|(x, it)| (*x, it.mean)).collect();
                 for piece in cut(&all, across, up) {
-                    self.plot(&format!("{stroke}, mark=none"), &piece);
+                    self.plot(&format!("{}, mark=none", style.0), &piece);
                 }
             }
-            let shown = points.into_iter().filter(|(x, y, _)| across.holds(*x) && up.holds(*y));
-            let shown: Vec<_> = shown.collect();
-            for (x, _, interval) in &shown {
-                if let Some((low, high)) = interval.filter(|(l, h)| l.is_finite() && h.is_finite())
-                {
-                    let ends = [low, high].map(|end| (*x, end.clamp(up.low, up.high)));
-                    self.plot(&format!("{stroke}, solid, opacity=0.55, mark=none"), &ends);
-                }
-            }
-            let marks: Vec<(f64, f64)> = shown.iter().map(|(x, y, _)| (*x, *y)).collect();
-            self.plot(&format!("{stroke}, only marks, {mark}"), &marks);
+            self.points(&points, (across, up), &style);
         }
+    }
+
+    /// The marks of those inside, with their intervals.
+    fn points(
+        &mut self,
+        points: &[(f64, &TrendPoint)],
+        (across, up): (Axis, Axis),
+        (stroke, mark): &(String, String),
+    ) {
+        let mut marks = Vec::new();
+        for (x, point) in points.iter().filter(|(x, it)| across.holds(*x) && up.holds(it.mean)) {
+            marks.push((*x, point.mean));
+            let ends = point.interval.filter(|(low, high)| low.is_finite() && high.is_finite());
+            if let Some((low, high)) = ends {
+                let ends = [low, high].map(|end| (*x, end.clamp(up.low, up.high)));
+                self.plot(&format!("{stroke}, solid, opacity=0.55, mark=none"), &ends);
+            }
+        }
+        self.plot(&format!("{stroke}, only marks, {mark}"), &marks);
     }
 
     fn ecdf(&mut self, values: &str, lines: &[EcdfLine], looks: &Looks, is_unnamed: bool) {
@@ -373,7 +382,7 @@ fn axis_of_levels(numbers: &[f64], looks: &AxisLooks) -> Axis {
 fn are_crowded(ticks: &[(f64, String)], across: Axis) -> bool {
     let place = |at: f64| across.share(at) * LEVELS_ROOM;
     ticks.windows(2).any(|pair| {
-        let room = (width(&pair[0].1) + width(&pair[1].1)) / 2.0 + 6.0;
+        let room = f64::midpoint(width(&pair[0].1), width(&pair[1].1)) + 6.0;
         place(pair[1].0) - place(pair[0].0) < room
     })
 }

@@ -1,7 +1,6 @@
 use super::*;
 use crate::STYLE;
 use crate::boxes::BoxShape;
-use crate::trend::TrendPoint;
 
 fn picture(content: Content) -> Picture {
     Picture { title: "goodput".into(), values: "goodput, Mbit/s".into(), content }
