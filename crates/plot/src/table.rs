@@ -45,8 +45,8 @@ impl Table {
         starts.map(move |start| (start..start + self.columns).map(cell).collect())
     }
 
-    /// As comma-separated values (RFC 4180, but with `\n` at the end of a line), in which no text is
-    /// a formula of a spreadsheet.
+    /// As comma-separated values (RFC 4180, but with `\n` at the end of a line), in which no text
+    /// is a formula of a spreadsheet.
     pub fn csv(&self) -> String {
         let mut csv = String::new();
         for row in self.rows() {
