@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use anyhow::{Context, Result};
 use tcplab_lab::{LabError, RunDirectory};
 use tcplab_report::Recordings;
-use tcplab_results::{Run, Trial, TrialData};
+use tcplab_results::{Failure, Run, Trial, TrialData};
 use tcplab_trace::{ConnectionNumbers, PacketBytes};
 use tcplab_units::Endpoint;
 
@@ -23,6 +23,12 @@ impl Recordings for OfRun<'_> {
 
     fn whole<'t>(&mut self, trial: &'t Trial) -> Result<Cow<'t, Trial>, LabError> {
         self.0.whole(trial)
+    }
+
+    fn ends_of_failure(&mut self, failure: &Failure) -> Vec<Endpoint> {
+        let directory = self.0.path().join(&failure.directory);
+        let is_there = |end: &Endpoint| directory.join(format!("{}.pcapng", end.name())).exists();
+        Endpoint::BOTH.into_iter().filter(is_there).collect()
     }
 
     fn frames(

@@ -82,6 +82,19 @@ mod tests {
         assert!((contrast(green, [1.0; 3]) - 3.42).abs() < 0.01);
     }
 
+    /// Other tables are `.summary`, too, and have other columns.
+    #[test]
+    fn narrow_screens_rearrange_the_table_of_metrics_alone() {
+        let narrow =
+            include_str!("../../assets/tables.css").split_once("@media (max-width").unwrap();
+        assert!(narrow.1.contains(".metrics td:nth-child(3)"));
+        assert!(!narrow.1.contains(".summary"));
+        assert_eq!(
+            include_str!("../../templates/head.html").matches("summary metrics\"").count(),
+            2
+        );
+    }
+
     /// WCAG 2.2 asks for 4.5 (AA).
     #[test]
     fn every_colour_of_text_has_contrast_in_both_themes() {

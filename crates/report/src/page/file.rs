@@ -5,6 +5,7 @@ use std::io;
 use tcplab_results::{Case, Run};
 
 use super::body::TrialBody;
+use super::failures::Failures;
 use super::gathered::{Gathered, ShownTrial};
 use super::head::{foot, head};
 use super::links::{Links, Rerun, WithoutPackets};
@@ -48,7 +49,8 @@ pub fn write(
     for (index, case) in run.cases.iter().enumerate() {
         let id = anchor(index, None, None);
         let lacking = WithoutPackets::of(run, case, Links::Within);
-        cases.push_str(&rendered(&CaseHead { id, case, world: world(case), lacking })?);
+        let failures = Failures::of(run, case, &mut recordings, Links::Within);
+        cases.push_str(&rendered(&CaseHead { id, case, world: world(case), lacking, failures })?);
         // Without packets there is nothing to draw; the tables have the trial.
         let shown = case.trials.iter().filter(|trial| trial.has_packets);
         for (i, trial) in shown.enumerate() {
@@ -85,6 +87,7 @@ struct CaseHead<'a> {
     case: &'a Case,
     world: &'static str,
     lacking: Option<WithoutPackets>,
+    failures: Failures<'a>,
 }
 
 #[derive(Template)]

@@ -10,6 +10,7 @@ use tcplab_results::{Case, EpisodeRow, Run, Trial};
 use tcplab_units::rounded::with_unit;
 
 use super::body::TrialBody;
+use super::failures::Failures;
 use super::gathered::{Gathered, ShownTrial};
 use super::head::{foot, head};
 use super::links::{
@@ -78,7 +79,8 @@ pub fn write_folder(
             let page = pages.join(page_name(&case.name, trial.number));
             trial_page(run, case, view, &page)?;
         }
-        let page = CasePage::of(run, index, case, &with_pages);
+        let failures = Failures::of(run, case, &mut recordings, Links::Below);
+        let page = CasePage::of(run, (index, case), &with_pages, failures);
         let out = BufWriter::new(File::create(pages.join(case_page_name(&case.name)))?);
         page.write(&mut recordings, out)?;
         chosen.push(with_pages);
@@ -208,6 +210,7 @@ struct CasePage<'a> {
     with_pages: &'a BTreeSet<u32>,
     has_rows_only: bool,
     lacking: Option<WithoutPackets>,
+    failures: Failures<'a>,
 }
 
 #[derive(Template)]
@@ -230,9 +233,9 @@ struct CaseEnd<'a> {
 impl<'a> CasePage<'a> {
     fn of(
         run: &'a Run,
-        index: usize,
-        case: &'a Case,
+        (index, case): (usize, &'a Case),
         with_pages: &'a BTreeSet<u32>,
+        failures: Failures<'a>,
     ) -> CasePage<'a> {
         let mut names: Vec<&str> = Vec::new();
         for metric in case.trials.iter().flat_map(|trial| trial.metrics.iter()) {
@@ -258,6 +261,7 @@ impl<'a> CasePage<'a> {
                 .iter()
                 .any(|it| it.has_packets && !with_pages.contains(&it.number)),
             lacking: WithoutPackets::of(run, case, Links::Below),
+            failures,
         }
     }
 

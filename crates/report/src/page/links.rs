@@ -129,21 +129,24 @@ impl Rerun {
     }
 
     pub(crate) fn of(run: &Run, case: &Case, trial: &Trial, links: Links) -> Rerun {
-        let (number, seed) = (trial.number, trial.seed);
+        let seed = trial.seed;
         let is_virtual = case.world == World::Simulated;
         let same = if is_virtual { "gives the same bytes" } else { "uses the same random path" };
-        let world = if is_virtual { " --world sim" } else { "" };
         Rerun {
             explanation: format!(
                 "In the run’s directory. It runs this trial alone, with seed {seed}, and {same}."
             ),
-            command: format!(
-                "tcplab run scenario.toml{world} --case {} --trial {number} --seed {}",
-                case.name, run.seed
-            ),
+            command: Rerun::command(run, case, trial.number),
             up: links.up(),
             index: links.index(),
         }
+    }
+
+    /// The command that runs this trial alone, in the run's directory.
+    pub(crate) fn command(run: &Run, case: &Case, number: u32) -> String {
+        let world = if case.world == World::Simulated { " --world sim" } else { "" };
+        let (case, seed) = (&case.name, run.seed);
+        format!("tcplab run scenario.toml{world} --case {case} --trial {number} --seed {seed}")
     }
 }
 

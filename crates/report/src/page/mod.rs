@@ -1,6 +1,7 @@
 //! The pages of a run: one file, or a folder.
 
 mod body;
+mod failures;
 mod file;
 mod folder;
 mod gathered;

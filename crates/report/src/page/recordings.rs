@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::error::Error;
-use tcplab_results::{Case, Trial, TrialData};
+use tcplab_results::{Case, Failure, Trial, TrialData};
 use tcplab_trace::{ConnectionNumbers, PacketBytes};
 use tcplab_units::Endpoint;
 
@@ -30,6 +30,11 @@ pub trait Recordings {
     /// When that cannot be read.
     fn whole<'t>(&mut self, trial: &'t Trial) -> Result<Cow<'t, Trial>, Self::Error> {
         Ok(Cow::Borrowed(trial))
+    }
+
+    /// The ends whose captures there are of a trial that failed.
+    fn ends_of_failure(&mut self, _failure: &Failure) -> Vec<Endpoint> {
+        Vec::new()
     }
 
     /// The packets in these frames of what was captured at one end; `connections` are those that

@@ -15,15 +15,15 @@
 
 use std::path::Path;
 
-use tcplab_results::Run;
 use tcplab_results::compare::{Asked, Metrics, compare_levels, compare_over_cases};
 use tcplab_results::comparison::{CONFIDENCE, Comparison, Outcome, Row};
+use tcplab_results::{Case, Run};
 use tcplab_scenario::{Better, CLAIMS};
 use tcplab_stats::{Shift, VarianceShares};
 use tcplab_units::rounded::{counted, decimal, decimals_for_error, decimals_of};
 
-use super::arrivals::arrivals;
-use super::measure::Measured;
+use super::arrivals::{arrivals, unfinished};
+use super::measure::{Measured, level_of};
 use super::outcome::claims;
 use crate::compared::{change, counts, estimate, interval, trials, verdict};
 use crate::title::{short, title};
@@ -31,24 +31,52 @@ use crate::title::{short, title};
 /// More of the other levels are only counted.
 const MOST_OTHERS: usize = 2;
 
-/// The answer: with which levels the data arrive, where that depends on them; then a sentence with
-/// the best level first, or how many claims passed, where the question asks for no number.
+/// The answer: which levels did not finish all their trials; with which the data arrive, where that
+/// depends on them; then a sentence with the best level first, or how many claims passed, where the
+/// question asks for no number.
 pub(crate) fn answer(run: &Run, measured: &Measured, shares: Option<&VarianceShares>) -> String {
-    let claimed = claimed(run);
-    let Some(factor) = asked_factor(run, measured).or_else(|| widest_factor(measured, shares))
-    else {
-        return claimed.unwrap_or_else(|| without_factors(measured));
-    };
-    let compared = claimed.unwrap_or_else(|| best_level(run, measured, shares, factor));
-    match arrivals(run, &measured.factors[factor].key) {
-        Some(arrivals) => format!("{arrivals} {compared}"),
-        None => compared,
+    let factor = asked_factor(run, measured).or_else(|| widest_factor(measured, shares));
+    let key = factor.map(|it| measured.factors[it].key.as_str());
+    let found = claimed(run).map(Found::Answer).unwrap_or_else(|| match factor {
+        Some(factor) => best_level(run, measured, shares, factor),
+        None => Found::Answer(without_factors(measured)),
+    });
+    let arrivals = key.and_then(|key| arrivals(run, key)).map(|it| it + " ").unwrap_or_default();
+    let others = measured.factors.iter().map(|it| it.key.as_str());
+    let keys: Vec<&str> = key.into_iter().chain(others).collect();
+    let unfinished = unfinished(run, &keys);
+    match (found, unfinished) {
+        (Found::Answer(found), None) => format!("{arrivals}{found}"),
+        (Found::Answer(found), Some(unfinished)) => {
+            format!("{}. {arrivals}{found}", capital(&unfinished))
+        }
+        (Found::Nothing(why), None) => format!("{arrivals}No answer: {why}."),
+        (Found::Nothing(why), Some(unfinished)) => {
+            format!("No answer: {unfinished}; {why}. {arrivals}").trim_end().to_owned()
+        }
+    }
+}
+
+/// The answer of a run none of whose trials has a number to judge by.
+pub(super) fn without_metric(run: &Run) -> String {
+    match (claimed(run), unfinished(run, &[])) {
+        (Some(claimed), None) => claimed,
+        (Some(claimed), Some(unfinished)) => format!("{}. {claimed}", capital(&unfinished)),
+        (None, Some(unfinished)) => format!("No answer: {unfinished}."),
+        (None, None) => String::new(),
     }
 }
 
 /// The answer where the question asks for no number: how many claims passed.
-pub(super) fn claimed(run: &Run) -> Option<String> {
+fn claimed(run: &Run) -> Option<String> {
     claims(run).filter(|_| run.question_metric.as_deref() == Some(CLAIMS))
+}
+
+/// What a comparison of levels came to.
+enum Found {
+    Answer(String),
+    /// Why there is none.
+    Nothing(String),
 }
 
 /// The best level against each other one.
@@ -57,52 +85,36 @@ fn best_level(
     measured: &Measured,
     shares: Option<&VarianceShares>,
     factor: usize,
-) -> String {
-    let key = &measured.factors[factor].key;
-    if shares.is_none() {
-        return format!(
-            "No difference: {} is {} in every trial.",
-            title(measured.info.name),
-            measured.points.first().map_or("–".into(), |it| rounded(it.value, &measured.unit)),
-        );
+) -> Found {
+    let key = measured.factors[factor].key.as_str();
+    let name = title(measured.info.name);
+    let (with_values, without) = measured.with_values(factor);
+    let first = measured.points.first().map(|it| rounded(it.value, &measured.unit));
+    let first = first.unwrap_or_else(|| "–".into());
+    if let [only] = &with_values.factors[factor].levels[..] {
+        let value = if shares.is_none() { format!(" ({first})") } else { String::new() };
+        return Found::Nothing(format!("only {} {only} has a {name}{value}", short(key)));
     }
-    let (measured, left_out) = measured.in_one_world(factor);
+    if shares.is_none() {
+        let all = run.cases.iter().map(Case::count).sum::<usize>() == measured.points.len();
+        let which = if all { "in every trial" } else { "in every trial that has one" };
+        return Found::Answer(format!("No difference: {name} is {first} {which}."));
+    }
+    let (measured, of_other_world) = with_values.in_one_world(factor);
     let order = order(&measured, factor);
     let Some((best, others)) = order.split_first() else {
-        return format!("No answer: no block of trials has every level of {}.", short(key));
+        return Found::Nothing(format!("no block of trials has every level of {}", short(key)));
     };
-    let metrics = Metrics::Named(vec![measured.info.name.into()]);
-    let asked = Asked { metrics, ..Asked::default() };
-    let are_conditions =
-        measured.factors.iter().enumerate().all(|(it, of)| it == factor || of.is_condition);
-    let against = |other: &&str| {
-        let of = (Path::new("."), run);
-        let by_case = compare_levels(of, key, Some([*other, *best]), &asked).ok()?;
-        let rows = || by_case.rows.iter();
-        if are_conditions && rows().all(is_open) && rows().any(is_too_few) {
-            let over_cases = compare_over_cases(of, key, Some([*other, *best]), &asked).ok();
-            let over_cases = over_cases.filter(|it| !it.rows.iter().any(is_too_few));
-            return Some(over_cases.unwrap_or(by_case));
-        }
-        Some(by_case)
-    };
-    let mut found: Vec<Comparison> = others.iter().filter_map(against).collect();
-    found.sort_by(|one, other| {
-        let order = |it: &Comparison| (!is_asked(run, key, it), order_of(largest(it)));
-        let ((not_asked, one), (other_not_asked, other)) = (order(one), order(other));
-        not_asked.cmp(&other_not_asked).then(one.total_cmp(&other))
-    });
-    let most = format!("{} {}", measured.superlative(), title(measured.info.name));
-    let left_out = match &left_out[..] {
-        [] => String::new(),
-        some => format!(" Not compared, as they ran in another world: {}.", some.join(", ")),
-    };
+    let left_out = left_out(run, key, &name, &without) + &other_world(&of_other_world);
+    let found = against_others(run, &measured, factor, (best, others));
+    let most = format!("{} {name}", measured.superlative());
     if let Some(few) = too_few(&found, &format!("{} {best} has the {most}", short(key))) {
-        return format!("Not decided: {few}{left_out}");
+        return Found::Answer(format!("Not decided: {few}{left_out}"));
     }
     let mut clauses: Vec<String> = found.iter().take(MOST_OTHERS).map(clause).collect();
     if let more @ 1.. = found.len().saturating_sub(MOST_OTHERS) {
-        clauses.push(format!("{} below", counted(more, "other level", "other levels")));
+        let more = counted(more, "other level", "other levels");
+        clauses.push(format!("{more} in the report"));
     }
     let rows = || found.iter().flat_map(|it| &it.rows);
     let head = if rows().any(|row| row.outcome == Outcome::Worse) {
@@ -114,7 +126,60 @@ fn best_level(
     } else {
         format!("Not decided: {most}")
     };
-    format!("{head}: {} {best}; {}.{left_out}", short(key), clauses.join("; "))
+    let clauses = clauses.join("; ");
+    Found::Answer(format!("{head}: {} {best}; {clauses}.{left_out}", short(key)))
+}
+
+/// The best level against each other one as `tcplab compare` has it, the largest effect first.
+fn against_others(
+    run: &Run,
+    measured: &Measured,
+    factor: usize,
+    (best, others): (&str, &[&str]),
+) -> Vec<Comparison> {
+    let key = measured.factors[factor].key.as_str();
+    let metrics = Metrics::Named(vec![measured.info.name.into()]);
+    let asked = Asked { metrics, ..Asked::default() };
+    let are_conditions =
+        measured.factors.iter().enumerate().all(|(it, of)| it == factor || of.is_condition);
+    let against = |other: &&str| {
+        let of = (Path::new("."), run);
+        let by_case = compare_levels(of, key, Some([*other, best]), &asked).ok()?;
+        let rows = || by_case.rows.iter();
+        if are_conditions && rows().all(is_open) && rows().any(is_too_few) {
+            let over_cases = compare_over_cases(of, key, Some([*other, best]), &asked).ok();
+            let over_cases = over_cases.filter(|it| !it.rows.iter().any(is_too_few));
+            return Some(over_cases.unwrap_or(by_case));
+        }
+        Some(by_case)
+    };
+    let mut found: Vec<Comparison> = others.iter().filter_map(against).collect();
+    found.sort_by(|one, other| {
+        let order = |it: &Comparison| (!is_asked(run, key, it), order_of(largest(it)));
+        let ((not_asked, one), (other_not_asked, other)) = (order(one), order(other));
+        not_asked.cmp(&other_not_asked).then(one.total_cmp(&other))
+    });
+    found
+}
+
+/// Levels without a value, of which the answer has not said that all their trials failed.
+fn left_out(run: &Run, key: &str, name: &str, without: &[String]) -> String {
+    let has_trials = |level: &&String| {
+        let mut of = run.cases.iter().filter(|case| level_of(case, key) == Some(level.as_str()));
+        of.any(|case| !case.trials.is_empty())
+    };
+    let some: Vec<&str> = without.iter().filter(has_trials).map(String::as_str).collect();
+    match &some[..] {
+        [] => String::new(),
+        some => format!(" Not compared, without a {name}: {}.", some.join(", ")),
+    }
+}
+
+fn other_world(left_out: &[String]) -> String {
+    match left_out {
+        [] => String::new(),
+        some => format!(" Not compared, as they ran in another world: {}.", some.join(", ")),
+    }
 }
 
 /// What can be said where no comparison has trials enough: `which` seems to be the best. The

@@ -114,8 +114,24 @@ impl Measured {
         } else {
             (0..self.factors[factor].levels.len()).collect()
         };
-        let name = |level: &usize| self.factors[factor].levels[*level].clone();
+        let left_out = left_out.iter().filter(|_| is_split);
+        let left_out = left_out.map(|level| self.factors[factor].levels[*level].clone()).collect();
+        (self.with_levels(factor, &kept), left_out)
+    }
+
+    /// The levels of `factor` that have a value, and the names of the others.
+    pub(crate) fn with_values(&self, factor: usize) -> (Measured, Vec<String>) {
+        let values = self.values_by_level(factor);
+        let (kept, left_out): (Vec<usize>, Vec<usize>) =
+            (0..values.len()).partition(|level| !values[*level].is_empty());
+        let left_out = left_out.iter().map(|level| self.factors[factor].levels[*level].clone());
+        (self.with_levels(factor, &kept), left_out.collect())
+    }
+
+    /// With these levels of `factor` alone.
+    fn with_levels(&self, factor: usize, kept: &[usize]) -> Measured {
         let mut factors = self.factors.clone();
+        let name = |level: &usize| self.factors[factor].levels[*level].clone();
         factors[factor].levels = kept.iter().map(name).collect();
         let moved = |point: &Point| {
             let mut point = point.clone();
@@ -123,8 +139,7 @@ impl Measured {
             Some(point)
         };
         let points = self.points.iter().filter_map(moved).collect();
-        let left_out = left_out.iter().filter(|_| is_split).map(name).collect();
-        (Measured { unit: self.unit.clone(), factors, points, ..*self }, left_out)
+        Measured { unit: self.unit.clone(), factors, points, ..*self }
     }
 
     pub(crate) fn name(&self) -> String {

@@ -13,7 +13,7 @@ pub(crate) fn sentences(run: &Run) -> Vec<String> {
     sentences.extend(failures(run));
     sentences.extend(stopping(run));
     sentences.extend(claims(run));
-    sentences.push(episodes(run));
+    sentences.extend(episodes(run));
     sentences
 }
 
@@ -73,13 +73,17 @@ pub(super) fn claims(run: &Run) -> Option<String> {
     })
 }
 
-fn episodes(run: &Run) -> String {
+/// None where no trial counts.
+fn episodes(run: &Run) -> Option<String> {
     let all = recovery(run);
+    if run.cases.iter().all(|case| case.trials.is_empty()) {
+        return None;
+    }
     if !has_connections(run) {
-        return "No TCP connection: the endpoints exchanged UDP datagrams.".to_string();
+        return Some("No TCP connection: the endpoints exchanged UDP datagrams.".to_string());
     }
     if all.episodes() == 0 {
-        return "No losses to recover.".to_string();
+        return Some(format!("No losses to recover{}.", of_those_that_count(run)));
     }
     let kinds: Vec<String> =
         by_kind(&all).into_iter().map(|(kind, n)| format!("{n} {kind}")).collect();
@@ -88,9 +92,15 @@ fn episodes(run: &Run) -> String {
         0 => "all recovered".to_string(),
         open => format!("{open} never recovered"),
     };
-    format!(
+    Some(format!(
         "{}: {}; {repaired}.",
         counted(all.episodes(), "recovery episode", "recovery episodes"),
         kinds.join(", "),
-    )
+    ))
+}
+
+/// What follows "none": a trial that failed may have lost everything.
+pub(crate) fn of_those_that_count(run: &Run) -> &'static str {
+    let failed = run.cases.iter().any(|case| !case.failures.is_empty());
+    if failed { " in the trials that count" } else { "" }
 }

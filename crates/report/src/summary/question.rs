@@ -5,7 +5,7 @@ use tcplab_plot::{Content, Picture, SpreadRow};
 use tcplab_results::Run;
 use tcplab_units::rounded::counted;
 
-use super::answer::{answer, claimed};
+use super::answer::{answer, without_metric};
 use super::boxes::{BARS_EXPLAINED, BOXES_EXPLAINED, DOTS_EXPLAINED, bars_of_cases, named_boxes};
 use super::factors::{Factors, row, shares};
 use super::measure::{Measured, response_times, values};
@@ -21,7 +21,7 @@ const MOST_ROWS: usize = 12;
 pub(crate) struct Question {
     /// The factors and the metric that judges them.
     pub(crate) text: String,
-    /// Empty where there is neither a main metric nor a claim asked for.
+    /// Empty where there is no main metric, no claim asked for and no failed trial.
     pub(crate) answer: String,
     /// Unless the trends show it.
     pub(crate) figure: Option<PageFigure>,
@@ -42,7 +42,7 @@ impl Question {
         let Some(info) = main_metric(run) else {
             return Question {
                 text: varied(run).map(|it| format!("{it}.")).unwrap_or_default(),
-                answer: claimed(run).unwrap_or_default(),
+                answer: without_metric(run),
                 figure: None,
                 are_dots: false,
                 factors: None,

@@ -12,7 +12,7 @@ use super::page::no_packets;
 use super::synthetic;
 
 /// A run of two factors; `value` gives the metric of each combination and trial.
-fn run(
+pub(super) fn run(
     metric: &str,
     levels: (&[&str], &[&str]),
     trials: u32,
@@ -51,14 +51,14 @@ fn page(run: &Run) -> String {
     render(run, no_packets).expect("a made-up run can be shown")
 }
 
-fn answer(run: &Run) -> String {
+pub(super) fn answer(run: &Run) -> String {
     let page = page(run);
     let answer = page.split_once("<p class=\"lead answer\">").expect("there is an answer").1;
     answer.split_once("</p>").unwrap().0.to_owned()
 }
 
 /// Differs between levels.
-fn noise(a: usize, b: usize, n: u32) -> f64 {
+pub(super) fn noise(a: usize, b: usize, n: u32) -> f64 {
     ((a as f64 * 7.1 + b as f64 * 3.3 + f64::from(n) * 1.7).sin()) * 0.05
 }
 
@@ -86,7 +86,11 @@ fn answer_of_too_few_trials_says_so_once() {
 }
 
 /// The run with another metric, by level of the first factor and trial.
-fn with(mut run: Run, info: &'static MetricInfo, value: impl Fn(usize, u32) -> f64) -> Run {
+pub(super) fn with(
+    mut run: Run,
+    info: &'static MetricInfo,
+    value: impl Fn(usize, u32) -> f64,
+) -> Run {
     for (index, case) in run.cases.iter_mut().enumerate() {
         for trial in &mut case.trials {
             let own = trial.metrics.iter().map(|it| Metric {

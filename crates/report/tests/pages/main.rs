@@ -3,6 +3,7 @@
 mod answers;
 mod average;
 mod browser;
+mod failures;
 mod flows;
 mod folder;
 mod page;

@@ -1,0 +1,142 @@
+//! Runs some of whose trials failed: answers, and what pages say of these trials.
+
+use std::fs;
+
+use tcplab_report::{Recordings, question_and_answer, render, text_table, write_folder};
+use tcplab_results::{Case, Failure, Run, Trial, TrialData};
+use tcplab_scenario::metrics;
+use tcplab_units::Endpoint;
+
+use super::answers::{answer, noise, run, with};
+use super::page::no_packets;
+
+/// The trials of these numbers fail, in cases of this level.
+fn fail(run: &mut Run, level: &str, numbers: &[u32]) {
+    for case in run.cases.iter_mut().filter(|it| it.levels.iter().any(|(_, own)| own == level)) {
+        let failure = |number: &u32| Failure {
+            number: *number,
+            seed: 7,
+            directory: format!("trials/{}-{number}", case.name),
+            attempts: 2,
+            reason: "not done after 5 s: <b>0 B</b> arrived".into(),
+        };
+        case.failures = numbers.iter().map(failure).collect();
+        case.trials.retain(|trial| !numbers.contains(&trial.number));
+    }
+}
+
+const TWO: (&[&str], &[&str]) = (&["reno", "cubic"], &["10 ms", "2 s"]);
+const ONE: (&[&str], &[&str]) = (&["reno", "cubic"], &["0 %"]);
+
+#[test]
+fn level_that_never_finishes_has_no_answer() {
+    let mut run = run("transfer_time", ONE, 3, |_, _, _| 0.883);
+    assert_eq!(answer(&run), "No difference: transfer time is 0.883 s in every trial.");
+    fail(&mut run, "cubic", &[1, 2, 3]);
+    let expected = "No answer: client’s congestion cubic did not finish in 3 of 3 trials; only \
+                    client’s congestion reno has a transfer time (0.883 s).";
+    assert_eq!(answer(&run), expected);
+    fail(&mut run, "reno", &[1, 2, 3]);
+    assert_eq!(question_and_answer(&run).1, "No answer: 6 of 6 trials did not finish.");
+}
+
+/// The question is about congestion control, but the delay decides what finishes.
+#[test]
+fn answer_begins_with_the_levels_that_fail() {
+    let mut run = run("transfer_time", TWO, 2, |_, _, _| 0.288);
+    fail(&mut run, "2 s", &[1, 2]);
+    let expected = "Loss 2 s did not finish in 4 of 4 trials. No difference: transfer time is \
+                    0.288 s in every trial that has one.";
+    assert_eq!(answer(&run), expected);
+}
+
+#[test]
+fn level_that_fails_sometimes_is_told_before_the_best() {
+    let levels = (&["reno", "cubic", "bbr"][..], &["0 %"][..]);
+    let value = |a: usize, b: usize, n: u32| 4.0 + a as f64 + noise(a, b, n);
+    let mut run = with(run("goodput", levels, 10, value), metrics::PAYLOAD_INTACT, |_, _| 1.0);
+    let all = answer(&run);
+    fail(&mut run, "bbr", &[9, 10]);
+    let text = answer(&run);
+    let (failed, rest) = text.split_once(". ").unwrap();
+    assert_eq!(failed, "Client’s congestion bbr did not finish in 2 of 10 trials");
+    assert!(rest.starts_with("Highest goodput: client’s congestion bbr; "), "{text}");
+    assert!(all.starts_with("Highest goodput: "), "{all}");
+    // The others are compared without a level that never finishes.
+    fail(&mut run, "bbr", &[1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
+    let text = answer(&run);
+    let failed = "Client’s congestion bbr did not finish in 10 of 10 trials. Highest goodput: \
+                  client’s congestion cubic; against reno better";
+    assert!(text.starts_with(failed), "{text}");
+}
+
+/// A transfer that was broken off has not arrived, even if what was read is what was sent.
+#[test]
+fn transfer_without_a_time_has_not_arrived() {
+    let value = |a: usize, b: usize, n: u32| 4.0 + a as f64 + noise(a, b, n);
+    let run = run("transfer_time", ONE, 4, value);
+    let mut run = with(run, metrics::PAYLOAD_INTACT, |_, _| 1.0);
+    for trial in &mut run.cases[1].trials {
+        let intact = || tcplab_results::Metric::of(metrics::PAYLOAD_INTACT, 1.0);
+        trial.metrics = [intact()].into_iter().collect();
+    }
+    let text = answer(&run);
+    let expected = "By client’s congestion, the data arrive in every trial with reno; in none of \
+                    4 with cubic. No answer: only client’s congestion reno has a transfer time.";
+    assert_eq!(text, expected);
+}
+
+#[test]
+fn nothing_lost_is_said_of_the_trials_that_count() {
+    let mut run = run("transfer_time", ONE, 2, |_, _, _| 0.883);
+    let none = |case: &mut Case| case.trials.iter_mut().for_each(|it| it.episodes.clear());
+    run.cases.iter_mut().for_each(none);
+    let page = |run: &Run| render(run, no_packets).unwrap();
+    assert!(page(&run).contains("No losses to recover.</p>"));
+    fail(&mut run, "cubic", &[1, 2]);
+    let some = page(&run);
+    assert!(some.contains("No losses to recover in the trials that count."));
+    assert!(some.contains("None: nothing was lost in the trials that count."));
+    fail(&mut run, "reno", &[1, 2]);
+    let none = page(&run);
+    assert!(!none.contains("No losses") && !none.contains("nothing was lost"));
+    assert!(text_table(&run, false).contains("4 trials of 4 failed and are not counted"));
+}
+
+/// With the captures of the client.
+struct OfClient;
+
+impl Recordings for OfClient {
+    type Error = String;
+
+    fn packets(&mut self, trial: &Trial) -> Result<TrialData, String> {
+        no_packets(trial)
+    }
+
+    fn ends_of_failure(&mut self, _: &Failure) -> Vec<Endpoint> {
+        vec![Endpoint::Client]
+    }
+}
+
+#[test]
+fn page_has_reason_captures_and_command_of_each_failed_trial() {
+    let mut run = run("transfer_time", ONE, 2, |_, _, _| 0.883);
+    fail(&mut run, "cubic", &[2]);
+    let place = tempfile::tempdir().unwrap();
+    let folder = place.path().join("report");
+    write_folder(&run, OfClient, &folder).unwrap();
+    let file = |name: &str| fs::read_to_string(folder.join(name)).unwrap();
+    let case = file("trials/cubic_0--.html");
+    assert!(file("index.html").contains("Failed: <a href=\"trials/cubic_0--.html\">1</a>"));
+    for (page, up) in [(render(&run, OfClient).unwrap(), ""), (case, "../../")] {
+        let own = page.split_once("<ul class=\"failures\">").expect("they are listed").1;
+        let own = own.split_once("</ul>").unwrap().0;
+        let reason = "<strong>Trial 2 failed</strong>: not done after 5 s: &#60;b&#62;0 B";
+        assert!(own.contains(reason) && own.contains("(2 attempts)"), "{own}");
+        let link = format!("<a href=\"{up}trials/cubic_0 %-2/client.pcapng\">");
+        assert!(own.contains(&link) && !own.contains("server.pcapng"), "{own}");
+        let command = "tcplab run scenario.toml --case cubic_0 % --trial 2 --seed 1";
+        assert!(own.contains(command), "{own}");
+        assert_eq!(page.matches("class=\"failures\"").count(), 1, "the other case has none");
+    }
+}
