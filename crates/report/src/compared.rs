@@ -3,7 +3,7 @@
 use tcplab_results::comparison::{Comparison, Outcome, Row};
 use tcplab_scenario::Better;
 use tcplab_scenario::Threshold;
-use tcplab_units::rounded::{counted, decimal, decimals_for_error, figures, signed, with_unit};
+use tcplab_units::rounded::{counted, decimal, signed, with_unit};
 
 use crate::title::title;
 
@@ -239,8 +239,9 @@ pub(crate) fn threshold(row: &Row) -> String {
     }
 }
 
+/// With as many decimals as the share has, at most nine.
 fn short_percent(share: f64) -> String {
-    let text = decimal(share * 100.0, 2);
+    let text = decimal(share * 100.0, 9);
     format!("{} %", text.trim_end_matches('0').trim_end_matches('.'))
 }
 
@@ -256,23 +257,26 @@ pub(crate) fn estimate(row: &Row, side: usize) -> String {
     with_unit(row.estimates()[side], &row.unit)
 }
 
+/// B − A, rounded as both are.
 pub(crate) fn difference(row: &Row) -> String {
-    let error = row.interval.map_or(row.difference, |(low, high)| (high - low) / 2.0);
-    let text = if row.difference.fract() == 0.0 || error == 0.0 {
-        figures(row.difference.abs())
-    } else {
-        decimal(row.difference.abs(), decimals_for_error(error.abs()))
-    };
-    signed(row.difference, format!("{text} {}", row.unit).trim_end())
+    Notation::Unit.written(row, row.difference)
+}
+
+/// Where B − A lies.
+pub(crate) fn difference_interval(row: &Row) -> String {
+    interval_as(Notation::Unit, row)
 }
 
 /// Where the change lies, in the terms of [`change`].
 pub(crate) fn interval(row: &Row) -> String {
+    interval_as(Notation::of(row), row)
+}
+
+fn interval_as(notation: Notation, row: &Row) -> String {
     if row.is_exact {
         return "exact".into();
     }
     let Some((low, high)) = row.interval else { return "too few trials".into() };
-    let notation = Notation::of(row);
     format!("{} to {}", notation.written(row, low), notation.written(row, high))
 }
 

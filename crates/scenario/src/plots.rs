@@ -76,8 +76,9 @@ impl Plot {
 }
 
 /// A plot in the report: a metric over a factor of the matrix, or against another metric, with
-/// confidence intervals. Default: goodput (for a load, its rate and response time) over the factor
-/// with most numbers, if it has three.
+/// confidence intervals. Default: the metric of the question, else of the first comparison, and
+/// goodput (for a load, its rate and response time), over the factor with most numbers, if it has
+/// three.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct PlotSpec {
@@ -216,8 +217,8 @@ fn other_than(
     Ok(factor.key.to_string())
 }
 
-/// The default plots.
-pub(crate) fn usual(matrix: &Matrix<'_>, cases: &[Case]) -> Vec<Plot> {
+/// The default plots: first of the `main` metric, if the scenario names one.
+pub(crate) fn usual(matrix: &Matrix<'_>, cases: &[Case], main: Option<&str>) -> Vec<Plot> {
     let Some(over) = longest(matrix).filter(|it| it.levels.len() >= LEVELS_WORTH_A_LINE) else {
         return Vec::new();
     };
@@ -233,7 +234,9 @@ pub(crate) fn usual(matrix: &Matrix<'_>, cases: &[Case]) -> Vec<Plot> {
         by: other(matrix, &over.key),
         ..Plot::default()
     };
-    usual.iter().map(|metric| plot(metric)).collect()
+    let main = main.filter(|name| metric(name).is_some_and(MetricInfo::is_number_of_trial));
+    let others = usual.iter().copied().filter(|name| Some(*name) != main);
+    main.into_iter().chain(others).map(plot).collect()
 }
 
 /// The first factor with most numbers.
@@ -309,6 +312,26 @@ mod tests {
         ] {
             assert_eq!(read(&format!("[[plot]]\n{section}")).unwrap(), [expected], "{section}");
         }
+    }
+
+    /// The answer's metric is drawn, first.
+    #[test]
+    fn default_plot_is_of_the_metric_of_the_question_or_comparison() {
+        let names = |sections: &str| -> Vec<String> {
+            let source = format!(
+                "title = \"t\"\n{sections}\n[path]\n[workload]\nupload = \"1 MB\"\n[matrix]\n\
+                 \"workload.write_size\" = [\"1 kB\", \"4 kB\", \"64 KiB\"]\n"
+            );
+            let plots = Scenario::parse(&source, "t").unwrap().plots;
+            plots.into_iter().map(|plot| plot.metric).collect()
+        };
+        let compare = "compare = [{ factor = \"workload.write_size\", levels = [\"1 kB\", \
+                       \"4 kB\"], metrics = [\"lost\", \"goodput\"] }]";
+        assert_eq!(names("question_metric = \"transfer_time\""), ["transfer_time", "goodput"]);
+        assert_eq!(names("question_metric = \"goodput\""), ["goodput"]);
+        assert_eq!(names(compare), ["lost", "goodput"]);
+        let both = format!("question_metric = \"rtt.p95\"\n{compare}");
+        assert_eq!(names(&both), ["rtt.p95", "goodput"]);
     }
 
     #[test]

@@ -17,7 +17,7 @@ use crate::problem::Problem;
 use crate::question::asked_metric;
 use crate::schema::ReadAs;
 
-use crate::{Case, Compare, Expectation, Plot, RecordingSpec, ScenarioError, Until, plots};
+use crate::{CLAIMS, Case, Compare, Expectation, Plot, RecordingSpec, ScenarioError, Until, plots};
 
 /// An experiment: cases, number of trials, claims.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -211,7 +211,7 @@ fn read_document(
         .iter()
         .map(|expect| expect.resolve(&matrix, &cases, source, file.repeat.fewest()))
         .collect::<Result<_, _>>()?;
-    let compares = file
+    let compares: Vec<Compare> = file
         .compare
         .iter()
         .map(|compare| compare.resolve(&matrix, &cases, source))
@@ -224,7 +224,11 @@ fn read_document(
         Some(plots) => {
             plots.iter().map(|it| it.resolve(&matrix, &cases)).collect::<Result<_, _>>()?
         }
-        None => plots::usual(&matrix, &cases),
+        None => {
+            let compared = || compares.first()?.metrics.first().map(String::as_str);
+            let main = question_metric.as_deref().filter(|it| *it != CLAIMS).or_else(compared);
+            plots::usual(&matrix, &cases, main)
+        }
     };
     Ok(Scenario {
         name: name.into(),

@@ -4,7 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use tcplab_results::{Case, Claim, EndRow, EpisodeRow, InterruptionRow, Trial};
 use tcplab_scenario::{
-    Evidence, Expectation, MetricInfo, MetricKind, Scope, Selection, Statistic, Value, metrics,
+    Check, Evidence, Expectation, MetricInfo, MetricKind, Scope, Selection, Statistic, Value,
+    metrics,
 };
 use tcplab_stats::{Bootstrap, Interval};
 use tcplab_units::Rng;
@@ -243,7 +244,8 @@ const LISTED_ALONE: usize = 8;
 fn in_short(judged: &[Judged], expectation: &Expectation) -> Vec<String> {
     let alone = |one: &Judged| {
         let interval = one.interval.map_or(String::new(), |it| {
-            format!(" (95 % CI {} to {})", short(it.low), short(it.high))
+            let [low, high] = [it.low, it.high].map(|end| short(end, &expectation.checks));
+            format!(" (95 % CI {low} to {high})")
         });
         format!("{}: {}{interval}", one.name, words_of(&one.values, expectation))
     };
@@ -402,7 +404,7 @@ fn words_of(values: &[Value], expectation: &Expectation) -> String {
     let low = numbers.iter().copied().reduce(f64::min);
     let high = numbers.iter().copied().reduce(f64::max);
     if let Some((low, high)) = low.zip(high) {
-        let (low, high) = (short(low), short(high));
+        let [low, high] = [low, high].map(|end| short(end, &expectation.checks));
         let range = if low == high { low } else { format!("{low} to {high}") };
         let unit = if expectation.baselines.is_empty() { metric.unit } else { "times" };
         parts.push(format!("{range} {unit}").trim_end().to_owned());
@@ -410,10 +412,24 @@ fn words_of(values: &[Value], expectation: &Expectation) -> String {
     if parts.is_empty() { "nothing".into() } else { parts.join(", ") }
 }
 
-/// A number with as many decimals as it needs, at most three.
-fn short(number: f64) -> String {
-    let text = format!("{number:.3}");
-    text.trim_end_matches('0').trim_end_matches('.').to_owned()
+/// A number with as many decimals as it needs: at most three, or as many as tell a small one from
+/// zero, and one that is near a bound from the bound.
+fn short(number: f64, checks: &[Check]) -> String {
+    let is_told = |text: &String| {
+        let shown: f64 = text.parse().unwrap_or(number);
+        let is_beside = |bound: f64| shown.partial_cmp(&bound) == number.partial_cmp(&bound);
+        is_beside(0.0)
+            && checks.iter().all(|check| match check {
+                Check::AtLeast(bound) | Check::AtMost(bound) => is_beside(*bound),
+                Check::Equals(Value::Number(wanted)) => is_beside(*wanted),
+                _ => true,
+            })
+    };
+    let written = |places: usize| {
+        let text = format!("{number:.places$}");
+        text.trim_end_matches('0').trim_end_matches('.').to_owned()
+    };
+    (3..=15).map(written).find(is_told).unwrap_or_else(|| number.to_string())
 }
 
 #[cfg(test)]

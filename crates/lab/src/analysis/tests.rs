@@ -125,3 +125,28 @@ fn metrics_of_a_workload_are_of_all_its_connections() {
     let trips = [metrics::RTT_MIN, metrics::RTT_MEDIAN, metrics::RTT_P95, metrics::RTT_MAX];
     assert!(trips.map(of).is_sorted(), "{:?}", trips.map(of));
 }
+
+/// All three are of one time: from connect() to the receiver's last byte.
+#[test]
+fn goodput_is_the_efficient_part_of_throughput() {
+    let trial = trial(
+        "[path]\nrate = \"20 Mbit/s\"\ndelay = \"100 ms\"\nforward.loss = \"3 %\"\n\
+         [workload]\nupload = \"200 kB\"\n",
+    );
+    let of = |info| value(&trial, info).unwrap();
+    let efficient = of(metrics::THROUGHPUT) * of(metrics::EFFICIENCY) / 100.0;
+    assert!(of(metrics::RETRANSMISSIONS) > 0.0);
+    assert!((of(metrics::GOODPUT) / efficient - 1.0).abs() < 1e-4, "{efficient} Mbit/s");
+}
+
+/// That none of no bytes is damaged says nothing about a transfer.
+#[test]
+fn payload_of_no_bytes_is_neither_intact_nor_damaged() {
+    let trial = trial(
+        "[path]\ndelay = \"5 ms\"\n[workload]\nmay_fail = true\nrequests = { count = 1, \
+         request = \"1 kB\", response = \"1 kB\" }\n[limits]\ntrial = \"1 s\"\n\
+         [path.forward]\nloss = \"100 %\"\n",
+    );
+    assert_eq!(value(&trial, metrics::PAYLOAD_INTACT), None);
+    assert_eq!(value(&trial, metrics::TRANSFER_TIME), None);
+}

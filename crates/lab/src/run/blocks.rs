@@ -49,7 +49,7 @@ impl<'r> StoppingRule<'r> {
                 }
             }
             self.seen = block;
-            let are_known = || self.values.iter().all(|values| width(values, until).1);
+            let are_known = || self.values.iter().all(|values| is_enough(values, until));
             if block >= until.max || (block >= until.min && are_known()) {
                 return Ok(Some(block));
             }
@@ -90,11 +90,16 @@ fn value(trial: &Trial, metric: &str) -> Option<f64> {
     trial.metrics.value_named(metric)
 }
 
-/// Half the 95 % interval of the mean over the mean, and whether that is narrow enough. Of a case
-/// that fails, or does not have the metric, more trials would say no more.
+/// Whether more trials of a case would say no more: its mean is known, or it fails each time or does
+/// not have the metric.
+fn is_enough(values: &[f64], until: &Until) -> bool {
+    values.is_empty() || width(values, until).1
+}
+
+/// Half the 95 % interval of the mean over the mean, and whether that is narrow enough.
 fn width(values: &[f64], until: &Until) -> (Option<f64>, bool) {
     let summary = tcplab_stats::Summary::of(values);
-    let Some(summary) = summary else { return (None, true) };
+    let Some(summary) = summary else { return (None, false) };
     let Some(interval) = summary.interval else { return (None, false) };
     let half = interval.half_width();
     if half == 0.0 {
@@ -117,7 +122,7 @@ mod tests {
     #[test]
     fn narrow_interval_reaches_width() {
         for (values, expected) in [
-            (&[][..], (None, true)),
+            (&[][..], (None, false)),
             (&[5.0], (None, false)),
             (&[5.0, 5.0], (Some(0.0), true)),
             (&[0.0, 0.0, 0.0], (Some(0.0), true)),
@@ -125,6 +130,8 @@ mod tests {
         ] {
             assert_eq!(width(values, &until(3)), expected, "{values:?}");
         }
+        assert!(is_enough(&[], &until(3)), "of a case without a value more trials say no more");
+        assert!(!is_enough(&[5.0], &until(3)) && is_enough(&[5.0, 5.0], &until(3)));
         let (share, narrow) = width(&[99.0, 100.0, 101.0], &until(3));
         assert!(!narrow && (share.unwrap() - 0.02484).abs() < 1e-4, "{share:?}");
     }

@@ -141,6 +141,43 @@ fn counts_have_their_change_in_every_table() {
         assert!(text.contains("−24 segments"), "{text}");
         assert!(!text.contains("| – |") && !text.contains("<td>–</td>"), "{text}");
     }
+    let page = compare_page(&found, &[], Vec::new()).unwrap();
+    assert!(page.contains("in per cent of A, of counts and shares, and where A is zero, in their"));
+}
+
+/// A difference has one text in both tables, and its interval the same unit.
+#[test]
+fn markdown_rounds_a_difference_as_its_sides() {
+    let mut lost = row("reno", [39.5, 2.0], Outcome::Better);
+    (lost.metric, lost.unit, lost.is_ratio) = ("retransmissions".into(), "segments".into(), false);
+    lost.interval = Some((-60.0, -15.0));
+    let text = markdown(&comparison(vec![lost, row("cubic", [10.0, 12.5], Outcome::Worse)]));
+    let [shown, folded] = ["| reno | ", "| cubic | "].map(|case| {
+        let rows: Vec<&str> = text.lines().filter(|line| line.starts_with(case)).collect();
+        rows.join("\n")
+    });
+    assert_eq!(
+        shown.matches("−37.50 segments | −60 segments to −15 segments |").count(),
+        2,
+        "{text}"
+    );
+    assert!(folded.contains("| 12.50 s | +25.0 % | +20.0 % to +30.0 % |"), "{text}");
+    assert!(folded.contains("| 12.50 s | +2.500 s | +2 s to +3 s |"), "{text}");
+}
+
+#[test]
+fn small_margin_is_not_shown_as_zero() {
+    let mut same = row("reno", [10.0, 10.0], Outcome::Equivalent { identical: false });
+    for (share, text) in [
+        (0.000_01, "0.001 %"),
+        (0.05, "5 %"),
+        (0.07, "7 %"),
+        (0.012_5, "1.25 %"),
+        (1.0 / 3.0, "33.333333333 %"),
+    ] {
+        same.threshold = Threshold::Share(share);
+        assert_eq!(crate::compared::verdict(&same), format!("equivalent within {text}"));
+    }
 }
 
 /// A service that runs checks obeys lines that begin so.

@@ -54,6 +54,7 @@ impl PageFigure {
 /// The pictures of one metric, on one scale.
 pub(crate) struct FigureGroup {
     pub(crate) name: String,
+    pub(crate) metric: String,
     pub(crate) meaning: &'static str,
     /// Titled by the levels that all its variants share, if there are others.
     pub(crate) pictures: Vec<PageFigure>,

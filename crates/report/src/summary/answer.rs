@@ -22,6 +22,7 @@ use tcplab_scenario::{Better, CLAIMS};
 use tcplab_stats::{Shift, VarianceShares};
 use tcplab_units::rounded::{counted, decimal, decimals_for_error, decimals_of};
 
+use super::alternatives::{equivalents, unbeaten};
 use super::arrivals::{arrivals, unfinished};
 use super::measure::{Measured, level_of};
 use super::outcome::claims;
@@ -41,18 +42,19 @@ pub(crate) fn answer(run: &Run, measured: &Measured, shares: Option<&VarianceSha
         Some(factor) => best_level(run, measured, shares, factor),
         None => Found::Answer(without_factors(measured)),
     });
-    let arrivals = key.and_then(|key| arrivals(run, key)).map(|it| it + " ").unwrap_or_default();
+    let before = key.map(|key| [arrivals(run, key), unbeaten(run, key)]).into_iter().flatten();
+    let before: String = before.flatten().map(|it| it + " ").collect();
     let others = measured.factors.iter().map(|it| it.key.as_str());
     let keys: Vec<&str> = key.into_iter().chain(others).collect();
     let unfinished = unfinished(run, &keys);
     match (found, unfinished) {
-        (Found::Answer(found), None) => format!("{arrivals}{found}"),
+        (Found::Answer(found), None) => format!("{before}{found}"),
         (Found::Answer(found), Some(unfinished)) => {
-            format!("{}. {arrivals}{found}", capital(&unfinished))
+            format!("{}. {before}{found}", capital(&unfinished))
         }
-        (Found::Nothing(why), None) => format!("{arrivals}No answer: {why}."),
+        (Found::Nothing(why), None) => format!("{before}No answer: {why}."),
         (Found::Nothing(why), Some(unfinished)) => {
-            format!("No answer: {unfinished}; {why}. {arrivals}").trim_end().to_owned()
+            format!("No answer: {unfinished}; {why}. {before}").trim_end().to_owned()
         }
     }
 }
@@ -126,8 +128,11 @@ fn best_level(
     } else {
         format!("Not decided: {most}")
     };
+    let equivalents = equivalents(&found, &measured.factors[factor], best);
+    let equivalents = equivalents.filter(|_| rows().any(shows_difference));
+    let equivalents = equivalents.map(|it| format!(" {it}")).unwrap_or_default();
     let clauses = clauses.join("; ");
-    Found::Answer(format!("{head}: {} {best}; {clauses}.{left_out}", short(key)))
+    Found::Answer(format!("{head}: {} {best}; {clauses}.{equivalents}{left_out}", short(key)))
 }
 
 /// The best level against each other one as `tcplab compare` has it, the largest effect first.

@@ -53,12 +53,31 @@ pub(crate) fn arrivals(run: &Run, key: &str) -> Option<String> {
     };
     parts.extend(not.iter().take(MOST_NAMED).map(|Share { level, some, all }| match some {
         0 => format!("in none of {all} with {level}"),
-        _ => format!("in {some} of {all} with {level}"),
+        _ => format!("in {some} of {all} with {level}{}", decided(run, (key, level), &arrived)),
     }));
     if let more @ 1.. = not.len().saturating_sub(MOST_NAMED) {
         parts.push(format!("not in all with {}", counted(more, "other level", "other levels")));
     }
     Some(format!("By {}, the data arrive {}.", short(key), parts.join("; ")))
+}
+
+/// Where the other factors decide what arrives with a level, the combinations with which nothing
+/// does; `arrived` counts by case.
+fn decided(run: &Run, (key, level): (&str, &str), arrived: &[usize]) -> String {
+    let own = || run.cases.iter().zip(arrived).filter(|it| level_of(it.0, key) == Some(level));
+    if own().any(|(case, arrived)| *arrived != 0 && *arrived != case.count()) {
+        return String::new();
+    }
+    let none = own().filter(|(case, arrived)| **arrived == 0 && case.count() > 0);
+    let others = none.map(|(case, _)| {
+        let others = case.levels.iter().filter(|(other, _)| other != key);
+        others.map(|(_, level)| level.as_str()).collect::<Vec<_>>().join(", ")
+    });
+    let others: Vec<String> = others.collect();
+    if others.len() > MOST_NAMED {
+        return String::new();
+    }
+    format!(" (not with {})", others.join("; "))
 }
 
 /// How many trials failed, such as `send buffer 8 kB did not finish in 3 of 3 trials`: by the levels

@@ -1,5 +1,6 @@
 //! The results of a run: its outcome in sentences, its metrics, the answer to its question.
 
+mod alternatives;
 pub(crate) mod answer;
 mod arrivals;
 pub(crate) mod boxes;

@@ -1,6 +1,6 @@
 //! The outcome of a run in a few sentences.
 
-use tcplab_results::{Case, ClaimCounts, Run, Stopping};
+use tcplab_results::{Case, ClaimCounts, Run, Stopping, Width};
 use tcplab_units::rounded::counted;
 
 use super::recovery::{by_kind, has_connections, recovery};
@@ -34,23 +34,34 @@ pub(crate) fn failures(run: &Run) -> Option<String> {
     })
 }
 
-/// Why the run stopped after this many trials, if it chose the number.
+/// Why the run stopped after this many trials, if it chose the number. A case without a value is
+/// no reason to go on.
 pub(crate) fn stopping(run: &Run) -> Option<String> {
     let Stopping { metric, ci, blocks, cases, .. } = run.stopping.as_ref()?;
-    let open: Vec<String> = cases
-        .iter()
-        .filter(|case| !case.reached)
-        .map(|case| {
+    let has_value = |width: &&Width| {
+        let case = run.cases.iter().find(|case| case.name == width.case);
+        let mut trials = case.iter().flat_map(|case| &case.trials);
+        trials.any(|trial| trial.metrics.value_named(metric).is_some())
+    };
+    let (open, unknown): (Vec<&Width>, Vec<&Width>) =
+        cases.iter().filter(|case| !case.reached).partition(has_value);
+    let unknown: Vec<&str> = unknown.iter().map(|case| case.case.as_str()).collect();
+    let unknown = match unknown.len() {
+        0 => String::new(),
+        _ => format!("; of {} it is unknown", unknown.join(", ")),
+    };
+    let blocks = format!("{} of each case", counted(*blocks as usize, "trial", "trials"));
+    Some(if !open.is_empty() {
+        let width = |case: &&Width| {
             let share = case.share.map_or("unknown".into(), |it| format!("{:.1} %", it * 100.0));
             format!("{} {share}", case.case)
-        })
-        .collect();
-    let blocks = counted(*blocks as usize, "trial", "trials");
-    Some(if open.is_empty() {
-        format!("{blocks} of each case: {metric} is known to ± {ci}.")
+        };
+        let open = open.iter().map(width).collect::<Vec<_>>().join(", ");
+        format!("{blocks}, the maximum: {metric} is not yet known to ± {ci} ({open}){unknown}.")
+    } else if cases.iter().any(|case| case.reached) {
+        format!("{blocks}: {metric} is known to ± {ci}{unknown}.")
     } else {
-        let open = open.join(", ");
-        format!("{blocks} of each case, the maximum: {metric} is not yet known to ± {ci} ({open}).")
+        format!("{blocks}: {metric} has no value in any case.")
     })
 }
 

@@ -23,7 +23,7 @@ pub(crate) struct Question {
     pub(crate) text: String,
     /// Empty where there is no main metric, no claim asked for and no failed trial.
     pub(crate) answer: String,
-    /// Unless the trends show it.
+    /// Unless a trend of the main metric shows it.
     pub(crate) figure: Option<PageFigure>,
     /// Whether it has a dot for each trial, else means.
     pub(crate) are_dots: bool,
@@ -52,6 +52,7 @@ impl Question {
         let shares = shares(&measured);
         let responses: Vec<Vec<f64>> = run.cases.iter().map(response_times).collect();
         let factors = Factors::of(&measured, shares.as_ref(), &responses);
+        let is_drawn = trends.and_then(|trends| trends.main(run)).is_some();
         let judged = format!("main metric: {}", title(info.name));
         let question = match varied(run) {
             Some(varied) => format!("{varied}; {judged}."),
@@ -60,7 +61,7 @@ impl Question {
         Question {
             text: question,
             answer: answer(run, &measured, shares.as_ref()),
-            figure: picture(run, &measured, factors.as_ref()).filter(|_| trends.is_none()),
+            figure: picture(run, &measured, factors.as_ref()).filter(|_| !is_drawn),
             are_dots: run.cases.len() <= MOST_ROWS,
             factors,
         }

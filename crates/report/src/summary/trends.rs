@@ -1,7 +1,7 @@
 //! Metrics over a number that was varied: pictures, and the numbers under them.
 
 use tcplab_plot::{Content, Picture, TrendLine, TrendPoint, TrendScale};
-use tcplab_results::{Case, Run, Summary};
+use tcplab_results::{Case, Run, Summary, main_metric};
 use tcplab_scenario::{Plot, as_numbers, metric};
 use tcplab_units::rounded::{decimal, decimals_for_error, figures};
 
@@ -40,6 +40,16 @@ pub(crate) struct Cell {
     /// Half of the interval, if there is one.
     pub(crate) half: String,
     pub(crate) median: String,
+}
+
+impl Trends {
+    /// The pictures of the main metric; of a run without one, the first.
+    pub(crate) fn main(&self, run: &Run) -> Option<&FigureGroup> {
+        match main_metric(run) {
+            Some(main) => self.groups.iter().find(|group| group.metric == main.name),
+            None => self.groups.first(),
+        }
+    }
 }
 
 /// None of a run without a numeric factor.
@@ -85,7 +95,12 @@ pub(crate) fn group(run: &Run, plot: &Plot) -> Option<FigureGroup> {
         PageFigure::of(&of, Picture { title, values: values.clone(), content })
     });
     let meaning = metric(&plot.metric).map_or("", |info| info.meaning);
-    Some(FigureGroup { name: format!("{name} over {over}"), meaning, pictures: pictures.collect() })
+    Some(FigureGroup {
+        name: format!("{name} over {over}"),
+        metric: plot.metric.clone(),
+        meaning,
+        pictures: pictures.collect(),
+    })
 }
 
 fn line(name: &str, cases: &[&Case], plot: &Plot, levels: &[(f64, String)]) -> TrendLine {

@@ -5,7 +5,7 @@ use std::path::Path;
 use tcplab_report::compare::compare_text;
 use tcplab_report::{asked, question_and_answer, render, text_table};
 use tcplab_results::compare::{Asked, compare_levels};
-use tcplab_results::{Case, Claim, Metric, Run, Trial, World};
+use tcplab_results::{Case, Claim, Metric, Run, Summary, Trial, World};
 use tcplab_scenario::{MetricInfo, Plot, metrics};
 
 use super::page::no_packets;
@@ -350,4 +350,94 @@ fn response_times_have_a_distribution() {
     }
     let count = page(&run).matches(">response time, ms<").count();
     assert_eq!(count, 4, "by each factor, as lines and as boxes");
+}
+
+/// Numbers, of which few are as good as many: the answer to "how many does it need?".
+const BUFFERS: (&[&str], &[&str]) = (&["5", "10", "20", "30", "40"], &["0 %", "1 %"]);
+
+#[test]
+fn answer_names_the_smallest_level_that_is_as_good() {
+    let knees = [[2.0, 8.0, 9.98, 9.99, 10.0], [1.0, 2.0, 3.0, 7.99, 8.0]];
+    let of = |a: usize, b: usize, n: u32| knees[b][a] + noise(a, b, n) / 100.0;
+    let text = answer(&run("goodput", BUFFERS, 10, of));
+    assert!(text.starts_with("Highest goodput: client’s congestion 40; against 5 "), "{text}");
+    let end = "; 2 other levels in the report. The smallest that is equivalent (within 5 %): 20 at \
+               0 %; 30 at 1 %.";
+    assert!(text.ends_with(end), "{text}");
+    // One case.
+    let text = answer(&run("goodput", (BUFFERS.0, &["0 %"]), 10, of));
+    assert!(text.ends_with(" The smallest that is equivalent (within 5 %): 20."), "{text}");
+    // Names have no order.
+    let named = (&["reno", "cubic", "bbr", "dctcp", "westwood"][..], &["0 %"][..]);
+    let text = answer(&run("goodput", named, 10, of));
+    assert!(text.ends_with(" Equivalent (within 5 %): bbr, dctcp."), "{text}");
+    // The smallest is the best.
+    let text = answer(&run("goodput", (BUFFERS.0, &["0 %"]), 10, |a, b, n| of(4 - a, b, n)));
+    assert!(!text.contains("equivalent (within"), "{text}");
+}
+
+#[test]
+fn answer_names_the_unbeaten_levels_of_two_metrics() {
+    let goodput = [2.0, 4.0, 9.0, 10.0, 10.0];
+    let of = |a: usize, b: usize, n: u32| goodput[a] + noise(a, b, n) / 100.0;
+    let mut run = run("goodput", (BUFFERS.0, &["0 %"]), 10, of);
+    let summary = |info: &'static MetricInfo, mean: f64| Summary {
+        name: info.name.into(),
+        unit: info.unit.into(),
+        count: 10,
+        mean,
+        median: None,
+        median_interval: None,
+        standard_deviation: None,
+        interval: None,
+    };
+    for (level, case) in run.cases.iter_mut().enumerate() {
+        let response = [10.0, 10.0, 10.0, 15.0, 20.0][level];
+        case.summaries = vec![
+            summary(metrics::GOODPUT, goodput[level]),
+            summary(metrics::MEDIAN_RESPONSE, response),
+        ];
+    }
+    run.plots = vec![Plot {
+        metric: "goodput".into(),
+        over: "client.socket.congestion".into(),
+        against: Some("median_response".into()),
+        ..Plot::default()
+    }];
+    let text = answer(&run);
+    let unbeaten = "Unbeaten in goodput and median response time together: client’s congestion 20, \
+                    30. Highest goodput: ";
+    assert!(text.starts_with(unbeaten), "{text}");
+}
+
+/// The main picture is about the answer's metric: a trend of it, or else every trial.
+#[test]
+fn main_picture_shows_the_metric_of_the_answer() {
+    let value = |a: usize, b: usize, n: u32| 4.0 + a as f64 + noise(a, b, n);
+    let losses = &["0 %", "1 %", "2 %"][..];
+    let mut run = with(
+        run("goodput", (&["reno"], losses), 3, value),
+        metrics::MEDIAN_RESPONSE,
+        |level, n| f64::from(n) + level as f64,
+    );
+    let plot =
+        |metric: &str| Plot { metric: metric.into(), over: "path.loss".into(), ..Plot::default() };
+    let summary = |info: &'static MetricInfo| Summary::of(info, &[1.0, 2.0, 3.0]).unwrap();
+    for case in &mut run.cases {
+        case.summaries = [metrics::GOODPUT, metrics::MEDIAN_RESPONSE].map(summary).into();
+    }
+    let picture = |run: &Run| -> String {
+        let page = page(run);
+        let own = page.split_once("main-picture\">").unwrap().1;
+        own.split_once("</svg>").unwrap().0.to_owned()
+    };
+    run.question_metric = Some("median_response".into());
+    run.plots = vec![plot("goodput")];
+    let own = picture(&run);
+    assert!(own.contains("median response time of 9 trials"), "{own}");
+    run.plots.push(plot("median_response"));
+    let own = picture(&run);
+    assert!(own.contains("median response time, ms") && !own.contains("trials"), "{own}");
+    run.question_metric = None;
+    assert!(picture(&run).contains("goodput, Mbit/s"));
 }

@@ -3,7 +3,7 @@
 use std::fs;
 
 use tcplab_report::{Recordings, question_and_answer, render, text_table, write_folder};
-use tcplab_results::{Case, Failure, Run, Trial, TrialData};
+use tcplab_results::{Case, Failure, Metric, Run, Stopping, Trial, TrialData, Width};
 use tcplab_scenario::metrics;
 use tcplab_units::Endpoint;
 
@@ -77,13 +77,33 @@ fn transfer_without_a_time_has_not_arrived() {
     let run = run("transfer_time", ONE, 4, value);
     let mut run = with(run, metrics::PAYLOAD_INTACT, |_, _| 1.0);
     for trial in &mut run.cases[1].trials {
-        let intact = || tcplab_results::Metric::of(metrics::PAYLOAD_INTACT, 1.0);
+        let intact = || Metric::of(metrics::PAYLOAD_INTACT, 1.0);
         trial.metrics = [intact()].into_iter().collect();
     }
     let text = answer(&run);
     let expected = "By client’s congestion, the data arrive in every trial with reno; in none of \
                     4 with cubic. No answer: only client’s congestion reno has a transfer time.";
     assert_eq!(text, expected);
+}
+
+/// Other factors decide what arrives: the answer to "how many?" is not one number.
+#[test]
+fn combinations_with_which_nothing_arrives_are_named() {
+    let levels = (&["2", "3", "17"][..], &["5", "20", "40"][..]);
+    let mut run = run("mean_response", levels, 1, |a, b, _| 9.0 + noise(a, b, 1));
+    for case in &mut run.cases {
+        let [count, buffers] = [0, 1].map(|at| case.levels[at].1.parse::<u32>().unwrap());
+        let is_answered = count * buffers < 100 && count < 17;
+        let own = case.trials[0].metrics.iter().next().unwrap().value;
+        let response = Metric::of(metrics::MEAN_RESPONSE, own);
+        let intact = is_answered.then(|| Metric::of(metrics::PAYLOAD_INTACT, 1.0));
+        case.trials[0].metrics = [response].into_iter().chain(intact).collect();
+    }
+    run.question_factor = Some("client.socket.congestion".into());
+    let text = answer(&run);
+    let expected = "By client’s congestion, the data arrive in every trial with 2; in 2 of 3 with \
+                    3 (not with 40); in none of 3 with 17. ";
+    assert!(text.starts_with(expected), "{text}");
 }
 
 #[test]
@@ -139,4 +159,37 @@ fn page_has_reason_captures_and_command_of_each_failed_trial() {
         assert!(own.contains(command), "{own}");
         assert_eq!(page.matches("class=\"failures\"").count(), 1, "the other case has none");
     }
+}
+
+/// How well a case without a value is known, nobody can say; the others are.
+#[test]
+fn metric_of_a_case_without_values_is_unknown() {
+    let mut run = run("transfer_time", ONE, 5, |_, _, n| f64::from(n));
+    let width = |case: &Case, share, reached| Width { case: case.name.clone(), share, reached };
+    let said = |run: &mut Run, widths: [(Option<f64>, bool); 2]| {
+        let cases = run.cases.iter().zip(widths).map(|(case, it)| width(case, it.0, it.1));
+        run.stopping = Some(Stopping {
+            metric: "transfer_time".into(),
+            ci: "5 %".into(),
+            blocks: 5,
+            max: 9,
+            cases: cases.collect(),
+        });
+        let text = text_table(run, false);
+        let from = text.find("5 trials of each case").unwrap();
+        let until = text[from..].find(".\n").unwrap() + from + 1;
+        text[from..until].replace('\n', " ")
+    };
+    let known = "5 trials of each case: transfer_time is known to ± 5 %";
+    assert_eq!(said(&mut run, [(Some(0.01), true); 2]), format!("{known}."));
+    fail(&mut run, "cubic", &[1, 2, 3, 4, 5]);
+    let text = said(&mut run, [(Some(0.01), true), (None, false)]);
+    assert_eq!(text, format!("{known}; of cubic_0 % it is unknown."));
+    let text = said(&mut run, [(Some(0.2), false), (None, false)]);
+    let open = "5 trials of each case, the maximum: transfer_time is not yet known to ± 5 % (reno_0 \
+                % 20.0 %); of cubic_0 % it is unknown.";
+    assert_eq!(text, open);
+    fail(&mut run, "reno", &[1, 2, 3, 4, 5]);
+    let text = said(&mut run, [(None, false); 2]);
+    assert_eq!(text, "5 trials of each case: transfer_time has no value in any case.");
 }

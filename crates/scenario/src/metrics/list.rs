@@ -141,7 +141,8 @@ metrics! {
     LOST_DATAGRAMS = "lost_datagrams", "", Trial, Path, Lower, "lost datagrams",
         "Datagrams of both directions of which no copy arrived intact, by the path's log";
     PAYLOAD_INTACT = "payload_intact", "", Trial, Applications, Higher, "payload intact",
-        "Whether the receiver read exactly the bytes that were sent", values Truth;
+        "Whether the receiver read exactly the bytes that were sent; empty where none were",
+        values Truth;
     EPISODE_TYPE = "episode.type", "", Episode, Capture, Neither, "episode type",
         "Type of the recovery, by who retransmitted the first lost segment: without time lag (on \
          SACK, duplicate ACKs or ICMP), with time lag (a timer sent first), intermittent (a timer, \

@@ -58,6 +58,28 @@ fn claim_text_lists_failing_cases() {
     }
 }
 
+/// What is shown is on the same side of the bound as the value.
+#[test]
+fn value_found_agrees_with_the_verdict() {
+    for (value, check, held, found) in [
+        (0.883_345_6, Check::AtMost(0.883), false, "0.8833 s"),
+        (0.882_999_6, Check::AtMost(0.883), true, "0.8829996 s"),
+        (0.883_345_6, Check::AtMost(0.9), true, "0.883 s"),
+        (0.883, Check::AtMost(0.883), true, "0.883 s"),
+        (1.999_9, Check::AtLeast(2.0), false, "1.9999 s"),
+        (0.3 + 1e-9, Check::Equals(Value::Number(0.3)), false, "0.300000001 s"),
+        (0.000_124, Check::AtMost(1.0), true, "0.0001 s"),
+        (1234.0, Check::AtMost(1.0), false, "1234 s"),
+        (0.0, Check::AtMost(1.0), true, "0 s"),
+    ] {
+        let cases = [case("base", &[], value)];
+        let of =
+            Expectation { cases: vec![0], ..expectation("transfer_time", Statistic::All, check) };
+        let claim = &judge(&[of], &cases)[0];
+        assert_eq!((claim.held, claim.found.as_str()), (held, &*format!("base: {found}")));
+    }
+}
+
 #[test]
 fn claim_about_two_cases_needs_both() {
     let cases =

@@ -1,0 +1,69 @@
+//! What is as good as the best level, or good in another way.
+
+use tcplab_results::Run;
+use tcplab_results::comparison::{Comparison, Outcome};
+
+use super::measure::{Factor, distinct, name_of_measure};
+use super::scatter::Scatter;
+use crate::compared::threshold;
+use crate::title::short;
+
+/// Of more cases the report tells.
+const MOST_CASES: usize = 4;
+
+/// Where the scenario's first plot sets two metrics against each other: the levels of its factor
+/// `key` that no other beats in both. None where all are, or there are too many cases.
+pub(super) fn unbeaten(run: &Run, key: &str) -> Option<String> {
+    let plot = run.plots.first().filter(|plot| plot.over == key)?;
+    let against = plot.other_measure()?;
+    let scatter = Scatter::of(run, plot, against)?;
+    let found = scatter.unbeaten(plot);
+    let all = scatter.each.iter().map(|(_, points)| points.len());
+    if found.len() > MOST_CASES || all.eq(found.iter().map(|(_, names)| names.len())) {
+        return None;
+    }
+    let part = |(common, names): &(&str, Vec<&str>)| match *common {
+        _ if found.len() == 1 => format!("{} {}", short(key), names.join(", ")),
+        common => format!("{common}: {} {}", short(key), names.join(", ")),
+    };
+    let parts: Vec<String> = found.iter().map(part).collect();
+    let [up, across] = [plot.measure(), against].map(name_of_measure);
+    Some(format!("Unbeaten in {up} and {across} together: {}.", parts.join("; ")))
+}
+
+/// Which levels are equivalent to the best, in each case: of ordered levels the smallest, unless
+/// that is the best itself. None where there is none, or too much to tell.
+pub(super) fn equivalents(found: &[Comparison], factor: &Factor, best: &str) -> Option<String> {
+    let rows = || found.iter().flat_map(|it| it.rows.iter().map(move |row| (it, row)));
+    let cases = distinct(found.iter().flat_map(|it| &it.cases).map(|case| case.name.as_str()));
+    let threshold = threshold(rows().next()?.1);
+    let equivalent = |case: &&str| -> Vec<&str> {
+        let is_one = |level: &&str| {
+            rows().any(|(of, row)| {
+                let is_equivalent = matches!(row.outcome, Outcome::Equivalent { .. });
+                of.sides[0].label == **level && row.case == **case && is_equivalent
+            })
+        };
+        let levels = factor.levels.iter().map(String::as_str);
+        if factor.is_numeric {
+            levels.take_while(|level| *level != best).find(is_one).into_iter().collect()
+        } else {
+            levels.filter(is_one).collect()
+        }
+    };
+    let all: Vec<(&str, Vec<&str>)> = cases.iter().map(|case| (*case, equivalent(case))).collect();
+    let some: Vec<&(&str, Vec<&str>)> = all.iter().filter(|(_, some)| !some.is_empty()).collect();
+    let (_, first) = some.first()?;
+    let is_same = some.len() == all.len() && some.iter().all(|(_, levels)| levels == first);
+    let levels = match is_same {
+        true => first.join(", "),
+        false if some.len() > MOST_CASES => return None,
+        false => {
+            let part =
+                |(case, levels): &&(&str, Vec<&str>)| format!("{} at {case}", levels.join(", "));
+            some.iter().map(part).collect::<Vec<_>>().join("; ")
+        }
+    };
+    let which = if factor.is_numeric { "The smallest that is equivalent" } else { "Equivalent" };
+    Some(format!("{which} (within {threshold}): {levels}."))
+}
