@@ -43,7 +43,7 @@ pub(crate) fn schema() -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Scenario;
+    use crate::{CLAIMS, Case, Scenario};
 
     #[test]
     fn every_scenario_is_read_and_asks_a_question() {
@@ -52,6 +52,42 @@ mod tests {
             match Scenario::parse(source, name) {
                 Err(error) => panic!("{name}: {error}"),
                 Ok(read) => assert!(read.question.is_some_and(|it| it.ends_with('?')), "{name}"),
+            }
+        }
+    }
+
+    /// Questions about response times are not answered by transfer times, causes not by a best
+    /// level, and a ranking is of transfers that are alike.
+    #[test]
+    fn question_and_metric_of_every_scenario_fit() {
+        for (name, source) in catalogue() {
+            let read = Scenario::parse(source, name).unwrap();
+            let question = read.question.as_deref().unwrap_or_default();
+            let metric = read.question_metric.as_deref();
+            let compared = read.compares.first().and_then(|it| it.metrics.first());
+            let named = metric.or(compared.map(String::as_str));
+            let named = named.or(read.plots.first().map(|plot| plot.metric.as_str()));
+            let is_response = named.is_some_and(|it| it.contains("response"));
+            let is_claimed = metric == Some(CLAIMS);
+            if question.contains("response") {
+                assert!(is_response || is_claimed, "{name}: {question} by {named:?}");
+            }
+            assert!(is_claimed || !question.starts_with("Why"), "{name}: {question}");
+            if is_claimed {
+                assert!(!read.expects.is_empty(), "{name}");
+                continue;
+            }
+            let compared = read.compares.first().map(|it| &it.factor);
+            let only = read.cases[0].levels.first().filter(|_| read.cases[0].levels.len() == 1);
+            let asked = read.question_factor.as_ref().or(compared).or(only.map(|(key, _)| key));
+            let rest = |case: &Case| -> Vec<_> {
+                case.levels.iter().filter(|(key, _)| Some(key) != asked).cloned().collect()
+            };
+            for (one, other) in read.cases.iter().zip(read.cases.iter().skip(1)) {
+                let [a, b] = [one, other].map(|case| &case.workload);
+                let is_like = a.sending_side() == b.sending_side()
+                    && (named.is_some_and(|it| it != "transfer_time") || a.amount() == b.amount());
+                assert!(rest(one) != rest(other) || is_like, "{name}: {} {}", one.name, other.name);
             }
         }
     }
