@@ -220,15 +220,12 @@ fn read_document(
     let question_factor =
         asked.map(|it| matrix.find(it).map(|factor| factor.key.to_string())).transpose()?;
     let question_metric = file.question_metric.as_ref().map(asked_metric).transpose()?;
-    let plots = match &file.plot {
-        Some(plots) => {
-            plots.iter().map(|it| it.resolve(&matrix, &cases)).collect::<Result<_, _>>()?
-        }
-        None => {
-            let compared = || compares.first()?.metrics.first().map(String::as_str);
-            let main = question_metric.as_deref().filter(|it| *it != CLAIMS).or_else(compared);
-            plots::usual(&matrix, &cases, main)
-        }
+    let plots = if let Some(plots) = &file.plot {
+        plots.iter().map(|it| it.resolve(&matrix, &cases)).collect::<Result<_, _>>()?
+    } else {
+        let compared = || compares.first()?.metrics.first().map(String::as_str);
+        let main = question_metric.as_deref().filter(|it| *it != CLAIMS).or_else(compared);
+        plots::usual(&matrix, &cases, main)
     };
     Ok(Scenario {
         name: name.into(),

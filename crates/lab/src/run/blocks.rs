@@ -90,8 +90,8 @@ fn value(trial: &Trial, metric: &str) -> Option<f64> {
     trial.metrics.value_named(metric)
 }
 
-/// Whether more trials of a case would say no more: its mean is known, or it fails each time or does
-/// not have the metric.
+/// Whether more trials of a case would say no more: its mean is known, or it fails each time or
+/// does not have the metric.
 fn is_enough(values: &[f64], until: &Until) -> bool {
     values.is_empty() || width(values, until).1
 }

@@ -18,17 +18,19 @@ pub(super) fn unbeaten(run: &Run, key: &str) -> Option<String> {
     let against = plot.other_measure()?;
     let scatter = Scatter::of(run, plot, against)?;
     let found = scatter.unbeaten(plot);
-    let all = scatter.each.iter().map(|(_, points)| points.len());
-    if found.len() > MOST_CASES || all.eq(found.iter().map(|(_, names)| names.len())) {
+    let is_all = |at: usize| scatter.each[at].1.len() == found[at].1.len();
+    if found.len() > MOST_CASES || (0..found.len()).all(is_all) {
         return None;
     }
-    let part = |(common, names): &(&str, Vec<&str>)| match *common {
-        _ if found.len() == 1 => format!("{} {}", short(key), names.join(", ")),
-        common => format!("{common}: {} {}", short(key), names.join(", ")),
+    let part = |(at, (common, names)): (usize, &(&str, Vec<&str>))| {
+        let names = if is_all(at) { "all".into() } else { names.join(", ") };
+        let at = if found.len() > 1 { format!(" at {common}") } else { String::new() };
+        format!("{names}{at}")
     };
-    let parts: Vec<String> = found.iter().map(part).collect();
+    let parts: Vec<String> = found.iter().enumerate().map(part).collect();
     let [up, across] = [plot.measure(), against].map(name_of_measure);
-    Some(format!("Unbeaten in {up} and {across} together: {}.", parts.join("; ")))
+    let (key, parts) = (short(key), parts.join("; "));
+    Some(format!("Unbeaten {key} in {up} and {across} together: {parts}."))
 }
 
 /// Which levels are equivalent to the best, in each case: of ordered levels the smallest, unless

@@ -80,9 +80,9 @@ fn decided(run: &Run, (key, level): (&str, &str), arrived: &[usize]) -> String {
     format!(" (not with {})", others.join("; "))
 }
 
-/// How many trials failed, such as `send buffer 8 kB did not finish in 3 of 3 trials`: by the levels
-/// of the factor that decides most about it, of equal ones the first; without regard to levels
-/// where none does. None where no trial failed.
+/// How many trials failed, such as `sndbuf 8 kB did not finish in 3 of 3 trials`: by the levels of
+/// the factor that decides most about it, of equal ones the first; without regard to levels where
+/// none does. None where no trial failed.
 pub(crate) fn unfinished(run: &Run, keys: &[&str]) -> Option<String> {
     let failed = |case: &Case| case.failures.len();
     let some: usize = run.cases.iter().map(failed).sum();

@@ -405,7 +405,7 @@ fn answer_names_the_unbeaten_levels_of_two_metrics() {
         ..Plot::default()
     }];
     let text = answer(&run);
-    let unbeaten = "Unbeaten in goodput and median response time together: client’s congestion 20, \
+    let unbeaten = "Unbeaten client’s congestion in goodput and median response time together: 20, \
                     30. Highest goodput: ";
     assert!(text.starts_with(unbeaten), "{text}");
 }
