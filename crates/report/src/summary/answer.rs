@@ -38,10 +38,11 @@ const MOST_OTHERS: usize = 2;
 pub(crate) fn answer(run: &Run, measured: &Measured, shares: Option<&VarianceShares>) -> String {
     let factor = asked_factor(run, measured).or_else(|| widest_factor(measured, shares));
     let key = factor.map(|it| measured.factors[it].key.as_str());
-    let found = claimed(run).map(Found::Answer).unwrap_or_else(|| match factor {
-        Some(factor) => best_level(run, measured, shares, factor),
-        None => Found::Answer(without_factors(measured)),
-    });
+    let found = match (claimed(run), factor) {
+        (Some(claimed), _) => Found::Answer(claimed),
+        (None, Some(factor)) => best_level(run, measured, shares, factor),
+        (None, None) => Found::Answer(without_factors(measured)),
+    };
     let before = key.map(|key| [arrivals(run, key), unbeaten(run, key)]).into_iter().flatten();
     let before: String = before.flatten().map(|it| it + " ").collect();
     let others = measured.factors.iter().map(|it| it.key.as_str());
