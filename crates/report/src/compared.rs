@@ -262,21 +262,13 @@ pub(crate) fn difference(row: &Row) -> String {
     Notation::Unit.written(row, row.difference)
 }
 
-/// Where B − A lies.
-pub(crate) fn difference_interval(row: &Row) -> String {
-    interval_as(Notation::Unit, row)
-}
-
 /// Where the change lies, in the terms of [`change`].
 pub(crate) fn interval(row: &Row) -> String {
-    interval_as(Notation::of(row), row)
-}
-
-fn interval_as(notation: Notation, row: &Row) -> String {
     if row.is_exact {
         return "exact".into();
     }
     let Some((low, high)) = row.interval else { return "too few trials".into() };
+    let notation = Notation::of(row);
     format!("{} to {}", notation.written(row, low), notation.written(row, high))
 }
 

@@ -229,7 +229,7 @@ impl Outputs<'_> {
         let (row, all) = (&rows[index], table.split_once("<details>").unwrap().1);
         let line = all.lines().filter(|line| line.starts_with("| ")).nth(index + 1).unwrap();
         let cells: Vec<&str> = line.trim_matches(['|', ' ']).split(" | ").collect();
-        let [trials, a, interval, verdict] = [2, 3, 6, 9].map(|cell| cells[cell]);
+        let [trials, a, interval, verdict] = [2, 3, 7, 10].map(|cell| cells[cell]);
         assert!(clause.contains(&format!("{verdict} (")), "{context}\n{line}");
         if row["is_exact"] == true {
             let b = cells[4];

@@ -4,8 +4,8 @@ use tcplab_results::comparison::{Comparison, Outcome, Row};
 use tcplab_units::visible_line;
 
 use crate::compared::{
-    change, detectable, difference, difference_interval, estimate, interval, is_quiet, probability,
-    sentence, side, trials, verdict,
+    change, detectable, difference, estimate, interval, is_quiet, probability, sentence, side,
+    trials, verdict,
 };
 use crate::title::title;
 
@@ -50,8 +50,8 @@ pub fn markdown(found: &Comparison) -> String {
         found.rows.len(),
         escaped(&found.family)
     );
-    text += "| case | metric | trials | A | B | B − A | 95 % CI of B − A | p (Holm) | min. detectable (90 % power) | \
-             verdict |\n|---|---|---|--:|--:|--:|--:|--:|--:|---|\n";
+    text += "| case | metric | trials | A | B | B − A | change | 95 % CI | p (Holm) | min. detectable (90 % power) | \
+             verdict |\n|---|---|---|--:|--:|--:|--:|--:|--:|--:|---|\n";
     for row in &found.rows {
         text += &line(&[
             &row.case,
@@ -60,7 +60,8 @@ pub fn markdown(found: &Comparison) -> String {
             &estimate(row, 0),
             &estimate(row, 1),
             &difference(row),
-            &difference_interval(row),
+            &change(row),
+            &interval(row),
             &probability(row, row.p_corrected),
             &detectable(row),
             &verdict(row),
