@@ -20,6 +20,7 @@ mod ratio;
 #[cfg(test)]
 mod samples;
 mod shift;
+mod steps;
 mod student;
 mod summary;
 mod trend;
