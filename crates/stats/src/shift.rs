@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::normal::normal_quantile;
 use crate::Interval;
+use crate::normal::normal_quantile;
 use crate::rank_tests::{EXACT_PAIRS, EXACT_VALUES};
 use crate::ranks::{beyond, sums_of_any, sums_of_some};
 use crate::steps::Steps;
@@ -49,8 +49,8 @@ impl Shift {
     fn within(steps: &Steps, rare: usize) -> Option<Shift> {
         let estimate = steps.median()?;
         let first = rare.checked_sub(1);
-        let interval = first
-            .map(|at| Interval { low: steps.nth(at), high: steps.nth(steps.count() - rare) });
+        let interval =
+            first.map(|at| Interval { low: steps.nth(at), high: steps.nth(steps.count() - rare) });
         Some(Shift { estimate, interval })
     }
 }

@@ -56,6 +56,8 @@ fn comparison(rows: Vec<Row>) -> Comparison {
         tests: 1,
         cases: Vec::new(),
         rows,
+        missing: Vec::new(),
+        is_over_cases: false,
     }
 }
 
