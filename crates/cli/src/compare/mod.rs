@@ -85,11 +85,15 @@ pub(crate) fn compare(arguments: &CompareArguments) -> Result<ExitCode> {
     if !arguments.control {
         outputs.finish(&compare_text(&found))?;
     }
-    let is_bad = found.count(fails) > 0;
+    let is_bad = found.rows.is_empty() || found.count(fails) > 0;
     if arguments.annotate.is_some() {
         annotate_comparison(&found, is_bad);
     }
-    Ok(if is_bad { ExitCode::from(FAILED) } else { ExitCode::SUCCESS })
+    Ok(match is_bad {
+        _ if found.rows.is_empty() => ExitCode::from(ERROR),
+        true => ExitCode::from(FAILED),
+        false => ExitCode::SUCCESS,
+    })
 }
 
 /// Shows how far it is. For a program that runs this one (`--control`) it is lines of JSON, and the
