@@ -239,7 +239,8 @@ fn outcome(test: &Tested, detectable: Option<f64>, level: f64) -> Outcome {
         is_within((row.difference, row.difference))
     } else {
         [row.interval, test.whole].iter().all(|interval| interval.is_some_and(is_within))
-            && !test.minority.as_ref().is_some_and(|few| few.matters() || is_of_few(test))
+            && !test.minority.as_ref().is_some_and(Minority::matters)
+            && !is_of_few(test)
     };
     if is_equivalent {
         return Outcome::Equivalent { identical: test.is_constant };
@@ -256,10 +257,17 @@ fn outcome(test: &Tested, detectable: Option<f64>, level: f64) -> Outcome {
     inconclusive(test, detectable, level)
 }
 
-/// Whether the test finds a difference that the interval does not show, as where most pairs are
-/// equal: it is of the others.
+/// Whether the test finds a difference that the interval does not show, as where most values are
+/// equal: it is of the others, of which some differ by more than the margin.
 fn is_of_few(test: &Tested) -> bool {
-    test.row.is_different() && test.whole.is_some_and(|(low, high)| low <= 0.0 && high >= 0.0)
+    let row = &test.row;
+    let is_far = |value: &f64| (value - row.medians[0]).abs() > row.margin;
+    let is_beyond = match row.is_paired {
+        true => test.minority.is_some(),
+        false => row.values.iter().flatten().any(is_far),
+    };
+    let is_shown = test.whole.is_some_and(|(low, high)| low > 0.0 || high < 0.0);
+    row.is_different() && is_beyond && !is_shown
 }
 
 /// So many trials nobody runs.

@@ -39,6 +39,15 @@ fn difference_of_few_pairs_is_a_difference() {
     // By 10 % each it is little; by 4 % none is beyond the threshold.
     assert_eq!(few_of(250, 5, 1.1).outcome, same);
     assert_eq!(few_of(250, 9, 1.04).outcome, same);
+    // Of independent samples alike.
+    let many = |times: f64, count: usize| -> Vec<f64> {
+        (0..250).map(|trial| if trial < count { times } else { 1.0 }).collect()
+    };
+    for (times, outcome) in [(2.2, Outcome::Worse), (1.04, same)] {
+        let b = simple(900, "transfer_time", &many(times, 9));
+        let found = held(&simple(1, "transfer_time", &many(1.0, 0)), &b);
+        assert_eq!((only(&found).outcome, only(&found).is_paired), (outcome, false));
+    }
     // Of yes and no any difference counts.
     let (yes, mut no) = ([1.0; 40], [1.0; 40]);
     no[7] = 0.0;
