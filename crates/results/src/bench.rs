@@ -334,7 +334,9 @@ mod tests {
     fn runs_that_timed_out_are_equal() {
         let late = |command: &str, seconds: &[f64], limit: f64| {
             let mut runs = of(command, seconds).runs;
-            runs.iter_mut().for_each(|run| run.is_timed_out = run.time_seconds >= limit);
+            for run in &mut runs {
+                run.is_timed_out = run.time_seconds >= limit;
+            }
             times(command, runs).unwrap()
         };
         let verdict = |a: &[f64], b: &[f64], limit: f64| {

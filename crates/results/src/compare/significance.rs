@@ -262,9 +262,10 @@ fn outcome(test: &Tested, detectable: Option<f64>, level: f64) -> Outcome {
 fn is_of_few(test: &Tested) -> bool {
     let row = &test.row;
     let is_far = |value: &f64| (value - row.medians[0]).abs() > row.margin;
-    let is_beyond = match row.is_paired {
-        true => test.minority.is_some(),
-        false => row.values.iter().flatten().any(is_far),
+    let is_beyond = if row.is_paired {
+        test.minority.is_some()
+    } else {
+        row.values.iter().flatten().any(is_far)
     };
     let is_shown = test.whole.is_some_and(|(low, high)| low > 0.0 || high < 0.0);
     row.is_different() && is_beyond && !is_shown
