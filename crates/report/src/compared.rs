@@ -1,6 +1,6 @@
 //! A comparison in words.
 
-use tcplab_results::comparison::{Comparison, Outcome, Row};
+use tcplab_results::comparison::{Comparison, Missing, Outcome, Row};
 use tcplab_scenario::Better;
 use tcplab_scenario::Threshold;
 use tcplab_units::rounded::{counted, decimal, signed, with_unit};
@@ -23,9 +23,9 @@ const SAME_IN_ONE: &str = "the same in the one trial";
 
 /// The outcome of a comparison, in a sentence or two.
 pub fn sentence(found: &Comparison) -> String {
-    let all = found.rows.len();
-    if all == 0 {
-        return "Nothing to compare.".into();
+    let all = found.total();
+    if found.rows.is_empty() {
+        return format!("Nothing to compare.{}", missing(found));
     }
     let count = |name: &str| found.count(|verdict| verdict.name() == name);
     let (worse, better) = (count("worse"), count("better"));
@@ -77,14 +77,43 @@ pub fn sentence(found: &Comparison) -> String {
             _ => None,
         });
         let least = more.min().map_or_else(String::new, |(more, about)| {
-            let more = many(more);
-            format!(" {}{} trials needed for {about}.", more[..1].to_uppercase(), &more[1..])
+            let (more, trials) = (many(more), trials_word(found, 2));
+            format!(" {}{} {trials} needed for {about}.", more[..1].to_uppercase(), &more[1..])
         });
-        return format!("Inconclusive in {inconclusive} of {of}{others}.{least}");
+        let missing = missing(found);
+        return format!("Inconclusive in {inconclusive} of {of}{others}.{least}{missing}");
     }
     let rest =
         if rest.is_empty() { String::new() } else { format!(" Others: {}.", rest.join(", ")) };
-    format!("{head}.{rest}")
+    format!("{head}.{rest}{}", missing(found))
+}
+
+/// What a side consists of, in a word.
+fn trials_word(found: &Comparison, count: usize) -> &'static str {
+    match (found.is_over_cases, count) {
+        (false, 1) => "trial",
+        (false, _) => "trials",
+        (true, 1) => "case",
+        (true, _) => "cases",
+    }
+}
+
+/// What could not be compared, in a sentence after others.
+fn missing(found: &Comparison) -> String {
+    let Some((first, rest)) = found.missing.split_first() else { return String::new() };
+    let rest = if rest.is_empty() { String::new() } else { format!(" and {} more", rest.len()) };
+    format!(" Not compared: {} ({}){rest}.", about_missing(first), first.why)
+}
+
+/// Such as `transfer time of reno`.
+fn about_missing(missing: &Missing) -> String {
+    format!("{} of {}", title(&missing.metric), missing.case)
+}
+
+/// A line for each metric that could not be compared.
+pub(crate) fn missing_lines(found: &Comparison) -> Vec<String> {
+    let line = |it: &Missing| format!("inconclusive: {} ({})", about_missing(it), it.why);
+    found.missing.iter().map(line).collect()
 }
 
 /// The verdicts counted, such as `after against before: 7 better, 2 worse, 9 equivalent`.
@@ -124,10 +153,12 @@ pub(crate) fn remark(found: &Comparison) -> String {
             1 => "Inconclusive",
             _ => "First of the inconclusive ones",
         };
-        let trials = if more == 1 { "trial" } else { "trials" };
-        format!("{which}: {about} ({} {trials} per side needed).", many(more))
+        let trials = trials_word(found, more);
+        let side = if found.is_over_cases { "" } else { " per side" };
+        format!("{which}: {about} ({} {trials}{side} needed).", many(more))
     });
-    extreme.into_iter().chain(open).collect::<Vec<_>>().join(" ")
+    let missing = Some(missing(found).trim_start().to_owned()).filter(|it| !it.is_empty());
+    extreme.into_iter().chain(open).chain(missing).collect::<Vec<_>>().join(" ")
 }
 
 fn one_or_all(all: usize, of: &str) -> String {

@@ -95,13 +95,15 @@ pub enum By {
 }
 
 impl By {
-    /// The values of all runs of a command; none where one is not known.
-    fn values(self, of: &CommandTimes) -> Option<Vec<f64>> {
+    /// The logarithms of the values of all runs of a command; none where one is not known. Runs
+    /// that timed out would have taken longer, nobody knows which the longest: all count `late`.
+    fn logarithms(self, of: &CommandTimes, late: f64) -> Option<Vec<f64>> {
         let value = |run: &CommandRun| match self {
+            By::Time if run.is_timed_out => Some(late),
             By::Time => Some(run.time_seconds),
             By::Goodput => run.goodput_mbit_per_second.filter(|&rate| rate > 0.0),
         };
-        of.runs.iter().map(value).collect()
+        of.runs.iter().map(|run| Some(value(run)?.ln())).collect()
     }
 }
 
@@ -127,11 +129,13 @@ pub struct Verdict {
     /// What of its runs is compared.
     pub by: By,
     /// That as a share of the first's (Hodges and Lehmann, of logarithms); none where it is not
-    /// known of a run, as all that follows.
+    /// known of a run, as all that follows, or where runs of both timed out. Where runs of one did,
+    /// a bound.
     pub ratio: Option<f64>,
-    /// Its 95 % confidence interval, of this comparison alone; none of fewer than 4 runs each.
+    /// Its 95 % confidence interval, of this comparison alone; none of fewer than 4 runs each, or
+    /// where runs of the first timed out.
     pub ratio_low: Option<f64>,
-    /// The interval's upper end.
+    /// The interval's upper end; none where runs of the other timed out.
     pub ratio_high: Option<f64>,
     /// Of the test of Mann and Whitney.
     pub p: Option<f64>,
@@ -206,13 +210,9 @@ pub fn judged(paths: Vec<(String, Vec<CommandTimes>)>, by: By) -> Vec<PathTimes>
         verdicts.filter_map(|verdict| verdict.p.map(|p| (verdict, p))).unzip();
     for (verdict, corrected) in verdicts.iter_mut().zip(holm(&family)) {
         verdict.p_corrected = Some(corrected);
-        let is_less = verdict.ratio < Some(1.0);
-        verdict.answer = match by {
-            _ if corrected > ALPHA => Answer::NoDifferenceShown,
-            By::Time if is_less => Answer::Faster,
-            By::Goodput if !is_less => Answer::Faster,
-            By::Time | By::Goodput => Answer::Slower,
-        };
+        if corrected > ALPHA {
+            verdict.answer = Answer::NoDifferenceShown;
+        }
     }
     all
 }
@@ -222,11 +222,13 @@ pub fn least_runs(comparisons: usize) -> usize {
     least_values(ALPHA / comparisons.max(1) as f64)
 }
 
+/// With the answer that there is if the difference is significant.
 fn compared(commands: &[CommandTimes], by: By) -> Vec<Verdict> {
-    let logarithms = |of: &CommandTimes| -> Option<Vec<f64>> {
-        Some(by.values(of)?.into_iter().map(f64::ln).collect())
-    };
-    let first = commands.first().and_then(logarithms);
+    let times = commands.iter().flat_map(|of| &of.runs).map(|run| run.time_seconds);
+    let late = times.fold(0.0, f64::max);
+    let first = commands.first().and_then(|of| by.logarithms(of, late));
+    let has_late = |of: &CommandTimes| by == By::Time && of.timed_out_runs > 0;
+    let first_is_late = commands.first().is_some_and(has_late);
     let others = commands.iter().enumerate().skip(1);
     let verdict = |(command, of): (usize, &CommandTimes)| {
         let unknown = Verdict {
@@ -239,16 +241,22 @@ fn compared(commands: &[CommandTimes], by: By) -> Vec<Verdict> {
             p_corrected: None,
             answer: Answer::Unknown,
         };
-        let both = first.as_ref().zip(logarithms(of)).and_then(|(first, own)| {
-            Some((Shift::between(&own, first, CONFIDENCE)?, rank_sum(&own, first)?.p))
+        let both = first.as_ref().zip(by.logarithms(of, late)).and_then(|(first, own)| {
+            Some((Shift::between(&own, first, CONFIDENCE)?, rank_sum(&own, first)?))
         });
-        let Some((shift, p)) = both else { return unknown };
+        let Some((shift, test)) = both else { return unknown };
+        let (is_less, is_late) = (test.effect < 0.0, has_late(of));
+        let known = |is_known: bool, value: f64| is_known.then_some(value.exp());
         Verdict {
-            ratio: Some(shift.estimate.exp()),
-            ratio_low: shift.interval.map(|it| it.low.exp()),
-            ratio_high: shift.interval.map(|it| it.high.exp()),
-            p: Some(p),
-            answer: Answer::NoDifferenceShown,
+            ratio: known(!first_is_late || !is_late, shift.estimate),
+            ratio_low: shift.interval.and_then(|it| known(!first_is_late, it.low)),
+            ratio_high: shift.interval.and_then(|it| known(!is_late, it.high)),
+            p: Some(test.p),
+            answer: match by {
+                By::Time if is_less => Answer::Faster,
+                By::Goodput if !is_less => Answer::Faster,
+                By::Time | By::Goodput => Answer::Slower,
+            },
             ..unknown
         }
     };
@@ -270,14 +278,16 @@ mod tests {
             dropped_packets: u64::from(index == 0),
             retransmissions: Some(2 * index as u64),
             goodput_mbit_per_second: Some(2.0 + index as f64),
-            is_timed_out: index == 2,
+            is_timed_out: false,
         };
         times(command, seconds.iter().enumerate().map(run).collect()).unwrap()
     }
 
     #[test]
     fn times_are_summed_up() {
-        let times = of("a", &[3.0, 1.0, 2.0, 10.0]);
+        let mut runs = of("a", &[3.0, 1.0, 2.0, 10.0]).runs;
+        runs[2].is_timed_out = true;
+        let times = super::times("a", runs).unwrap();
         assert_eq!(
             (times.median_time_seconds, times.min_time_seconds, times.max_time_seconds),
             (2.5, 1.0, 10.0)
@@ -316,6 +326,38 @@ mod tests {
         assert!(b.ratio_low < Some(2.0) && b.ratio_low > Some(1.9), "{b:?}");
         assert_eq!((c.command, c.answer), (2, Answer::NoDifferenceShown));
         assert!(is(c.ratio, 1.0) && c.p > Some(0.9), "{c:?}");
+    }
+
+    /// How late a run was ended says nothing: all that timed out took as long, longer than the
+    /// others.
+    #[test]
+    fn runs_that_timed_out_are_equal() {
+        let late = |command: &str, seconds: &[f64], limit: f64| {
+            let mut runs = of(command, seconds).runs;
+            for run in &mut runs {
+                run.is_timed_out = run.time_seconds >= limit;
+            }
+            times(command, runs).unwrap()
+        };
+        let verdict = |a: &[f64], b: &[f64], limit: f64| {
+            let both = vec![late("a", a, limit), late("b", b, limit)];
+            judged(vec![("lte".into(), both)], By::Time)[0].verdicts[0].clone()
+        };
+        let (early, later) = ([2.0, 2.001, 2.002, 2.003, 2.001], [2.02, 2.021, 2.022, 2.023, 2.02]);
+        let all = verdict(&early, &later, 2.0);
+        assert_eq!((all.answer, all.p), (Answer::NoDifferenceShown, Some(1.0)));
+        assert_eq!((all.ratio, all.ratio_low, all.ratio_high), (None, None, None));
+        // Of one command none, one of the other: 2 / 252, and one end of the interval is not known.
+        let quick = [1.0, 1.01, 1.02, 1.03, 1.04];
+        let slower = verdict(&quick, &later, 2.0);
+        assert_eq!((slower.answer, slower.ratio_high), (Answer::Slower, None));
+        assert!(slower.ratio_low > Some(1.0) && slower.ratio > Some(1.9), "{slower:?}");
+        let faster = verdict(&later, &quick, 2.0);
+        assert_eq!((faster.answer, faster.ratio_low), (Answer::Faster, None));
+        assert!(faster.ratio_high < Some(1.0) && faster.p == slower.p, "{faster:?}");
+        // Runs of both timed out, but fewer of the one: 2 × 5 / 252 ties counted.
+        let some = verdict(&[1.0, 1.01, 1.02, 1.03, 2.0], &later, 2.0);
+        assert_eq!((some.answer, some.ratio), (Answer::Slower, None), "{some:?}");
     }
 
     /// A command that moves twice as much in 1.5 times the time is slower, and has more goodput.

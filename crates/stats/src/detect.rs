@@ -6,9 +6,8 @@ use crate::median;
 use crate::normal::{normal_quantile, spread_bound};
 use crate::rank_tests::{least_pairs, least_values, rank_sum, signed_rank};
 use crate::ranks::{doubled_ranks, tie_term};
-use crate::shift::{
-    Shift, all_differences, rare_sums_of_pairs, rare_sums_of_samples, walsh_averages,
-};
+use crate::shift::{Shift, rare_sums_of_pairs, rare_sums_of_samples};
+use crate::steps::{all_differences, walsh_averages};
 
 /// How surely a difference that can be detected is detected.
 pub const POWER: f64 = 0.9;

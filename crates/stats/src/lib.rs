@@ -20,11 +20,12 @@ mod ratio;
 #[cfg(test)]
 mod samples;
 mod shift;
+mod steps;
 mod student;
 mod summary;
 mod trend;
 
-pub use binomial::binomial_range;
+pub use binomial::{binomial_range, most_excess, share_interval};
 pub use blocks::marginal_means;
 pub use bootstrap::{Bootstrap, Resampling};
 pub use box_plot::BoxPlot;

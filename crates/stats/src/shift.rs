@@ -2,10 +2,11 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::Interval;
 use crate::normal::normal_quantile;
 use crate::rank_tests::{EXACT_PAIRS, EXACT_VALUES};
 use crate::ranks::{beyond, sums_of_any, sums_of_some};
-use crate::{Interval, median};
+use crate::steps::Steps;
 
 /// By how much values are shifted (Hodges and Lehmann 1963).
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -26,7 +27,7 @@ impl Shift {
     /// When a value is not finite, or `confidence` not between 0 and 1.
     pub fn of_pairs(differences: &[f64], confidence: f64) -> Option<Shift> {
         let rare = rare_sums_of_pairs(differences.len(), confidence);
-        Shift::within(walsh_averages(differences), rare)
+        Shift::within(&Steps::walsh_averages(differences), rare)
     }
 
     /// Of one sample against another: the median of all differences between a value of `sample` and
@@ -40,27 +41,18 @@ impl Shift {
             return None;
         }
         let rare = rare_sums_of_samples(sample.len(), other.len(), confidence);
-        Shift::within(all_differences(sample, other), rare)
+        Shift::within(&Steps::differences(sample, other), rare)
     }
 
     /// With an interval from the last of the `rare` smallest to the last of the largest: a shift
     /// beyond it would leave a rare number of steps on the other side.
-    fn within(mut steps: Vec<f64>, rare: usize) -> Option<Shift> {
-        let estimate = median(&steps)?;
-        steps.sort_by(f64::total_cmp);
+    fn within(steps: &Steps, rare: usize) -> Option<Shift> {
+        let estimate = steps.median()?;
         let first = rare.checked_sub(1);
-        let interval = first.map(|at| Interval { low: steps[at], high: steps[steps.len() - rare] });
+        let interval =
+            first.map(|at| Interval { low: steps.nth(at), high: steps.nth(steps.count() - rare) });
         Some(Shift { estimate, interval })
     }
-}
-
-pub(crate) fn walsh_averages(values: &[f64]) -> Vec<f64> {
-    let pairs = values.iter().enumerate();
-    pairs.flat_map(|(i, a)| values[i..].iter().map(move |b| f64::midpoint(*a, *b))).collect()
-}
-
-pub(crate) fn all_differences(sample: &[f64], other: &[f64]) -> Vec<f64> {
-    sample.iter().flat_map(|a| other.iter().map(move |b| a - b)).collect()
 }
 
 /// How many of the smallest sums of ranks of so many pairs are rarer than what is left on one side

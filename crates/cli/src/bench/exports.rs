@@ -110,19 +110,24 @@ mod tests {
     use super::super::without_interval_of_few;
     use super::*;
 
+    /// The time that a run has, seconds.
+    const LIMIT: f64 = 1.0;
+
     fn all(by: By) -> Vec<PathTimes> {
         let of = |command: &str, scale: f64| {
+            let is_late = |index: u32| command.starts_with('=') && index == 0;
+            let time = |index: u32| scale * (1.0 + f64::from(index) / 100.0);
             let run = |index: u32| CommandRun {
                 block: index + 1,
                 path_seed: 7 + u64::from(index),
-                time_seconds: scale * (1.0 + f64::from(index) / 100.0),
-                exit_code: u8::from(command.starts_with('=') && index == 0),
+                time_seconds: if is_late(index) { LIMIT } else { time(index) },
+                exit_code: u8::from(is_late(index)),
                 packets: 40,
                 bytes: 40_000,
                 dropped_packets: u64::from(index),
                 retransmissions: (!command.starts_with("get\u{1b}")).then_some(2),
                 goodput_mbit_per_second: command.starts_with("get <").then_some(4.25),
-                is_timed_out: command.starts_with('=') && index == 0,
+                is_timed_out: is_late(index),
             };
             times(command, (0..6).map(run).collect()).unwrap()
         };
@@ -187,8 +192,12 @@ mod tests {
             let mut all = all(By::Time);
             let mut commands = std::mem::take(&mut all[0].commands);
             commands.truncate(2);
-            for (command, is_late) in commands.iter_mut().zip(late) {
-                command.runs.iter_mut().for_each(|run| run.is_timed_out = is_late);
+            for ((command, scale), is_late) in commands.iter_mut().zip([0.2, 0.1]).zip(late) {
+                for (index, run) in command.runs.iter_mut().enumerate() {
+                    let time = scale * (1.0 + index as f64 / 100.0);
+                    run.time_seconds = if is_late { LIMIT } else { time };
+                    run.is_timed_out = is_late;
+                }
                 *command = times(&command.command, command.runs.clone()).unwrap();
             }
             let judged = judged(vec![("dsl-25".into(), commands)], By::Time);
@@ -196,11 +205,12 @@ mod tests {
         };
         for (late, said) in [
             ([false, false], "B takes 0.50 times A's time (0.49 to 0.51), p = 0.0022"),
-            ([false, true], "B takes at least 0.50 times A's time (0.49 or more), p = 0.0022"),
-            ([true, false], "B takes at most 0.50 times A's time (0.51 or less), p = 0.0022"),
+            ([false, true], "B takes at least 4.88 times A's time (4.76 or more), p = 0.0022"),
+            ([true, false], "B takes at most 0.10 times A's time (0.10 or less), p = 0.0022"),
             (
                 [true, true],
-                "B is faster than A (ratio unknown: runs of both timed out), p = 0.0022",
+                "B against A: no difference shown (ratio unknown: runs of both timed out; p = \
+                 1.0000)",
             ),
         ] {
             assert_eq!(verdicts(late), said);
@@ -218,6 +228,6 @@ mod tests {
         let rows: Vec<&str> = text.lines().collect();
         assert_eq!(rows.len(), 1 + 18);
         assert_eq!(rows[1], "dsl-25,get <a>|b,1,7,0.2,0,40,40000,0,2,4.25,false");
-        assert_eq!(rows[7], "dsl-25,\"'=x, y\",1,7,0.1,1,40,40000,0,2,,true");
+        assert_eq!(rows[7], "dsl-25,\"'=x, y\",1,7,1,1,40,40000,0,2,,true");
     }
 }

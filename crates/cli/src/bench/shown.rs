@@ -158,24 +158,23 @@ impl Bound {
         }
     }
 
-    /// The ratio, if it is known.
-    fn ratio(self, share: &str) -> Option<String> {
+    /// The ratio.
+    fn ratio(self, share: &str) -> String {
         match self {
-            Bound::Exact => Some(share.to_owned()),
-            Bound::AtLeast => Some(format!("at least {share}")),
-            Bound::AtMost => Some(format!("at most {share}")),
-            Bound::Unknown => None,
+            Bound::Exact | Bound::Unknown => share.to_owned(),
+            Bound::AtLeast => format!("at least {share}"),
+            Bound::AtMost => format!("at most {share}"),
         }
     }
 
     /// Its interval, or why it is not known.
-    fn interval(self, ends: Option<[String; 2]>) -> String {
+    fn interval(self, ends: [Option<String>; 2]) -> String {
         match (self, ends) {
             (Bound::Unknown, _) => "ratio unknown: runs of both timed out".to_owned(),
-            (_, None) => "no interval".to_owned(),
-            (Bound::Exact, Some([low, high])) => format!("{low} to {high}"),
-            (Bound::AtLeast, Some([low, _])) => format!("{low} or more"),
-            (Bound::AtMost, Some([_, high])) => format!("{high} or less"),
+            (Bound::Exact, [Some(low), Some(high)]) => format!("{low} to {high}"),
+            (Bound::AtLeast, [Some(low), _]) => format!("{low} or more"),
+            (Bound::AtMost, [_, Some(high)]) => format!("{high} or less"),
+            _ => "no interval".to_owned(),
         }
     }
 }
@@ -183,16 +182,16 @@ impl Bound {
 fn sentence(path: &PathTimes, verdict: &Verdict) -> String {
     let name = letter(verdict.command);
     let ratio = |value: f64| rounded::decimal(value, if value < 10.0 { 2 } else { 1 });
-    let (Some(share), Some(p)) = (verdict.ratio.map(ratio), verdict.p_corrected) else {
+    let Some(p) = verdict.p_corrected else {
         return format!("{name} against A: unknown{}", unknown(path, verdict));
     };
     let bound = Bound::of(path, verdict);
-    let ends = verdict.ratio_low.zip(verdict.ratio_high);
-    let interval = bound.interval(ends.map(|(low, high)| [ratio(low), ratio(high)]));
+    let share = verdict.ratio.map(|it| bound.ratio(&ratio(it)));
+    let interval = bound.interval([verdict.ratio_low, verdict.ratio_high].map(|it| it.map(ratio)));
     let p =
         if p < 0.0001 { "p < 0.0001".into() } else { format!("p = {}", rounded::decimal(p, 4)) };
     let is_faster = verdict.answer == Answer::Faster;
-    match (verdict.answer, verdict.by, bound.ratio(&share)) {
+    match (verdict.answer, verdict.by, share) {
         (Answer::NoDifferenceShown | Answer::Unknown, _, ratio) => {
             let ratio = ratio.map_or(String::new(), |ratio| format!("ratio {ratio}, "));
             format!("{name} against A: no difference shown ({ratio}{interval}; {p})")

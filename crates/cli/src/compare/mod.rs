@@ -24,6 +24,7 @@ use crate::control::at_end_of_input;
 use crate::exit::{ERROR, FAILED};
 use crate::output::{in_document, print_note};
 use crate::packets_gone;
+use crate::remedied::Remedied;
 use crate::work::Work;
 use outputs::Outputs;
 
@@ -85,9 +86,14 @@ pub(crate) fn compare(arguments: &CompareArguments) -> Result<ExitCode> {
     if !arguments.control {
         outputs.finish(&compare_text(&found))?;
     }
-    let is_bad = found.count(fails) > 0;
+    let has_nothing = found.rows.is_empty();
+    let is_bad = has_nothing || found.count(fails) > 0;
     if arguments.annotate.is_some() {
         annotate_comparison(&found, is_bad);
+    }
+    if has_nothing {
+        let remedy = "the warnings say which trials or values are missing";
+        return Err(Remedied::error("nothing could be compared", remedy));
     }
     Ok(if is_bad { ExitCode::from(FAILED) } else { ExitCode::SUCCESS })
 }

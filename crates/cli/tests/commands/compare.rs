@@ -49,7 +49,7 @@ fn run(home: &Home, directory: &str, scenario: &str, flags: &str) -> String {
     home.write(&format!("{directory}/losses.toml"), scenario);
     let line = format!("run {directory}/losses.toml --world sim --runs {directory} {flags}");
     let run = home.run(&line);
-    assert!(matches!(run.code, Some(0 | 1)), "{line}: {}", run.stderr);
+    assert!(matches!(run.code, Some(0..=2)), "{line}: {}", run.stderr);
     let run = home.only(format!("{directory}/losses"));
     format!("{directory}/losses/{}", run.file_name().unwrap().to_string_lossy())
 }
@@ -181,4 +181,36 @@ fn mistakes_are_refused(home: &Home, good: &str) {
         home.refuses(&[(&line, if rest.ends_with('-') { "only one" } else { "draws packets" })]);
     }
     assert!(!home.path("left.json").exists());
+}
+
+/// What B lacks is not as good as what A has.
+#[test]
+fn side_without_values_does_not_pass() {
+    let home = &Home::new();
+    let scenario = |rates: &str, rest: &str| {
+        format!(
+            "title = \"Late\"\n[path]\ndelay = \"5 ms\"\n[matrix]\n\"path.rate\" = [{rates}]\n\
+             [repeat]\ntrials = 6\n[workload]\nupload = \"100 kB\"\n{rest}"
+        )
+    };
+    // No trial of B ends in time.
+    let failed = {
+        let late = scenario("\"8 Mbit/s\", \"40 kbit/s\"", "[limits]\ntrial = \"3 s\"\n");
+        run(home, "failed", &late, "")
+    };
+    let line = format!("compare {failed} --by rate --fail-on different");
+    let found = home.run(&line);
+    assert_eq!(found.code, Some(2), "{}{}", found.stdout, found.stderr);
+    assert!(found.stdout.contains("Nothing to compare. Not compared: "), "{}", found.stdout);
+    assert!(found.stdout.contains("6 of 6 trials of B failed"), "{}", found.stdout);
+    assert!(found.stderr.contains("nothing could be compared"), "{}", found.stderr);
+    // They may break off, but have no transfer time then.
+    let breaks_off = "may_fail = true\n[client.socket]\nuser_timeout = \"3 s\"\n[server.socket]\n\
+                      user_timeout = \"3 s\"\n[[path.events]]\nat = \"150 ms\"\nloss = \"100 %\"\n";
+    let broken = run(home, "broken", &scenario("\"80 Mbit/s\", \"2 Mbit/s\"", breaks_off), "");
+    let line = format!("{broken} --by rate --metrics transfer_time,payload_intact");
+    let (found, code) = json(home, &format!("{line} --fail-on inconclusive"));
+    assert_eq!((code, found["missing"][0]["why"].as_str()), (1, Some("B has none")), "{found}");
+    let (text, _) = compare(home, &line);
+    assert!(text.contains("Not compared: transfer time of "), "{text}");
 }

@@ -9,6 +9,7 @@ use tcplab_scenario::{
 };
 use tcplab_stats::{Bootstrap, Interval};
 use tcplab_units::Rng;
+use tcplab_units::rounded::counted;
 use tcplab_workload::CallRow;
 
 /// What trials say about each expectation: all that is needed of them to judge.
@@ -73,6 +74,7 @@ impl<'e> ClaimValues<'e> {
     fn judged(&self, at: usize, cases: &[Case], number: Option<u32>) -> Found {
         let expectation = &self.expectations[at];
         let (mut judged, mut left_out, mut failed) = (Vec::new(), Vec::new(), Vec::new());
+        let mut zero = Vec::new();
         for (name, pool) in pools(expectation, cases) {
             let (mut all, mut missing, mut is_known) = (Vec::new(), Vec::new(), false);
             for nth in pool {
@@ -86,6 +88,7 @@ impl<'e> ClaimValues<'e> {
                 }
                 is_known = true;
                 all.extend(values);
+                zero.extend(self.both_zero(at, nth, case, number));
                 let both = [Some(case), against].into_iter().flatten();
                 missing.extend(both.filter_map(|it| missing_of(it, number)));
             }
@@ -103,7 +106,7 @@ impl<'e> ClaimValues<'e> {
             judged.push(Judged { name, values, interval, held, is_settled });
         }
         let mut found = in_short(&judged, expectation);
-        found.extend(left_out);
+        found.extend(left_out.into_iter().chain(zero));
         found.extend(failed);
         let held = !judged.is_empty() && judged.iter().all(|one| one.held);
         // One case that breaks it is enough.
@@ -133,14 +136,35 @@ impl<'e> ClaimValues<'e> {
     }
 
     /// A metric divided by that of the trial of another case with the same number, and so the same
-    /// seed. Where there is no such trial, or nothing to divide by, there is no ratio.
+    /// seed: infinite where that is zero and this is not. Where there is no such trial there is no
+    /// ratio, nor of zero and zero.
     fn ratio(&self, at: usize, cases: [usize; 2], number: u32) -> Option<Value> {
-        let [own, other] = cases.map(|case| match self.of(at, case, number) {
+        let [own, other] = cases.map(|case| self.number(at, case, number));
+        let (own, other) = (own?, other.filter(|value| *value >= 0.0)?);
+        (own != 0.0 || other != 0.0).then(|| Value::Number(own / (other + 0.0)))
+    }
+
+    /// The number of a case's trial that is compared.
+    fn number(&self, at: usize, case: usize, number: u32) -> Option<f64> {
+        match self.of(at, case, number) {
             [Value::Number(value)] => Some(*value),
             _ => None,
-        });
-        let other = other.filter(|value| *value > 0.0)?;
-        Some(Value::Number(own? / other))
+        }
+    }
+
+    /// That trials of its nth case have no ratio, if both are zero in any of them.
+    fn both_zero(&self, at: usize, nth: usize, case: &Case, number: Option<u32>) -> Option<String> {
+        let expectation = &self.expectations[at];
+        let cases = [expectation.cases[nth], *expectation.baselines.get(nth)?];
+        let numbers = case.trials.iter().map(|trial| trial.number);
+        let zero = numbers
+            .filter(|own| number.is_none_or(|number| number == *own))
+            .filter(|own| cases.iter().all(|case| self.number(at, *case, *own) == Some(0.0)));
+        let count = zero.count();
+        (count > 0).then(|| {
+            let trials = counted(case.trials.len(), "trial", "trials");
+            format!("{}: 0 / 0 in {count} of {trials}, left out", case.name)
+        })
     }
 }
 
@@ -176,6 +200,9 @@ fn interval(of: Statistic, values: &[Value]) -> Option<Interval> {
         return None;
     }
     let numbers = numbers(values);
+    if numbers.iter().any(|number| number.is_infinite()) {
+        return None;
+    }
     let mean = |samples: &[&[f64]]| tcplab_stats::mean(samples[0]).unwrap_or(f64::NAN);
     Bootstrap::default().interval(&[&numbers], mean, &mut Rng::new(1, "claim"))
 }
@@ -356,15 +383,22 @@ fn of_call(info: &MetricInfo, row: &CallRow) -> Option<Value> {
     values.into_iter().find(|(of, _)| *of == info).map(|(_, value)| value)
 }
 
-/// The statistic that the expectation looks at; texts have none and stay as they are.
+/// The statistic that the expectation looks at; texts have none and stay as they are. Of ratios to
+/// zero the mean is infinite, and the median where half of them are.
 fn statistic(of: Statistic, values: Vec<Value>) -> Vec<Value> {
-    let numbers = numbers(&values);
+    let mut numbers = numbers(&values);
+    numbers.sort_by(f64::total_cmp);
+    let last = numbers.last().copied().filter(|last| last.is_infinite());
     let one = match of {
         Statistic::All => return values,
-        Statistic::Mean => tcplab_stats::mean(&numbers),
+        Statistic::Mean => last.or_else(|| tcplab_stats::mean(&numbers)),
+        Statistic::Median if last.is_some() => {
+            let middle = [(numbers.len() - 1) / 2, numbers.len() / 2];
+            Some(f64::midpoint(numbers[middle[0]], numbers[middle[1]]))
+        }
         Statistic::Median => tcplab_stats::median(&numbers),
-        Statistic::Min => numbers.iter().copied().reduce(f64::min),
-        Statistic::Max => numbers.iter().copied().reduce(f64::max),
+        Statistic::Min => numbers.first().copied(),
+        Statistic::Max => numbers.last().copied(),
     };
     one.map(Value::Number).into_iter().collect()
 }
@@ -404,7 +438,10 @@ fn words_of(values: &[Value], expectation: &Expectation) -> String {
     let low = numbers.iter().copied().reduce(f64::min);
     let high = numbers.iter().copied().reduce(f64::max);
     if let Some((low, high)) = low.zip(high) {
-        let [low, high] = [low, high].map(|end| short(end, &expectation.checks));
+        let shown = |end: f64| {
+            if end.is_finite() { short(end, &expectation.checks) } else { "∞".into() }
+        };
+        let [low, high] = [low, high].map(shown);
         let range = if low == high { low } else { format!("{low} to {high}") };
         let unit = if expectation.baselines.is_empty() { metric.unit } else { "times" };
         parts.push(format!("{range} {unit}").trim_end().to_owned());

@@ -193,10 +193,12 @@ fn sender_and_receiver(app: &AppLog) -> (&AppReport, &AppReport) {
     }
 }
 
-/// From the client's call of connect() to the receiver's last byte.
+/// From the client's call of connect() to the receiver's last byte; none of a transfer that did not
+/// arrive whole, which would be the quicker the earlier it broke off.
 fn transfer(app: &AppLog) -> Option<Span> {
-    let receiver = sender_and_receiver(app).1;
-    app.client.started.zip(receiver.last_byte).map(|(from, to)| to.since(from))
+    let (sender, receiver) = sender_and_receiver(app);
+    let whole = app.client.started.zip(receiver.last_byte);
+    whole.filter(|_| receiver.has_all_of(sender)).map(|(from, to)| to.since(from))
 }
 
 /// Values with their units.

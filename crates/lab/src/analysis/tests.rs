@@ -150,3 +150,23 @@ fn payload_of_no_bytes_is_neither_intact_nor_damaged() {
     assert_eq!(value(&trial, metrics::PAYLOAD_INTACT), None);
     assert_eq!(value(&trial, metrics::TRANSFER_TIME), None);
 }
+
+/// The earlier a transfer breaks off, the sooner its last byte is there: that is no time of it.
+#[test]
+fn unfinished_transfer_has_no_time() {
+    let broken = |events: &str| {
+        trial(&format!(
+            "[path]\nrate = \"8 Mbit/s\"\ndelay = \"5 ms\"\n[workload]\nupload = \"500 kB\"\n\
+             may_fail = true\n[client.socket]\nuser_timeout = \"3 s\"\n[server.socket]\n\
+             user_timeout = \"3 s\"\n[limits]\ntrial = \"100 s\"\n{events}"
+        ))
+    };
+    let all = broken("");
+    let part = broken("[[path.events]]\nat = \"100 ms\"\nloss = \"100 %\"\n");
+    for info in [metrics::TRANSFER_TIME, metrics::GOODPUT, metrics::TRANSFER_TIME_RATIO] {
+        assert!(value(&all, info).is_some(), "{}", info.name);
+        assert_eq!(value(&part, info), None, "{}", info.name);
+    }
+    assert_eq!(value(&part, metrics::PAYLOAD_INTACT), Some(0.0));
+    assert!(value(&part, metrics::RETRANSMISSIONS) > Some(0.0));
+}

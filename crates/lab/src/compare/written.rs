@@ -42,6 +42,8 @@ pub(crate) fn of_scenario(run: &Run, compare: &Compare) -> Comparison {
                 tests: 0,
                 cases: Vec::new(),
                 rows: Vec::new(),
+                missing: Vec::new(),
+                is_over_cases: false,
             }
         }
     }

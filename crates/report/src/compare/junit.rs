@@ -1,7 +1,7 @@
 //! JUnit XML: a test case for each metric of each case, as test runners read it.
 
 use tcplab_plot::escape;
-use tcplab_results::comparison::{Comparison, Outcome, Row};
+use tcplab_results::comparison::{Comparison, Missing, Outcome, Row};
 
 use crate::claims_junit::attribute;
 use crate::compared::{change, estimate, good, interval, probability, sentence, trials, verdict};
@@ -13,7 +13,7 @@ pub fn junit(found: &Comparison, fails: impl Fn(&Outcome) -> bool) -> String {
     let skipped = found.count(|verdict| is_skipped(*verdict, &fails));
     let counts = format!(
         r#"tests="{}" failures="{failures}" errors="0" skipped="{skipped}""#,
-        found.rows.len()
+        found.total()
     );
     let mut xml = String::from("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
     xml += &format!("<testsuites name=\"tcplab compare\" {counts}>\n");
@@ -30,6 +30,9 @@ pub fn junit(found: &Comparison, fails: impl Fn(&Outcome) -> bool) -> String {
     for row in &found.rows {
         xml += &case(row, &fails);
     }
+    for missing in &found.missing {
+        xml += &missing_case(missing, &fails);
+    }
     if !found.warnings.is_empty() {
         let text = escape(&found.warnings.join("\n")).into_owned();
         xml += &format!("    <system-err>{text}</system-err>\n");
@@ -43,11 +46,7 @@ fn is_skipped(outcome: Outcome, fails: impl Fn(&Outcome) -> bool) -> bool {
 }
 
 fn case(row: &Row, fails: impl Fn(&Outcome) -> bool) -> String {
-    let mut xml = format!(
-        "    <testcase classname=\"tcplab.compare.{}\" name=\"{}\" time=\"0\">\n",
-        attribute(&row.case),
-        attribute(&row.metric)
-    );
+    let mut xml = begin(&row.case, &row.metric);
     let verdict_text = verdict(row);
     let text = details(row);
     if fails(&row.outcome) {
@@ -64,6 +63,25 @@ fn case(row: &Row, fails: impl Fn(&Outcome) -> bool) -> String {
         xml += &format!("      <system-out>{}</system-out>\n", escape(&text));
     }
     xml + "    </testcase>\n"
+}
+
+fn begin(case: &str, metric: &str) -> String {
+    format!(
+        "    <testcase classname=\"tcplab.compare.{}\" name=\"{}\" time=\"0\">\n",
+        attribute(case),
+        attribute(metric)
+    )
+}
+
+/// What one side lacks.
+fn missing_case(missing: &Missing, fails: impl Fn(&Outcome) -> bool) -> String {
+    let why = attribute(&format!("{}: {}", Missing::OUTCOME.name(), missing.why));
+    let how = if fails(&Missing::OUTCOME) {
+        format!("<failure type=\"{}\" message=\"{why}\"/>", Missing::OUTCOME.name())
+    } else {
+        format!("<skipped message=\"{why}\"/>")
+    };
+    format!("{}      {how}\n    </testcase>\n", begin(&missing.case, &missing.metric))
 }
 
 fn details(row: &Row) -> String {

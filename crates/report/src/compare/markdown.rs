@@ -4,8 +4,8 @@ use tcplab_results::comparison::{Comparison, Outcome, Row};
 use tcplab_units::visible_line;
 
 use crate::compared::{
-    change, detectable, difference, estimate, interval, is_quiet, probability, sentence, side,
-    trials, verdict,
+    change, detectable, difference, estimate, interval, is_quiet, missing_lines, probability,
+    sentence, side, trials, verdict,
 };
 use crate::title::title;
 
@@ -18,6 +18,7 @@ pub fn markdown(found: &Comparison) -> String {
     let sign = match worst {
         Some(Outcome::Worse) => "❌",
         Some(Outcome::Different | Outcome::Inconclusive { .. }) | None => "❔",
+        Some(_) if !found.missing.is_empty() => "❔",
         Some(Outcome::Better | Outcome::Equivalent { .. }) => "✅",
     };
     let mut text = format!("### {sign} tcplab: {}\n\n", escaped(&sentence(found)));
@@ -39,6 +40,12 @@ pub fn markdown(found: &Comparison) -> String {
         if loud.len() > SHOWN {
             text += &format!("\n{} more below.\n", loud.len() - SHOWN);
         }
+        text.push('\n');
+    }
+    for missing in missing_lines(found) {
+        text += &format!("- {}\n", escaped(&missing));
+    }
+    if !found.missing.is_empty() {
         text.push('\n');
     }
     text += &format!("A: {}, B: {}\n", escaped(&side(found, 0)), escaped(&side(found, 1)));

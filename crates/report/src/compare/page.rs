@@ -8,8 +8,8 @@ use super::captures::{CapturedPair, change as change_of, parting, value};
 use super::intervals::pictures;
 pub use super::parting::CloseUp;
 use crate::compared::{
-    change, detectable, difference, estimate, interval, probability, sentence, side, trials,
-    verdict,
+    change, detectable, difference, estimate, interval, missing_lines, probability, sentence, side,
+    trials, verdict,
 };
 use crate::html::assets::{SCRIPTS, STYLES, THEME};
 use crate::html::error::ReportError;
@@ -25,6 +25,7 @@ pub fn compare_page(
     close: &[CloseUp<'_>],
     mut notes: Vec<String>,
 ) -> Result<String, ReportError> {
+    notes.splice(0..0, missing_lines(found));
     notes.extend([format!("Tested: {}.", found.family), NOTE.into()]);
     let titles = [side(found, 0), side(found, 1)];
     let heading = match &found.by {

@@ -1,7 +1,9 @@
 //! The text of synthetic comparisons, also with hostile names.
 
 use std::path::PathBuf;
-use tcplab_results::comparison::{Comparison, Estimator, Fact, Family, Outcome, Row, Side, Value};
+use tcplab_results::comparison::{
+    Comparison, Estimator, Fact, Family, Missing, Outcome, Row, Side, Value,
+};
 use tcplab_scenario::Better;
 use tcplab_scenario::Threshold;
 
@@ -56,6 +58,8 @@ fn comparison(rows: Vec<Row>) -> Comparison {
         tests: 1,
         cases: Vec::new(),
         rows,
+        missing: Vec::new(),
+        is_over_cases: false,
     }
 }
 
@@ -292,4 +296,46 @@ fn facts_of_captures_are_said_with_care() {
     assert!(captures::change(&tiny).ends_with("worse"));
     let without = fact(tcplab_quantities::RETRANSMISSIONS_BY_SACK.label, "", [Some(3.0), None]);
     assert_eq!((&*captures::value(&without, 1), &*captures::change(&without)), ("no SACK", ""));
+}
+
+/// What one side lacks is neither equivalent nor left out in silence.
+#[test]
+fn what_one_side_lacks_is_said() {
+    let missing = |case: &str| Missing {
+        case: case.into(),
+        metric: "transfer_time".into(),
+        why: "B has none".into(),
+    };
+    let mut found = comparison(vec![row("like", [10.0, 10.0], SAME)]);
+    found.by = Some("haiku".into());
+    found.sides[0].label = "before".into();
+    found.sides[1].label = "after".into();
+    found.missing = vec![missing("odd"), missing("slow")];
+    let left = "Not compared: transfer time of odd (B has none) and 1 more.";
+    let said = format!("Inconclusive in 2 of 3 comparisons, equivalent in 1. {left}");
+    assert_eq!(sentence(&found), said);
+    assert_eq!(tally(&found), "after against before: 1 equivalent, 2 inconclusive");
+    assert_eq!(remark(&found), left);
+    assert!(compare_text(&found).contains("\ninconclusive: transfer time of odd (B has none)\n"));
+    assert!(markdown(&found).starts_with("### ❔"));
+    let fails = |outcome: &Outcome| matches!(outcome, Outcome::Inconclusive { .. });
+    for (xml, count, how) in [
+        (junit(&found, |_| false), r#"tests="3" failures="0" errors="0" skipped="2""#, "<skipped"),
+        (junit(&found, fails), r#"tests="3" failures="2" errors="0" skipped="0""#, "<failure"),
+    ] {
+        assert!(xml.contains(count) && xml.matches(how).count() == 2, "{xml}");
+        assert!(xml.contains("classname=\"tcplab.compare.odd\" name=\"transfer_time\""), "{xml}");
+    }
+    found.rows.push(row("bad", [10.0, 15.0], Outcome::Worse));
+    assert!(sentence(&found).ends_with(&format!("equivalent in 1, inconclusive in 2. {left}")));
+    found.rows.clear();
+    assert_eq!(sentence(&found), format!("Nothing to compare. {left}"));
+}
+
+#[test]
+fn cases_as_pairs_are_called_cases() {
+    let mut found = comparison(vec![row("12 cases", [10.0, 10.0], INCONCLUSIVE)]);
+    found.is_over_cases = true;
+    assert!(sentence(&found).contains("About 14 more cases needed"), "{}", sentence(&found));
+    assert!(remark(&found).ends_with("(about 14 more cases needed)."), "{}", remark(&found));
 }

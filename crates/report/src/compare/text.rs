@@ -4,7 +4,8 @@ use tcplab_results::comparison::{Comparison, Row};
 use tcplab_units::visible_line;
 
 use crate::compared::{
-    change, detectable, estimate, interval, is_quiet, probability, quiet, sentence, side, verdict,
+    change, detectable, estimate, interval, is_quiet, missing_lines, probability, quiet, sentence,
+    side, verdict,
 };
 use crate::grid::Side::{Left, Right};
 use crate::grid::{Cell, Grid};
@@ -28,7 +29,7 @@ pub fn compare_text(found: &Comparison) -> String {
     if !rows.is_empty() {
         text += &format!("\n{}", table(&rows));
     }
-    let same = quiet(found);
+    let same = [missing_lines(found), quiet(found)].concat();
     if !same.is_empty() {
         text.push('\n');
     }

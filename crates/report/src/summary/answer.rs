@@ -124,7 +124,7 @@ fn best_level(
         format!("It depends on the case; on the whole the {most}")
     } else if rows().any(shows_difference) {
         capital(&most)
-    } else if rows().all(|row| matches!(row.outcome, Outcome::Equivalent { .. })) {
+    } else if found.iter().all(is_equivalent) {
         format!("No relevant difference: {most}")
     } else {
         format!("Not decided: {most}")
@@ -232,6 +232,11 @@ fn is_improved(row: &Row) -> bool {
 
 fn shows_difference(row: &Row) -> bool {
     matches!(row.outcome, Outcome::Worse | Outcome::Better | Outcome::Different)
+}
+
+/// Whether all can be compared, and is equivalent.
+fn is_equivalent(found: &Comparison) -> bool {
+    found.count(|outcome| matches!(outcome, Outcome::Equivalent { .. })) == found.total()
 }
 
 /// Of the rows that show a difference, that with the largest effect; else of all.

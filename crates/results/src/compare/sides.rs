@@ -12,6 +12,24 @@ pub(super) struct Matched<'a> {
     pub(super) name: String,
     pub(super) a: &'a Case,
     pub(super) b: &'a Case,
+    /// The cases of which each is one trial here; nothing where trials are trials.
+    pub(super) parts: Vec<Matched<'a>>,
+}
+
+impl<'a> Matched<'a> {
+    pub(super) fn new(name: String, a: &'a Case, b: &'a Case) -> Matched<'a> {
+        Matched { name, a, b, parts: Vec::new() }
+    }
+
+    /// What was run: itself, or its parts.
+    pub(super) fn parts(&self) -> &[Matched<'a>] {
+        if self.parts.is_empty() { std::slice::from_ref(self) } else { &self.parts }
+    }
+
+    /// Whether each side has trials.
+    pub(super) fn has_trials(&self) -> bool {
+        [self.a, self.b].iter().all(|case| !case.trials.is_empty())
+    }
 }
 
 /// What was matched, and what was not, in sentences.
@@ -34,7 +52,7 @@ pub(super) fn of_runs<'a>(a: &'a Run, b: &'a Run) -> Result<Matching<'a>, Compar
         match found {
             Some(place) => {
                 let other = rest.remove(place);
-                cases.push(Matched { name: case.name.clone(), a: case, b: other });
+                cases.push(Matched::new(case.name.clone(), case, other));
             }
             None => alone.push(case),
         }
@@ -46,7 +64,7 @@ pub(super) fn of_runs<'a>(a: &'a Run, b: &'a Run) -> Result<Matching<'a>, Compar
             case.name, other.name
         ));
         let name = format!("{} / {}", case.name, other.name);
-        return Ok(Matching { cases: vec![Matched { name, a: case, b: other }], left_out });
+        return Ok(Matching { cases: vec![Matched::new(name, case, other)], left_out });
     }
     if cases.is_empty() {
         let names = |run: &Run| run.cases.iter().map(|case| case.name.clone()).collect();
@@ -120,7 +138,7 @@ pub(super) fn of_levels<'a>(
             Some(other) => {
                 let levels: Vec<&str> = rest.iter().map(|(_, level)| level.as_str()).collect();
                 let name = if levels.is_empty() { run.name.clone() } else { levels.join(", ") };
-                cases.push(Matched { name, a: case, b: other });
+                cases.push(Matched::new(name, case, other));
             }
             None => left_out.push(format!("{} has no counterpart: left out", case.name)),
         }

@@ -9,6 +9,8 @@ use tcplab_units::Rng;
 
 use super::*;
 
+mod few;
+
 /// A metric's values over the trials of a case.
 type Values<'a> = (&'a str, &'a [f64]);
 

@@ -29,13 +29,41 @@ pub struct Comparison {
     pub cases: Vec<ComparedCase>,
     /// Each metric of each case, the worst verdict first; of equal verdicts the largest effect.
     pub rows: Vec<Row>,
+    /// What could not be compared, since one side has no value: inconclusive, too.
+    #[serde(default)]
+    pub missing: Vec<Missing>,
+    /// Whether cases were compared as one trial each.
+    #[serde(default)]
+    pub is_over_cases: bool,
 }
 
 impl Comparison {
-    /// How many rows have a verdict of this kind.
+    /// How many rows have a verdict of this kind, what is missing included.
     pub fn count(&self, is_it: impl Fn(&Outcome) -> bool) -> usize {
-        self.rows.iter().filter(|row| is_it(&row.outcome)).count()
+        let missing = if is_it(&Missing::OUTCOME) { self.missing.len() } else { 0 };
+        self.rows.iter().filter(|row| is_it(&row.outcome)).count() + missing
     }
+
+    /// How many comparisons there are, what is missing included.
+    pub fn total(&self) -> usize {
+        self.rows.len() + self.missing.len()
+    }
+}
+
+/// A metric of a case that only one side has, or no pair.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Missing {
+    /// The case, as in [`ComparedCase::name`].
+    pub case: String,
+    /// The metric.
+    pub metric: String,
+    /// Such as `B has none`.
+    pub why: String,
+}
+
+impl Missing {
+    /// The verdict.
+    pub const OUTCOME: Outcome = Outcome::Inconclusive { more: 1, too_few: true };
 }
 
 /// One of what is compared.

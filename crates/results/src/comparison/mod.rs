@@ -12,6 +12,6 @@ mod row;
 
 pub use captures::{Fact, Value};
 pub use divergence::{Divergence, PacketSequence, Step, divergence};
-pub use found::{ComparedCase, Comparison, Side};
+pub use found::{ComparedCase, Comparison, Missing, Side};
 pub use outcome::Outcome;
 pub use row::{ALPHA, CONFIDENCE, Estimator, Family, Row};

@@ -217,7 +217,8 @@ pub(crate) struct ExpectSpec {
     only: BTreeMap<String, Spanned<toml::Value>>,
     /// The baseline, by keys of the matrix and one level each: for each case, the one that differs
     /// in these levels alone. The claim then checks the metric divided by the baseline's, trial by
-    /// trial, a number without unit. Only for metrics of trials.
+    /// trial, a number without unit: infinite where the baseline's alone is zero; trials where both
+    /// are zero are left out. Only for metrics of trials.
     #[schemars(with = "Option<BTreeMap<String, serde_json::Value>>")]
     relative_to: Option<Spanned<BTreeMap<String, Spanned<toml::Value>>>>,
     /// A factor of the matrix: cases that differ only in its level are evaluated together, so that

@@ -245,3 +245,44 @@ fn ratio_uses_trials_of_equal_number() {
     let claim = &judge(&[claim], &cases)[0];
     assert_eq!((claim.held, claim.found.as_str()), (true, "20: 0.667 times"));
 }
+
+/// Of a baseline without any, one is infinitely more; of none, none is no ratio.
+#[test]
+fn ratio_to_zero_is_infinite() {
+    let case = |name: &str, values: [f64; 4]| {
+        let trial = |(place, value): (usize, &f64)| Trial {
+            number: place as u32 + 1,
+            metrics: vec![tcplab_results::Metric::of(metrics::TIMEOUTS, *value)].into(),
+            ..Trial::empty(Vec::new())
+        };
+        let trials = values.iter().enumerate().map(trial).collect();
+        Case { name: name.into(), trials, ..Case::default() }
+    };
+    let judged = |base: [f64; 4], own: [f64; 4], of: Statistic, check: Check| {
+        let relative = Expectation {
+            cases: vec![1],
+            baselines: vec![0],
+            ..expectation("timeouts", of, check)
+        };
+        let claim = judge(&[relative], &[case("base", base), case("own", own)]).remove(0);
+        (claim.held, claim.held_alone, claim.found)
+    };
+    let all = Statistic::All;
+    for (own, of, check, expected) in [
+        ([3.0, 4.0, 2.0, 0.0], all, Check::AtMost(6.0), (false, 1, "own: 4 to ∞ times")),
+        ([3.0, 4.0, 2.0, 0.0], all, Check::AtLeast(2.0), (true, 3, "own: 4 to ∞ times")),
+        ([0.0, 4.0, 0.0, 0.0], all, Check::AtMost(6.0), (true, 1, "own: 4 times")),
+        ([3.0, 4.0, 0.0, 0.0], Statistic::Mean, Check::AtMost(6.0), (false, 1, "own: ∞ times")),
+        ([3.0, 4.0, 2.0, 0.0], Statistic::Median, Check::AtLeast(9.0), (true, 2, "own: ∞ times")),
+        ([0.0, 4.0, 0.0, 3.0], Statistic::Min, Check::AtMost(6.0), (true, 1, "own: 4 times")),
+    ] {
+        let (held, alone, found) = judged([0.0, 1.0, 0.0, 0.0], own, of, check);
+        let zeros =
+            own.iter().zip([0.0, 1.0, 0.0, 0.0]).filter(|both| *both == (&0.0, 0.0)).count();
+        let zeros = match zeros {
+            0 => String::new(),
+            zeros => format!("; own: 0 / 0 in {zeros} of 4 trials, left out"),
+        };
+        assert_eq!((held, alone, found), (expected.0, expected.1, expected.2.to_owned() + &zeros));
+    }
+}
