@@ -12,6 +12,13 @@ use tcplab_sim::{CONGESTION_CONTROLS, GuestTrialError, SettingsError, SimError};
 use tcplab_testbed::TrialError;
 use tcplab_units::MORE_PROCESSES;
 
+/// What a case has that [`LabError::NotSimulated`] refuses, whose path the kernel makes.
+pub(crate) const BY_NETEM: &str = "has `backend = \"netem\"`, which makes paths in real time only";
+
+/// What helps against that.
+const WITHOUT_NETEM: &str = "leave out `backend`; or let it run in real time: with the kernel's \
+                             stacks, and without `--world`";
+
 type GuestFailure = GuestTrialError<GuestError>;
 
 /// Why a run could not be made, finished or read.
@@ -164,6 +171,7 @@ impl LabError {
             LabError::NotSimulated { what, .. } if what.ends_with("a kernel") => {
                 Some("build one with `tcplab kernel build 7.2`, or omit `--world`".into())
             }
+            LabError::NotSimulated { what: BY_NETEM, .. } => Some(WITHOUT_NETEM.into()),
             LabError::NotSimulated { .. } => Some("omit `--world`".into()),
             LabError::KernelNeeded { remedy, .. } => remedy.clone(),
             LabError::Unfinished { path, .. } => {

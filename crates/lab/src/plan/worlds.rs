@@ -1,5 +1,6 @@
 //! Which world a trial runs in.
 
+use tcplab_path::Backend;
 use tcplab_results::{RunWorld, StackUsed, World};
 use tcplab_scenario::{Case, KERNEL_MODEL, Profile, Scenario, Stack};
 use tcplab_sim::{CONGESTION_CONTROLS, check_route_and_modules};
@@ -8,7 +9,7 @@ use tcplab_units::Endpoint;
 use tcplab_workload::{IfRefused, SocketOptions};
 
 use super::kernels::VirtualKernels;
-use crate::error::LabError;
+use crate::error::{BY_NETEM, LabError};
 
 /// Why trials cannot run on this kernel.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -35,8 +36,8 @@ pub(super) fn of_run(
     refused: impl FnOnce() -> Option<Refusal>,
 ) -> Result<(RunWorld, Option<String>), LabError> {
     let modelled = scenario.cases.iter().filter(|case| case.is_virtual()).count();
-    let real =
-        scenario.cases.iter().find_map(|case| Some((case.name.clone(), only_real(case, kernels)?)));
+    let only = |case: &Case| Some((case.name.clone(), only_real(case, kernels)?));
+    let real = scenario.cases.iter().find_map(only);
     match asked {
         Some(World::Simulated) => match real {
             Some((case, what)) => Err(LabError::NotSimulated { case, what }),
@@ -51,7 +52,13 @@ pub(super) fn of_run(
                 Err(LabError::KernelNeeded { case, what, why, remedy })
             }
             (Some(refusal), None) => Ok((RunWorld::Simulated, Some(fallback(&refusal, kernels)))),
-            (None, _) if modelled > 0 => Ok((RunWorld::Both, None)),
+            (None, _) if modelled > 0 => {
+                let real = scenario.cases.iter().filter(|case| case.is_virtual()).find_map(only);
+                match real {
+                    Some((case, what)) => Err(LabError::NotSimulated { case, what }),
+                    None => Ok((RunWorld::Both, None)),
+                }
+            }
             (None, _) => Ok((RunWorld::Kernel, None)),
         },
         Some(World::Kernel) if modelled == 0 => Ok((RunWorld::Kernel, None)),
@@ -149,6 +156,9 @@ fn only_real(case: &Case, kernels: &VirtualKernels) -> Option<&'static str> {
     if !case.workload.through.has_packets() {
         return Some("measures what the processor takes to move data, which takes no virtual time");
     }
+    if case.path.backend == Some(Backend::Netem) {
+        return Some(BY_NETEM);
+    }
     let is_load = case.workload.load.is_some();
     if kernels.of_case(case).iter().all(Option::is_some) {
         return (is_load && case.path.same_host).then_some(
@@ -221,4 +231,44 @@ pub(crate) fn world_of(world: RunWorld, case: &Case) -> World {
 /// Whether a case of a run in `world` runs in virtual time.
 pub(crate) fn is_simulated(world: RunWorld, case: &Case) -> bool {
     world_of(world, case) == World::Simulated
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn scenario(rest: &str) -> Scenario {
+        let source = format!("title = \"t\"\n[path]\n[workload]\nupload = \"1 B\"\n{rest}");
+        Scenario::parse(&source, "t").unwrap()
+    }
+
+    /// A path by netem has no emulator in virtual time: it would be another path.
+    #[test]
+    fn netem_is_of_real_time_only() {
+        let beside = "[matrix]\n\"path.backend\" = [\"tcplab\", \"netem\"]\n";
+        let modelled = "[matrix.by]\nus = {}\nnetem = { \"path.backend\" = \"netem\",";
+        let modelled = format!("{modelled} \"client.stack\" = \"model:linux-6.18\" }}\n");
+        let refusal = || Some(Refusal { why: "it has none".into(), remedy: None });
+        let (no, yes): (fn() -> _, fn() -> _) = (|| None, refusal);
+        let kernels = VirtualKernels::default();
+        let run = |rest: &str, asked, refused: fn() -> Option<Refusal>| {
+            of_run(&scenario(rest), &kernels, asked, refused).map(|(world, _)| world)
+        };
+        for (rest, asked, refused) in
+            [(beside, Some(World::Simulated), no), (&modelled, None, no), (beside, None, yes)]
+        {
+            let error = run(rest, asked, refused).unwrap_err();
+            assert!(error.to_string().contains("`backend = \"netem\"`"), "{error}");
+            if refused().is_none() {
+                assert!(error.remedy().unwrap().contains("leave out `backend`"), "{error}");
+            }
+        }
+        for (rest, asked, refused, world) in [
+            (beside, None, no, RunWorld::Kernel),
+            (beside, Some(World::Kernel), no, RunWorld::Kernel),
+            ("", None, yes, RunWorld::Simulated),
+        ] {
+            assert_eq!(run(rest, asked, refused).unwrap(), world);
+        }
+    }
 }

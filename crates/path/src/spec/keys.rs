@@ -27,7 +27,7 @@ macro_rules! path_keys {
             /// override the preset's.
             #[serde(skip_serializing_if = "Option::is_none")]
             pub preset: Option<String>,
-            /// Who emulates the path: `tcplab`, or the kernel's `netem` (trials only, not
+            /// Who emulates the path: `tcplab`, or the kernel's `netem` (trials in real time, not
             /// `tcplab shell`). Default: `tcplab`.
             #[serde(skip_serializing_if = "Option::is_none")]
             pub backend: Option<Backend>,
