@@ -314,6 +314,9 @@ fn loss(asked: &Asked, seen: &ProbeArrivals<'_>) -> CheckRow {
     if let Some(why) = asked.no_loss.or(asked.hidden_loss).or(asked.no_edges) {
         return CheckRow::unknown("loss", text, why);
     }
+    if asked.loses_copies {
+        return CheckRow::unknown("loss", text, "copies arrive of packets that are lost");
+    }
     let sent = seen.open.len() as u64;
     if sent < FEWEST {
         let why = format!("{sent} probes were sent while the path was open");
@@ -356,7 +359,10 @@ fn shares(asked: &Asked, seen: &ProbeArrivals<'_>) -> Vec<Option<CheckRow>> {
     if !asked.duplications.is_empty() {
         let p = either(&mut asked.duplications.iter().map(|plan| plan.probability.as_f64()));
         let count = seen.copies.values().filter(|copies| **copies > 1).count() as u64;
-        rows.push(row("duplication", p, count));
+        rows.push(match asked.no_copies {
+            Some(why) => Some(CheckRow::unknown("duplication", per_cent(p), why)),
+            None => row("duplication", p, count),
+        });
     }
     let damaged = seen.first.values().filter(|arrival| arrival.damaged).count() as u64;
     let damaged = damaged + seen.nameless;
@@ -383,6 +389,9 @@ fn reordering(asked: &Asked, seen: &ProbeArrivals<'_>) -> CheckRow {
         HeldBack::Random(probability) => probability.as_f64(),
         HeldBack::Every(n) => 1.0 / n as f64,
     };
+    if let Some(why) = asked.no_reordering {
+        return CheckRow::unknown("reordering", per_cent(p), why);
+    }
     if asked.jitter.as_ref().is_some_and(tcplab_path::DelayPlan::reorders) {
         return CheckRow::unknown(
             "reordering",

@@ -46,6 +46,14 @@ pub(super) struct Asked {
     pub(super) hidden_loss: Option<&'static str>,
     /// Why it cannot be said at which times of sending an interruption begins and ends.
     pub(super) no_edges: Option<&'static str>,
+    /// Why the packets that arrive out of order are others than those held back.
+    pub(super) no_reordering: Option<&'static str>,
+    /// Why copies are missing that were made.
+    pub(super) no_copies: Option<&'static str>,
+    /// Whether copies are drawn for, and counted, by the losses.
+    pub(super) loses_copies: bool,
+    /// Whether what comes through the losses may be dropped behind them.
+    pub(super) drops_behind_loss: bool,
 }
 
 /// Interruptions are looked for so far ahead.
@@ -62,6 +70,7 @@ impl Asked {
         // How long after it was sent a probe reaches an element, and why that is not known.
         let (mut after, mut unknown) = (Span::ZERO, None);
         for element in &link.elements {
+            asked.note_order(element);
             match element {
                 ElementPlan::Mtu(plan) => asked.largest = asked.largest.min(plan.size),
                 // It lets everything but TCP pass, and probes are datagrams.
@@ -125,6 +134,32 @@ impl Asked {
         asked.blocked.retain(|(from, to)| from < to);
         asked.blocked.sort_unstable();
         asked
+    }
+
+    /// Takes in what an element does to what those before it did.
+    fn note_order(&mut self, element: &ElementPlan) {
+        let (is_held, is_copied) = (!self.reorderings.is_empty(), !self.duplications.is_empty());
+        match element {
+            ElementPlan::Reordering(_) => {
+                let why = is_copied.then_some("copies are held back and overtake, too");
+                self.no_reordering = self.no_reordering.or(why);
+                return;
+            }
+            ElementPlan::Loss(_) | ElementPlan::LossChanges(_) => self.loses_copies |= is_copied,
+            ElementPlan::Policer(_)
+            | ElementPlan::Bottleneck(_)
+            | ElementPlan::Interruption(_)
+            | ElementPlan::Blackhole(_)
+            | ElementPlan::Drop(_)
+            | ElementPlan::DropNext(_) => self.drops_behind_loss |= !self.losses.is_empty(),
+            _ => return,
+        }
+        if is_held {
+            self.no_reordering = Some("packets are dropped behind where they overtake");
+        }
+        if is_copied {
+            self.no_copies = Some("copies are dropped behind where they are made");
+        }
     }
 
     /// Takes in how far apart packets must come that find each other gone, where the bottleneck is
@@ -234,7 +269,8 @@ pub(super) fn transmission(rate: Rate, size: Bytes) -> Span {
     Span::from_nanos(u64::try_from(nanos).unwrap_or(u64::MAX))
 }
 
-fn back(at: Instant, by: Span) -> Instant {
+/// So much earlier, but not before the start.
+pub(super) fn back(at: Instant, by: Span) -> Instant {
     Instant::from_nanos(at.as_nanos().saturating_sub(by.as_nanos()))
 }
 

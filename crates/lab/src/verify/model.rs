@@ -2,15 +2,15 @@
 //! model, as the probes in real time prove the machine.
 
 use tcplab_path::{
-    Cause, Direction, ElementPlan, Fate, HeldBack, Link, LinkPlan, Packet, PathError, PathSpec,
-    Verdict,
+    Cause, DelayPlan, DelaySpec, Direction, ElementPlan, Fate, HeldBack, Link, LinkPlan, LossPlan,
+    Packet, PathError, PathSpec, ServerPlan, Verdict,
 };
 use tcplab_results::verification::CheckRow;
 use tcplab_stats::binomial_range;
 use tcplab_units::{Bytes, Instant, Span};
 
 use super::achieved::{counted, law_row, per_cent};
-use super::asked::{Asked, transmission};
+use super::asked::{Asked, back, transmission};
 use super::loss_law::{self, CONFIDENCE};
 
 /// Full-sized, but a link that reads packets is given small ones: what it does to them does not
@@ -49,7 +49,7 @@ struct Tally {
     other: u64,
     out_of_order: u64,
     latest: u64,
-    /// The delay behind the last transmitter, in nanoseconds.
+    /// The time on the link but that at the bottleneck, in nanoseconds.
     delays: Vec<u64>,
     first: Option<Instant>,
     last: Instant,
@@ -61,20 +61,15 @@ fn of_link(plan: &LinkPlan, seed: u64, direction: Direction, packets: u64) -> Ve
     // Interruptions are judged by when a packet reaches them.
     let asked = Asked::of(plan, Bytes::ZERO, Instant::ZERO, seed);
     let gap = spacing(&asked, size);
-    let tally = run(plan, seed, direction, packets, gap, size);
+    let far = Instant::ZERO + gap * packets + Span::from_secs(3600);
+    let windows = Windows::of(plan, far, seed);
+    let mut link = Link::new(plan, seed, direction);
+    let tally = run(&mut link, &windows, packets, gap, reads);
     let mut rows = Vec::new();
     rows.extend(rate(&asked, &tally, size));
     rows.push(delay(&asked, &tally));
     rows.push(loss(&asked, &tally));
-    if tally.to_interrupt + tally.interrupted > 0 && asked.servers.len() < 2 {
-        rows.push(CheckRow::new(
-            "interruption",
-            format!("{} packets in its times", tally.to_interrupt),
-            format!("{} dropped", tally.interrupted),
-            tally.interrupted == tally.to_interrupt,
-            "the same packets".into(),
-        ));
-    }
+    rows.extend(interruption(&windows, &tally));
     rows.extend(shares(&asked, &tally));
     rows.push(CheckRow::new(
         "conservation",
@@ -96,30 +91,20 @@ fn spacing(asked: &Asked, size: Bytes) -> Span {
     busy.max(asked.turn).max(Span::from_nanos(1))
 }
 
-fn run(
-    plan: &LinkPlan,
-    seed: u64,
-    direction: Direction,
-    packets: u64,
-    gap: Span,
-    size: Bytes,
-) -> Tally {
-    let mut link = Link::new(plan, seed, direction);
+/// What becomes of so many packets; those of the size alone, where the link reads none.
+fn run(link: &mut Link, windows: &Windows, packets: u64, gap: Span, reads: bool) -> Tally {
     let mut tally = Tally::default();
-    let far = Instant::ZERO + gap * packets + Span::from_secs(3600);
-    let windows = Windows::of(plan, far, seed);
-    let reads = plan.reads_packets();
-    let packet = |id| if reads { Packet::new(id, datagram()) } else { Packet::of_size(id, size) };
+    let packet = |id| if reads { Packet::new(id, datagram()) } else { Packet::of_size(id, SIZE) };
     for id in 0..packets {
         let now = Instant::ZERO + gap * id;
         link.handle_packet(now, packet(id));
         while let Some(departure) = link.poll(now) {
-            tally.count(&departure.verdict, &windows);
+            tally.count(&departure.verdict, windows);
         }
     }
     while let Some(at) = link.poll_at() {
         while let Some(departure) = link.poll(at) {
-            tally.count(&departure.verdict, &windows);
+            tally.count(&departure.verdict, windows);
         }
         // Cross traffic never ends.
         if tally.sent >= packets {
@@ -137,22 +122,83 @@ fn datagram() -> Vec<u8> {
     bytes
 }
 
-/// The times at which nothing passes, walked through in order.
-struct Windows(Vec<(Instant, Instant)>);
+/// The times at which nothing passes.
+#[derive(Default)]
+struct Windows {
+    /// By when a packet enters the link.
+    at_entry: Sorted,
+    /// By when the only bottleneck has sent it.
+    on_line: Sorted,
+    /// Why verdicts do not tell when a packet reaches one.
+    unknown: Option<&'static str>,
+}
+
+/// Times in order, which may overlap.
+#[derive(Default)]
+struct Sorted(Vec<(Instant, Instant)>);
 
 impl Windows {
     fn of(plan: &LinkPlan, until: Instant, seed: u64) -> Windows {
-        let mut windows = plan.interruptions(until, seed);
+        let mut found = Windows::default();
+        let is_bottleneck = |it: &&ElementPlan| matches!(it, ElementPlan::Bottleneck(_));
+        let bottlenecks = plan.elements.iter().filter(is_bottleneck).count();
+        // How long after it enters, or was sent, a packet reaches an element.
+        let (mut after, mut is_sent) = (Ok(Span::ZERO), false);
         for element in &plan.elements {
-            if let ElementPlan::Blackhole(plan) = element {
-                let end = plan.until.map_or(Instant::MAX, |until| Instant::ZERO + until);
-                windows.push((Instant::ZERO + plan.from, end));
+            let times: Vec<(Instant, Instant)> = match element {
+                ElementPlan::Bottleneck(plan) => {
+                    is_sent = true;
+                    after = match &plan.server {
+                        _ if bottlenecks > 1 => {
+                            Err("verdicts tell only when the last bottleneck sent a packet")
+                        }
+                        ServerPlan::Wifi(wifi) if wifi.aggregate > 1 => {
+                            Err("packets wait for those of their frame that are sent again")
+                        }
+                        _ => Ok(Span::ZERO),
+                    };
+                    continue;
+                }
+                ElementPlan::Delay(DelayPlan {
+                    delay: DelaySpec::Constant(delay),
+                    jitter: None,
+                }) => {
+                    after = after.map(|after| after + *delay);
+                    continue;
+                }
+                ElementPlan::Delay(_) | ElementPlan::Reordering(_) => {
+                    after = Err("packets reach it after delays that differ");
+                    continue;
+                }
+                ElementPlan::Interruption(plan) => plan.windows(until, seed).collect(),
+                ElementPlan::Blackhole(plan) => {
+                    let end = plan.until.map_or(Instant::MAX, |until| Instant::ZERO + until);
+                    vec![(Instant::ZERO + plan.from, end)]
+                }
+                _ => continue,
+            };
+            match after {
+                Ok(after) => {
+                    let own = if is_sent { &mut found.on_line } else { &mut found.at_entry };
+                    own.0.extend(
+                        times.iter().map(|(from, to)| (back(*from, after), back(*to, after))),
+                    );
+                }
+                Err(why) => found.unknown = Some(why),
             }
         }
-        windows.sort_unstable();
-        Windows(windows)
+        found.at_entry.0.sort_unstable();
+        found.on_line.0.sort_unstable();
+        found
     }
 
+    fn hold(&self, verdict: &Verdict) -> bool {
+        self.at_entry.hold(verdict.entered)
+            || verdict.transmission.is_some_and(|sent| self.on_line.hold(sent.ended))
+    }
+}
+
+impl Sorted {
     fn hold(&self, at: Instant) -> bool {
         let after = self.0.partition_point(|(from, _)| *from <= at);
         // Windows of several interruptions may overlap.
@@ -167,7 +213,9 @@ impl Tally {
             return;
         }
         self.sent += 1;
-        let on_line = verdict.transmission.map_or(verdict.entered, |sent| sent.ended);
+        // Where there are several bottlenecks, this is of no use, and nobody uses it.
+        let at_bottleneck =
+            verdict.transmission.map_or(Span::ZERO, |sent| sent.ended.since(sent.queued));
         if let Some(transmission) = verdict.transmission {
             let first = self.first.get_or_insert(transmission.began);
             *first = transmission.began.min(*first);
@@ -180,17 +228,37 @@ impl Tally {
                 self.corrupted += u64::from(verdict.corrupted.is_some());
                 self.out_of_order += u64::from(self.delivered > 1 && verdict.id < self.latest);
                 self.latest = self.latest.max(verdict.id);
-                self.delays.push(verdict.left.since(on_line).as_nanos());
+                let time = verdict.time_on_link().as_nanos();
+                self.delays.push(time.saturating_sub(at_bottleneck.as_nanos()));
             }
-            Fate::Dropped(Cause::Loss) => self.lost += 1,
+            Fate::Dropped(Cause::Loss) => {
+                // Perhaps it did not come as far as an interruption.
+                self.lost += 1;
+                return;
+            }
             Fate::Dropped(Cause::Interruption { .. } | Cause::Blackhole) => self.interrupted += 1,
             _ => {
                 self.other += 1;
                 return;
             }
         }
-        self.to_interrupt += u64::from(windows.hold(on_line));
+        self.to_interrupt += u64::from(windows.hold(verdict));
     }
+}
+
+fn interruption(windows: &Windows, tally: &Tally) -> Option<CheckRow> {
+    if let Some(why) = windows.unknown {
+        return Some(CheckRow::unknown("interruption", "at its times".into(), why));
+    }
+    (tally.to_interrupt + tally.interrupted > 0).then(|| {
+        CheckRow::new(
+            "interruption",
+            format!("{} packets in its times", tally.to_interrupt),
+            format!("{} dropped", tally.interrupted),
+            tally.interrupted == tally.to_interrupt,
+            "the same packets".into(),
+        )
+    })
 }
 
 fn rate(asked: &Asked, tally: &Tally, size: Bytes) -> Option<CheckRow> {
@@ -265,6 +333,14 @@ fn loss(asked: &Asked, tally: &Tally) -> CheckRow {
     if let Some(why) = asked.no_loss {
         return CheckRow::unknown("loss", text, why);
     }
+    let is_independent = asked.losses.iter().all(|law| matches!(law, LossPlan::Independent(_)));
+    if asked.loses_copies && !is_independent {
+        return CheckRow::unknown("loss", text, "copies count, too, for which packet is lost");
+    }
+    if asked.drops_behind_loss && tally.interrupted + tally.other > 0 {
+        let why = "packets are dropped behind the loss, and some before it";
+        return CheckRow::unknown("loss", text, why);
+    }
     let reached = tally.sent - tally.interrupted - tally.other;
     match loss_law::range(&asked.losses, reached) {
         Ok(range) => counted("loss", text, tally.lost, reached, range),
@@ -273,25 +349,30 @@ fn loss(asked: &Asked, tally: &Tally) -> CheckRow {
 }
 
 fn shares(asked: &Asked, tally: &Tally) -> Vec<CheckRow> {
-    let mut rows = Vec::new();
-    let mut row = |name, p: f64, count| {
+    let row = |name, p: f64, count, unknown: Option<&str>| {
         let range = binomial_range(tally.delivered, p, CONFIDENCE);
-        rows.push(counted(name, per_cent(p), count, tally.delivered, range));
+        match unknown {
+            Some(why) => CheckRow::unknown(name, per_cent(p), why),
+            None => counted(name, per_cent(p), count, tally.delivered, range),
+        }
     };
+    let mut rows = Vec::new();
     if let [plan] = asked.duplications[..] {
-        row("duplication", plan.probability.as_f64(), tally.copied / u64::from(plan.copies.max(1)));
+        let copied = tally.copied / u64::from(plan.copies.max(1));
+        rows.push(row("duplication", plan.probability.as_f64(), copied, asked.no_copies));
     }
     if let [plan] = asked.corruptions[..] {
-        row("corruption", plan.probability.as_f64(), tally.corrupted);
+        rows.push(row("corruption", plan.probability.as_f64(), tally.corrupted, None));
     }
     if let [plan] = &asked.marks[..] {
-        row("marking", plan.probability.as_f64(), tally.marked);
+        rows.push(row("marking", plan.probability.as_f64(), tally.marked, None));
     }
     if let [plan] = asked.reorderings[..]
         && asked.jitter.is_none()
         && let HeldBack::Random(probability) = plan.held_back
     {
-        row("reordering", probability.as_f64(), tally.out_of_order);
+        let count = tally.out_of_order;
+        rows.push(row("reordering", probability.as_f64(), count, asked.no_reordering));
     }
     rows
 }

@@ -108,11 +108,10 @@ fn by_the_link(plan: &LinkPlan, direction: Direction, train: Train) -> Direction
     let mut take = |link: &mut Link, now: Instant, way: &mut DirectionRecord| {
         while let Some(departure) = link.poll(now) {
             let verdict = departure.verdict;
-            if verdict.is_made() || verdict.fate != Fate::Delivered {
-                continue;
-            }
+            let number = verdict.origin.or((!verdict.is_made()).then_some(verdict.id));
+            let Some(number) = number.filter(|_| verdict.fate == Fate::Delivered) else { continue };
             let at = verdict.left.as_nanos() + 20_000 + rng.below(10_000);
-            let number = Some(verdict.id as u32);
+            let number = Some(number as u32);
             way.arrivals.push(Arrival { number, at, damaged: false, marked: false });
         }
     };
@@ -298,6 +297,98 @@ fn model_follows_its_laws() {
         let rows = check_model(&path, 7, 100_000).unwrap();
         assert_eq!(with(&rows, Outcome::Off), Vec::<String>::new(), "{rows:#?}");
         assert!(with(&rows, Outcome::Ok).len() >= 4, "{rows:#?}");
+    }
+}
+
+/// Elements that follow one another change what the others do: that is compared where it can be
+/// reckoned with, and else has the reason.
+#[test]
+fn elements_behind_one_another_are_not_blamed() {
+    let (every, rate) = (r#""every": "1 s", "lasting": "50 ms""#, r#""rate": "5 Mbit/s""#);
+    for (path, quantity, outcome) in [
+        (
+            r#""reorder": { "every": 5, "gap": 3 }, "duplicate": "10 %""#.into(),
+            "conservation",
+            Outcome::Ok,
+        ),
+        (
+            r#""reorder": { "probability": "20 %", "gap": 3 }, "duplicate": "30 %""#.into(),
+            "reordering",
+            Outcome::NotMeasured,
+        ),
+        (
+            r#""reorder": { "probability": "5 %", "gap": 3 }, "stages": [{ "loss": "30 %" }]"#
+                .into(),
+            "reordering",
+            Outcome::NotMeasured,
+        ),
+        (
+            r#""duplicate": "3 %", "stages": [{ "loss": { "every": 7 } }]"#.into(),
+            "loss",
+            Outcome::NotMeasured,
+        ),
+        (r#""duplicate": "3 %", "stages": [{ "loss": "10 %" }]"#.into(), "loss", Outcome::Ok),
+        (
+            r#""duplicate": "30 %", "stages": [{ "loss": "40 %" }]"#.into(),
+            "duplication",
+            Outcome::NotMeasured,
+        ),
+        (
+            format!(r#""loss": "10 %", "stages": [{{ "interruption": {{ {every} }} }}]"#),
+            "loss",
+            Outcome::NotMeasured,
+        ),
+        // In front of the bottleneck, and behind a delay: these moments are known.
+        (
+            format!(
+                r#""delay": "3 ms", "interruption": {{ "up": "1 s", "lasting": "50 ms" }},
+                   "stages": [{{ {rate} }}]"#
+            ),
+            "interruption",
+            Outcome::Ok,
+        ),
+        (format!(r#""delay": "3 ms", "stages": [{{ {rate} }}]"#), "delay", Outcome::Ok),
+        (
+            format!(
+                r#""delay": "3 ms",
+                   "stages": [{{ "delay": "3 ms", "interruption": {{ {every} }} }}]"#
+            ),
+            "interruption",
+            Outcome::Ok,
+        ),
+        (
+            format!(
+                r#"{rate}, "delay": "3 ms", "loss": "10 %",
+                   "stages": [{{ "interruption": {{ {every} }} }}]"#
+            ),
+            "interruption",
+            Outcome::Ok,
+        ),
+        (
+            format!(
+                r#""rate": "10 Mbit/s", "interruption": {{ {every} }}, "stages": [{{ {rate} }}],
+                   "events": [{{ "at": "1 s", "rate": "2 Mbit/s" }}]"#
+            ),
+            "interruption",
+            Outcome::NotMeasured,
+        ),
+        (
+            format!(
+                r#""delay": "1 ms", "jitter": "1 ms",
+                   "stages": [{{ "interruption": {{ {every} }} }}]"#
+            ),
+            "interruption",
+            Outcome::NotMeasured,
+        ),
+    ] {
+        let path = format!("{{ {path} }}");
+        let spec: PathSpec = serde_json::from_str(&path).unwrap();
+        let rows = check_model(&spec, 7, 100_000).unwrap();
+        assert_eq!(with(&rows, Outcome::Off), Vec::<String>::new(), "{path}: {rows:#?}");
+        let found = with(&rows, outcome);
+        assert!(found.contains(&format!("forward {quantity}")), "{path}: {rows:#?}");
+        let rows = good_rows(&path, Span::from_secs(4));
+        assert_eq!(with(&rows, Outcome::Off), Vec::<String>::new(), "{path}: {rows:#?}");
     }
 }
 
