@@ -142,11 +142,20 @@ pub(crate) fn remedy(error: &Error, said: &str) -> Option<String> {
     })
 }
 
+/// Whether an error has a word, not as a part of another.
+fn repeats(error: &str, word: &str) -> bool {
+    let is_apart = |at: usize| {
+        let around = [error[..at].chars().next_back(), error[at + word.len()..].chars().next()];
+        around.into_iter().flatten().all(|letter| !letter.is_alphanumeric())
+    };
+    error.match_indices(word).any(|(at, _)| is_apart(at))
+}
+
 /// The command, and its words that an error repeats.
 fn named(error: &str) -> Option<(String, Vec<String>)> {
     let words = typed();
     let (command, rest) = words.split_first()?;
-    let named = |word: &&String| !word.starts_with('-') && error.contains(word.as_str());
+    let named = |word: &&String| !word.starts_with('-') && repeats(error, word);
     Some((command.clone(), rest.iter().filter(named).cloned().collect()))
 }
 
@@ -182,4 +191,16 @@ fn near(path: &Path) -> Option<String> {
     let near = nearest(name, names.iter().map(String::as_str));
     let near = near.or_else(|| names.iter().find(stem).map(String::as_str))?;
     Some(folder.map_or(near.to_owned(), |folder| folder.join(near).display().to_string()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn part_of_a_word_is_no_word_of_the_command_line() {
+        let error = "cannot tell the format of plots/x.gif: use FILE.svg";
+        assert!(repeats(error, "plots/x.gif") && repeats(error, "plots"));
+        assert!(!repeats(error, "plot") && !repeats(error, "x.gi"));
+    }
 }

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use anyhow::Result;
 use serde_json::json;
 use tcplab_actions::{preset, read_path, unknown_path};
-use tcplab_path::{Direction, LinkPlan};
+use tcplab_path::{DelaySpec, Direction, ElementPlan, LinkPlan};
 use tcplab_quantities::{PATH_DOCUMENT, PATHS_DOCUMENT};
 use tcplab_scenario::{PathFile, presets};
 use tcplab_units::{Bytes, Rate, Span};
@@ -91,11 +91,26 @@ fn description(file: &PathFile, links: &[(Direction, LinkPlan)]) -> String {
             }
         );
         for sentence in plan.describe() {
-            text += &format!("  {sentence}\n");
+            text += &hanging("  ", &sentence, text_columns());
         }
         if let Some(bdp) = bdp(plan, round_trip) {
             text += &format!("  Bandwidth-delay product: {bdp}.\n");
         }
     }
-    text + &format!("\nBase RTT {round_trip} (without queueing and serialisation).\n")
+    let when = if changes(links) {
+        ", in the mean over a repetition where it repeats, else at the start"
+    } else {
+        ""
+    };
+    let base = format!("Base RTT {round_trip} (without queueing and serialisation{when}).");
+    text + "\n" + &hanging("", &base, text_columns())
+}
+
+/// Whether a delay changes with time.
+fn changes(links: &[(Direction, LinkPlan)]) -> bool {
+    let mut elements = links.iter().flat_map(|(_, plan)| &plan.elements);
+    elements.any(|element| match element {
+        ElementPlan::Delay(plan) => matches!(plan.delay, DelaySpec::Schedule(_)),
+        _ => false,
+    })
 }

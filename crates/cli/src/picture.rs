@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use anyhow::{Result, bail};
 use serde_json::{Value, json};
-use tcplab_path::{Moment, Outage, Outlook};
+use tcplab_path::{Moment, Outage, Outlook, Wait};
 use tcplab_plot::{PathPicture, Table, path_picture, path_svg};
 use tcplab_quantities::PATH_OUTLOOK_DOCUMENT;
 use tcplab_report::{RunFigure, figure_file};
@@ -24,8 +24,8 @@ pub(crate) fn plot(arguments: &PlotArguments) -> Result<ExitCode> {
         write_file(place, &as_json(&file, &outlooks, arguments.seed)?)?;
         return Ok(ExitCode::SUCCESS);
     }
-    let [forward, reverse] = &outlooks;
     let title = title(&file, &arguments.choice);
+    let [forward, reverse] = &noted(outlooks.clone(), &arguments.choice);
     let drawn = PathPicture { title: &title, forward, reverse };
     let name = arguments.output.as_deref().unwrap_or(Path::new(Output::STDOUT));
     let ending = name.extension().map(|it| it.to_string_lossy().to_lowercase());
@@ -55,8 +55,24 @@ fn title(file: &PathFile, choice: &PathChoice) -> String {
     match &file.title {
         Some(title) if choice.set.is_empty() => title.clone(),
         Some(title) => format!("{title}; {}", choice.set.join(", ")),
+        None if is_of_keys(choice) => "A path of the command line".into(),
         None => path_choice::description(choice),
     }
+}
+
+/// Whether it is made of keys of the command line alone.
+fn is_of_keys(choice: &PathChoice) -> bool {
+    choice.path == "-" && !choice.set.is_empty()
+}
+
+/// With these keys as a note.
+fn noted(mut outlooks: [Outlook; 2], choice: &PathChoice) -> [Outlook; 2] {
+    if is_of_keys(choice) {
+        for outlook in &mut outlooks {
+            outlook.notes.insert(0, choice.set.join(", "));
+        }
+    }
+    outlooks
 }
 
 /// The picture in plain colours and fonts, without a style sheet, which converters read.
@@ -77,20 +93,21 @@ fn as_csv(outlooks: &[Outlook; 2]) -> String {
         "delay_1_percent_ns",
         "delay_99_percent_ns",
         "queue_ns",
+        "loss",
     ];
     let ways = ["forward", "reverse"].into_iter().zip(outlooks);
     let rows = ways.flat_map(|(way, outlook)| {
         outlook.moments.iter().map(move |moment| {
             let cells = moment_cells(moment);
             let cells = cells.map(|cell| cell.map_or_else(String::new, |it| it.to_string()));
-            [vec![way.to_owned()], cells.to_vec()].concat()
+            [vec![way.to_owned()], cells.to_vec(), vec![moment.loss.to_string()]].concat()
         })
     });
     Table::new(&columns, rows).csv()
 }
 
 fn moment_cells(moment: &Moment) -> [Option<u64>; 7] {
-    let Moment { at, rate, left, delay, least, most, queue } = moment;
+    let Moment { at, rate, left, delay, least, most, queue, loss: _ } = moment;
     [
         Some(at.as_nanos()),
         rate.map(tcplab_units::Rate::bits_per_second),
@@ -116,10 +133,11 @@ fn as_json(file: &PathFile, outlooks: &[Outlook; 2], seed: u64) -> Result<String
 }
 
 fn outlook(outlook: &Outlook) -> Value {
-    let Outlook { moments, is_managed, is_at_most, loss, outages, notes, until: _ } = outlook;
+    let Outlook { moments, wait, loss, outages, notes, has_rules: _, until: _ } = outlook;
     json!({
-        "rate_is_at_most": is_at_most,
-        "queue_is_at_target": is_managed,
+        // Kept for those who read it: rates are means.
+        "rate_is_at_most": false,
+        "queue_is_at_target": *wait == Wait::Target,
         "loss": loss,
         "outages": outages.iter().map(outage).collect::<Vec<_>>(),
         "notes": notes,
@@ -132,7 +150,7 @@ fn outage(outage: &Outage) -> Value {
 }
 
 fn moment(moment: &Moment) -> Value {
-    let Moment { at, rate, left, delay, least, most, queue } = moment;
+    let Moment { at, rate, left, delay, least, most, queue, loss } = moment;
     json!({
         "at_ns": at,
         "rate_bits_per_second": rate.map(tcplab_units::Rate::bits_per_second),
@@ -141,5 +159,6 @@ fn moment(moment: &Moment) -> Value {
         "delay_1_percent_ns": least.as_nanos(),
         "delay_99_percent_ns": most.as_nanos(),
         "queue_ns": queue.map(tcplab_units::Span::as_nanos),
+        "loss": loss,
     })
 }

@@ -77,7 +77,7 @@ pub use event::{PathChange, PathEvent};
 pub use fault::PathError;
 pub use link::{ElementPlan, Link, LinkPlan, LonePassage};
 pub use mahimahi::{TraceError, parse_mahimahi, to_mahimahi};
-pub use outlook::{Moment, Outage, Outlook};
+pub use outlook::{Moment, Outage, Outlook, Wait};
 pub use packet::Packet;
 pub use queue::{
     BdpMultiple, CodelControl, CodelPlan, CodelSpec, DEFAULT_QUEUE, FqCodelPlan, FqCodelSpec,

@@ -1,6 +1,6 @@
 //! What a path will do: rate, delay and loss over time, in panes above one another.
 
-use tcplab_path::{Moment, Outage, Outlook};
+use tcplab_path::{Moment, Outage, Outlook, Wait};
 use tcplab_units::rounded::{self, decimal};
 use tcplab_units::{Instant, Span};
 
@@ -38,6 +38,8 @@ const BOTTOM: i64 = 28;
 const NOTE: i64 = 16;
 /// About the pixels of a letter, with a margin against overlaps.
 const LETTER: f64 = 6.6;
+/// The same of the title.
+const LETTER_OF_TITLE: f64 = 8.0;
 /// The line or patch before a key's text, and the space after it.
 const SWATCH: f64 = 20.0;
 const APART: f64 = 18.0;
@@ -119,6 +121,8 @@ struct Key {
 
 struct Drawing {
     title: String,
+    /// The title in a line.
+    headline: String,
     until: Instant,
     panes: [PanePlan; 3],
     outages: Vec<(Lines, Vec<Outage>)>,
@@ -137,27 +141,21 @@ impl Drawing {
         };
         let same =
             |value: fn(&Moment) -> f64| alike(&steps(forward, value), &steps(reverse, value));
-        let rates = ways(
-            same(|it| bits(it.rate))
-                && same(|it| bits(it.left))
-                && forward.is_at_most == reverse.is_at_most,
-        );
+        let rates = ways(same(|it| bits(it.rate)) && same(|it| bits(it.left)));
         let delays = ways(
             same(|it| millis(it.least))
                 && same(|it| millis(it.delay))
                 && same(|it| millis(it.most)),
         );
-        let queues = ways(same(queued) && forward.is_managed == reverse.is_managed);
+        let queues = ways(same(queued) && forward.wait == reverse.wait);
+        let losses = ways(same(|it| it.loss) && forward.has_rules == reverse.has_rules);
         let outages = ways(forward.outages == reverse.outages);
         let outages = outages.into_iter().map(|(way, it)| (way, it.outages.clone())).collect();
         Drawing {
             title: title.into(),
+            headline: shortened(title),
             until: forward.until.max(reverse.until),
-            panes: [
-                rate_pane(&rates),
-                delay_pane(&delays, &queues),
-                loss_pane(&ways(forward.loss.to_bits() == reverse.loss.to_bits()), &outages),
-            ],
+            panes: [rate_pane(&rates), delay_pane(&delays, &queues), loss_pane(&losses, &outages)],
             outages,
             notes: notes(forward, reverse),
         }
@@ -172,12 +170,13 @@ impl Drawing {
                 r#"<svg{attributes} class="path-picture" viewBox="0 0 {width} {height}" "#,
                 r#"width="{width}" height="{height}" role="img">"#,
                 "<title>{title}</title><desc>{desc}</desc>{inside}",
-                r#"<text class="title" x="{margin}" y="22">{title}</text>"#,
+                r#"<text class="title" x="{margin}" y="22">{headline}</text>"#,
             ),
             attributes = attributes,
             width = WIDTH,
             height = height,
             title = escape(&self.title),
+            headline = escape(&self.headline),
             desc = escape(&self.summary()),
             inside = inside,
             margin = MARGIN,
@@ -371,9 +370,7 @@ fn rate_pane(ways: &[(Lines, &Outlook)]) -> PanePlan {
             continue;
         }
         let rate = steps(outlook, |it| bits(it.rate));
-        let most = if outlook.is_at_most { "at most " } else { "" };
-        let value = constant(&rate).map(|rate| format!("{most}{}", spoken_rate(rate)));
-        keys.push(key(*way, value.or_else(|| outlook.is_at_most.then(|| "at most".into()))));
+        keys.push(key(*way, constant(&rate).map(spoken_rate)));
         if outlook.moments.iter().any(|it| it.left.is_some()) {
             let left = steps(outlook, |it| bits(it.left));
             let value = constant(&left).map(|rate| format!(": {}", spoken_rate(rate)));
@@ -462,7 +459,11 @@ fn delay_pane(ways: &[(Lines, &Outlook)], waits: &[(Lines, &Outlook)]) -> PanePl
         let low = Some(steps(outlook, |it| millis(it.least)));
         queues.push(Shape { class: class.clone(), low, high: steps(outlook, queued) });
         let whose = if *way == Lines::Both { "" } else { way.name() };
-        let state = if outlook.is_managed { "at its target" } else { "full" };
+        let state = match outlook.wait {
+            Wait::Full => "full",
+            Wait::Target => "at its target",
+            Wait::Both => "full or at target",
+        };
         let wait = constant(&steps(outlook, |it| it.queue.map_or(0.0, millis)));
         let wait = wait.map(|wait| format!(": + {}", in_milliseconds(wait))).unwrap_or_default();
         let [long, short] =
@@ -488,10 +489,11 @@ fn in_milliseconds(ms: f64) -> String {
 fn loss_pane(ways: &[(Lines, &Outlook)], outages: &Vec<(Lines, Vec<Outage>)>) -> PanePlan {
     let (mut shapes, mut keys) = (Vec::new(), Vec::new());
     for (way, outlook) in ways {
-        let per_cent = outlook.loss * 100.0;
-        let high = vec![(Instant::ZERO, per_cent)];
+        let high = steps(outlook, |it| it.loss * 100.0);
+        let none = if outlook.has_rules { "none at random" } else { "none" };
+        let said = |per_cent| if per_cent > 0.0 { share(per_cent) } else { none.into() };
+        keys.push(key(*way, constant(&high).map(said)));
         shapes.push(Shape { class: format!("line {}", way.class()), low: None, high });
-        keys.push(key(*way, Some(if per_cent > 0.0 { share(per_cent) } else { "none".into() })));
     }
     for (way, outages) in outages {
         if let Some(text) = times(outages) {
@@ -542,12 +544,23 @@ fn notes(forward: &Outlook, reverse: &Outlook) -> Vec<String> {
         reverse,
         forward,
     ));
-    all.flat_map(|note| wrapped(&note)).collect()
+    let most = ((WIDTH - MARGIN - RIGHT) as f64 / LETTER) as usize;
+    all.flat_map(|note| wrapped(&note, most)).collect()
 }
 
-/// Broken between words, but not between a number and its unit.
-fn wrapped(note: &str) -> Vec<String> {
-    let most = ((WIDTH - MARGIN - RIGHT) as f64 / LETTER) as usize;
+/// What fits above the panes; the whole title is the picture's name.
+fn shortened(title: &str) -> String {
+    let most = ((WIDTH - MARGIN - RIGHT) as f64 / LETTER_OF_TITLE) as usize;
+    if title.chars().count() <= most {
+        return title.into();
+    }
+    let first = wrapped(title, most - 2).swap_remove(0);
+    let first: String = first.chars().take(most - 2).collect();
+    format!("{} …", first.trim_end_matches([',', ';']))
+}
+
+/// Lines of about `most` letters, broken between words, but not between a number and its unit.
+fn wrapped(note: &str, most: usize) -> Vec<String> {
     let (mut lines, mut line, mut start) = (Vec::new(), String::new(), 0);
     for (space, _) in note.match_indices(' ').chain([(note.len(), "")]) {
         let number = note[start..space].ends_with(|c: char| c.is_ascii_digit());

@@ -90,11 +90,31 @@ pub enum SettingsError {
 
 /// That a trial of so much data, none where it has no such amount, was not done in time.
 pub(crate) fn overdue(limit: Span, received: Option<u64>, wanted: Bytes) -> String {
-    let received = received.map(|it| rounded::bytes(Bytes::new(it)));
-    let arrived = match (received, wanted) {
-        (None, _) => String::new(),
-        (Some(received), Bytes::ZERO) => format!(": {received} have arrived"),
-        (Some(received), all) => format!(": {received} of {} have arrived", rounded::bytes(all)),
-    };
+    let arrived = received.map_or_else(String::new, |received| {
+        let received = Bytes::new(received);
+        // Of flows by a rule, more than one has arrives.
+        let all = (received <= wanted).then(|| format!(" of {}", rounded::bytes(wanted)));
+        format!(": {}{} have arrived", rounded::bytes(received), all.unwrap_or_default())
+    });
     format!("not done after {limit}{arrived}; raise `[limits] trial` if it needs longer")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn overdue_trial_says_how_much_of_how_much_has_arrived() {
+        let words = |received: Option<u64>, wanted| {
+            let text = overdue(Span::from_secs(1), received, Bytes::new(wanted));
+            text[..text.find(';').unwrap()].to_owned()
+        };
+        assert_eq!(words(None, 5), "not done after 1 s");
+        assert_eq!(words(Some(1_000), 0), "not done after 1 s: 1.00 kB have arrived");
+        assert_eq!(
+            words(Some(1_000), 3_000),
+            "not done after 1 s: 1.00 kB of 3.00 kB have arrived"
+        );
+        assert_eq!(words(Some(3_000), 1_000), "not done after 1 s: 3.00 kB have arrived");
+    }
 }

@@ -204,16 +204,23 @@ impl LossPlan {
                 "Gilbert-Elliott loss: good to bad {p}, bad to good {r} per packet; loss {good} in the \
                  good state, {bad} in the bad state."
             ),
+            LossPlan::Every { every: 1, first: 1 } => "Every packet is lost.".into(),
             LossPlan::Every { every, first } if first == every => {
                 format!("Of every {every} packets the last is lost.")
             }
-            LossPlan::Every { every, first } => {
-                format!("Packet {first} is lost, then every {every}th.")
+            LossPlan::Every { every: 1, first } => {
+                format!("Packet {first} is lost, and each behind it.")
             }
-            LossPlan::Burst(LossBurst { probability, length }) => format!(
-                "Loss bursts of {length} packets; a packet starts one with a probability of \
-                 {probability}."
-            ),
+            LossPlan::Every { every, first } => {
+                format!("Packet {first} is lost, then one of every {every}.")
+            }
+            LossPlan::Burst(LossBurst { probability, length }) => {
+                let plural = if *length == 1 { "" } else { "s" };
+                format!(
+                    "Loss bursts of {length} packet{plural}; a packet starts one with a \
+                     probability of {probability}."
+                )
+            }
         }
     }
 }
@@ -229,16 +236,13 @@ impl LossChangesPlan {
         add(&mut self.changes, change);
     }
 
-    /// What share of the packets is lost from the start until then, in the mean over time.
-    pub(crate) fn share(&self, until: Instant) -> f64 {
-        let until = until.since(Instant::ZERO);
-        let first = (Span::ZERO, self.first.map_or(0.0, |law| law.share()));
-        let changes = self.changes.iter().map(|it| (it.at.min(until), it.probability.as_f64()));
-        let laws: Vec<_> = [first].into_iter().chain(changes).collect();
-        let ends = laws.iter().skip(1).map(|(at, _)| *at).chain([until]);
-        let lost =
-            laws.iter().zip(ends).map(|((at, share), end)| share * (end - *at).as_secs_f64());
-        lost.sum::<f64>() / until.as_secs_f64().max(f64::MIN_POSITIVE)
+    /// What share of the packets is lost in the long run by the law that holds then.
+    pub(crate) fn share(&self, at: Instant) -> f64 {
+        let made = self.changes.partition_point(|it| Instant::ZERO + it.at <= at);
+        match made.checked_sub(1) {
+            Some(last) => self.changes[last].probability.as_f64(),
+            None => self.first.map_or(0.0, |law| law.share()),
+        }
     }
 
     pub(crate) fn describe(&self) -> String {
@@ -348,5 +352,28 @@ impl Gate for Loss {
     fn change(&mut self, at: Instant, change: Change) {
         let Change::Loss(probability) = change else { unreachable!("it loses only") };
         add(&mut self.changes, LossChange { at: at.since(Instant::ZERO), probability });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn laws_read_as_sentences() {
+        let every = |every, first| LossPlan::Every { every, first };
+        let burst = |length| {
+            LossPlan::Burst(LossBurst { probability: Probability::per_million(10_000), length })
+        };
+        for (law, words) in [
+            (every(1, 1), "Every packet is lost."),
+            (every(1, 5), "Packet 5 is lost, and each behind it."),
+            (every(3, 3), "Of every 3 packets the last is lost."),
+            (every(3, 1), "Packet 1 is lost, then one of every 3."),
+            (burst(1), "Loss bursts of 1 packet; a packet starts one with a probability of 1 %."),
+            (burst(2), "Loss bursts of 2 packets; a packet starts one with a probability of 1 %."),
+        ] {
+            assert_eq!(law.describe(), words);
+        }
     }
 }

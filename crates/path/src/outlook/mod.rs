@@ -13,30 +13,38 @@ pub struct Outlook {
     pub until: Instant,
     /// What holds from when on, in order; the first at zero.
     pub moments: Vec<Moment>,
-    /// Whether the wait in [`Moment::queue`] is one that a discipline steers to (CoDel, FQ-CoDel,
-    /// PIE), instead of that of a full queue.
-    pub is_managed: bool,
-    /// Whether the rate is an upper bound only: see [`Moment::rate`].
-    pub is_at_most: bool,
-    /// The share of packets that is lost at random in the long run, from 0 to 1: by the loss
-    /// models, and on a wireless link by exhausted retries; where events change it, in the mean
-    /// until then. Drop rules are not included.
+    /// What the wait in [`Moment::queue`] is.
+    pub wait: Wait,
+    /// [`Moment::loss`] in the mean over time until then.
     pub loss: f64,
+    /// Whether rules or events drop packets besides.
+    pub has_rules: bool,
     /// When everything is lost, in order and apart.
     pub outages: Vec<Outage>,
     /// What the numbers do not show, a sentence each.
     pub notes: Vec<String>,
 }
 
-/// What a link does from an instant until the next that is given.
+/// What waits are shown of queues.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Wait {
+    /// Those of full queues.
+    Full,
+    /// Those that disciplines steer to (CoDel, FQ-CoDel, PIE).
+    Target,
+    /// Those of some full queues, and the targets of others.
+    Both,
+}
+
+/// What a link does from an instant until the next that is given.
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Moment {
     /// From when on.
     pub at: Instant,
     /// What can be sent in the mean over this time: the least that any bottleneck or policer lets
     /// through, in bits of IP packets. Of a trace that of full packets in the bin of
-    /// [`LinkPlan::TRACE_BIN`] or more that it lies in; of a wireless link the most it could be,
-    /// alone and without errors. None: nothing limits it.
+    /// [`LinkPlan::TRACE_BIN`] or more that it lies in; of a wireless link that of full packets,
+    /// with errors and beside the other stations. None: nothing limits it.
     pub rate: Option<Rate>,
     /// What cross traffic leaves of it, where there is any: its mean in the long run taken off, not
     /// below zero.
@@ -53,6 +61,9 @@ pub struct Moment {
     /// How much longer it takes for a packet that joins full queues now and waits there until all
     /// of their content has been sent, of which packets are 1500 B. None: there is no queue.
     pub queue: Option<Span>,
+    /// The share of packets that is lost at random in the long run, from 0 to 1: by the loss
+    /// models, and on a wireless link by exhausted retries. Drop rules are not included.
+    pub loss: f64,
 }
 
 /// A time in which everything is lost.
@@ -82,15 +93,28 @@ impl LinkPlan {
     /// When there are no points.
     pub fn outlook(&self, until: Instant, seed: u64, points: usize) -> Outlook {
         assert!(points > 0, "an outlook has points");
-        let view = LinkView { plan: self, until, points: points as u64 };
+        let moments = LinkView { plan: self, until, points: points as u64 }.moments();
         Outlook {
             until,
-            moments: view.moments(),
-            is_managed: self.queues().any(|(_, queue)| matches!(queue, Standing::Target(_))),
-            is_at_most: self.queues().any(|(server, _)| matches!(server, ServerPlan::Wifi(_))),
-            loss: 1.0 - self.kept(until),
+            wait: self.wait(),
+            loss: mean_loss(&moments, until),
+            has_rules: self
+                .elements
+                .iter()
+                .any(|element| matches!(element, ElementPlan::Drop(_) | ElementPlan::DropNext(_))),
             outages: self.outages(until, seed),
             notes: self.elements.iter().filter_map(note).collect(),
+            moments,
+        }
+    }
+
+    fn wait(&self) -> Wait {
+        let is_target = |queue| matches!(queue, Standing::Target(_));
+        let managed = self.queues().filter(|(_, queue)| is_target(*queue)).count();
+        match (managed, self.queues().count() - managed) {
+            (0, _) => Wait::Full,
+            (_, 0) => Wait::Target,
+            _ => Wait::Both,
         }
     }
 
@@ -100,9 +124,9 @@ impl LinkPlan {
         self.elements.iter().map(time_to_show).max().unwrap_or(Span::ZERO)
     }
 
-    /// The share of packets that is not lost at random.
-    fn kept(&self, until: Instant) -> f64 {
-        self.elements.iter().map(|element| 1.0 - loss(element, until)).product()
+    /// The share of packets that is lost at random.
+    fn loss(&self, at: Instant) -> f64 {
+        1.0 - self.elements.iter().map(|element| 1.0 - loss(element, at)).product::<f64>()
     }
 
     fn queues(&self) -> impl Iterator<Item = (&ServerPlan, Standing)> {
@@ -190,7 +214,8 @@ impl LinkView<'_> {
             Standing::Target(target) => target,
         });
         let queue = waits.reduce(|one, other| one + other);
-        Moment { at, rate, left, delay, least, most, queue }
+        let loss = self.plan.loss(at);
+        Moment { at, rate, left, delay, least, most, queue, loss }
     }
 
     /// The least rate, and what others leave. Cross traffic leaves the path behind its bottleneck.
@@ -257,6 +282,9 @@ impl LinkView<'_> {
                     let ends = [Some(*from), *until].into_iter().flatten();
                     add(Some(ends.map(|end| Instant::ZERO + end).collect()));
                 }
+                ElementPlan::LossChanges(plan) => {
+                    add(Some(plan.changes.iter().map(|it| Instant::ZERO + it.at).collect()));
+                }
                 _ => {}
             }
         }
@@ -312,11 +340,23 @@ fn has_ramps<T>(schedule: &Schedule<T>) -> bool {
     schedule.steps.iter().any(|step| !step.over.is_zero())
 }
 
-/// What share of the packets the element loses at random.
-fn loss(element: &ElementPlan, until: Instant) -> f64 {
+/// The share of packets that is lost at random, in the mean over time.
+fn mean_loss(moments: &[Moment], until: Instant) -> f64 {
+    let first = moments.first().map_or(0.0, |moment| moment.loss);
+    if moments.iter().all(|moment| moment.loss.to_bits() == first.to_bits()) {
+        return first;
+    }
+    let ends = moments.iter().skip(1).map(|moment| moment.at).chain([until]);
+    let each = moments.iter().zip(ends);
+    let lost = each.map(|(moment, end)| moment.loss * end.since(moment.at).as_secs_f64());
+    lost.sum::<f64>() / until.since(Instant::ZERO).as_secs_f64().max(f64::MIN_POSITIVE)
+}
+
+/// What share of the packets the element loses at random from then on.
+fn loss(element: &ElementPlan, at: Instant) -> f64 {
     match element {
         ElementPlan::Loss(plan) => plan.share(),
-        ElementPlan::LossChanges(plan) => plan.share(until),
+        ElementPlan::LossChanges(plan) => plan.share(at),
         ElementPlan::Bottleneck(plan) => match &plan.server {
             ServerPlan::Wifi(plan) => plan.loss(),
             _ => 0.0,

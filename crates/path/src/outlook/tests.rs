@@ -18,8 +18,16 @@ fn at(outlook: &Outlook, n: u64) -> Moment {
 fn empty_path_outlook_has_no_change() {
     let outlook = plan("{}").outlook(ms(10_000), 1, 100);
     let (least, most) = (Span::ZERO, Span::ZERO);
-    let free =
-        Moment { at: ms(0), rate: None, left: None, delay: Span::ZERO, least, most, queue: None };
+    let free = Moment {
+        at: ms(0),
+        rate: None,
+        left: None,
+        delay: Span::ZERO,
+        least,
+        most,
+        queue: None,
+        loss: 0.0,
+    };
     assert_eq!(outlook.moments, [free]);
     assert_eq!((outlook.loss, outlook.outages.len(), outlook.notes.len()), (0.0, 0, 0));
     assert_eq!(plan("{}").time_to_show(), Span::ZERO);
@@ -37,7 +45,12 @@ fn events_are_part_of_the_outlook() {
         (Some(kbit(1_000)), span(50))
     );
     assert_eq!(outlook.outages, [Outage { from: ms(3_000), until: ms(3_200) }]);
+    // In the mean over time; as it is, none and then 4 %.
     assert!((outlook.loss - 0.02).abs() < 1e-9, "{}", outlook.loss);
+    for (n, share) in [(0, 0.0), (1_999, 0.0), (2_000, 0.04)] {
+        assert!((at(&outlook, n).loss - share).abs() < 1e-12, "at {n} ms");
+    }
+    assert!(outlook.has_rules);
     let notes = ["Random loss 4 % from 2 s.", "Dropped by event: the next data segment from 3 s."];
     assert_eq!(outlook.notes, notes);
     assert_eq!(plan(json).time_to_show(), span(4_000));
@@ -58,6 +71,7 @@ fn constant_path_outlook_is_one_moment() {
         least: Span::from_micros(10_200),
         most: Span::from_micros(29_800),
         queue: Some(span(100)),
+        loss: outlook.loss,
     };
     assert_eq!(outlook.moments, [moment]);
     assert!((outlook.loss - 0.005).abs() < 1e-12);
@@ -209,5 +223,34 @@ fn outlook_notes_what_numbers_do_not_show() {
     let plan = plan(json);
     let outlook = plan.outlook(ms(10_000), 1, 10);
     assert_eq!(outlook.notes, plan.describe());
-    assert_eq!((outlook.is_managed, outlook.moments[0].queue), (true, Some(span(7))));
+    assert_eq!((outlook.wait, outlook.moments[0].queue), (Wait::Target, Some(span(7))));
+}
+
+#[test]
+fn law_of_loss_and_what_events_put_in_its_place_are_shown_in_turn() {
+    let json = r#"{ "loss": { "every": 50 }, "events": [
+        { "at": "3 s", "loss": "10 %" }, { "at": "7 s", "loss": "0 %" }] }"#;
+    let outlook = plan(json).outlook(ms(10_000), 1, 100);
+    assert_eq!(
+        outlook.moments.iter().map(|it| it.at).collect::<Vec<_>>(),
+        [0, 3_000, 7_000].map(ms)
+    );
+    for (n, share) in [(0, 0.02), (3_000, 0.1), (7_000, 0.0)] {
+        assert!((at(&outlook, n).loss - share).abs() < 1e-12, "at {n} ms");
+    }
+    assert!((outlook.loss - (3.0 * 0.02 + 4.0 * 0.1) / 10.0).abs() < 1e-12, "{}", outlook.loss);
+    assert!(!outlook.has_rules);
+}
+
+#[test]
+fn waits_of_several_queues_are_what_they_are() {
+    for (second, wait) in [
+        ("{}", Wait::Full),
+        (r#"{ "rate": "9 Mbit/s", "queue": "9 packets" }"#, Wait::Full),
+        (r#"{ "rate": "9 Mbit/s", "queue": { "codel": {} } }"#, Wait::Both),
+    ] {
+        let json =
+            format!(r#"{{ "rate": "8 Mbit/s", "queue": "10 packets", "stages": [{second}] }}"#);
+        assert_eq!(plan(&json).outlook(ms(1_000), 1, 10).wait, wait, "{json}");
+    }
 }

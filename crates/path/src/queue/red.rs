@@ -24,8 +24,8 @@ pub struct RedSpec {
     /// The size of the queue; when full, arriving packets are dropped. Default: `1000 packets`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit: Option<QueueSize>,
-    /// The average up to which nothing is dropped; less than `max`. In packets, or in bytes or bdp,
-    /// as `max`.
+    /// The average up to which nothing is dropped; less than `max`. In packets, or in bytes,
+    /// time or bdp, as `max`.
     pub min: QueueSize,
     /// The average from which on everything is dropped. At most the limit; the paper recommends
     /// at least twice `min`.
@@ -94,7 +94,7 @@ impl RedSpec {
             }
             None => {
                 let what = format!(
-                    "`min` ({min}) and `max` ({max}) must both be in packets, or both in bytes or bdp"
+                    "`min` ({min}) and `max` ({max}) must both be in packets, or both in bytes, time or bdp"
                 );
                 return Err(Fault::below("red.min", what));
             }

@@ -37,7 +37,7 @@ pub struct QueueTable {
     pub drop_tail: Option<QueueSize>,
     /// With `drop_tail`, and less than that: ECT packets that find more than this waiting are
     /// marked (CE), as DCTCP needs it (RFC 8257 §3.1). In the unit of `drop_tail`: packets, or
-    /// bytes or bdp. Default: no marks.
+    /// bytes, time or bdp. Default: no marks.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mark: Option<QueueSize>,
     /// FIFO that drops its oldest packet when full.
@@ -98,7 +98,7 @@ impl QueueTable {
         }
         let what = format!(
             "`mark` ({mark}) must be less than `drop_tail` ({limit}), and in the same unit: packets, or \
-             bytes or bdp"
+             bytes, time or bdp"
         );
         Err(Fault::below("mark", what))
     }

@@ -66,9 +66,29 @@ fn keys_name_constant_values() {
         (
             r#"{ "wifi": { "standard": "g", "rate": "54 Mbit/s" }, "queue": { "pie": {} } }"#,
             vec![
-                "both directions: at most 30.5 Mbit/s",
+                "both directions: 30.5 Mbit/s",
                 "both directions: 0 ms",
                 "queue at its target: + 15 ms",
+                "both directions: none",
+            ],
+        ),
+        // What rules drop is not at random.
+        (
+            r#"{ "drop": { "probability": "20 %" } }"#,
+            vec!["both directions: 0 ms", "both directions: none at random"],
+        ),
+        // It changes.
+        (
+            r#"{ "events": [{ "at": "7 s", "loss": "5 %" }] }"#,
+            vec!["both directions: 0 ms", "both directions"],
+        ),
+        (
+            r#"{ "rate": "8 Mbit/s", "queue": "10 packets",
+                 "stages": [{ "rate": "80 Mbit/s", "queue": { "codel": {} } }] }"#,
+            vec![
+                "both directions: 8 Mbit/s",
+                "both directions: 0 ms",
+                "queue full or at target: + 20 ms",
                 "both directions: none",
             ],
         ),
@@ -122,11 +142,11 @@ fn short_outages_are_visible_and_joined() {
 fn notes_break_between_words_not_before_units() {
     let word = "nine chars".replace(' ', "");
     let note = format!("{} eightlet 10 % are lost", [word.as_str(); 12].join(" "));
-    let lines = wrapped(&note);
+    let lines = wrapped(&note, 131);
     assert!(lines.iter().all(|line| line.chars().count() <= 134), "{lines:?}");
     assert_eq!(lines[1], "\u{2003}10 % are lost");
-    assert_eq!(wrapped("short"), ["short"]);
-    assert_eq!(wrapped("ends in 5"), ["ends in 5"]);
+    assert_eq!(wrapped("short", 131), ["short"]);
+    assert_eq!(wrapped("ends in 5", 131), ["ends in 5"]);
 }
 
 #[test]
@@ -158,4 +178,16 @@ fn lines_below_a_pixel_apart_are_alike() {
         assert_eq!(alike(&ramp, &steps(other)), are_alike, "{other:?}");
     }
     assert!(!alike(&steps(&[(0, 100.0)]), &steps(&[(0, 100.01)])), "levels are exact");
+}
+
+#[test]
+fn long_titles_are_shortened_above_the_panes() {
+    let title = ["rate='10 Mbit/s'"; 12].join(", ");
+    let [forward, reverse] = &outlooks("{}", 10);
+    let svg = path_picture(&PathPicture { title: &title, forward, reverse });
+    let shown = shortened(&title);
+    assert!(shown.chars().count() < 110 && shown.ends_with("'10 Mbit/s' …"), "{shown}");
+    assert!(svg.contains(&format!(">{}</text>", escape(&shown))), "{svg}");
+    assert!(svg.contains(&format!("<title>{}</title>", escape(&title))), "{svg}");
+    assert_eq!(shortened("short"), "short");
 }
