@@ -33,7 +33,8 @@ pub struct Step<T> {
     pub at: Span,
     /// The value it leads to.
     pub to: T,
-    /// How long the way there takes: the value changes evenly, a ramp. Default: no time, a step.
+    /// How long the way there takes: the value changes evenly, a ramp, in stairs of 1 ms (a ramp of
+    /// 1 ms or less is a step at its end). Default: no time, a step.
     #[serde(default, skip_serializing_if = "is_default")]
     pub over: Span,
 }
@@ -167,6 +168,14 @@ impl<T: Quantity> Schedule<T> {
             Some(repeat) => Span::from_nanos(since.as_nanos() % repeat.as_nanos()),
             None => since,
         }
+    }
+
+    /// The mean over a repetition if there is one, else the start.
+    pub(crate) fn nominal(&self) -> T {
+        let repeat = self.repeat.filter(|repeat| !repeat.is_zero());
+        repeat.map_or(self.at(Instant::ZERO), |repeat| {
+            self.mean(Instant::ZERO, Instant::ZERO + repeat)
+        })
     }
 
     /// The mean from one instant to a later one, rounded down; of a ramp as a straight line, not a

@@ -29,26 +29,28 @@ pub enum ServerPlan {
 impl ServerPlan {
     /// Its rate; queues in bdp or time count with it. Where it changes with time: the mean over a
     /// repetition if it repeats, else what it starts with. Of a trace the mean in packets of 1500
-    /// B, of a wireless link what it sends of such packets alone and without errors.
+    /// B, of a wireless link the mean of what it delivers of such packets beside the other stations
+    /// and with errors.
     pub fn rate(&self) -> Rate {
         match self {
             ServerPlan::Rate(rate) => *rate,
-            ServerPlan::Varying(schedule) => nominal(schedule),
-            ServerPlan::TokenBucket(plan) => nominal(&plan.rate),
+            ServerPlan::Varying(schedule) => schedule.nominal(),
+            ServerPlan::TokenBucket(plan) => plan.rate.nominal(),
             ServerPlan::Trace(plan) => plan.rate(),
-            ServerPlan::Wifi(plan) => plan.saturation(),
+            ServerPlan::Wifi(plan) => plan.mean_rate(),
         }
     }
 
     /// Its peak rate, with which whatever moves its packets has to keep up. Of a
-    /// trace in the busiest 100 ms, of a wireless link as with [`rate`](Self::rate); what a token
+    /// trace in the busiest 100 ms, of a wireless link alone and without errors; what a token
     /// bucket lets pass at once has no rate.
     pub fn peak(&self) -> Rate {
         match self {
             ServerPlan::Varying(schedule) => peak(schedule),
             ServerPlan::TokenBucket(plan) => peak(&plan.rate),
             ServerPlan::Trace(plan) => plan.peak(),
-            ServerPlan::Rate(_) | ServerPlan::Wifi(_) => self.rate(),
+            ServerPlan::Rate(rate) => *rate,
+            ServerPlan::Wifi(plan) => plan.saturation(),
         }
     }
 
@@ -60,7 +62,7 @@ impl ServerPlan {
             ServerPlan::Varying(schedule) => Some(schedule.mean(from, until)),
             ServerPlan::TokenBucket(plan) => Some(plan.rate.mean(from, until)),
             ServerPlan::Trace(plan) => plan.mean(from, until),
-            ServerPlan::Wifi(plan) => Some(plan.saturation()),
+            ServerPlan::Wifi(plan) => Some(plan.mean_rate()),
         }
     }
 
@@ -116,14 +118,6 @@ fn drained(rate: &Schedule<Rate>, now: Instant, bytes: Bytes) -> Instant {
     supply.go_to(now);
     supply.spend(work(bytes));
     supply.whole()
-}
-
-/// The mean over a repetition if there is one (of a ramp, the middle), else the start.
-fn nominal(schedule: &Schedule<Rate>) -> Rate {
-    let Some(repeat) = schedule.repeat.filter(|repeat| !repeat.is_zero()) else {
-        return schedule.start;
-    };
-    schedule.mean(Instant::ZERO, Instant::ZERO + repeat)
 }
 
 /// The highest rate: a ramp ends at it or begins there.

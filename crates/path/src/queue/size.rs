@@ -45,8 +45,8 @@ impl QueueSize {
                 bytes if bytes < SMALLEST_QUEUE => Err(too_small(Some(bytes))),
                 bytes => Ok(QueueLimit::Bytes(bytes)),
             },
-            QueueSize::Bdp(_) if round_trip.is_zero() => Err("a queue in bdp needs a `delay`: \
-                without one the bandwidth-delay product is zero"
+            QueueSize::Bdp(_) if round_trip.is_zero() => Err("a queue in bdp needs a `delay`, \
+                which is not zero at the start: else the bandwidth-delay product is zero"
                 .into()),
             QueueSize::Bdp(multiple) => match multiple.of(rate, round_trip) {
                 None => Err(format!("a queue of {self} is larger than 2⁶⁴ bytes")),

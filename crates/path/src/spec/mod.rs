@@ -79,12 +79,12 @@ impl PathSpec {
         }
     }
 
-    /// How long a packet takes in one direction, beside waiting and being sent; at the start, where
-    /// it changes with time.
+    /// How long a packet takes in one direction, beside waiting and being sent; where it changes
+    /// with time, in the mean over a repetition if it repeats, else at the start.
     pub fn delay(&self, direction: Direction) -> Span {
         let stages = self.stages_of(direction);
         let delays = stages.iter().filter_map(|keys| keys.delay.as_ref());
-        delays.map(|delay| delay.value.at_start()).sum()
+        delays.map(|delay| delay.value.nominal()).sum()
     }
 
     /// The delay of both directions: the least time from a packet to the answer to it.

@@ -2,6 +2,7 @@
 
 mod air;
 mod contention;
+mod mean_rate;
 mod station;
 
 use schemars::JsonSchema;
@@ -208,8 +209,7 @@ impl WifiPlan {
             reached *= failure;
             window = (2 * window + 1).min(self.cw_max);
             time += again + backoff(window) + frame;
-            // What so few packets meet does not change the mean.
-            if reached < 1e-12 {
+            if reached < NEGLIGIBLE {
                 break;
             }
         }
@@ -230,9 +230,12 @@ impl WifiPlan {
 
     pub(crate) fn describe(&self) -> String {
         let WifiPlan { standard, rate, error, retries, aggregate, stations, .. } = self;
+        let [most, mean] =
+            [self.saturation(), self.mean_rate()].map(|rate| format!("{:.1}", rate.as_mbit_f64()));
+        let mean =
+            if mean == most { String::new() } else { format!(", {mean} Mbit/s in the mean") };
         let mut text = format!(
-            "802.11{standard} link at {rate} (at most {:.1} Mbit/s with full packets)",
-            self.saturation().as_mbit_f64()
+            "802.11{standard} link at {rate} (at most {most} Mbit/s with full packets{mean})"
         );
         if *aggregate > 1 {
             let full = Exchange::new(self).full_packets();
@@ -253,6 +256,9 @@ impl WifiPlan {
         text
     }
 }
+
+/// What fewer packets meet does not change a mean.
+const NEGLIGIBLE: f64 = 1e-12;
 
 const FULL_PACKET: Bytes = Bytes::new(1500);
 

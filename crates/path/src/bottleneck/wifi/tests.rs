@@ -138,6 +138,32 @@ fn saturation_is_that_of_the_closed_formula() {
     }
 }
 
+/// The mean of the closed formula, or of counted frames, is that of what a station delivers.
+#[test]
+fn mean_rate_is_that_of_a_long_saturation() {
+    for wifi in [
+        r#""standard": "g", "rate": "54 Mbit/s""#,
+        r#""standard": "g", "rate": "54 Mbit/s", "stations": 3, "error": "10 %""#,
+        r#""standard": "b", "rate": "11 Mbit/s", "stations": 10"#,
+        r#""standard": "g", "rate": "54 Mbit/s", "error": "50 %", "retries": 2, "cw_max": 63"#,
+        r#""standard": "n", "rate": "65 Mbit/s", "aggregate": 2, "stations": 5"#,
+        r#""standard": "n", "rate": "65 Mbit/s", "error": "10 %""#,
+        r#""standard": "n", "rate": "300 Mbit/s", "error": "30 %", "stations": 1, "cw_max": 31"#,
+        r#""standard": "ac", "rate": "433.3 Mbit/s", "error": "5 %""#,
+        r#""standard": "n", "rate": "65 Mbit/s", "aggregate": 2, "error": "60 %", "retries": 3"#,
+    ] {
+        let wifi = format!("{{ {wifi} }}");
+        let mean = plan(&wifi).mean_rate().as_mbit_f64();
+        let measured = throughput(&saturated(&wifi, 200_000));
+        assert!((mean / measured - 1.0).abs() < 0.02, "{wifi}: {mean}, measured {measured}");
+    }
+    let alone = plan(r#"{ "standard": "g", "rate": "54 Mbit/s" }"#);
+    let of = [alone.mean_rate(), alone.saturation()].map(Rate::bits_per_second);
+    assert!(of[0].abs_diff(of[1]) <= 1, "{of:?}");
+    let never = plan(r#"{ "standard": "n", "rate": "65 Mbit/s", "error": "100 %" }"#);
+    assert_eq!(never.mean_rate().bits_per_second(), 0);
+}
+
 /// Without errors a packet alone needs no backoff; the next waits for that drawn after the first.
 #[test]
 fn first_packet_is_sent_at_once() {

@@ -33,6 +33,14 @@ text_or_table! {
 }
 
 impl DelaySpec {
+    /// Where it changes, the mean over a repetition if it repeats, else the start.
+    pub(crate) fn nominal(&self) -> Span {
+        match self {
+            DelaySpec::Constant(delay) => *delay,
+            DelaySpec::Schedule(schedule) => schedule.nominal(),
+        }
+    }
+
     /// The delay at the world's zero.
     pub(crate) fn at_start(&self) -> Span {
         match self {
