@@ -29,7 +29,7 @@ pub struct Verdict {
     /// When it arrived at the link.
     #[serde(rename = "entered_ns")]
     pub entered: Instant,
-    /// Its time at the bottleneck, if there is one and it got as far as being sent.
+    /// Its time at the last bottleneck that it came to, if there is one and that sent it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub transmission: Option<Transmission>,
     /// When it left the link: delivered, dropped, or found there at the end of the trial.

@@ -9,11 +9,11 @@ quantities! {
     SIZE_BYTES = "size_bytes", Bytes, "size", "Length from the IP header on", wireshark "ip.len";
     ENTERED_NS = "entered_ns", Nanoseconds, "entered", "When it entered the link, from the trial's zero";
     QUEUED_NS = "queued_ns", Nanoseconds, "queued",
-        "When it entered the bottleneck's queue, from the trial's zero; empty if it never did";
+        "When it entered the queue of the last bottleneck that it came to, from the trial's zero; empty if that did not send it";
     BEGAN_NS = "began_ns", Nanoseconds, "began",
-        "When the bottleneck began to send it, from the trial's zero; empty if it never did";
+        "When that bottleneck began to send it, from the trial's zero; empty if it did not";
     ENDED_NS = "ended_ns", Nanoseconds, "ended",
-        "When the bottleneck had sent its last bit, from the trial's zero: after left_ns if the trial \
+        "When that bottleneck had sent its last bit, from the trial's zero: after left_ns if the trial \
          ended before; empty if it was never sent there";
     LEFT_NS = "left_ns", Nanoseconds, "left",
         "When it left the link, delivered or dropped, or was found there at the end, from the \

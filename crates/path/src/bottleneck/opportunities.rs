@@ -166,7 +166,8 @@ impl Opportunities {
 }
 
 impl Behaviour for Opportunities {
-    fn accept(&mut self, now: Instant, packet: Transit, out: &mut Outbox) {
+    fn accept(&mut self, now: Instant, mut packet: Transit, out: &mut Outbox) {
+        packet.transmission = None;
         if self.is_idle() {
             self.pass_over(now);
         }

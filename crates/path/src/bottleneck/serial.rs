@@ -93,7 +93,9 @@ impl Pace {
 }
 
 impl Behaviour for Serial {
-    fn accept(&mut self, now: Instant, packet: Transit, out: &mut Outbox) {
+    fn accept(&mut self, now: Instant, mut packet: Transit, out: &mut Outbox) {
+        // Its times at a bottleneck before are not those here.
+        packet.transmission = None;
         match &mut self.pace {
             // As in Linux's tbf (net/sched/sch_tbf.c): it would wait for ever.
             Pace::Bucket(bucket) if packet.packet.size() > bucket.burst() => {

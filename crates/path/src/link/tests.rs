@@ -80,6 +80,24 @@ fn only_what_is_known_beforehand_is_in_one_piece() {
     assert!(Conveyor::of(&LinkPlan::default()).is_none());
 }
 
+/// A packet has the times of the last bottleneck that it came to, and none of one that did not send
+/// it.
+#[test]
+fn times_are_those_of_the_last_bottleneck() {
+    let mut two = plan(12_000_000, QueueLimit::Packets(9), 0);
+    two.elements.pop();
+    two.elements.extend(plan(1_200_000, QueueLimit::Packets(1), 0).elements);
+    let mut link = Link::new(&two, 1, Direction::Forward);
+    for id in 0..3 {
+        link.handle_packet(Instant::ZERO, Packet::of_size(id, Bytes::new(1500)));
+    }
+    let verdicts = std::iter::from_fn(|| link.poll(Instant::MAX)).map(|it| it.verdict);
+    // They reach the second, which takes 10 ms for each, after 1, 2 and 3 ms.
+    let found: Vec<_> = verdicts.map(|it| (it.id, it.transmission.map(|it| it.queued))).collect();
+    let ms = crate::testing::ms;
+    assert_eq!(found, [(2, None), (0, Some(ms(1))), (1, Some(ms(2)))]);
+}
+
 proptest! {
     /// What is settled leaves then and in this order, whatever comes later, and nothing else does
     /// before what is not settled can.

@@ -185,9 +185,10 @@ impl Job<'_> {
         let Some(percent) = self.percent("reorder.probability", probability.complement()) else {
             return;
         };
+        let Some(time) = self.time("reorder.extra", plan.at_most) else { return };
         line.is_random = Some("reorder");
         line.longest = plan.at_most;
-        let arguments = words(&[&format!("delay {} reorder {percent} gap 1", time(plan.at_most))]);
+        let arguments = words(&[&format!("delay {time} reorder {percent} gap 1")]);
         line.delay = Some(Part { words: arguments, stands_for: plan.describe() });
     }
 
@@ -208,8 +209,8 @@ impl Job<'_> {
         if delay > LONGEST {
             return self.refuse("delay", too_long());
         }
-        self.note_if_cut("delay", delay);
-        let mut arguments = words(&[&format!("delay {}", time(delay))]);
+        let Some(time) = self.time("delay", delay) else { return };
+        let mut arguments = words(&["delay", &time]);
         line.longest = delay;
         if let Some(jitter) = &plan.jitter {
             let Some((most, more)) = self.jitter(jitter, delay, line) else { return };
@@ -219,10 +220,18 @@ impl Job<'_> {
         line.delay = Some(Part { words: arguments, stands_for: plan.describe() });
     }
 
-    fn note_if_cut(&mut self, key: &str, span: Span) {
-        if !span.as_nanos().is_multiple_of(1_000) {
-            self.note(key, "tc cuts times of netem to whole microseconds");
+    /// A time as tc takes it, with a note where it is cut; nothing where nothing would be left.
+    pub(super) fn time(&mut self, key: &str, span: Span) -> Option<String> {
+        const LEAST: Span = Span::from_micros(1);
+        if span < LEAST && !span.is_zero() {
+            let what = format!("tc cuts times to whole microseconds: {span} would be none");
+            self.refuse(key, what);
+            return None;
         }
+        if !span.as_nanos().is_multiple_of(LEAST.as_nanos()) {
+            self.note(key, "tc cuts times to whole microseconds");
+        }
+        Some(time(span))
     }
 
     /// By how much it makes a delay longer at most, and its arguments.
@@ -242,7 +251,7 @@ impl Job<'_> {
             self.refuse("jitter", what);
             return None;
         }
-        self.note_if_cut("jitter", scale);
+        let time = self.time("jitter", scale)?;
         line.is_random = Some("jitter");
         let distribution = match &plan.law {
             JitterLaw::Uniform(_) => None,
@@ -265,7 +274,7 @@ impl Job<'_> {
             self.refuse("jitter", what);
             return None;
         }
-        let mut arguments = vec![time(scale)];
+        let mut arguments = vec![time];
         arguments.extend(distribution.into_iter().flat_map(|name| ["distribution".into(), name]));
         // With a rate, a packet is due no earlier than the one before it (`netem_enqueue`); at
         // this one, no later for it either.

@@ -4,7 +4,7 @@ use tcplab_units::{Bytes, Probability, Rate, Span};
 
 use super::job::Job;
 use super::plan::TcQdisc;
-use super::words::{time, words};
+use super::words::words;
 use crate::schedule::Schedule;
 use crate::{
     BottleneckPlan, CodelPlan, FqCodelPlan, PiePlan, QueueLimit, QueuePlan, RedPlan, ServerPlan,
@@ -151,14 +151,17 @@ impl Job<'_> {
     fn codel(&mut self, plan: &CodelPlan) -> Option<Vec<String>> {
         let most = self.packets("queue.codel.limit", "codel", plan.limit)?;
         let control = plan.control;
+        let target = self.time("queue.codel.target", control.target);
+        let interval = self.time("queue.codel.interval", control.interval);
+        let threshold = control.ce_threshold.map(|it| self.time("queue.codel.ce_threshold", it));
         let mut arguments = limit(most);
         arguments.extend(words(&[
-            &format!("target {} interval {}", time(control.target), time(control.interval)),
+            &format!("target {} interval {}", target?, interval?),
             ecn(control.ecn),
         ]));
-        arguments.extend(
-            control.ce_threshold.iter().flat_map(|it| ["ce_threshold".to_owned(), time(*it)]),
-        );
+        if let Some(threshold) = threshold {
+            arguments.extend(["ce_threshold".to_owned(), threshold?]);
+        }
         Some(arguments)
     }
 
@@ -166,13 +169,15 @@ impl Job<'_> {
         let most = self.packets("queue.fq_codel.limit", "fq_codel", plan.limit)?;
         let memory = self.bytes("queue.fq_codel.memory", plan.memory)?;
         let control = plan.control;
+        let target = self.time("queue.fq_codel.target", control.target);
+        let interval = self.time("queue.fq_codel.interval", control.interval);
         let what = "fq_codel counts its memory in whole buffers, somewhat more than the packets in \
             them";
         self.note("queue", what);
         let mut arguments = limit(most);
         arguments.extend(words(&[
             &format!("flows {} quantum {}", plan.flows, plan.quantum.as_u64()),
-            &format!("target {} interval {}", time(control.target), time(control.interval)),
+            &format!("target {} interval {}", target?, interval?),
             &format!("memory_limit {memory}"),
             ecn(control.ecn),
         ]));
@@ -201,9 +206,11 @@ impl Job<'_> {
         let what = "the kernel's pie sets its probability anew every `update`, rounded up to whole \
             ticks of its clock (of 1 to 10 ms), and a tick";
         self.note("queue", what);
+        let target = self.time("queue.pie.target", plan.target);
+        let update = self.time("queue.pie.update", plan.update);
         let mut arguments = limit(most?);
         arguments.extend(words(&[
-            &format!("target {} tupdate {}", time(plan.target), time(plan.update)),
+            &format!("target {} tupdate {}", target?, update?),
             ecn(plan.mark_threshold.is_some()),
         ]));
         Some(arguments)

@@ -177,3 +177,40 @@ fn plans_survive_being_written() {
     assert_eq!(serde_json::from_str::<super::TcPlan>(&json).unwrap(), plan);
     assert_eq!(plan.links()[1].0, Direction::Reverse);
 }
+
+/// Times that tc cuts have a note, and those of which it would leave nothing are refused.
+#[test]
+fn times_are_whole_microseconds() {
+    let codel = |target| {
+        format!(r#"{{ "rate": "9 Mbit/s", "queue": {{ "codel": {{ "target": "{target}" }} }} }}"#)
+    };
+    let pie = |target| {
+        format!(r#"{{ "rate": "9 Mbit/s", "queue": {{ "pie": {{ "target": "{target}" }} }} }}"#)
+    };
+    let fq_codel = |target| {
+        format!(
+            r#"{{ "rate": "9 Mbit/s", "queue": {{ "fq_codel": {{ "target": "{target}" }} }} }}"#
+        )
+    };
+    let reorder =
+        |extra| format!(r#"{{ "reorder": {{ "probability": "1 %", "extra": "{extra}" }} }}"#);
+    let delay = |delay| format!(r#"{{ "delay": "{delay}" }}"#);
+    let each: [(&str, &dyn Fn(&'static str) -> String); 5] = [
+        ("queue.codel.target", &codel),
+        ("queue.pie.target", &pie),
+        ("queue.fq_codel.target", &fq_codel),
+        ("reorder.extra", &reorder),
+        ("delay", &delay),
+    ];
+    for (key, json) in each {
+        let notes = |time| {
+            let plan =
+                path(&json(time)).tc().unwrap_or_else(|refused| panic!("{key}: {refused:?}"));
+            let own = plan.notes().iter().filter(|note| note.key == key).count();
+            own > 0
+        };
+        assert_eq!([notes("5 ms"), notes("1500 ns")], [false, true], "{key}");
+        let refused = path(&json("500 ns")).tc().unwrap_err();
+        assert!(refused.iter().any(|it| it.key == key && it.what.contains("none")), "{refused:?}");
+    }
+}

@@ -194,7 +194,8 @@ impl Wifi {
 }
 
 impl Behaviour for Wifi {
-    fn accept(&mut self, now: Instant, packet: Transit, out: &mut Outbox) {
+    fn accept(&mut self, now: Instant, mut packet: Transit, out: &mut Outbox) {
+        packet.transmission = None;
         self.queue.push(now, packet, out);
         self.is_waiting = true;
         if let Medium::Idle = self.medium {
