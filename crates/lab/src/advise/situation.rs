@@ -44,7 +44,8 @@ pub struct Situation {
     /// The rate of its bottleneck, bits of IP packets a second.
     #[serde(rename = "rate_bits_per_second", with = "tcplab_units::number")]
     pub rate: Option<Rate>,
-    /// The share of packets that is lost at random, 0 to 1.
+    /// The share of packets that is lost at random, 0 to 1; where it changes, in the mean over a
+    /// minute.
     #[serde(rename = "loss_ratio")]
     pub loss: f64,
     /// The largest IP packet.
@@ -168,7 +169,7 @@ impl Situation {
     }
 
     fn ideal(&self) -> Ideal {
-        Ideal { mtu: self.mtu, base_rtt: self.rtt, rate: self.rate, changes: Vec::new() }
+        Ideal::steady(self.mtu, self.rtt, self.rate)
     }
 
     /// The key that chooses the sender's congestion control.

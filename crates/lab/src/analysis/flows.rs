@@ -227,11 +227,15 @@ impl FlowSources<'_> {
         let Some((from, to)) = busier.time else { return Ok(None) };
         let paths = iter::once(self.path).chain(&self.record.second_path);
         let each = paths.map(|path| {
-            let rate = path.link(busier.way).ok()?.capacity(from, to)?;
-            Some(rate.bytes_in(to.since(from)).as_u64())
+            let link = path.link(busier.way).ok()?;
+            let possible = link.carries(from, to)?.as_u64();
+            Some((possible, link.carries_copies(from, to)))
         });
-        let possible = each.sum::<Option<u64>>().filter(|possible| *possible > 0);
-        Ok(possible.map(|possible| 100.0 * busier.bytes as f64 / possible as f64))
+        let Some(each) = each.collect::<Option<Vec<_>>>() else { return Ok(None) };
+        let possible: u64 = each.iter().map(|(possible, _)| possible).sum();
+        let copies = each.iter().zip(busier.copies).filter(|((_, counts), _)| *counts);
+        let bytes = busier.bytes + copies.map(|(_, bytes)| bytes).sum::<u64>();
+        Ok((possible > 0).then(|| 100.0 * bytes as f64 / possible as f64))
     }
 }
 
@@ -239,21 +243,31 @@ impl FlowSources<'_> {
 #[derive(Debug, Clone, Copy)]
 struct Forwarded {
     way: Direction,
+    /// Without copies.
     bytes: u64,
+    /// Of copies, on each path.
+    copies: [u64; 2],
     /// When the first came to the path, and the last left it.
     time: Option<(Instant, Instant)>,
 }
 
 impl Forwarded {
     fn nothing(way: Direction) -> Forwarded {
-        Forwarded { way, bytes: 0, time: None }
+        Forwarded { way, bytes: 0, copies: [0; 2], time: None }
     }
 
     fn see(&mut self, verdict: &Verdict) {
         if verdict.direction == self.way && verdict.fate == Fate::Delivered {
             let (from, to) = self.time.unwrap_or((verdict.entered, verdict.left));
             self.time = Some((from.min(verdict.entered), to.max(verdict.left)));
-            self.bytes += verdict.size.as_u64();
+            // Later fragments have ids of their own, the first keeps its packet's.
+            let is_copy = verdict.is_made() && verdict.fragment.is_none_or(|begins| begins == 0);
+            let of = if is_copy {
+                &mut self.copies[usize::from(verdict.second_path)]
+            } else {
+                &mut self.bytes
+            };
+            *of += verdict.size.as_u64();
         }
     }
 }

@@ -11,6 +11,9 @@ const ETHERNET_MTU: Bytes = Bytes::new(1500);
 /// Changes of a path are followed at about so many moments.
 const POINTS: usize = 500;
 
+/// What takes longer never ends.
+const LONGEST: Span = Span::from_secs(1_000_000_000);
+
 /// About so many packets, spread over the trial, tell the mean round trip.
 const PACKETS: f64 = 2_000.0;
 /// The golden ratio less one. Its multiples, less their whole part, are spread most evenly and in
@@ -27,8 +30,16 @@ pub struct Ideal {
     pub base_rtt: Span,
     /// The mean rate of its bottleneck, in bits of IP packets a second; none without one.
     pub rate: Option<Rate>,
-    /// The rate from each of these moments on; empty where it does not change.
-    pub changes: Vec<(Instant, Rate)>,
+    /// What limits each of the paths.
+    paths: Vec<Vec<Limit>>,
+}
+
+/// So much passes at once, and the rest at a rate that may change.
+#[derive(Debug, Clone, PartialEq)]
+struct Limit {
+    burst: Bytes,
+    /// The rate from each of these moments on; the first is the start.
+    rates: Vec<(Instant, Rate)>,
 }
 
 impl Ideal {
@@ -52,19 +63,26 @@ impl Ideal {
             mtu: mtus.min().unwrap_or(ETHERNET_MTU).min(ETHERNET_MTU),
             base_rtt,
             rate: mean_rate(&outlook),
-            changes: changes(&outlook),
+            paths: vec![limits(&there, &outlook, seed)],
         })
+    }
+
+    /// That of a path that never changes.
+    pub(crate) fn steady(mtu: Bytes, base_rtt: Span, rate: Option<Rate>) -> Ideal {
+        let rates = rate.map(|rate| vec![(Instant::ZERO, rate)]);
+        let limits = rates.map(|rates| Limit { burst: Bytes::ZERO, rates });
+        Ideal { mtu, base_rtt, rate, paths: vec![limits.into_iter().collect()] }
     }
 
     /// What both give together, of two paths; the round trip is the first one's.
     #[must_use]
     pub(crate) fn beside(self, second: Option<Ideal>) -> Ideal {
         let Some(second) = second else { return self };
-        let changes = both_changes([&self, &second]);
         let both = self.rate.zip(second.rate);
         let sum = |(a, b): (Rate, Rate)| a.bits_per_second().saturating_add(b.bits_per_second());
         let rate = both.map(|both| Rate::from_bits_per_second(sum(both)));
-        Ideal { mtu: self.mtu.min(second.mtu), rate, changes, ..self }
+        let paths = self.paths.into_iter().chain(second.paths).collect();
+        Ideal { mtu: self.mtu.min(second.mtu), rate, paths, base_rtt: self.base_rtt }
     }
 
     /// The payload of a full segment without options.
@@ -79,22 +97,40 @@ impl Ideal {
         (bits >= 1.0).then(|| Rate::from_bits_per_second(bits as u64))
     }
 
-    /// The time that so much payload takes at that rate, as it changes from the start on: the ideal
-    /// transfer time of RFC 6349 section 4.1. What is left behind the last change goes at its rate.
+    /// The time that so much payload takes at best: what bursts let through at once, and the rest
+    /// at the rate, as it changes from the start on; of a steady rate the ideal transfer time of
+    /// RFC 6349 section 4.1. What is left behind the last change goes at its rate.
     pub fn time(&self, payload: Bytes) -> Option<Span> {
         let mean = self.goodput()?.bits_per_second() as f64;
         let share = mean / self.rate?.bits_per_second() as f64;
-        let mut left = payload.bits() as f64;
-        let ends = self.changes.iter().skip(1).map(|(at, _)| Some(*at)).chain([None]);
-        for ((from, rate), end) in self.changes.iter().zip(ends) {
-            let speed = rate.bits_per_second() as f64 * share;
-            let lasts = end.map_or(f64::INFINITY, |end| end.since(*from).as_secs_f64());
-            if speed > 0.0 && left <= speed * lasts {
-                return Some(from.since(Instant::ZERO) + Span::from_secs_f64(left / speed));
+        let bits = payload.bits() as f64 / share;
+        let is_through = |span: Span| self.passed(Instant::ZERO + span) >= bits;
+        let mut high = Span::from_millis(1);
+        while !is_through(high) {
+            high = high * 2;
+            // Nothing passes any more.
+            if high > LONGEST {
+                return Some(Span::from_secs_f64(payload.bits() as f64 / mean));
             }
-            left -= if lasts.is_finite() { speed * lasts } else { 0.0 };
         }
-        Some(Span::from_secs_f64(payload.bits() as f64 / mean))
+        let mut low = Span::ZERO;
+        while low < high {
+            let middle = Span::from_nanos(low.as_nanos().midpoint(high.as_nanos()));
+            if is_through(middle) {
+                high = middle;
+            } else {
+                low = middle + Span::from_nanos(1);
+            }
+        }
+        Some(high)
+    }
+
+    /// How many bits of IP packets have passed by then.
+    fn passed(&self, until: Instant) -> f64 {
+        let of_path = |limits: &Vec<Limit>| {
+            limits.iter().map(|limit| limit.passed(until)).fold(f64::INFINITY, f64::min)
+        };
+        self.paths.iter().map(of_path).sum()
     }
 
     /// What is under way when the path is full and no queue stands: the bandwidth-delay product of
@@ -129,30 +165,36 @@ fn round_trip([there, back]: [&LinkPlan; 2], outlooks: [&Outlook; 2]) -> Span {
     Span::from_nanos(mean.round() as u64)
 }
 
-/// The rates of a path that changes; none where at some time there is none.
-fn changes(outlook: &Outlook) -> Vec<(Instant, Rate)> {
-    let each = outlook.moments.iter().map(|moment| Some((moment.at, moment.rate?)));
-    let mut all = each.collect::<Option<Vec<_>>>().unwrap_or_default();
-    all.dedup_by_key(|(_, rate)| *rate);
-    if all.len() < 2 { Vec::new() } else { all }
+impl Limit {
+    fn passed(&self, until: Instant) -> f64 {
+        let ends = self.rates.iter().skip(1).map(|(at, _)| *at).chain([until]);
+        let each = self.rates.iter().zip(ends).map(|((from, rate), end)| {
+            rate.bits_per_second() as f64 * end.min(until).since(*from).as_secs_f64()
+        });
+        self.burst.bits() as f64 + each.sum::<f64>()
+    }
 }
 
-/// The sum of the rates of two paths, of which at least one changes.
-fn both_changes(both: [&Ideal; 2]) -> Vec<(Instant, Rate)> {
-    let mut moments: Vec<Instant> =
-        both.iter().flat_map(|ideal| &ideal.changes).map(|(at, _)| *at).collect();
-    moments.sort_unstable();
-    moments.dedup();
-    let rate_at = |ideal: &Ideal, at: Instant| {
-        let last = ideal.changes.partition_point(|(from, _)| *from <= at);
-        last.checked_sub(1).map_or(ideal.rate, |last| Some(ideal.changes[last].1))
-    };
-    let sum = |at: Instant| {
-        let [one, other] = both.map(|ideal| rate_at(ideal, at));
-        let bits = one?.bits_per_second().saturating_add(other?.bits_per_second());
-        Some((at, Rate::from_bits_per_second(bits)))
-    };
-    moments.into_iter().map(sum).collect::<Option<Vec<_>>>().unwrap_or_default()
+/// What limits a path: together where nothing passes at once, else each by itself.
+fn limits(link: &LinkPlan, outlook: &Outlook, seed: u64) -> Vec<Limit> {
+    let bursts = || link.elements.iter().filter_map(|it| Some((it, it.burst()?)));
+    if bursts().all(|(_, burst)| burst == Bytes::ZERO) {
+        let rates = rates(outlook);
+        return rates.map(|rates| Limit { burst: Bytes::ZERO, rates }).into_iter().collect();
+    }
+    let each = bursts().filter_map(|(element, burst)| {
+        let alone = LinkPlan { elements: vec![element.clone()] };
+        Some(Limit { burst, rates: rates(&alone.outlook(outlook.until, seed, POINTS))? })
+    });
+    each.collect()
+}
+
+/// The rates of a path, from when on each; none where at some time there is none.
+fn rates(outlook: &Outlook) -> Option<Vec<(Instant, Rate)>> {
+    let each = outlook.moments.iter().map(|moment| Some((moment.at, moment.rate?)));
+    let mut all = each.collect::<Option<Vec<_>>>()?;
+    all.dedup_by_key(|(_, rate)| *rate);
+    Some(all)
 }
 
 fn mean_rate(outlook: &Outlook) -> Option<Rate> {
@@ -228,6 +270,34 @@ mod tests {
         let beside = ideal(r#"{ "rate": "15 Mbit/s" }"#, 10).beside(Some(ideal(slows, 10)));
         assert!((took(&beside, 3_650_000) - 1.0).abs() < 1e-5);
         assert!((took(&beside, 3_650_000 + 2_007_500) - 2.0).abs() < 1e-5);
+    }
+
+    /// The burst goes as fast as anything else lets it, and what is left at the rate.
+    #[test]
+    fn bursts_pass_at_once() {
+        // With 1000 B of IP packets in 973.3 B of payload: 0.5 MB of payload are 513,699 B.
+        let took =
+            |path: &str, bytes: u64| ideal(path, 10).time(Bytes::new(bytes)).unwrap().as_secs_f64();
+        let ip = 500_000.0 * 1500.0 / 1460.0;
+        let left = (ip * 8.0 - 8e5) / 1e6;
+        for (path, seconds) in [
+            (r#"{ "rate": "1 Mbit/s", "burst": "1 MB" }"#, 0.0),
+            (r#"{ "rate": "1 Mbit/s", "burst": "100 kB" }"#, left),
+            (r#"{ "police": { "rate": "1 Mbit/s", "burst": "100 kB" } }"#, left),
+            // Behind a line, which is slower than the burst.
+            (
+                r#"{ "rate": "10 Mbit/s", "stages": [{ "rate": "1 Mbit/s", "burst": "1 MB" }] }"#,
+                ip * 8.0 / 1e7,
+            ),
+        ] {
+            let time = took(path, 500_000);
+            assert!((time - seconds).abs() < 1e-6 * seconds.max(0.1), "{path}: {time} s");
+        }
+        let [bucket, line] =
+            [r#"{ "rate": "1 Mbit/s", "burst": "100 kB" }"#, r#"{ "rate": "1 Mbit/s" }"#];
+        let both = ideal(bucket, 10).beside(Some(ideal(line, 10)));
+        let time = both.time(Bytes::new(500_000)).unwrap().as_secs_f64();
+        assert!((time - left / 2.0).abs() < 1e-6, "{time} s");
     }
 
     #[test]

@@ -35,6 +35,13 @@ fn path_is_used_to_the_full_whatever_limits_it() {
         r#"rate = { start = "16 Mbit/s", steps = [{ at = "500 ms", to = "4 Mbit/s" }] }"#,
         r#"rate = "20 Mbit/s"
            police = { rate = "8 Mbit/s", burst = "100 kB" }"#,
+        // What passes at once is part of what it could forward.
+        "rate = \"8 Mbit/s\"\nburst = \"1 MB\"",
+        // Copies that are made behind the bottleneck take nothing of it, those before it do.
+        "rate = \"8 Mbit/s\"\nduplicate = \"50 %\"",
+        r#"rate = "20 Mbit/s"
+           duplicate = "50 %"
+           stages = [{ rate = "8 Mbit/s", queue = "50 packets" }]"#,
     ] {
         let trial = trial(&format!(
             "[path]\n{path}\ndelay = \"5 ms\"\nqueue = \"50 packets\"\n\

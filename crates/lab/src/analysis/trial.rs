@@ -128,8 +128,9 @@ fn ideal(
 ) -> Option<Ideal> {
     let until = Instant::ZERO + record.duration;
     let of = |path: &PathSpec| Ideal::of(path, direction, until, record.seed);
-    let ideal = of(path)?.beside(record.second_path.as_ref().and_then(of));
-    Some(Ideal { base_rtt: round_trip.unwrap_or(ideal.base_rtt), ..ideal })
+    let mut ideal = of(path)?.beside(record.second_path.as_ref().and_then(of));
+    ideal.base_rtt = round_trip.unwrap_or(ideal.base_rtt);
+    Some(ideal)
 }
 
 /// What is less than perfect, by what the capture, the applications and the sockets say.

@@ -1,6 +1,6 @@
 //! What a link is made of, merged and checked.
 
-use tcplab_units::{Instant, Rate, Span};
+use tcplab_units::{Bytes, Instant, Rate, Span};
 
 use crate::behaviour::{Behaviour, Streams};
 use crate::bottleneck::{BottleneckPlan, ServerPlan, bottleneck};
@@ -79,11 +79,11 @@ pub enum ElementPlan {
 }
 
 impl LinkPlan {
-    /// How long a packet is on the idle link at least, at the start: its delays, without the time
-    /// to send it.
+    /// How long a packet is on the idle link: its delays, without the time to send it. Where they
+    /// change with time, in the mean over a repetition if they repeat, else at the start.
     pub fn delay(&self) -> Span {
         let delays = self.elements.iter().filter_map(|element| match element {
-            ElementPlan::Delay(plan) => Some(plan.delay.at_start()),
+            ElementPlan::Delay(plan) => Some(plan.delay.nominal()),
             _ => None,
         });
         delays.sum()
@@ -151,14 +151,19 @@ impl LinkPlan {
     pub fn mean_rate(&self, from: Instant, until: Instant) -> Option<Rate> {
         self.servers().filter_map(|server| server.mean(from, until)).min()
     }
-    /// What it lets through in the mean from one instant to a later one: the least of its
-    /// bottlenecks' mean rates and its policers' rates. None where nothing limits it.
-    pub fn capacity(&self, from: Instant, until: Instant) -> Option<Rate> {
-        let policed = self.elements.iter().filter_map(|element| match element {
-            ElementPlan::Policer(plan) => Some(plan.rate),
-            _ => None,
-        });
-        policed.chain(self.mean_rate(from, until)).min()
+    /// How much it lets through at most from one instant to a later one: the least of what its
+    /// bottlenecks send in the mean and its policers let pass, each with its burst. None where
+    /// nothing limits it.
+    pub fn carries(&self, from: Instant, until: Instant) -> Option<Bytes> {
+        self.elements.iter().filter_map(|element| element.carries(from, until)).min()
+    }
+    /// Whether copies that it makes are part of what it [carries](Self::carries): they come to the
+    /// element that carries the least.
+    pub fn carries_copies(&self, from: Instant, until: Instant) -> bool {
+        let least = self.carries(from, until);
+        let is_before = |element: &&ElementPlan| !matches!(element, ElementPlan::Duplication(_));
+        let mut behind = self.elements.iter().skip_while(is_before);
+        least.is_some() && behind.any(|element| element.carries(from, until) == least)
     }
     /// The most that its slowest bottleneck ever sends ([`ServerPlan::peak`]); none without one.
     pub fn peak(&self) -> Option<Rate> {
@@ -234,6 +239,28 @@ impl ElementPlan {
             ElementPlan::Reordering(_) => 13,
             ElementPlan::Delay(_) => 14,
         }
+    }
+
+    /// What passes it at once when nothing has for long: where it limits the rate.
+    pub fn burst(&self) -> Option<Bytes> {
+        match self {
+            ElementPlan::Policer(plan) => Some(plan.burst),
+            ElementPlan::Bottleneck(plan) => match &plan.server {
+                ServerPlan::TokenBucket(plan) => Some(plan.burst),
+                _ => Some(Bytes::ZERO),
+            },
+            _ => None,
+        }
+    }
+
+    /// See [`LinkPlan::carries`].
+    fn carries(&self, from: Instant, until: Instant) -> Option<Bytes> {
+        let rate = match self {
+            ElementPlan::Policer(plan) => plan.rate,
+            ElementPlan::Bottleneck(plan) => plan.server.mean(from, until)?,
+            _ => return None,
+        };
+        Some(rate.bytes_in(until.since(from)) + self.burst()?)
     }
 
     /// A sentence about it.

@@ -87,7 +87,7 @@ metrics! {
         "Mean RTT during the transfer above `base_rtt` (RFC 6349 section 4.3)";
     IDEAL_TIME = "ideal_time", "s", Trial, Plan, Neither, "ideal time",
         "Time of the payload in full segments with 40 bytes of headers at the bottleneck rate, \
-         without loss (RFC 6349 section 4.1)";
+         behind what passes at once, without loss (RFC 6349 section 4.1)";
     TRANSFER_TIME_RATIO = "transfer_time_ratio", "", Trial, ApplicationsAndPlan, Lower,
         "transfer time ratio",
         "`transfer_time` divided by `ideal_time`: the TCP transfer time ratio of RFC 6349 section \
