@@ -16,23 +16,34 @@ pub(crate) enum Setting {
     Feature(u32, bool),
 }
 
-/// All that the commands do, where settings are all of it; `has_begun`: the script has done
+/// What each of the commands sets, where that is all they do; `has_begun`: the script has done
 /// something before.
-pub(crate) fn settings(shell: &Shell, has_begun: bool) -> Option<Vec<Setting>> {
+pub(crate) fn settings(shell: &Shell, has_begun: bool) -> Option<Vec<Vec<Setting>>> {
+    // Which command runs depends on another there.
+    if shell.text.contains("&&") || shell.text.contains("||") {
+        return None;
+    }
     let mut all = Vec::new();
     for command in &shell.commands {
         match command {
-            Command::Set { name, value } => all.push(setting(name, value)?),
+            Command::Set(given) => {
+                let own = given.iter().map(|(name, value)| setting(name, value));
+                all.push(own.collect::<Option<_>>()?);
+            }
             Command::File(path) if path.ends_with("defaults.sh") => {
-                all.extend(DEFAULTS.iter().filter_map(|(name, value)| setting(name, value)));
+                let own = DEFAULTS.iter().filter_map(|(name, value)| setting(name, value));
+                all.extend(own.map(|setting| vec![setting]));
             }
             // Each script has a kernel of its own, whose cache of metrics is empty at first, and
             // whose device has a queue that just queues.
-            Command::Restore => {}
+            Command::Restore => all.push(Vec::new()),
             Command::Network(text)
                 if !has_begun
                     && (text.ends_with("tcp_metrics flush all")
-                        || text == "tc qdisc add dev tun0 root pfifo") => {}
+                        || text == "tc qdisc add dev tun0 root pfifo") =>
+            {
+                all.push(Vec::new());
+            }
             _ => return None,
         }
     }
@@ -41,6 +52,10 @@ pub(crate) fn settings(shell: &Shell, has_begun: bool) -> Option<Vec<Setting>> {
 
 /// A setting by its name in scripts.
 pub(crate) fn setting(name: &str, value: &str) -> Option<Setting> {
+    // Only a shell knows its variables.
+    if name.contains('$') || value.contains('$') {
+        return None;
+    }
     let parts: Vec<&str> = name.split('.').collect();
     match parts.as_slice() {
         ["file", ..] => {
@@ -85,7 +100,7 @@ mod tests {
 
     use super::*;
 
-    fn of(text: &str) -> Option<Vec<Setting>> {
+    fn of(text: &str) -> Option<Vec<Vec<Setting>>> {
         let script = format!("`{text}`\n0 socket(..., SOCK_STREAM, IPPROTO_TCP) = 3\n");
         settings(&Script::parse(&script, &Definitions::none()).unwrap().init.unwrap(), false)
     }
@@ -98,11 +113,11 @@ mod tests {
              dd if=/dev/zero of=/tmp/a bs=10 count=3; /tmp/sysctl_restore_1.sh
              ethtool -K tun0 tso off gso on");
         let expected = [
-            kernel("/proc/sys/net/ipv4/tcp_sack", "0"),
-            kernel("/sys/module/tcp_cubic/parameters/hystart_detect", "3"),
-            Setting::Zeros("/tmp/a".into(), 30),
-            Setting::Feature(0x1f, false),
-            Setting::Feature(0x24, true),
+            vec![kernel("/proc/sys/net/ipv4/tcp_sack", "0")],
+            vec![kernel("/sys/module/tcp_cubic/parameters/hystart_detect", "3")],
+            vec![Setting::Zeros("/tmp/a".into(), 30)],
+            vec![],
+            vec![Setting::Feature(0x1f, false), Setting::Feature(0x24, true)],
         ];
         assert_eq!(found.unwrap(), expected);
         assert_eq!(of("./defaults.sh").unwrap().len(), DEFAULTS.len());
@@ -115,7 +130,7 @@ mod tests {
         let tcplab_packetdrill::ast::Action::Shell(shell) = &script.events[1].action else {
             panic!("the second event is a command");
         };
-        assert_eq!(settings(shell, false), Some(Vec::new()));
+        assert_eq!(settings(shell, false), Some(vec![Vec::new()]));
         assert_eq!(settings(shell, true), None);
     }
 
@@ -127,6 +142,9 @@ mod tests {
             "sysctl -q net.ipv4.tcp_sack=0; nstat",
             "ip link set dev tun0 mtu 9000",
             "./other.sh",
+            "sysctl -q net.ipv4.tcp_reordering=$((1 << 3))",
+            "sysctl -q net.ipv4.tcp_sack=0 && sysctl -q net.ipv4.tcp_dsack=0",
+            "sysctl -q net.ipv4.tcp_sack=0 || sysctl -q net.ipv4.tcp_dsack=0",
         ] {
             assert_eq!(of(text), None, "{text}");
         }

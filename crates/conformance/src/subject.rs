@@ -262,20 +262,16 @@ impl Subject for KernelSubject<'_> {
 
     fn run_shell(&mut self, now: Instant, shell: &Shell) -> Option<Result<Instant, ShellFailure>> {
         let at = self.at_or_before(now);
-        let all = settings(shell, self.has_begun);
-        let done = all.map(|all| all.iter().try_for_each(|one| self.apply(at, one)));
-        let refusal = match done {
-            Some(Ok(())) => return Some(Ok(now)),
-            Some(Err(refusal)) => Some(refusal),
-            None => None,
-        };
-        // The shell knows what a setting that the kernel lacks means to the commands.
+        if let Some(commands) = settings(shell, self.has_begun) {
+            // As of a shell: a block fails if its last command does, and the others go on.
+            let mut last = Ok(());
+            for command in &commands {
+                last = command.iter().fold(Ok(()), |before, one| before.and(self.apply(at, one)));
+            }
+            return Some(last.map(|()| now).map_err(ShellFailure::Refused));
+        }
         let ended = self.run_commands(at, &shell.text);
-        Some(match (ended, refusal) {
-            (Ok(ended), _) => Ok(if self.has_begun { self.script_time(ended) } else { now }),
-            (Err(_), Some(refusal)) => Err(ShellFailure::Refused(refusal)),
-            (Err(failure), None) => Err(failure),
-        })
+        Some(ended.map(|ended| if self.has_begun { self.script_time(ended) } else { now }))
     }
 
     fn call(&mut self, now: Instant, call: &SystemCall) -> Reply {

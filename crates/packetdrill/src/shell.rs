@@ -7,14 +7,10 @@
 /// One command.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Command {
-    /// A setting of the kernel: `net.ipv4.tcp_sack` and `0`, whichever way it was written.
-    Set {
-        /// With dots between its parts; below `/sys/module` as `module.name`, a feature of the
-        /// network device as `device.name`.
-        name: String,
-        /// Without quotes.
-        value: String,
-    },
+    /// Settings of the kernel by name, each with its value without quotes: `net.ipv4.tcp_sack` and
+    /// `0`, whichever way it was written. Names have dots between their parts; below `/sys/module`
+    /// they are `module.name`, a feature of the network device is `device.name`.
+    Set(Vec<(String, String)>),
     /// A file of commands, as written (`./defaults.sh`); [`crate::Script::read_files`] puts its
     /// commands in its place.
     File(String),
@@ -73,7 +69,7 @@ pub(crate) fn read(text: &str) -> Vec<Command> {
     if let Some(counts) = counts(text) {
         return vec![counts];
     }
-    simple_commands(&calculated(text)).iter().flat_map(|words| command(words)).collect()
+    simple_commands(&calculated(text)).iter().filter_map(|words| command(words)).collect()
 }
 
 /// `sockstat -4 -P tcp -s | grep packetdril | grep -c TIME_WAIT | grep 1`.
@@ -117,46 +113,44 @@ fn value(sum: &str) -> Option<u64> {
     sum.split('+').map(product).reduce(|a, b| a?.checked_add(b?))?
 }
 
-/// What one simple command means; `sysctl` may set several things.
-fn command(words: &[String]) -> Vec<Command> {
-    let Some((program, arguments)) = words.split_first() else { return Vec::new() };
+/// What one simple command means.
+fn command(words: &[String]) -> Option<Command> {
+    let (program, arguments) = words.split_first()?;
     let whole = words.join(" ");
     let name = program.rsplit('/').next().unwrap_or_default();
-    match name {
+    Some(match name {
         "sysctl" | "set_sysctls.py" => {
             let settings = arguments.iter().filter_map(|argument| argument.split_once('='));
-            settings.map(|(name, value)| set(name, value)).collect()
+            let settings = settings.map(|(name, value)| (setting(name), value.to_owned()));
+            Command::Set(settings.collect())
         }
         "echo" => match arguments {
-            [value, to, file] if to == ">" => vec![set_file(file, value, whole)],
-            _ => vec![Command::Aside(whole)],
+            [value, to, file] if to == ">" => set_file(file, value, whole),
+            _ => Command::Aside(whole),
         },
-        "ethtool" => offloads(arguments).unwrap_or_else(|| vec![Command::Network(whole)]),
-        "ip" => device_mtu(arguments).unwrap_or_else(|| vec![Command::Network(whole)]),
-        "dd" => vec![file_of_zeros(arguments).unwrap_or(Command::Aside(whole))],
-        "tc" => vec![queue(arguments).unwrap_or(Command::Network(whole))],
+        "ethtool" => offloads(arguments).unwrap_or(Command::Network(whole)),
+        "ip" => device_mtu(arguments).unwrap_or(Command::Network(whole)),
+        "dd" => file_of_zeros(arguments).unwrap_or(Command::Aside(whole)),
+        "tc" => queue(arguments).unwrap_or(Command::Network(whole)),
         "tcpdrop" => match arguments {
-            [option, state] if option == "-s" => vec![Command::Drop(state.clone())],
-            _ => vec![Command::Unknown(whole)],
+            [option, state] if option == "-s" => Command::Drop(state.clone()),
+            _ => Command::Unknown(whole),
         },
-        "ifconfig" | "route" => vec![Command::Network(whole)],
+        "ifconfig" | "route" => Command::Network(whole),
         "sleep" | "true" | "nstat" | "grep" | "cat" | "ss" | "rm" | "sync" | "netstat" | "date"
-        | "wc" | "test" | "[" => vec![Command::Aside(whole)],
-        _ if name.starts_with("sysctl_restore_") => vec![Command::Restore],
-        _ if name.strip_suffix(".sh").is_some() => vec![Command::File(program.clone())],
-        _ => vec![Command::Unknown(whole)],
-    }
+        | "wc" | "test" | "[" => Command::Aside(whole),
+        _ if name.starts_with("sysctl_restore_") => Command::Restore,
+        _ if name.strip_suffix(".sh").is_some() => Command::File(program.clone()),
+        _ => Command::Unknown(whole),
+    })
 }
 
 /// `ethtool -K device tso off gso off` as settings `device.tso`, `device.gso`.
-fn offloads(arguments: &[String]) -> Option<Vec<Command>> {
+fn offloads(arguments: &[String]) -> Option<Command> {
     let [option, _device, pairs @ ..] = arguments else { return None };
-    let pair = |pair: &[String]| Command::Set {
-        name: format!("device.{}", pair[0]),
-        value: pair[1].clone(),
-    };
+    let pair = |pair: &[String]| (format!("device.{}", pair[0]), pair[1].clone());
     let whole = option == "-K" && !pairs.is_empty() && pairs.len().is_multiple_of(2);
-    whole.then(|| pairs.chunks(2).map(pair).collect())
+    whole.then(|| Command::Set(pairs.chunks(2).map(pair).collect()))
 }
 
 /// `dd if=/dev/zero of=FILE bs=N count=M` as the setting `file.FILE`: its length in bytes.
@@ -165,7 +159,7 @@ fn file_of_zeros(arguments: &[String]) -> Option<Command> {
     let number = |name: &str| given(name)?.parse::<u64>().ok();
     let len = number("bs=")?.checked_mul(number("count=")?)?;
     (given("if=")? == "/dev/zero").then_some(())?;
-    Some(Command::Set { name: format!("file.{}", given("of=")?), value: len.to_string() })
+    Some(set(format!("file.{}", given("of=")?), &len.to_string()))
 }
 
 /// `tc qdisc` with a queue that has room for no packet, or that is removed, as the setting
@@ -177,33 +171,35 @@ fn queue(arguments: &[String]) -> Option<Command> {
         ["qdisc", "del" | "delete", "dev", _, "root"] => "0",
         _ => return None,
     };
-    Some(Command::Set { name: "device.drops".into(), value: drops.into() })
+    Some(set("device.drops".into(), drops))
 }
 
 /// `ip link set dev tun0 mtu 9000` as the setting `device.mtu`.
-fn device_mtu(arguments: &[String]) -> Option<Vec<Command>> {
+fn device_mtu(arguments: &[String]) -> Option<Command> {
     let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
     match words[..] {
         ["link", "set", "dev", _, "mtu", mtu] | ["link", "set", _, "mtu", mtu] => {
-            Some(vec![Command::Set { name: "device.mtu".into(), value: mtu.into() }])
+            Some(set("device.mtu".into(), mtu))
         }
         _ => None,
     }
 }
 
-fn set(name: &str, value: &str) -> Command {
-    let name = name.trim_start_matches("/proc/sys/").replace('/', ".");
-    Command::Set { name, value: value.to_owned() }
+fn set(name: String, value: &str) -> Command {
+    Command::Set(vec![(name, value.to_owned())])
+}
+
+/// The name of a setting that is written with dots, with slashes or as the path of its file.
+fn setting(written: &str) -> String {
+    written.trim_start_matches("/proc/sys/").replace('/', ".")
 }
 
 fn set_file(file: &str, value: &str, whole: String) -> Command {
     if file.starts_with("/proc/sys/") {
-        return set(file, value);
+        return set(setting(file), value);
     }
     match file.strip_prefix("/sys/module/").and_then(|rest| rest.split_once("/parameters/")) {
-        Some((module, name)) => {
-            Command::Set { name: format!("{module}.{name}"), value: value.to_owned() }
-        }
+        Some((module, name)) => set(format!("{module}.{name}"), value),
         None => Command::Unknown(whole),
     }
 }
@@ -290,7 +286,11 @@ mod tests {
     use super::*;
 
     fn to(name: &str, value: &str) -> Command {
-        Command::Set { name: name.into(), value: value.into() }
+        set(name.into(), value)
+    }
+
+    fn both(first: (&str, &str), second: (&str, &str)) -> Command {
+        Command::Set([first, second].map(|(name, value)| (name.into(), value.into())).into())
     }
 
     #[test]
@@ -301,7 +301,7 @@ mod tests {
             (
                 "../common/set_sysctls.py /proc/sys/net/ipv4/tcp_wmem=\"1 2 3\" \\\n \
                  /proc/sys/net/ipv4/tcp_ecn=1",
-                vec![to("net.ipv4.tcp_wmem", "1 2 3"), to("net.ipv4.tcp_ecn", "1")],
+                vec![both(("net.ipv4.tcp_wmem", "1 2 3"), ("net.ipv4.tcp_ecn", "1"))],
             ),
             (
                 "echo 3 > /sys/module/tcp_cubic/parameters/hystart_detect",
@@ -309,7 +309,7 @@ mod tests {
             ),
             (
                 "ethtool -K tun0 gso off tso off",
-                vec![to("device.gso", "off"), to("device.tso", "off")],
+                vec![both(("device.gso", "off"), ("device.tso", "off"))],
             ),
             ("dd if=/dev/zero of=/tmp/a bs=10 count=3 status=none", vec![to("file./tmp/a", "30")]),
             (
@@ -326,8 +326,7 @@ mod tests {
                 "./defaults.sh\nsysctl -q a.b=1 c.d=2 > /dev/null 2>&1 || true # why",
                 vec![
                     Command::File("./defaults.sh".into()),
-                    to("a.b", "1"),
-                    to("c.d", "2"),
+                    both(("a.b", "1"), ("c.d", "2")),
                     Command::Aside("true".into()),
                 ],
             ),

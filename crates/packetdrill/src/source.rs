@@ -11,6 +11,16 @@ pub struct Position {
     pub column: u32,
 }
 
+impl Position {
+    /// The place behind `text`, which begins here.
+    pub(crate) fn behind(self, text: &str) -> Position {
+        let lines = text.matches('\n').count() as u32;
+        let last = text.rsplit('\n').next().unwrap_or_default().chars().count() as u32;
+        let column = if lines == 0 { self.column + last } else { last + 1 };
+        Position { line: self.line + lines, column }
+    }
+}
+
 /// Where the lines of a script begin: found once, as every event asks for its place.
 pub(crate) struct Lines<'a> {
     source: &'a str,
@@ -82,6 +92,13 @@ fn pointed_at(line: &str, column: u32) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn place_behind_text_counts_lines_and_characters() {
+        let at = Position { line: 3, column: 5 };
+        assert_eq!(at.behind("äb"), Position { line: 3, column: 7 });
+        assert_eq!(at.behind("ab\n\nä"), Position { line: 5, column: 2 });
+    }
 
     #[test]
     fn long_line_is_shown_around_its_mistake() {

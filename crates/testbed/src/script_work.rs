@@ -45,7 +45,7 @@ pub enum ScriptOrder {
         /// and how many zeros follow.
         zeros: u64,
     },
-    /// Runs `sh -c`; [`ScriptReport::Exited`] answers it.
+    /// Runs `bash -c`; [`ScriptReport::Exited`] answers it.
     Shell(String),
 }
 

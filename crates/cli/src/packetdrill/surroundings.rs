@@ -72,7 +72,7 @@ mod tests {
         let text = "`./defaults.sh\n./absent.sh`\n0 `./more.sh`\n+0 close(3) = 0";
         let mut script = Script::parse(text, &Definitions::none()).unwrap();
         read_files(&mut script, &path);
-        let set = |name: &str, value: &str| Command::Set { name: name.into(), value: value.into() };
+        let set = |name: &str, value: &str| Command::Set(vec![(name.into(), value.into())]);
         assert_eq!(
             script.init.unwrap().commands,
             [set("a.b", "1"), set("c.d", "2"), Command::File("./absent.sh".into())]

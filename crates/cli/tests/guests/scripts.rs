@@ -1,6 +1,7 @@
 //! packetdrill's scripts on kernels in virtual time: our own, which pass on Linux 6.18.
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
 
 use serde_json::Value;
 
@@ -66,7 +67,9 @@ fn later_kernel_on_all_scripts_passes() {
 #[test]
 fn commands_are_run_by_the_kernel_itself() {
     let Some(images) = Images::find() else { return };
-    let home = Home::new();
+    let home = Home::with("commands.sh", "#!/bin/bash\nno-such-program > /dev/null 2>&1\ntrue\n");
+    let mode = fs::Permissions::from_mode(0o755);
+    fs::set_permissions(home.path("commands.sh"), mode).unwrap();
     let start = "`echo 0 > /proc/sys/net/ipv4/tcp_sack\ntest $(cat /proc/sys/net/ipv4/tcp_sack) = 0`\n\
                  0 socket(..., SOCK_STREAM, IPPROTO_TCP) = 3\n+0 bind(3, ..., ...) = 0\n\
                  +0 listen(3, 1) = 0\n+0...0.3 accept(3, ..., ...) = 4\n\
@@ -85,6 +88,30 @@ fn commands_are_run_by_the_kernel_itself() {
             "failed       failing.pkt:10:4: the commands ended with exit code 3: something wrong",
         ),
         ("missing", "+0 `no-such-program`\n", "unsupported  missing.pkt:10:4: a command: "),
+        (
+            "missing-within",
+            "+0 `no-such-program --x\ntrue`\n",
+            "unsupported  missing-within.pkt:10:4: a command: no-such-program: command not found\n",
+        ),
+        (
+            "missing-in-pipe",
+            "+0 `no-such-program 2> /dev/null | grep -q x || true`\n",
+            "unsupported  missing-in-pipe.pkt:10:4: a command: no-such-program: command not found\n",
+        ),
+        (
+            "missing-in-file",
+            "+0 `./commands.sh; true`\n",
+            "unsupported  missing-in-file.pkt:10:4: a command: no-such-program: command not found\n",
+        ),
+        ("failing-within", "+0 `cat no-such-file; false; true`\n", "passed"),
+        // Settings need no program, and those behind one that is refused are made, too.
+        (
+            "refused-within",
+            "+0 `sysctl -q net.ipv4.no_such_setting=1\nethtool -K tun0 tso off gso off`\n\
+             +0 write(4, ..., 2000) = 2000\n+0 > . 1:1001(1000) ack 1\n\
+             +0 > P. 1001:2001(1000) ack 1\n",
+            "passed",
+        ),
         (
             "refused",
             "+0 `sysctl -q net.ipv4.no_such_setting=1`\n",

@@ -27,6 +27,12 @@ pub(super) const SO_TIMESTAMPING: i64 = 37;
 pub(super) const SO_ZEROCOPY: i64 = 60;
 /// `TCP_MAXSEG`.
 pub(super) const TCP_MAXSEG: i64 = 2;
+/// `TCP_WINDOW_CLAMP`.
+pub(super) const TCP_WINDOW_CLAMP: i64 = 10;
+const TCP_DEFER_ACCEPT: i64 = 9;
+
+/// Half of `SOCK_MIN_RCVBUF`, bytes: the least value of TCP_WINDOW_CLAMP.
+const LEAST_CLAMP: i64 = 1_152;
 /// `TCP_CONGESTION`.
 pub(super) const TCP_CONGESTION: i64 = 13;
 /// `TCP_FASTOPEN` and what goes with it.
@@ -86,7 +92,11 @@ pub(super) fn read(level: i64, name: i64, value: &OptionValue) -> Result<Setting
         (TCP, 6) => within(127, SocketOption::KeepProbes(value as u8)),
         (TCP, 7) => within(127, SocketOption::SynRetries(value as u8)),
         (TCP, 8) if (1..=120).contains(&value) => Setting::Of(SocketOption::FinWait2(seconds)),
-        (TCP, 10) => Setting::Of(SocketOption::WindowClamp(bytes)),
+        // A negative time is none (`secs_to_retrans`).
+        (TCP, TCP_DEFER_ACCEPT) => Setting::Of(SocketOption::DeferAccept(Span::from_secs(
+            u64::try_from(value).unwrap_or(0),
+        ))),
+        (TCP, TCP_WINDOW_CLAMP) => Setting::Of(SocketOption::WindowClamp(bytes)),
         (TCP, 12) => Setting::Of(SocketOption::QuickAck(on)),
         (TCP, 18) if value < 0 => Setting::Invalid,
         (TCP, 18) => {
@@ -111,6 +121,10 @@ pub(super) fn value(options: &SocketOptions, level: i64, name: i64) -> Result<i6
         (TCP, 4) => seconds(options.keep_idle),
         (TCP, 5) => seconds(options.keep_interval),
         (TCP, 6) => options.keep_probes.into(),
+        (TCP, TCP_DEFER_ACCEPT) => seconds(options.defer_accept_span()),
+        (TCP, TCP_WINDOW_CLAMP) => {
+            options.window_clamp.map_or(0, |clamp| (clamp.as_u64() as i64).max(LEAST_CLAMP))
+        }
         (TCP, 18) => (options.user_timeout.as_micros() / 1_000) as i64,
         (TCP, 25) => options.unsent_low.map_or(0, |low| low.as_u64() as i64),
         _ => return Err(refused(level, name)),
@@ -135,7 +149,6 @@ fn refused(level: i64, name: i64) -> Refusal {
             "TCP_AO_DEL_KEY",
             "TCP_AO_INFO",
             "TCP_INFO",
-            "TCP_DEFER_ACCEPT",
             "TCP_REPAIR",
             "TCP_TIMESTAMP",
             "TCP_CC_INFO",

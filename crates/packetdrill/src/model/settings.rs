@@ -1,7 +1,7 @@
 //! Options of sockets: `setsockopt`, `getsockopt`, `fcntl`, `ioctl`.
 
 use tcplab_stack::SocketOption;
-use tcplab_units::Instant;
+use tcplab_units::{Bytes, Instant};
 
 use super::Model;
 use super::fast_open::FastOpen;
@@ -72,6 +72,12 @@ impl Model {
             Setting::Of(SocketOption::MaxSegment(_)) if matches!(socket.stage, Stage::Open(_)) => {
                 return Err(Refusal("TCP_MAXSEG on a connection".into()));
             }
+            // It is only taken back before there is a state (`tcp_set_window_clamp`).
+            Setting::Of(SocketOption::WindowClamp(Bytes::ZERO))
+                if !matches!(socket.stage, Stage::Fresh) =>
+            {
+                Outcome::error("EINVAL")
+            }
             Setting::Of(option) => {
                 socket.set_option(now, option);
                 Outcome::value(0)
@@ -107,6 +113,9 @@ impl Model {
                 }
                 (options::TCP, options::TCP_MAXSEG) => {
                     return Ok(given(open.connection.mss().into()));
+                }
+                (options::TCP, options::TCP_WINDOW_CLAMP) => {
+                    return Ok(given(open.connection.window_clamp().as_u64() as i64));
                 }
                 _ => {}
             }

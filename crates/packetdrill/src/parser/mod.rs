@@ -150,6 +150,9 @@ impl Parser<'_> {
             Kind::Integer | Kind::Hex | Kind::Decimal | Kind::Word | Kind::Ipv4 | Kind::Ipv6 => {
                 self.take().to_owned()
             }
+            Kind::Sign('.' | '/') => {
+                return Err(self.expected("the option's value, a path in quotes (\"./x.sh\")"));
+            }
             _ => return Err(self.expected("the option's value")),
         };
         if self.accept_sign('=') {

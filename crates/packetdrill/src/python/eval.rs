@@ -39,6 +39,9 @@ pub enum Trouble {
         /// What the script says to it.
         message: Option<String>,
     },
+    /// This function cannot be called.
+    #[error("the function `{0}`")]
+    Call(String),
     /// Nothing has this name.
     #[error("`{0}` is not known")]
     UnknownName(String),
@@ -47,48 +50,38 @@ pub enum Trouble {
     Impossible(String),
 }
 
+/// The statement at which a program stopped.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Stopped {
+    /// Where it begins, in bytes of the program.
+    pub at: usize,
+    /// What is wrong with it.
+    pub trouble: Trouble,
+}
+
 impl Program {
-    /// Runs all statements; `field` gives the value of a name such as `tcpi_snd_cwnd`.
+    /// Runs all statements; `field` gives the value of a name such as `tcpi_snd_cwnd`, `print`
+    /// takes each line that is printed.
     ///
     /// # Errors
-    /// The first assertion that does not hold, and what cannot be computed.
+    /// The first assertion that does not hold, and what cannot be computed or called.
     pub fn run(
         &self,
         names: &mut Names,
         field: &dyn Fn(&str) -> Option<i64>,
-    ) -> Result<(), Trouble> {
-        for statement in &self.statements {
-            match statement {
-                Statement::Assert { text, condition, message } => {
-                    let scope = Scope { names, field };
-                    if !scope.value(condition)?.is_true() {
-                        let message = message.as_ref().and_then(|m| scope.value(m).ok());
-                        return Err(Trouble::Broken {
-                            assertion: text.clone(),
-                            found: scope.shown(condition),
-                            message: message.map(|message| message.to_string()),
-                        });
-                    }
-                }
-                Statement::Assign { name, operator, value } => {
-                    let scope = Scope { names, field };
-                    let mut value = scope.value(value)?;
-                    if let Some(operator) = operator {
-                        value = apply(*operator, scope.named(name)?, value)?;
-                    }
-                    names.assigned.insert(name.clone(), value);
-                }
-                Statement::Ignored => {}
-            }
-        }
-        Ok(())
+        print: &mut dyn FnMut(String),
+    ) -> Result<(), Stopped> {
+        self.statements.iter().try_for_each(|(at, statement)| {
+            let ran = statement.run(names, field, print);
+            ran.map_err(|trouble| Stopped { at: *at, trouble })
+        })
     }
 
     /// The names that are neither assigned before nor constants: what `tcp_info` must have.
     pub fn fields(&self) -> Vec<&str> {
         let mut assigned = Vec::new();
         let mut found = Vec::new();
-        for statement in &self.statements {
+        for (_, statement) in &self.statements {
             let mut names = Vec::new();
             match statement {
                 Statement::Assert { condition, .. } => condition.names(&mut names),
@@ -96,13 +89,54 @@ impl Program {
                     value.names(&mut names);
                     assigned.push(name.as_str());
                 }
-                Statement::Ignored => {}
+                Statement::Print(terms) => terms.iter().for_each(|term| term.names(&mut names)),
+                Statement::Call(_) | Statement::Ignored => {}
             }
             found.extend(names.into_iter().filter(|name| {
                 !assigned.contains(name) && constant(name).is_none() && name.starts_with("tcpi_")
             }));
         }
         found
+    }
+}
+
+impl Statement {
+    fn run(
+        &self,
+        names: &mut Names,
+        field: &dyn Fn(&str) -> Option<i64>,
+        print: &mut dyn FnMut(String),
+    ) -> Result<(), Trouble> {
+        let scope = Scope { names, field };
+        match self {
+            Statement::Assert { text, condition, message } => {
+                if !scope.value(condition)?.is_true() {
+                    let message = message.as_ref().and_then(|m| scope.value(m).ok());
+                    return Err(Trouble::Broken {
+                        assertion: text.clone(),
+                        found: scope.shown(condition),
+                        message: message.map(|message| message.to_string()),
+                    });
+                }
+            }
+            Statement::Assign { name, operator, value } => {
+                let mut value = scope.value(value)?;
+                if let Some(operator) = operator {
+                    value = apply(*operator, scope.named(name)?, value)?;
+                }
+                names.assigned.insert(name.clone(), value);
+            }
+            Statement::Print(terms) => {
+                let values: Vec<String> = terms
+                    .iter()
+                    .map(|term| scope.value(term).map(|value| value.to_string()))
+                    .collect::<Result<_, _>>()?;
+                print(values.join(" "));
+            }
+            Statement::Call(function) => return Err(Trouble::Call(function.clone())),
+            Statement::Ignored => {}
+        }
+        Ok(())
     }
 }
 

@@ -1,19 +1,20 @@
 //! The assertions of `%{ … }%`: the small part of Python that scripts use.
 //!
-//! Statements (`assert`, assignments, `print`, which is ignored), comparisons also in chains,
-//! arithmetic, bit operations, `and`, `or`, `not`, parentheses, numbers and strings, of which only
-//! `%` formatting is done. Names that nothing was assigned to are constants or fields of
-//! `tcp_info`, for which the evaluator asks.
+//! Statements (`assert`, assignments, `print`, `import`, which is ignored), comparisons also in
+//! chains, arithmetic, bit operations, `and`, `or`, `not`, parentheses, numbers and strings, of
+//! which only `%` formatting is done. Names that nothing was assigned to are constants or fields of
+//! `tcp_info`, for which the evaluator asks. Calls of other functions stop the program.
 
 mod eval;
 mod parse;
 
-pub use eval::{Names, Trouble, Value};
+pub use eval::{Names, Stopped, Trouble, Value};
 
 /// Statements, read once.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Program {
-    statements: Vec<Statement>,
+    /// Each with its place, in bytes of the program.
+    statements: Vec<(usize, Statement)>,
 }
 
 /// Why a program cannot be read.
@@ -33,8 +34,15 @@ enum Statement {
         message: Option<Term>,
     },
     /// `name = value`, or with an operator `name += value`.
-    Assign { name: String, operator: Option<Operator>, value: Term },
-    /// Calls, of `print` mostly: no effect here.
+    Assign {
+        name: String,
+        operator: Option<Operator>,
+        value: Term,
+    },
+    Print(Vec<Term>),
+    /// A call of another function, as written up to its parenthesis.
+    Call(String),
+    /// `import`: what is imported can only be called.
     Ignored,
 }
 

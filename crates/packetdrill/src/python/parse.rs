@@ -14,7 +14,7 @@ impl Program {
             if reader.rest().is_empty() {
                 return Ok(Program { statements });
             }
-            statements.push(reader.statement()?);
+            statements.push((reader.at, reader.statement()?));
             reader.blank();
             if !reader.rest().is_empty() && !reader.rest().starts_with(['\n', ';']) {
                 return Err(reader.expected("the statement's end"));
@@ -124,9 +124,12 @@ impl<'a> Reader<'a> {
         if name.is_empty() {
             return Err(self.expected("`assert`, an assignment or `print`"));
         }
-        if name == "print" || self.rest().starts_with('(') {
+        if name == "print" {
+            return self.print();
+        }
+        if self.rest().starts_with('(') {
             self.skip_call()?;
-            return Ok(Statement::Ignored);
+            return Ok(Statement::Call(name.into()));
         }
         for (sign, operator) in [
             ("+=", Operator::Add),
@@ -166,7 +169,29 @@ impl<'a> Reader<'a> {
         Ok(Statement::Assert { text, condition, message })
     }
 
-    /// The arguments of a call, or all up to the statement's end (`print x`).
+    /// What is printed: `(a, b)`, or as Python 2 writes it `a, b`.
+    fn print(&mut self) -> Read<Statement> {
+        let in_parentheses = self.accept("(", &[]);
+        self.parentheses += u32::from(in_parentheses);
+        let is_over = |reader: &mut Self| {
+            reader.blank();
+            reader.rest().is_empty() || reader.rest().starts_with(['\n', ';', ')'])
+        };
+        let mut terms = Vec::new();
+        while !is_over(self) {
+            terms.push(self.term()?);
+            if !self.accept(",", &[]) {
+                break;
+            }
+        }
+        if in_parentheses && !self.accept(")", &[]) {
+            return Err(self.expected("`,` or `)`"));
+        }
+        self.parentheses -= u32::from(in_parentheses);
+        Ok(Statement::Print(terms))
+    }
+
+    /// The arguments of a call.
     fn skip_call(&mut self) -> Read<()> {
         let mut open = 0_u32;
         let mut quote = None;

@@ -1,4 +1,4 @@
-use super::{Names, Program, Trouble};
+use super::{Names, Program, Stopped, Trouble};
 
 fn field(name: &str) -> Option<i64> {
     Some(match name {
@@ -11,8 +11,15 @@ fn field(name: &str) -> Option<i64> {
 }
 
 fn run(text: &str) -> Result<(), String> {
+    printed(text).map(drop)
+}
+
+/// The lines that the program prints.
+fn printed(text: &str) -> Result<Vec<String>, String> {
     let program = Program::parse(text).map_err(|error| format!("{}: {}", error.at, error.what))?;
-    program.run(&mut Names::default(), &field).map_err(|trouble| trouble.to_string())
+    let mut lines = Vec::new();
+    let ran = program.run(&mut Names::default(), &field, &mut |line| lines.push(line));
+    ran.map(|()| lines).map_err(|stopped| stopped.trouble.to_string())
 }
 
 #[test]
@@ -35,6 +42,34 @@ fn assertion_true_in_python_passes() {
         "import math\nassert 1",
     ] {
         assert_eq!(run(text), Ok(()), "{text}");
+    }
+}
+
+#[test]
+fn print_gives_values() {
+    for (text, lines) in [
+        ("print(tcpi_snd_cwnd)", &["10"][..]),
+        (
+            "print('cwnd', tcpi_snd_cwnd,\n 1 + 1); print(); print('%d us' % tcpi_rtt)",
+            &["cwnd 10 2", "", "20000 us"],
+        ),
+        ("print ((1 + 2) * 3, (1, 2),)", &["9 (1, 2)"]),
+        ("print 'cwnd', tcpi_snd_cwnd\nprint", &["cwnd 10", ""]),
+    ] {
+        assert_eq!(printed(text).unwrap(), lines, "{text}");
+    }
+    assert_eq!(run("print(tcpi_new)"), Err("`tcpi_new` is not known".into()));
+}
+
+#[test]
+fn program_stops_at_its_statement() {
+    for (text, at, trouble) in [
+        ("import sys; sys.exit(1)", 12, Trouble::Call("sys.exit".into())),
+        ("\nprint(1)\n  os.system('(id')\nassert 0", 12, Trouble::Call("os.system".into())),
+        ("x = 1 # é\nassert tcpi_new", 11, Trouble::UnknownName("tcpi_new".into())),
+    ] {
+        let ran = Program::parse(text).unwrap().run(&mut Names::default(), &field, &mut drop);
+        assert_eq!(ran, Err(Stopped { at, trouble }), "{text}");
     }
 }
 
@@ -67,7 +102,11 @@ fn python_unknown_syntax_gives_position() {
         ("assert 1 1", "9: expected the statement's end, found `1`"),
         ("assert 'a", "7: unterminated string: add `'`"),
         ("assert 1a", "7: `1a` is not a number"),
-        ("print(", "5: unterminated call: add `)`"),
+        ("print(", "6: expected `,` or `)`, found the code's end"),
+        ("print(1 +)", "9: expected a value, found `)`"),
+        ("print(1 2)", "8: expected `,` or `)`, found `2)`"),
+        ("print 1)", "7: expected the statement's end, found `)`"),
+        ("exit(", "4: unterminated call: add `)`"),
     ] {
         let message = message.replace("4: expected `assert`", "0: expected `assert`");
         assert_eq!(run(text), Err(message), "{text}");
@@ -79,14 +118,15 @@ fn python_unknown_syntax_gives_position() {
 #[test]
 fn python_names_in_later_code_keep_values() {
     let mut names = Names::default();
-    Program::parse("cwnd = 10").unwrap().run(&mut names, &field).unwrap();
+    Program::parse("cwnd = 10").unwrap().run(&mut names, &field, &mut drop).unwrap();
     let again = Program::parse("cwnd += 1\nassert cwnd == 12").unwrap();
-    let found = again.run(&mut names, &field);
-    assert!(matches!(found, Err(Trouble::Broken { found, .. }) if found == "11 == 12"));
+    let found = again.run(&mut names, &field, &mut drop).unwrap_err();
+    assert_eq!(found.at, 10);
+    assert!(matches!(found.trouble, Trouble::Broken { found, .. } if found == "11 == 12"));
 }
 
 #[test]
 fn python_program_lists_needed_fields() {
-    let text = "cwnd = 1; assert tcpi_rtt > cwnd and tcpi_ca_state == TCP_CA_Open";
-    assert_eq!(Program::parse(text).unwrap().fields(), ["tcpi_rtt", "tcpi_ca_state"]);
+    let text = "cwnd = 1; print(tcpi_rto); assert tcpi_rtt > cwnd and tcpi_ca_state == TCP_CA_Open";
+    assert_eq!(Program::parse(text).unwrap().fields(), ["tcpi_rto", "tcpi_rtt", "tcpi_ca_state"]);
 }

@@ -29,7 +29,7 @@ use self::translation::Connection;
 use crate::ast::{Action, Body, Call, Event, IcmpSpec, PacketSpec, Quoted, Script, Shell, Time};
 use crate::notation::written;
 use crate::packet::Packet;
-use crate::python::{Names, Trouble};
+use crate::python::{Names, Stopped, Trouble};
 use crate::shell::{Command, DEFAULTS};
 use crate::source::Position;
 use crate::subject::{Outcome, ShellFailure, Subject};
@@ -43,7 +43,7 @@ pub fn run(script: &Script, subject: &mut dyn Subject) -> ScriptOutcome {
 pub fn watch(script: &Script, subject: &mut dyn Subject) -> (ScriptOutcome, Vec<Line>) {
     let rules = match Rules::of(&script.options) {
         Ok(rules) => rules,
-        Err(unsupported) => return (ScriptOutcome::Unsupported(unsupported), Vec::new()),
+        Err(stop) => return (stop.into(), Vec::new()),
     };
     let mut runner = Runner {
         rules,
@@ -59,8 +59,7 @@ pub fn watch(script: &Script, subject: &mut dyn Subject) -> (ScriptOutcome, Vec<
     };
     let verdict = match runner.script(script) {
         Ok(()) => ScriptOutcome::Passed(runner.leftovers()),
-        Err(Stop::Failed(failure)) => ScriptOutcome::Failed(failure),
-        Err(Stop::Unsupported(unsupported)) => ScriptOutcome::Unsupported(unsupported),
+        Err(stop) => stop.into(),
     };
     (verdict, runner.into_dialogue())
 }
@@ -294,7 +293,11 @@ impl<'a> Runner<'a> {
         }
         for command in &shell.commands {
             match command {
-                Command::Set { name, value } => self.set(shell.at, name, value)?,
+                Command::Set(all) => {
+                    for (name, value) in all {
+                        self.set(shell.at, name, value)?;
+                    }
+                }
                 Command::File(path) if path.ends_with("defaults.sh") => {
                     for (name, value) in DEFAULTS {
                         self.set(shell.at, name, value)?;
@@ -352,14 +355,21 @@ impl<'a> Runner<'a> {
         let fd = self.connection.fd();
         let (now, subject) = (self.now, RefCell::new(&mut *self.subject));
         let field = |name: &str| subject.borrow_mut().tcp_info(now, fd?, name);
-        code.program.run(&mut self.names, &field).map_err(|trouble| match trouble {
-            Trouble::UnknownName(name) if name.starts_with("tcpi_") => {
-                Stop::unsupported(code.at, format!("the field `{name}` of tcp_info"))
+        let dialogue = &mut self.dialogue;
+        let mut print = |text: String| dialogue.did(now, code.at, format!("printed: {text}"));
+        let ran = code.program.run(&mut self.names, &field, &mut print);
+        ran.map_err(|Stopped { at, trouble }| {
+            let at = code.at.behind(&code.text[..at]);
+            match trouble {
+                Trouble::UnknownName(name) if name.starts_with("tcpi_") => {
+                    Stop::unsupported(at, format!("the field `{name}` of tcp_info"))
+                }
+                Trouble::UnknownName(name) if name.starts_with("SK_MEMINFO_") => {
+                    Stop::unsupported(at, format!("the field `{name}` of SO_MEMINFO"))
+                }
+                trouble @ Trouble::Call(_) => Stop::unsupported(at, trouble.to_string()),
+                trouble => Stop::failed(at, trouble.to_string()),
             }
-            Trouble::UnknownName(name) if name.starts_with("SK_MEMINFO_") => {
-                Stop::unsupported(code.at, format!("the field `{name}` of SO_MEMINFO"))
-            }
-            trouble => Stop::failed(code.at, trouble.to_string()),
         })
     }
 

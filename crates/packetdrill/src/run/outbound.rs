@@ -1,7 +1,7 @@
 //! Packets that the script expects.
 
 use tcplab_units::{Instant, Span};
-use tcplab_wire::{Ecn, TcpFlags};
+use tcplab_wire::{Ecn, SeqNumber, TcpFlags};
 
 use super::outcome::{Failure, Stop};
 use super::translation::ace_flags;
@@ -38,10 +38,19 @@ impl Runner<'_> {
             self.note_sent(&sent);
             let Sent { time, packet, .. } = sent;
             match &mut joined {
-                None => joined = Some(Joined { time, pieces: vec![packet.len], packet }),
+                None => {
+                    let begins = self.begins(expected, &packet);
+                    joined = Some(Joined { time, pieces: vec![packet.len], packet });
+                    if !begins {
+                        break;
+                    }
+                }
                 Some(before) if before.fits(&packet, expected.len) => before.push(time, packet),
+                // What does not come behind it is a packet by itself.
+                Some(before) if packet.seq != before.end() => break,
                 Some(before) => {
-                    let parts = [&before.packet, &packet].map(|part| self.line(time, part));
+                    let parts = [(before.time, &before.packet), (time, &packet)]
+                        .map(|(time, part)| self.line(time, part));
                     let what = "the segments cannot be joined".into();
                     let actual = Some(parts.join("\n            "));
                     return Err(failed(event, spec, what, actual));
@@ -82,11 +91,7 @@ impl Runner<'_> {
         if let (Some(script), Some(live)) = clocks {
             self.connection.learn_timestamp(script, live);
         }
-        let actual = self.connection.outbound(packet);
-        let Body::Tcp(mut found) = actual.body else { return Ok(()) };
-        if expected.counted == Counted::Absolute {
-            found.seq = packet.seq.as_u32();
-        }
+        let Some(found) = self.counted_as(expected, packet) else { return Ok(()) };
         let slack = self.rules.tolerance(due.to.since(Instant::ZERO));
         let tick = self.rules.timestamp_tick;
         let what = header_difference(expected, &found)
@@ -97,6 +102,24 @@ impl Runner<'_> {
             Some(what) => Err(failed(event, spec, what, Some(self.line(time, packet)))),
             None => Ok(()),
         }
+    }
+
+    /// Whether the packet can be the first of several that are `expected` as one.
+    fn begins(&self, expected: &TcpSpec, packet: &Packet) -> bool {
+        let Some(found) = self.counted_as(expected, packet) else { return true };
+        let flags = inner(expected.flags | ace_flags(expected.ace));
+        let part = TcpSpec { len: found.len, flags, ace: None, ..expected.clone() };
+        let found = TcpSpec { flags: inner(found.flags), ..found };
+        packet.len > 0 && header_difference(&part, &found).is_none()
+    }
+
+    /// The segment of `packet`, with numbers as the script counts those of `expected`.
+    fn counted_as(&self, expected: &TcpSpec, packet: &Packet) -> Option<TcpSpec> {
+        let Body::Tcp(mut found) = self.connection.outbound(packet).body else { return None };
+        if expected.counted == Counted::Absolute {
+            found.seq = packet.seq.as_u32();
+        }
+        Some(found)
     }
 
     /// The next packet of the script's connection, sent until `deadline`.
@@ -149,14 +172,17 @@ struct Joined {
 }
 
 impl Joined {
+    /// The sequence number behind its data.
+    fn end(&self) -> SeqNumber {
+        self.packet.seq.advanced_by(self.packet.len)
+    }
+
     /// Whether `next` can stand behind. All have the same header, except for what changes at the
-    /// ends: FIN and PSH are in the last, CWR in the first (RFC 3168 section 6.1.2), and only
-    /// the last may be shorter.
+    /// ends, and only the last may be shorter.
     fn fits(&self, next: &Packet, expected: u32) -> bool {
-        let ends = TcpFlags::FIN | TcpFlags::PSH | TcpFlags::CWR;
         let whole = &self.packet;
-        next.seq == whole.seq.advanced_by(whole.len)
-            && next.flags.without(ends) == whole.flags.without(ends)
+        next.seq == self.end()
+            && inner(next.flags) == inner(whole.flags)
             && (next.ack, next.window) == (whole.ack, whole.window)
             && (next.ecn, next.urgent) == (whole.ecn, whole.urgent)
             && (self.pieces.last() == Some(&next.len) || whole.len + next.len >= expected)
@@ -174,6 +200,12 @@ impl Joined {
             ..next
         };
     }
+}
+
+/// The flags without those that differ at the ends of data sent in pieces: FIN and PSH are in the
+/// last, CWR in the first (RFC 3168 section 6.1.2).
+fn inner(flags: TcpFlags) -> TcpFlags {
+    flags.without(TcpFlags::FIN | TcpFlags::PSH | TcpFlags::CWR)
 }
 
 fn failed(event: &Event, spec: &PacketSpec, what: String, actual: Option<String>) -> Stop {

@@ -71,3 +71,12 @@ impl Stop {
         Stop::Unsupported(Unsupported::new(at, construct.into()))
     }
 }
+
+impl From<Stop> for ScriptOutcome {
+    fn from(stop: Stop) -> ScriptOutcome {
+        match stop {
+            Stop::Failed(failure) => ScriptOutcome::Failed(failure),
+            Stop::Unsupported(unsupported) => ScriptOutcome::Unsupported(unsupported),
+        }
+    }
+}

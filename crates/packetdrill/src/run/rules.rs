@@ -2,7 +2,7 @@
 
 use tcplab_units::Span;
 
-use super::outcome::Unsupported;
+use super::outcome::Stop;
 use crate::ast::Flag;
 
 /// How strictly a run is judged.
@@ -36,30 +36,38 @@ impl Default for Rules {
 }
 
 impl Rules {
-    pub(super) fn of(flags: &[Flag]) -> Result<Rules, Unsupported> {
+    pub(super) fn of(flags: &[Flag]) -> Result<Rules, Stop> {
         let mut rules = Rules::default();
         for flag in flags {
-            let bad = || Unsupported::new(flag.at, format!("option --{}", flag.name));
             let value = flag.value.as_deref().unwrap_or_default();
-            let micros = || value.parse::<u32>().map(|n| Span::from_micros(n.into()));
+            let wrong = |expected: &str| {
+                let what = format!("--{}: expected {expected}, found `{value}`", flag.name);
+                Stop::failed(flag.at, what)
+            };
+            let micros = || {
+                let micros = value.parse::<u32>().map(|n| Span::from_micros(n.into()));
+                micros.map_err(|_| wrong("microseconds"))
+            };
             match flag.name.as_str() {
-                "tolerance_usecs" => rules.tolerance = micros().map_err(|_| bad())?,
-                "tolerance_percent" => rules.share = thousandths(value).ok_or_else(bad)?,
+                "tolerance_usecs" => rules.tolerance = micros()?,
+                "tolerance_percent" => {
+                    rules.share = thousandths(value).ok_or_else(|| wrong("percent"))?;
+                }
                 "tcp_ts_tick_usecs" => {
-                    let tick = micros().map_err(|_| bad())?;
+                    let tick = micros()?;
                     rules.timestamp_tick = (!tick.is_zero()).then_some(tick);
                 }
                 "tcp_ts_ecr_scaled" => rules.echoes_scaled = true,
                 "strict_segments" => rules.strict_segments = true,
                 "mss" => {
-                    let mss: u32 = value.parse().map_err(|_| bad())?;
+                    let mss: u32 = value.parse().map_err(|_| wrong("bytes"))?;
                     rules.joined = (mss > 0).then_some(mss);
                 }
-                // Addresses are the stack's affair, payloads are zeros, and definitions were read
-                // with the script.
+                // Addresses are the stack's affair, payloads are zeros, definitions were read with the
+                // script, and a device in virtual time takes no time to send.
                 "local_ip" | "remote_ip" | "gateway_ip" | "netmask_ip" | "send_omit_free"
-                | "ip_version" | "mtu" | "define" | "debug" | "verbose" => {}
-                _ => return Err(bad()),
+                | "ip_version" | "mtu" | "define" | "debug" | "verbose" | "speed" => {}
+                name => return Err(Stop::unsupported(flag.at, format!("option --{name}"))),
             }
         }
         Ok(rules)

@@ -74,7 +74,7 @@ fn run_with_unsupported_construct_names_it() {
     let mut shown = String::new();
     for (right, wrong) in [
         ("--tolerance_usecs=1000", "--wire_client"),
-        ("--tolerance_usecs=1000", "--tolerance_usecs=soon"),
+        ("--tolerance_usecs=1000", "--non_fatal=packet"),
         ("tcp_sack=1", "nothing=1"),
         ("./defaults.sh", "tc qdisc add dev tun0 root red limit 9"),
         ("./defaults.sh", "reboot"),
@@ -127,4 +127,22 @@ fn run_with_endless_wakeups_fails() {
     fake.restless = true;
     let ScriptOutcome::Failed(failure) = verdict(CLIENT, &mut fake) else { panic!("it passed") };
     assert_eq!(failure.what, "the stack wakes without end at 0.000000");
+}
+
+#[test]
+fn option_with_wrong_value_fails() {
+    for (option, expected) in [
+        ("--tolerance_usecs=soon", "--tolerance_usecs: expected microseconds, found `soon`"),
+        ("--tolerance_percent=x", "--tolerance_percent: expected percent, found `x`"),
+        ("--tcp_ts_tick_usecs=soon", "--tcp_ts_tick_usecs: expected microseconds, found `soon`"),
+        ("--mss=\"-1\"", "--mss: expected bytes, found `-1`"),
+    ] {
+        let text = SERVER.replacen("--tolerance_usecs=1000", option, 1);
+        assert_eq!(described(&text), format!("2:1: {expected}"));
+    }
+    let text = SERVER.replacen("--tolerance_usecs=1000", "--speed=1000", 1);
+    assert_eq!(described(&text), "passed, left over: []");
+    let text = SERVER.replacen("--tolerance_usecs=1000", "--init_scripts=./x.sh", 1);
+    let error = Script::parse(&text, &Definitions::none()).unwrap_err();
+    assert_eq!(error.what, "expected the option's value, a path in quotes (\"./x.sh\"), found `.`");
 }

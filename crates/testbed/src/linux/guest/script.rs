@@ -22,6 +22,16 @@ use crate::{
 /// Where the commands of scripts look for programs.
 const PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 const BASH: &str = "/bin/bash";
+/// What comes before the commands, in their first line: they end with 127 where a program is
+/// missing, be it inside a pipe or in a file that they run. A shell alone tells that only of the
+/// last command. It needs bash, for which suites are written (`&>`).
+const BEFORE: &str = r#"
+[ "$BASH_VERSION" ] || { echo 'bash is not installed'; exit 127; };
+exec 9>&2; export COMMANDS=$$;
+command_not_found_handle() { echo "$1: command not found" >&9; kill -USR1 $COMMANDS; return 127; };
+export -f command_not_found_handle;
+trap 'exit 127' USR1;
+trap '[ $? -ne 127 ] || exit 127' ERR;"#;
 /// How much of what commands print is reported, bytes.
 const SAID: usize = 2_000;
 
@@ -111,10 +121,10 @@ fn write(path: &str, head: &MessageBytes, zeros: u64) -> io::Result<()> {
 
 /// Runs the commands and waits for their end.
 fn shell(text: &str, directory: &Path) -> Result<ScriptReport, TrialError> {
-    // Suites are written for machines whose shell is bash (`&>`).
     let shell = if Path::new(BASH).exists() { BASH } else { "/bin/sh" };
     let mut command = Command::new(shell);
-    command.args(["-c", text]).current_dir(directory).env_clear();
+    let text = format!("{} {text}", BEFORE.replace('\n', " "));
+    command.args(["-c", &text]).current_dir(directory).env_clear();
     command.env("PATH", PATH).env("HOME", "/tmp");
     // Of packetdrill's own process, by which scripts name files.
     command.env("PACKETDRILL_PID", std::process::id().to_string());
