@@ -43,6 +43,13 @@ pub struct Config {
     pub socket: Vec<SocketOption>,
 }
 
+impl Config {
+    /// Whether the stack is Linux in what no setting says: its timers are.
+    pub(crate) fn is_linux(&self) -> bool {
+        self.timeout.rule == TimeoutRule::Linux
+    }
+}
+
 /// What is offered in SYN segments, and how connections come and go.
 #[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
@@ -91,6 +98,9 @@ pub struct Handshake {
     /// The least time between answers to possible attacks (`tcp_invalid_ratelimit`, RFC 5961
     /// section 7).
     pub challenge_ack_interval: Span,
+    /// Whether an open connection answers an acknowledgement of what was never sent, as since Linux
+    /// 6.18; before, it is dropped (RFC 5961 section 5.2, `tcp_ack`).
+    pub challenges_unsent: bool,
 }
 
 /// RFC 3168.
@@ -429,6 +439,7 @@ impl Default for Handshake {
             time_wait: Span::from_secs(60),
             fin_wait_2: Span::from_secs(60),
             challenge_ack_interval: Span::from_millis(500),
+            challenges_unsent: true,
         }
     }
 }

@@ -42,8 +42,8 @@ fn failures(images: &Images, kernel: &str, folders: &[&str]) -> (usize, Vec<(Str
 #[test]
 fn kernel_on_corpus_scripts_passes() {
     let Some(images) = Images::find() else { return };
-    let (count, failed) = failures(&images, VERSION, &["model"]);
-    assert!(count >= 46, "{count} scripts");
+    let (count, failed) = failures(&images, VERSION, &["model", "linux-6.12"]);
+    assert!(count >= 59, "{count} scripts");
     let as_expected = failed.len() == NOT_IN_6_12.len()
         && failed
             .iter()
@@ -60,7 +60,7 @@ fn later_kernel_on_all_scripts_passes() {
         return;
     }
     let (count, failed) = failures(&images, "7.2", &["model", "linux-7.2"]);
-    assert!(count >= 49 && failed.is_empty(), "{count} scripts: {failed:#?}");
+    assert!(count >= 61 && failed.is_empty(), "{count} scripts: {failed:#?}");
 }
 
 /// A blocking call, commands that are no settings, and what each of them may come to.

@@ -409,6 +409,7 @@ impl Model {
         }
         if how != 1 {
             open.shut.reads = true;
+            open.connection.shutdown_reading();
         }
         if how != 0 {
             open.shut.writes = true;

@@ -195,14 +195,23 @@ impl Model {
         }
     }
 
+    fn listens_on(&self, port: u16) -> bool {
+        let listens = |socket: &Socket| matches!(socket.stage, Stage::Listening(_));
+        port == LOCAL_PORT && self.sockets.values().any(listens)
+    }
+
     fn deliver(&mut self, now: Instant, ports: (u16, u16), segment: &Segment) {
         let (local_port, remote_port) = ports;
-        let is_live = |open: &socket::Open| {
-            open.connection.state() != State::Closed && !open.connection.gives_way(segment)
-        };
+        // Linux goes on in TIME-WAIT where nobody listens (`TCP_TW_SYN` in `tcp_v4_rcv`).
+        let may_open = self.config.freebsd.is_some() || self.listens_on(local_port);
+        let mut initial = None;
+        let is_live = |open: &socket::Open| open.connection.state() != State::Closed;
         if let Some(open) = self.opens().find(|open| open.ports() == ports && is_live(open)) {
-            open.connection.handle_segment(now, segment);
-            return;
+            if !may_open || !open.connection.gives_way(now, segment) {
+                open.connection.handle_segment(now, segment);
+                return;
+            }
+            initial = open.connection.give_way(now);
         }
         let (config, host) = (&self.config, self.host);
         let accepted = self.sockets.values().filter_map(|socket| match &socket.stage {
@@ -212,7 +221,11 @@ impl Model {
         let accepted = accepted.filter(|opening| *opening).count();
         for socket in self.sockets.values_mut().filter(|_| local_port == LOCAL_PORT) {
             if let Stage::Listening(listener) = &mut socket.stage {
-                let opening = || Model::opening(config, host, &socket.congestion);
+                let opening = || {
+                    let usual = Model::opening(config, host, &socket.congestion);
+                    let initial_sequence = initial.unwrap_or(usual.initial_sequence);
+                    Opening { initial_sequence, ..usual }
+                };
                 let fast = listener.opening_fast() + accepted;
                 let answer = self.fast.answer(&socket.fast, fast, segment);
                 listener.handle_segment(now, &remote_port, segment, opening, answer);

@@ -8,7 +8,6 @@ use tcplab_wire::TcpFlags;
 
 use super::errors::Errors;
 use super::fast_open::FastSocket;
-use super::host::INITIAL_SEQUENCE;
 use super::queue::Departure;
 use crate::constant;
 
@@ -224,7 +223,8 @@ impl Open {
     pub(super) fn note_sent(&mut self, now: Instant, transmit: &Transmit) {
         let segment = &transmit.segment;
         let syn = segment.header.flags.contains(TcpFlags::SYN);
-        let first = INITIAL_SEQUENCE.wrapping_add(u32::from(!syn));
+        let initial = self.connection.initial_sequence().as_u32();
+        let first = initial.wrapping_add(u32::from(!syn));
         let start = segment.header.seq.as_u32().wrapping_sub(first);
         if !segment.is_empty() {
             self.errors.left(now, u64::from(start) + u64::from(segment.len()));

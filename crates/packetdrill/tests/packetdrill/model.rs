@@ -46,13 +46,9 @@ fn model_on_corpus_scripts_passes() {
     assert!(failed.is_empty(), "{}", failed.join("\n"));
 }
 
-/// What Linux 7.2 does otherwise than 6.18, by the settings of its profile.
-#[test]
-fn model_of_later_kernel_on_its_scripts_passes() {
-    let mut config = Config::default();
-    config.receiving.tuning = ReceiveTuning::Linux72;
-    config.receiving.remembers_edge = true;
-    let scripts = scripts_in(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/scripts/linux-7.2"));
+/// All in a folder of `tests/scripts`, with these settings.
+fn assert_passes(folder: &str, config: &Config) {
+    let scripts = scripts_in(&format!("{}/tests/scripts/{folder}", env!("CARGO_MANIFEST_DIR")));
     assert!(!scripts.is_empty());
     for (name, path) in scripts {
         let script = Script::parse(&fs::read_to_string(path).unwrap(), &Definitions::none());
@@ -61,16 +57,29 @@ fn model_of_later_kernel_on_its_scripts_passes() {
     }
 }
 
+/// What Linux 7.2 does otherwise than 6.18, by the settings of its profile.
+#[test]
+fn model_of_later_kernel_on_its_scripts_passes() {
+    let mut config = Config::default();
+    config.receiving.tuning = ReceiveTuning::Linux72;
+    config.receiving.remembers_edge = true;
+    assert_passes("linux-7.2", &config);
+}
+
+/// What Linux 6.12 does otherwise than 6.18.
+#[test]
+fn model_of_earlier_kernel_on_its_scripts_passes() {
+    let mut config = Config::default();
+    config.handshake.challenges_unsent = false;
+    assert_passes("linux-6.12", &config);
+}
+
 /// The ticks of a kernel with another HZ move timers by a few milliseconds, and that is all.
 #[test]
 fn model_with_finer_tick_passes() {
     let mut config = Config::default();
     config.host.tick = Span::from_millis(1);
-    for (name, path) in scripts() {
-        let script = Script::parse(&fs::read_to_string(path).unwrap(), &Definitions::none());
-        let verdict = run(&script.unwrap(), &mut Model::new(config.clone()));
-        assert!(matches!(verdict, ScriptOutcome::Passed(_)), "{name}: {verdict:?}");
-    }
+    assert_passes("model", &config);
 }
 
 #[test]

@@ -206,19 +206,15 @@ impl Connection {
         header.acc_ecn = Some(self.accurate.send(now, count, with_dsack));
     }
 
-    /// Full segments have as much less data as the option takes (`tcp_current_mss`).
-    pub(super) fn make_room_for_option(&mut self, now: Instant) {
+    /// Bytes that the option takes in what leaves now.
+    pub(super) fn option_of_marks(&self, now: Instant) -> u32 {
         if !self.accurate.is_on() {
-            return;
+            return 0;
         }
         let trip = self.sender.window().rtt.srtt.map_or(0, Span::as_micros);
         let due =
             self.accurate.due(now, trip).filter(|_| self.sender.feedback.seen > Seen::Nothing);
-        let taken = due.map_or(0, |_| (BASE + 3 * COUNTER).next_multiple_of(4) as u32);
-        if taken != self.accurate.taken {
-            self.accurate.taken = taken;
-            self.sender.fit_segments(self.terms.sending_mss - taken);
-        }
+        due.map_or(0, |_| (BASE + 3 * COUNTER).next_multiple_of(4) as u32)
     }
 }
 

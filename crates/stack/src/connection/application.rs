@@ -70,9 +70,10 @@ impl Connection {
             return Ok(0);
         }
         if self.state.is_synchronized() && !how.goes_on {
+            self.make_room_for_options(now);
             self.sender.handle_write(&self.stream());
         }
-        let mss = self.terms.sending_mss;
+        let mss = self.segment_now();
         let goal = if how.urgent { mss } else { self.chunk_goal() };
         let more = how.more && !how.urgent;
         let mut accepted = 0;
@@ -133,10 +134,15 @@ impl Connection {
         self.options.unsent_low.is_none_or(|low| unsent < low.as_u64())
     }
 
+    /// Data bytes of a full segment that would leave now (`tcp_current_mss`).
+    fn segment_now(&self) -> u32 {
+        if self.state.is_synchronized() { self.sender.mss() } else { self.terms.sending_mss }
+    }
+
     /// How large a chunk of the send buffer becomes (`tcp_xmit_size_goal`,
     /// `tcp_bound_to_half_wnd`): whole segments.
     fn chunk_goal(&self) -> u32 {
-        let mss = self.terms.sending_mss.max(1);
+        let mss = self.segment_now().max(1);
         let burst = self.config.sending.burst.saturating_sub(BURST_HEADERS);
         let window = self.counters.largest_window;
         let half = if window > 536 { window / 2 } else { window };
@@ -177,7 +183,9 @@ impl Connection {
                 break;
             }
             let most = u32::try_from(into.len() - count).unwrap_or(u32::MAX);
-            let Some(data) = self.receiver.take(most, self.options.urgent_inline) else { break };
+            let Some(data) = self.receiver.take(now, most, self.options.urgent_inline) else {
+                break;
+            };
             into[count..count + data.len() as usize].copy_from_slice(data.as_slice());
             count += data.len() as usize;
         }
@@ -191,7 +199,7 @@ impl Connection {
     /// # Errors
     /// When there is nothing to read.
     pub fn receive(&mut self, now: Instant, most: u32) -> Result<Data, ReadError> {
-        let data = self.receiver.take(most, self.options.urgent_inline).unwrap_or_default();
+        let data = self.receiver.take(now, most, self.options.urgent_inline).unwrap_or_default();
         self.finish_reading(now, u64::from(data.len()), most == 0)?;
         Ok(data)
     }
@@ -213,7 +221,7 @@ impl Connection {
 
     /// The application has read `count` bytes: a window may open, an acknowledgement be due.
     pub(super) fn after_read(&mut self, now: Instant, count: u64) {
-        if let Some(cause) = self.receiver.after_read(now, count)
+        if let Some(cause) = self.receiver.after_read(count)
             && self.state.is_synchronized()
             && self.state != State::TimeWait
         {
@@ -281,7 +289,7 @@ impl Connection {
             return;
         }
         let window = self.sender.window();
-        let mss = u64::from(self.terms.asked_mss.max(self.terms.sending_mss));
+        let mss = u64::from(self.terms.peer_mss.max(self.terms.sending_mss));
         let room = u64::from(self.config.sending.header_room) + SHARED_INFO;
         let segment = (mss + room).next_power_of_two() + BUFFER;
         let reordering = self.sender.reordering() + 1;

@@ -23,6 +23,13 @@ impl Connection {
         }
     }
 
+    /// The application reads no more (`shutdown(SHUT_RD)`). Once it sends no more either, arriving
+    /// data is answered with a RST, as nobody will read it (RFC 9293 section 3.10.7.4 seventh,
+    /// `tcp_rcv_state_process`); not by FreeBSD, which discards it.
+    pub fn shutdown_reading(&mut self) {
+        self.writer.reads_no_more = self.config.freebsd.is_none();
+    }
+
     fn close_half(&mut self, now: Instant) {
         let (state, fin) = self.state.after_close();
         if fin {

@@ -116,18 +116,6 @@ impl Connection {
             self.send_ack(now, SendCause::Ack);
         }
     }
-
-    /// Whether a segment that arrives in TIME-WAIT begins a new connection, so that this one gives
-    /// way (`tcp_twcheck`, RFC 9293 section 3.10.7.4; in Linux the caller never asks).
-    pub fn gives_way(&self, segment: &Segment) -> bool {
-        let flags = segment.header.flags;
-        let controls = TcpFlags::SYN | TcpFlags::ACK | TcpFlags::RST;
-        self.config.freebsd.is_some()
-            && self.state == State::TimeWait
-            && !self.drops_syn_fin(segment)
-            && flags.without(flags.without(controls)) == TcpFlags::SYN
-            && self.peer_position(segment.header.seq) > self.receiver.next() as i64
-    }
 }
 
 fn has_both(segment: &Segment) -> bool {

@@ -14,6 +14,9 @@ use crate::sender::Negotiated;
 use crate::state::State;
 use crate::{Segment, SendCause};
 
+/// Ticks after which a SYN is repeated that met an old connection (`TCP_TIMEOUT_MIN`).
+const SOON: u64 = 2;
+
 impl Connection {
     /// Answers a SYN with a SYN-ACK, which leaves with the next [`Connection::poll_transmit`].
     /// `None` for what is no SYN: see [`crate::reset_for`].
@@ -97,6 +100,7 @@ impl Connection {
         let mss = asked - if timestamps { TIMESTAMPS } else { 0 };
         let scale = self.config.handshake.window_scale.filter(|_| self.terms.scaling);
         self.receiver.window.open(mss, asked, scale, self.options.window_clamp);
+        self.handshake.scale = self.receiver.window.scale;
     }
 
     /// The peer's SYN, with or without ACK.
@@ -161,7 +165,13 @@ impl Connection {
         if !answers && cause == SendCause::HandshakeRetransmission && !tries_ecn {
             self.terms.ecn = false;
         }
-        let scale = self.receiver.window.scale;
+        // Where SYNs crossed, Linux repeats its own with an ACK, whatever the peer's has
+        // (`tcp_send_synack`).
+        let repeats = answers && self.handshake.is_active && self.config.is_linux();
+        let own = &self.config.handshake;
+        let scaling = self.terms.scaling || repeats && own.window_scale.is_some();
+        let timestamps = self.terms.timestamps || repeats && own.timestamps;
+        let sack_permitted = self.terms.sack || repeats && own.sack;
         // A retransmitted SYN does without Fast Open (RFC 7413 section 4.1.3).
         let first = cause == SendCause::Handshake;
         let asks = first && !answers;
@@ -178,9 +188,9 @@ impl Connection {
             flags,
             window: self.receiver.window.offered.min(0xffff) as u16,
             mss: Some(self.terms.asked_mss.min(0xffff) as u16),
-            window_scale: self.terms.scaling.then_some(scale),
-            sack_permitted: self.terms.sack,
-            timestamps: self.terms.timestamps.then(|| self.timestamps.option(now)),
+            window_scale: scaling.then_some(self.handshake.scale),
+            sack_permitted,
+            timestamps: timestamps.then(|| self.timestamps.option(now)),
             fast_open,
             layout: self.option_layout(),
             ..TcpRepr::default()
@@ -205,7 +215,10 @@ impl Connection {
         let header = &segment.header;
         let flags = header.flags;
         let (acks, resets) = (flags.contains(TcpFlags::ACK), flags.contains(TcpFlags::RST));
-        if acks && !self.acknowledges_syn(now, header) {
+        if acks && !self.acknowledges_syn(header) {
+            self.ask_again_soon(now);
+        }
+        if acks && !(self.acknowledges_syn(header) && self.echoes_syn(now, header)) {
             if !resets {
                 self.send_reset_for(segment);
             }
@@ -253,13 +266,27 @@ impl Connection {
         }
     }
 
-    /// Whether a segment with ACK answers the SYN: its number, and its echo if it has one.
-    fn acknowledges_syn(&self, now: Instant, header: &TcpRepr) -> bool {
+    /// Whether the number of an ACK answers the SYN.
+    fn acknowledges_syn(&self, header: &TcpRepr) -> bool {
+        let sent = 1..=1 + i64::from(self.handshake.fast.with_syn);
+        sent.contains(&self.numbers.own.position(header.ack))
+    }
+
+    /// Whether an echo, if there is one, is of a timestamp since the SYN.
+    fn echoes_syn(&self, now: Instant, header: &TcpRepr) -> bool {
         let echo = header.timestamps.and_then(|(_, echo)| self.timestamps.echoed(echo));
         let since_syn = |echo: u32| echo.wrapping_sub(self.handshake.first_clock);
-        (1..=1 + i64::from(self.handshake.fast.with_syn))
-            .contains(&self.numbers.own.position(header.ack))
-            && echo.is_none_or(|echo| since_syn(echo) <= since_syn(self.timestamps.clock(now)))
+        echo.is_none_or(|echo| since_syn(echo) <= since_syn(self.timestamps.clock(now)))
+    }
+
+    /// The peer has an old connection between these ports, which the RST ends: Linux repeats the
+    /// SYN at once then (`TCP_TIMEOUT_MIN` in `tcp_rcv_synsent_state_process`), unless it has done
+    /// so before.
+    fn ask_again_soon(&mut self, now: Instant) {
+        if self.config.is_linux() && self.handshake.timeouts == 0 {
+            let soon = self.config.host.tick * SOON;
+            self.handshake.retransmit_at = Some(self.timers.jiffies.deadline(now, soon));
+        }
     }
 
     /// The third segment of the handshake; data may take its place if it waits already.
@@ -285,7 +312,7 @@ impl Connection {
         let control = TcpFlags::SYN | TcpFlags::ACK | TcpFlags::RST;
         let start = self.peer_position(header.seq);
         let only = |wanted: TcpFlags| flags.without(flags.without(control)) == wanted;
-        let fresh = self.is_fresh(now, segment);
+        let fresh = self.is_not_older(now, segment);
         if start == 0 && only(TcpFlags::SYN) && fresh {
             self.answer_syn_again(now, segment);
             return false;
@@ -332,6 +359,10 @@ impl Connection {
         if acks {
             let position = position as u64;
             self.hear_third(segment);
+            if !self.handshake.is_active && self.config.freebsd.is_none() {
+                // Nothing is left of the SYN's (`tcp_create_openreq_child`).
+                self.handshake.peer_window = self.window_of(header);
+            }
             self.handshake.ends_now = true;
             self.establish(now, header.timestamps, position);
             self.buffer.release(position);

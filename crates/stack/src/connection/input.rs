@@ -55,9 +55,16 @@ impl Connection {
         self.numbers.peer.as_ref().map(|numbers| numbers.sequence_number(position as i64))
     }
 
+    /// Whether a segment's timestamp is not older than the last, where no connection is open: not
+    /// yet, or not any more (`tcp_paws_reject`). One without the option is believed.
+    pub(super) fn is_not_older(&self, now: Instant, segment: &Segment) -> bool {
+        let stamped = segment.header.timestamps.filter(|_| self.terms.timestamps);
+        stamped.is_none_or(|(value, _)| self.timestamps.is_not_older(now, value))
+    }
+
     /// Whether a segment's timestamp is not too old (RFC 7323 section 5.3; a duplicate
     /// acknowledgement is allowed more, `tcp_disordered_ack`). One without the option is believed.
-    pub(super) fn is_fresh(&self, now: Instant, segment: &Segment) -> bool {
+    fn is_fresh(&self, now: Instant, segment: &Segment) -> bool {
         let Some((value, _)) = segment.header.timestamps.filter(|_| self.terms.timestamps) else {
             return true;
         };
@@ -69,7 +76,6 @@ impl Connection {
             && header.flags.without(TcpFlags::PSH | TcpFlags::ECE | TcpFlags::CWR) == TcpFlags::ACK
             && self.peer_position(header.seq) == self.receiver.next() as i64;
         let duplicate = in_place
-            && self.state.is_synchronized()
             && self.numbers.own.position(header.ack) == self.sender.una() as i64
             && self.window_of(header) == self.sender.peer_window();
         let replay = self.sender_rto().as_micros() * CLOCK_PER_SECOND / 1_000_000;

@@ -43,7 +43,7 @@ mod tests;
 use std::sync::Arc;
 
 use tcplab_units::Instant;
-use tcplab_wire::SeqUnwrapper;
+use tcplab_wire::{SeqNumber, SeqUnwrapper};
 
 pub use application::Send;
 pub use error::{ConnectionError, ReadError, WriteError};
@@ -155,6 +155,11 @@ impl Connection {
         self.buffer.draw_from(pool);
         self.receiver.draw_from(pool);
         self.output.pool = Some(pool.clone());
+    }
+
+    /// The number of its SYN.
+    pub fn initial_sequence(&self) -> SeqNumber {
+        self.numbers.own.initial()
     }
 
     /// Its state.

@@ -15,6 +15,10 @@ pub(super) const TIMESTAMPS: u32 = 12;
 /// What the peer takes if it does not say (RFC 9293 section 3.7.1).
 pub(super) const DEFAULT_MSS: u32 = 536;
 
+/// The least segment with its options that Linux sends, bytes: a packet of 68 less its headers
+/// (`tcp_min_snd_mss`).
+const LEAST_SENT: u32 = 48;
+
 /// What the world decides when a connection is opened.
 #[derive(Debug)]
 pub struct Opening {
@@ -36,6 +40,9 @@ pub struct Opening {
 pub(super) struct Terms {
     /// The segment size that the SYN asks for, and that this end may send at most.
     pub(super) asked_mss: u32,
+    /// The peer's largest segment, no larger than the application allows (`mss_clamp`); before the
+    /// peer has said it, what the application allows.
+    pub(super) peer_mss: u32,
     /// Data bytes of a full segment of this end, options taken off.
     pub(super) sending_mss: u32,
     /// The largest IP packet.
@@ -43,6 +50,8 @@ pub(super) struct Terms {
     /// Whether routers may cut packets, for the path takes less than they become.
     pub(super) fragments: bool,
     ip_header: u8,
+    /// No segment is smaller, whatever the peer says: data and options, bytes.
+    least_mss: u32,
     pub(super) sack: bool,
     pub(super) timestamps: bool,
     pub(super) scaling: bool,
@@ -61,10 +70,12 @@ impl Terms {
         let asked_mss = if wanted == 0 { room } else { room.min(u32::from(wanted)) };
         Terms {
             asked_mss,
+            peer_mss: if wanted == 0 { u32::MAX } else { u32::from(wanted) },
             sending_mss: asked_mss,
             mtu: opening.mtu,
             fragments: false,
             ip_header: opening.ip_header,
+            least_mss: if config.freebsd.is_some() { LEAST_MSS } else { LEAST_SENT },
             sack: config.handshake.sack,
             timestamps: config.handshake.timestamps,
             scaling: config.handshake.window_scale.is_some(),
@@ -81,8 +92,9 @@ impl Terms {
         self.scaling &= syn.window_scale.is_some();
         // RFC 7323 section 2.3: a larger shift counts as 14.
         self.peer_scale = if self.scaling { syn.window_scale.unwrap_or(0).min(14) } else { 0 };
-        let peer = syn.mss.map_or(DEFAULT_MSS, u32::from).max(LEAST_MSS);
-        let agreed = self.asked_mss.min(peer) - self.options_len();
+        let said = syn.mss.filter(|mss| *mss > 0).map_or(DEFAULT_MSS, u32::from);
+        self.peer_mss = self.peer_mss.min(said);
+        let agreed = self.asked_mss.min(self.peer_mss.max(self.least_mss)) - self.options_len();
         self.sending_mss = agreed.min(self.room());
     }
 

@@ -12,6 +12,9 @@ use crate::{BufferPool, Segment, SendCause};
 /// How far an urgent pointer reaches.
 const POINTER: u64 = 0xffff;
 
+/// Bytes of all options (`MAX_TCP_OPTION_SPACE`).
+const OPTIONS: u32 = 40;
+
 /// Bytes of a SACK option with its padding: of each block, and besides.
 const BLOCK: u32 = 8;
 const SACK: u32 = 4;
@@ -38,7 +41,7 @@ impl Connection {
             return Some(transmit);
         }
         if self.state.is_sending() && !self.has_nothing_to_send() {
-            self.make_room_for_option(now);
+            self.make_room_for_options(now);
             let stream = self.stream();
             let sent = self.sent();
             let to_send = self.sender.next(now, &stream);
@@ -77,6 +80,7 @@ impl Connection {
         if !self.state.is_sending() {
             return false;
         }
+        self.make_room_for_options(now);
         let stream = Stream { is_urged, ..self.stream() };
         let sent = self.sent();
         let to_send = self.sender.next(now, &stream);
@@ -86,6 +90,25 @@ impl Connection {
         self.check_space_after(now, sent);
         self.output.queue.push_back(transmit);
         true
+    }
+
+    /// Full segments have as much less data as options take that go along now: SACK blocks while
+    /// there is a gap (RFC 2018 section 4), and Accurate ECN's (`tcp_current_mss`).
+    pub(super) fn make_room_for_options(&mut self, now: Instant) {
+        let most = OPTIONS - self.terms.options_len();
+        let taken = (self.option_of_marks(now) + self.option_of_blocks()).min(most);
+        if taken != self.output.taken {
+            self.output.taken = taken;
+            self.sender.fit_segments(self.terms.sending_mss.saturating_sub(taken));
+        }
+    }
+
+    /// Bytes that SACK blocks take in what leaves now.
+    fn option_of_blocks(&self) -> u32 {
+        match self.receiver.count_blocks().min(self.blocks_that_fit()) {
+            0 => 0,
+            count => SACK + BLOCK * count as u32,
+        }
     }
 
     /// The chunk at `sent` takes what the sender wants to leave together from the next one.
@@ -178,14 +201,14 @@ impl Connection {
         let mut header = self.header(now, start, flags);
         self.mark_urgent(&mut header, start);
         let (data, rest) = self.buffer.burst(start, len, mss);
-        // Blocks go along where there is room for them; where there is none, the acknowledgement
-        // with them still leaves by itself.
-        let blocks = mss.saturating_sub(len).saturating_sub(SACK) / BLOCK;
-        let most = self.blocks_that_fit().min(blocks as usize);
+        // A segment from before the gap may have no room for all blocks; where there is none, the
+        // acknowledgement with them still leaves by itself.
+        let room = full.saturating_sub(len.min(mss) + SACK);
+        let most = self.blocks_that_fit().min((room / BLOCK) as usize);
         let with_dsack = self.receiver.has_twice() && most > 0;
         header.sack = self.sack_option(most);
         self.tell_marks(now, &mut header, with_dsack);
-        if most > 0 || !self.receiver.has_blocks() {
+        if most > 0 || self.receiver.count_blocks() == 0 {
             self.receiver.acks.sent();
         }
         if len > 0 {

@@ -75,7 +75,8 @@ impl Connection {
         }
         if self.state.is_sending() {
             let stream = self.stream();
-            self.sender.set_mss(now, self.terms.sending_mss, &stream);
+            let mss = self.terms.sending_mss.saturating_sub(self.output.taken);
+            self.sender.set_mss(now, mss, &stream);
         }
     }
 

@@ -62,7 +62,9 @@ impl Connection {
         let (foreign, data) = self.own_part(segment, position);
         let fin = header.flags.contains(TcpFlags::FIN);
         let end = start + u64::from(data.len());
-        if self.writer.orphaned && end > self.receiver.next() && self.state.may_receive() {
+        let has_ended = self.writer.reads_no_more && self.writer.closed_half;
+        let has_no_reader = self.writer.orphaned || has_ended;
+        if has_no_reader && end > self.receiver.next() && self.state.may_receive() {
             // Nobody will read it (RFC 9293 section 3.10.7.4 seventh, RFC 2525 section 2.17).
             self.send_reset_for(segment);
             self.fail(now, ConnectionError::Reset);
@@ -134,8 +136,14 @@ impl Connection {
         let una = self.sender.una();
         // RFC 5961 section 5.2: neither what was never sent nor what is too old.
         let oldest = una.saturating_sub(self.counters.largest_window.min(una - 1));
-        if position > self.sender.sent() as i64 || position < oldest as i64 {
-            self.challenge(now);
+        let is_unsent = position > self.sender.sent() as i64;
+        if is_unsent || position < oldest as i64 {
+            // Once the connection closes, older kernels challenge, too (`tcp_rcv_state_process`).
+            let challenges =
+                self.config.handshake.challenges_unsent || self.state != State::Established;
+            if !is_unsent || challenges {
+                self.challenge(now);
+            }
             return false;
         }
         if self.handshake.fast.pending {

@@ -41,12 +41,13 @@ impl Connection {
             self.send_ack(stamp, cause);
         }
         if self.state.is_sending() && self.sender.poll_at().is_some_and(|at| at <= now) {
+            self.make_room_for_options(now);
             let stream = self.stream();
             if self.sender.handle_timeout(now, &stream).is_err() {
                 self.fail(now, ConnectionError::TimedOut);
                 return;
             }
-            self.terms.sending_mss = self.sender.full_mss() + self.accurate.taken;
+            self.terms.sending_mss = self.sender.full_mss() + self.output.taken;
         }
         self.handle_keep_alive_timeout(now);
     }

@@ -179,9 +179,10 @@ impl Receiver {
         self.window.left(self.next)
     }
 
-    /// Whether there is anything for a SACK option.
-    pub(crate) fn has_blocks(&self) -> bool {
-        self.sack && (self.blocks.twice().is_some() || !self.blocks.blocks().is_empty())
+    /// How many blocks there are for a SACK option, D-SACK included.
+    pub(crate) fn count_blocks(&self) -> usize {
+        let twice = usize::from(self.blocks.twice().is_some());
+        if self.sack { twice + self.blocks.blocks().len() } else { 0 }
     }
 
     /// Whether a D-SACK is to be sent.

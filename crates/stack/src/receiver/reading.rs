@@ -19,8 +19,8 @@ impl Receiver {
 
     /// The next bytes in order, at most `most`, as they came: up to the end of a segment, or to
     /// the urgent mark, where reading stops once (RFC 6093 section 2, `tcp_recvmsg_locked`). An
-    /// urgent byte that is not in line is passed over.
-    pub(crate) fn take(&mut self, most: u32, inline: bool) -> Option<Data> {
+    /// urgent byte that is not in line is passed over. The buffer follows.
+    pub(crate) fn take(&mut self, now: Instant, most: u32, inline: bool) -> Option<Data> {
         if self.is_at_mark() && !inline && self.unread() > 0 {
             self.advance(1);
         }
@@ -35,7 +35,18 @@ impl Receiver {
         }
         let data = front.data.part(from..from + len);
         self.advance(u64::from(len));
+        self.adjust(now);
         Some(data)
+    }
+
+    /// The buffer follows what was taken: each segment by itself, so that of a round trip's what
+    /// one call reads after the first segment belongs to the next (`tcp_rcv_space_adjust` in
+    /// `tcp_recvmsg_locked`).
+    fn adjust(&mut self, now: Instant) {
+        let ahead = self.ahead();
+        // The FIN's position is none of the application's bytes.
+        let next = self.next - u64::from(self.finished);
+        self.window.adjust(now, self.queue.read, next, ahead);
     }
 
     /// The application has read `count` bytes more.
@@ -51,15 +62,9 @@ impl Receiver {
         self.settle();
     }
 
-    /// The application has read `count` bytes and reads no more now: the buffer follows, and a
-    /// window that grew much is announced (`tcp_rcv_space_adjust`, `__tcp_cleanup_rbuf`).
-    pub(crate) fn after_read(&mut self, now: Instant, count: u64) -> Option<SendCause> {
-        if count > 0 {
-            let ahead = self.ahead();
-            // The FIN's position is none of the application's bytes.
-            let next = self.next - u64::from(self.finished);
-            self.window.adjust(now, self.queue.read, next, ahead);
-        }
+    /// The application has read `count` bytes and reads no more now: a window that grew much is
+    /// announced (`__tcp_cleanup_rbuf`).
+    pub(crate) fn after_read(&mut self, count: u64) -> Option<SendCause> {
         let pending = self.next.saturating_sub(self.window.updated_at);
         let drained = self.memory() == 0;
         if self.acks.after_read(count, drained, pending, self.window.peer_mss) {

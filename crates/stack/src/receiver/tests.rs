@@ -143,15 +143,15 @@ proptest! {
             let window = u64::from(receiver.offer_window()) << scale;
             prop_assert!(breaks_word || receiver.next() + window + (1 << scale) > edge);
             edge = receiver.next() + window;
-            while reads && let Some(data) = receiver.take(most.max(1), false) {
+            while reads && let Some(data) = receiver.take(now, most.max(1), false) {
                 for byte in data.as_slice() {
                     prop_assert_eq!(*byte, ((read * 7) >> 3) as u8, "at {}", read);
                     read += 1;
                 }
-                receiver.after_read(now, u64::from(data.len()));
+                receiver.after_read(u64::from(data.len()));
             }
         }
-        while receiver.take(u32::MAX, false).is_some() {}
+        while receiver.take(now, u32::MAX, false).is_some() {}
         prop_assert_eq!(receiver.memory() - receiver.assembler.memory(), 0);
     }
 }

@@ -14,6 +14,7 @@ impl Sender {
         let mut sent = None;
         let mut lowest = self.window.nxt;
         let mut count = 0;
+        self.scoreboard.trim_burst(una);
         while let Some(head) = self.scoreboard.head()
             && head.end() <= una
             && let Some(record) = self.scoreboard.pop(self.agreed.sack)

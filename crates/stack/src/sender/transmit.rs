@@ -106,7 +106,9 @@ impl Sender {
             at = to;
             segments += 1;
         }
-        if len < mss * segments {
+        // What the timer sends is no small segment that Nagle's algorithm waits for
+        // (`tcp_write_wakeup`).
+        if len < mss * segments && cause != SendCause::WindowProbe {
             self.output.small_end = end;
         }
         self.window.nxt = end;

@@ -54,8 +54,6 @@ pub(crate) struct AccurateEcn {
     pub(crate) field_cleared: bool,
     pub(crate) own_field_cleared: bool,
     pub(crate) own_option_lost: bool,
-    /// Data bytes by which the option shortens a full segment.
-    pub(crate) taken: u32,
 }
 
 impl AccurateEcn {

@@ -64,6 +64,8 @@ pub(super) struct Handshake {
     pub(super) first_clock: u32,
     /// The peer's window, from its SYN.
     pub(super) peer_window: u64,
+    /// The window scale that this end offers.
+    pub(super) scale: u8,
     /// The segment being worked on ended it.
     pub(super) ends_now: bool,
     /// The next acknowledgement tells with which codepoint the peer's SYN arrived (RFC 9768).
@@ -128,12 +130,14 @@ pub(super) struct KeepAlive {
     pub(super) probes: u8,
 }
 
-/// What the application did with its sending half.
+/// What the application did with its end.
 #[derive(Debug, Default)]
 #[expect(clippy::struct_excessive_bools, reason = "independent facts")]
 pub(super) struct Writer {
     /// It closed its half; the FIN follows the last byte written.
     pub(super) closed_half: bool,
+    /// It reads no more, and this counts (`RCV_SHUTDOWN`).
+    pub(super) reads_no_more: bool,
     /// It released the connection (`SOCK_DEAD`).
     pub(super) orphaned: bool,
     /// Something was acknowledged while it had more data than the buffer had room for.
@@ -162,6 +166,8 @@ pub(super) struct Output {
     pub(super) queue: VecDeque<Transmit>,
     /// The buffers shared with the machine's other connections, if they are limited.
     pub(super) pool: Option<BufferPool>,
+    /// Bytes that options take in a full segment now, besides those that are in every one.
+    pub(super) taken: u32,
     /// The device below drops what it is given.
     pub(super) device_full: bool,
 }

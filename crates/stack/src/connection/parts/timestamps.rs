@@ -71,6 +71,12 @@ impl Timestamps {
         !self.paws || self.is_fresh(now, value, REPLAY)
     }
 
+    /// Whether a segment with `value` is to be believed where the peer sends nothing that could
+    /// be reordered.
+    pub(crate) fn is_not_older(&self, now: Instant, value: u32) -> bool {
+        !self.paws || self.is_fresh(now, value, 0)
+    }
+
     /// Whether `value` is to be echoed from now on.
     pub(crate) fn advances(&self, now: Instant, value: u32) -> bool {
         self.is_fresh(now, value, 0)

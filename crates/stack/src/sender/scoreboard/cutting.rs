@@ -1,7 +1,7 @@
 //! Cutting a segment in two and joining small ones.
 
 use super::Scoreboard;
-use super::record::{EVER, GOES_ON, LISTED};
+use super::record::{EVER, GOES_ON, LISTED, LOST, RETRANSMITTED, SACKED};
 
 impl Scoreboard {
     /// Two of one: the first ends at `position`, which lies inside. Costs as much as there are
@@ -31,6 +31,42 @@ impl Scoreboard {
             joined += 1;
         }
         joined
+    }
+
+    /// All below `una` is acknowledged. A burst is cut anew from there if that is within its first
+    /// segment: full segments, and the rest last (`tcp_tso_acked`, `tcp_trim_head`). Of those that
+    /// were SACKed, lost or sent again, each stays what it was.
+    pub(crate) fn trim_burst(&mut self, una: u64) {
+        let at = self.records.partition_point(|record| record.end() <= una);
+        let Some(head) = self.records.get(at) else { return };
+        if head.start >= una || !head.goes_on() {
+            return;
+        }
+        let full = u64::from(head.len);
+        let behind = self.records.range(at..).position(|record| !record.goes_on());
+        let last = behind.map_or(self.records.len() - 1, |count| at + count);
+        let changed = SACKED | LOST | RETRANSMITTED | EVER;
+        if self.records.range(at..=last).any(|record| record.marks & changed != 0) {
+            return;
+        }
+        let end = self.records[last].end();
+        let count = (last + 1 - at) as u64;
+        let fewer = count.checked_sub((end - una).div_ceil(full));
+        let Some(fewer @ 0..=1) = fewer else { return };
+        let mut next = una;
+        let mut index = at;
+        if fewer == 1 {
+            // The first takes all that is acknowledged.
+            self.records[at].len = (una - self.records[at].start) as u32;
+            index += 1;
+        }
+        while index <= last {
+            let to = if index == last { end } else { next + full };
+            let record = &mut self.records[index];
+            (record.start, record.len) = (next, (to - next) as u32);
+            next = to;
+            index += 1;
+        }
     }
 
     /// Makes two of one; the lists are wrong until [`Scoreboard::settle`].

@@ -26,6 +26,29 @@ fn burst_size_follows_pacing_rate_and_rtt() {
     b.sender.audit();
 }
 
+/// A burst of 2,600 bytes in segments of 1,000: after an acknowledgement within the first, the rest
+/// is cut from there on, and counts as one segment less where it needs one less.
+#[test]
+fn burst_acknowledged_within_first_segment_is_cut_anew() {
+    let mut config = exact();
+    config.sending.burst = 65_536;
+    config.sending.least_burst = 3;
+    let plain = Negotiated { sack: false, ..agreed() };
+    for (acked, outstanding, again) in
+        [(500, 3, (501, 1_000)), (700, 2, (701, 1_000)), (1_000, 2, (1_001, 1_000))]
+    {
+        let mut b = Bench::new(&config, &plain, 0);
+        b.stream.end = 1 + 2_600;
+        assert_eq!(lengths(&mut b), [2_600]);
+        b.at(100);
+        b.hear(&Ack { position: 1 + acked, ..bare_ack() });
+        assert_eq!(b.sender.info().unacked, outstanding, "{acked}");
+        b.ring().unwrap();
+        let sent = b.leaving();
+        assert_eq!((sent[0].start, sent[0].len), again, "{acked}");
+    }
+}
+
 #[test]
 fn nagle_holds_small_segment() {
     for (rule, nodelay, expected) in [
