@@ -171,7 +171,7 @@ impl LabError {
             LabError::NotSimulated { what, .. } if what.ends_with("a kernel") => {
                 Some("build one with `tcplab kernel build 7.2`, or omit `--world`".into())
             }
-            LabError::NotSimulated { what: BY_NETEM, .. } => Some(WITHOUT_NETEM.into()),
+            LabError::NotSimulated { what, .. } if *what == BY_NETEM => Some(WITHOUT_NETEM.into()),
             LabError::NotSimulated { .. } => Some("omit `--world`".into()),
             LabError::KernelNeeded { remedy, .. } => remedy.clone(),
             LabError::Unfinished { path, .. } => {
