@@ -266,7 +266,7 @@ impl Subject for KernelSubject<'_> {
             // As of a shell: a block fails if its last command does, and the others go on.
             let mut last = Ok(());
             for command in &commands {
-                last = command.iter().fold(Ok(()), |before, one| before.and(self.apply(at, one)));
+                last = command.iter().try_for_each(|setting| self.apply(at, setting));
             }
             return Some(last.map(|()| now).map_err(ShellFailure::Refused));
         }

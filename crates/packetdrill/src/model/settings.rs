@@ -68,23 +68,7 @@ impl Model {
             };
             return Ok(Outcome::value(0));
         }
-        Ok(match options::read(level, name, value)? {
-            Setting::Of(SocketOption::MaxSegment(_)) if matches!(socket.stage, Stage::Open(_)) => {
-                return Err(Refusal("TCP_MAXSEG on a connection".into()));
-            }
-            // It is only taken back before there is a state (`tcp_set_window_clamp`).
-            Setting::Of(SocketOption::WindowClamp(Bytes::ZERO))
-                if !matches!(socket.stage, Stage::Fresh) =>
-            {
-                Outcome::error("EINVAL")
-            }
-            Setting::Of(option) => {
-                socket.set_option(now, option);
-                Outcome::value(0)
-            }
-            Setting::Nothing => Outcome::value(0),
-            Setting::Invalid => Outcome::error("EINVAL"),
-        })
+        apply(socket, now, &options::read(level, name, value)?)
     }
 
     pub(super) fn option(&mut self, fd: i64, level: i64, name: i64) -> Result<Outcome, Refusal> {
@@ -166,6 +150,27 @@ impl Model {
         };
         Ok(Outcome { values: vec![value], ..Outcome::value(0) })
     }
+}
+
+/// Sets what `setsockopt` was read as.
+fn apply(socket: &mut Socket, now: Instant, setting: &Setting) -> Result<Outcome, Refusal> {
+    Ok(match setting {
+        Setting::Of(SocketOption::MaxSegment(_)) if matches!(socket.stage, Stage::Open(_)) => {
+            return Err(Refusal("TCP_MAXSEG on a connection".into()));
+        }
+        // It is only taken back before there is a state (`tcp_set_window_clamp`).
+        Setting::Of(SocketOption::WindowClamp(Bytes::ZERO))
+            if !matches!(socket.stage, Stage::Fresh) =>
+        {
+            Outcome::error("EINVAL")
+        }
+        Setting::Of(option) => {
+            socket.set_option(now, *option);
+            Outcome::value(0)
+        }
+        Setting::Nothing => Outcome::value(0),
+        Setting::Invalid => Outcome::error("EINVAL"),
+    })
 }
 
 fn set_timestamping(socket: &mut Socket, bits: i64) -> Result<Outcome, Refusal> {

@@ -63,8 +63,8 @@ impl Rules {
                     let mss: u32 = value.parse().map_err(|_| wrong("bytes"))?;
                     rules.joined = (mss > 0).then_some(mss);
                 }
-                // Addresses are the stack's affair, payloads are zeros, definitions were read with the
-                // script, and a device in virtual time takes no time to send.
+                // Addresses are the stack's affair, payloads are zeros, definitions were read with
+                // the script, and a device in virtual time takes no time to send.
                 "local_ip" | "remote_ip" | "gateway_ip" | "netmask_ip" | "send_omit_free"
                 | "ip_version" | "mtu" | "define" | "debug" | "verbose" | "speed" => {}
                 name => return Err(Stop::unsupported(flag.at, format!("option --{name}"))),
