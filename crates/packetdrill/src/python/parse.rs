@@ -48,7 +48,7 @@ impl<'a> Reader<'a> {
         if self.rest().is_empty() {
             return self.error(format!("expected {what}, found the code's end"));
         }
-        self.error(format!("expected {what}, found `{found}`"))
+        self.error(format!("expected {what}, found `{}`", found.trim_end()))
     }
 
     /// Passes blanks, comments and continued lines.
