@@ -38,6 +38,11 @@ class Comparison:
         return list(self.json.get("warnings", ()))
 
     @property
+    def missing(self) -> list[dict[str, str]]:
+        """What could not be compared, as one level has it in no trial: `case`, `metric`, `why`."""
+        return list(self.json.get("missing", ()))
+
+    @property
     def rows(self) -> Records:
         """A record for each case and metric.
 
@@ -58,6 +63,7 @@ class Comparison:
             changed = f"{_shown(row['a'])} → {_shown(row['a'] + row['difference'])} {row['unit']}"
             case = f"{row['case']} " if row["case"] else ""
             lines.append(f"  {case}{row['metric']}: {changed.rstrip()}, {row['verdict']}")
+        lines.extend(f"  {_not_compared(missing)}" for missing in self.missing)
         return _html.visible("\n".join(lines), one_line=False)
 
     def _repr_html_(self) -> str:
@@ -78,6 +84,7 @@ class Comparison:
         return _html.block(
             _html.heading(self._title(), "medians"),
             *(f"<p>{_html.text(warning)}</p>" for warning in self.warnings),
+            *(f"<p>{_html.text(_not_compared(missing))}</p>" for missing in self.missing),
             _html.table(titles, rows),
             f"<p><small>{_html.text(self.json.get('family', ''))}</small></p>",
         )
@@ -85,6 +92,11 @@ class Comparison:
     def _title(self) -> str:
         first, second = self.levels
         return f"{self.by}: {first} against {second}" if self.by else f"{first} against {second}"
+
+
+def _not_compared(missing: dict[str, str]) -> str:
+    case = f"{missing['case']} " if missing["case"] else ""
+    return f"{case}{missing['metric']}: not compared, {missing['why']}"
 
 
 def _row(row: dict[str, Any], verdict: str) -> dict[str, Any]:

@@ -96,6 +96,17 @@ def test_a_comparison_has_the_words_and_numbers_of_the_command(tmp_path: Path) -
     assert rows["payload_intact"]["p"] is None
 
 
+def test_a_comparison_names_what_one_level_lacks() -> None:
+    missing = [{"case": "slow", "metric": "transfer_time", "why": "B has none"}]
+    sides = [{"label": "short"}, {"label": "long"}]
+    document = {"by": "queue", "sides": sides, "rows": [], "missing": missing}
+    comparison = tcplab.Comparison(document, [])
+    assert comparison.missing == missing
+    said = "slow transfer_time: not compared, B has none"
+    assert said in repr(comparison)
+    assert said in comparison._repr_html_()
+
+
 def test_a_comparison_of_several_levels_says_how_to_name_two(tmp_path: Path) -> None:
     scenario = upload().vary({"path.loss": ["0 %", "1 %", "2 %"]})
     run = tcplab.run(scenario, world="sim", trials=1, directory=tmp_path, progress=False)
