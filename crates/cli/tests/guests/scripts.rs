@@ -108,8 +108,8 @@ fn commands_are_run_by_the_kernel_itself() {
         (
             "refused-within",
             "+0 `sysctl -q net.ipv4.no_such_setting=1\nethtool -K tun0 tso off gso off`\n\
-             +0 write(4, ..., 2000) = 2000\n+0 > P. 1:1001(1000) ack 1\n\
-             +0 > P. 1001:2001(1000) ack 1\n",
+             +0 write(4, ..., 1000) = 1000\n+0 > . 1:501(500) ack 1\n\
+             +0 > P. 501:1001(500) ack 1\n",
             "passed",
         ),
         (
