@@ -46,9 +46,12 @@ pub(crate) fn below_marks(svg: &mut String, marks: &[(f64, String)], y: f64, wid
     }
 }
 
+/// How much wider letters are in DejaVu Sans, which browsers of Linux use.
+const WIDER: f64 = 1.1;
+
 /// Where the middle of a label is: at `x`, or as near as it stays in a picture `wide` pixels wide.
 pub(crate) fn inside(x: f64, label: &str, wide: f64) -> f64 {
-    let half = width(label) / 2.0;
+    let half = WIDER * width(label) / 2.0;
     x.min(wide - half).max(half)
 }
 
