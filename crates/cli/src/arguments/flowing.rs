@@ -5,14 +5,9 @@ use clap::Command;
 /// Joins the lines of each paragraph behind the arguments of a command and its subcommands, so that
 /// they are broken once, where the terminal ends.
 pub(super) fn flowing(command: Command) -> Command {
-    let ends = [command.get_after_help(), command.get_after_long_help()];
-    let [after, after_long] = ends.map(|it| it.map(|text| joined(&text.to_string())));
+    let after = command.get_after_help().map(|text| joined(&text.to_string()));
     let command = match after {
         Some(text) => command.after_help(text),
-        None => command,
-    };
-    let command = match after_long {
-        Some(text) => command.after_long_help(text),
         None => command,
     };
     command.mut_subcommands(flowing)

@@ -92,15 +92,17 @@ pub(crate) fn has_seen_notes() -> bool {
 
 /// Columns of the terminal that shows notes.
 pub(crate) fn note_columns() -> Option<usize> {
-    terminal_size::terminal_size_of(io::stderr()).map(|(Width(columns), _)| columns.into())
+    columns_of(io::stderr())
 }
 
 /// Columns of what shows standard output: `COLUMNS`, else those of its terminal.
 pub(crate) fn columns() -> Option<usize> {
     let set = env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
-    set.or_else(|| {
-        terminal_size::terminal_size_of(io::stdout()).map(|(Width(columns), _)| columns.into())
-    })
+    set.or_else(|| columns_of(io::stdout()))
+}
+
+fn columns_of(stream: impl AsStream) -> Option<usize> {
+    terminal_size::terminal_size_of(stream).map(|(Width(columns), _)| columns.into())
 }
 
 /// Colours are for terminals that have them, without NO_COLOR (<https://no-color.org>).

@@ -59,7 +59,7 @@ impl KernelUsed {
     /// # Errors
     /// When it is gone or another one.
     pub(crate) fn image(&self) -> Result<Kernel, LabError> {
-        let kernel = named(&self.name)?;
+        let kernel = find(&self.name)?;
         if kernel.manifest.image_hash != self.image_hash {
             return Err(LabError::OtherKernel { name: self.name.clone() });
         }
@@ -147,12 +147,8 @@ pub fn kernel_image(choice: &KernelChoice) -> Result<Kernel, LabError> {
 
 /// The image of that name, if it can be a host in virtual time.
 fn find(name: &str) -> Result<Kernel, LabError> {
-    checked(named(name)?)
-}
-
-fn named(name: &str) -> Result<Kernel, LabError> {
     let found = name.parse().and_then(|name| Cache::of_user()?.find(&name));
-    found.map_err(no_kernel(name))
+    checked(found.map_err(no_kernel(name))?)
 }
 
 fn checked(kernel: Kernel) -> Result<Kernel, LabError> {
