@@ -28,7 +28,8 @@ pub use filter::Filter;
 pub use model::*;
 pub use output::{
     ConnectionNumbers, DUMP_ROW, DisplayFilter, Explanations, Fate, LadderLine, PacketBytes,
-    dump_letter, ladder, ladder_between, listing, packet_lines,
+    PacketField, PacketValues, dump_letter, ladder, ladder_between, listing, packet_lines,
+    packet_values,
 };
 pub use sink::{Both, Only, Sink};
 pub use states::{

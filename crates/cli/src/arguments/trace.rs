@@ -8,7 +8,7 @@ use clap::{ArgGroup, Args};
 use tcplab_plot::RttKind;
 use tcplab_plot::xpl::XplGraph;
 use tcplab_report::GraphChoice;
-use tcplab_trace::{Analyzer, Collector, DisplayFilter, Filter};
+use tcplab_trace::{Analyzer, Collector, DisplayFilter, Filter, PacketField};
 use tcplab_units::{Bytes, Span, UnitError};
 
 use super::JsonArguments;
@@ -19,7 +19,7 @@ use super::duration::within;
 const GRAPHED: &str = "graphed";
 /// What shows packets, and may show some of them only.
 const BY_PACKET: &str = "by_packet";
-const SHOWING_PACKETS: [&str; 4] = ["listing", "display_filter", "ladder", "ladder_svg"];
+const SHOWING_PACKETS: [&str; 5] = ["listing", "display_filter", "field", "ladder", "ladder_svg"];
 
 #[derive(Debug, Args)]
 #[command(after_help = TRACE_EXAMPLES)]
@@ -47,7 +47,7 @@ pub(crate) struct TraceArguments {
     /// Limit the memory for connections, such as `512MB` (at least 64 MB): beyond it, those idle
     /// for longest end early, and a note counts them. Packets that an output keeps come on top
     #[arg(long, value_name = "LIMIT", value_parser = memory)]
-    #[arg(conflicts_with_all = ["annotate", "parquet", "listing", "display_filter", "ladder"])]
+    #[arg(conflicts_with_all = ["annotate", "parquet", "listing", "display_filter", "field", "ladder"])]
     pub(crate) memory: Option<Bytes>,
     /// Analyse connections in N threads, each the packets of some of them, beside the one that
     /// reads and writes; with 1 that one does all. The output is the same [default: the processors,
@@ -102,7 +102,7 @@ pub(crate) struct BothArguments {
 }
 
 /// What has no meaning for two captures.
-const JOINED_ALONE: [&str; 22] = [
+const JOINED_ALONE: [&str; 23] = [
     "files",
     "memory",
     "jobs",
@@ -113,6 +113,7 @@ const JOINED_ALONE: [&str; 22] = [
     "connection",
     "listing",
     "display_filter",
+    "field",
     "ladder",
     "hex",
     "from",
@@ -142,7 +143,7 @@ pub(crate) struct ViewArguments {
     #[arg(long, short, value_name = "N", value_parser = connection)]
     pub(crate) connection: Option<usize>,
     /// List its packets with the reason for each; without --connection, those of the whole capture
-    #[arg(long, conflicts_with_all = ["ladder", "json", "jsonl"])]
+    #[arg(long, conflicts_with_all = ["ladder", "json"])]
     pub(crate) listing: bool,
     /// List the packets that match this display filter, in Wireshark's language:
     /// `tcp.analysis.retransmission && tcp.len > 1000`
@@ -150,6 +151,12 @@ pub(crate) struct ViewArguments {
     #[arg(value_parser = |text: &str| DisplayFilter::parse(text))]
     #[arg(conflicts_with_all = NOT_LISTED)]
     pub(crate) display_filter: Option<DisplayFilter>,
+    /// List these fields of packets instead, separated by tabs, as `tshark -T fields -e FIELD`: by
+    /// their names in display filters, several with commas or one for each -e
+    #[arg(long, short = 'e', value_name = "FIELD", value_delimiter = ',')]
+    #[arg(value_parser = |name: &str| name.trim().parse::<PacketField>())]
+    #[arg(conflicts_with_all = NOT_LISTED)]
+    pub(crate) field: Vec<PacketField>,
     /// Draw its packets as a ladder diagram; runs of similar packets are folded
     #[arg(long, conflicts_with_all = ["json", "jsonl"])]
     pub(crate) ladder: bool,
@@ -173,7 +180,8 @@ pub(crate) struct ViewArguments {
     #[command(flatten)]
     pub(crate) json: JsonArguments,
     /// Print JSON Lines while reading: an object for each stall, limit, recovery episode,
-    /// connection (without its packets) and finding, and last one for the capture
+    /// connection (without its packets) and finding, and last one for the capture. With --listing,
+    /// -Y or -e an object for each packet, with its fields [default: all]
     #[arg(long, conflicts_with = "json")]
     pub(crate) jsonl: bool,
 }
@@ -181,7 +189,12 @@ pub(crate) struct ViewArguments {
 impl ViewArguments {
     /// Whether packets are listed, all or some.
     pub(crate) fn is_listing(&self) -> bool {
-        self.listing || self.display_filter.is_some()
+        self.listing || self.display_filter.is_some() || !self.field.is_empty()
+    }
+
+    /// Whether packets are listed for programs.
+    pub(crate) fn is_of_fields(&self) -> bool {
+        self.is_listing() && (self.jsonl || !self.field.is_empty())
     }
 }
 
@@ -202,8 +215,7 @@ fn frame(text: &str) -> Result<u64, String> {
 }
 
 /// What does not go with a listing.
-const NOT_LISTED: [&str; 8] =
-    ["client", "server", "ladder", "hex", "json", "jsonl", "hex_svg", "memory"];
+const NOT_LISTED: [&str; 7] = ["client", "server", "ladder", "hex", "json", "hex_svg", "memory"];
 /// What does not go with packets as bytes.
 const NOT_BYTES: [&str; 5] = ["listing", "ladder", "ladder_svg", "jsonl", "interface"];
 /// What does not go with an interface.
@@ -324,6 +336,7 @@ Examples:
   tcplab trace web.pcap.zst --connection 3             show one in depth
   tcplab trace web.pcap.zst -c 3 --listing --from 1.2s --to 1.5s
   tcplab trace web.pcap.zst -Y 'tcp.analysis.retransmission || tcp.flags.reset == 1'
+  tcplab trace web.pcap.zst -Y 'tcp.len > 0' -e frame.time_relative,tcp.analysis.bytes_in_flight
   tcplab trace web.pcap.zst -c 3 --ladder --from 5012 --to 5100 --ladder-svg loss.svg
   tcplab trace web.pcap.zst --hex 5012,5013            packets as bytes, field by field
   tcplab trace a.pcapng b.pcapng.gz --filter 'net 10.0.0.0/8 and not port 22'

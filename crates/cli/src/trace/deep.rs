@@ -83,7 +83,7 @@ fn text(
     let mut text = String::new();
     if view.is_listing() || view.ladder {
         if view.is_listing() {
-            text += &listing(&part.of(connection), view.display_filter.as_ref());
+            text += &listing(*index, &part.of(connection), view.display_filter.as_ref());
         }
         if view.ladder {
             let drawn = Drawn::new(connection, view, part);

@@ -1,13 +1,13 @@
-//! The packets of all connections of a capture, in its order.
+//! The packets of all connections of a capture, in its order; for programs also those of one.
 
 use std::io::Write;
 use std::path::Path;
 
 use anyhow::{Result, bail};
 use tcplab_report::trace::{Chosen, Ended};
-use tcplab_trace::{Connection, packet_lines};
+use tcplab_trace::{Connection, PacketField, packet_lines, packet_values};
 
-use super::deep;
+use super::deep::{self, no_connection};
 use super::files::Files;
 use super::input::{Input, Passed};
 use super::span::Part;
@@ -50,6 +50,45 @@ pub(super) fn show(
         bail!("no TCP connection in {}", head.names.join(", "));
     }
     lines.write()
+}
+
+/// Lists fields of packets for programs: of all connections, or of the one that is asked for.
+pub(super) fn fields(input: &Input<'_>, files: Files<'_>, view: &ViewArguments) -> Result<()> {
+    let dropped = input.dropped_frames()?.unwrap_or_default();
+    let fields = if view.field.is_empty() { PacketField::all() } else { view.field.clone() };
+    let filter = view.display_filter.as_ref();
+    let part = Part::of_any(view.from, view.to);
+    let mut spool = Spool::beside(Path::new(Output::STDOUT));
+    let mut shown = files.shown();
+    let mut listed = 0_u64;
+    let chosen = view.connection.map_or_else(Chosen::all, |index| Chosen::new([index]));
+    let ended = Ended::new(chosen, |index, mut connection: Connection| {
+        connection.mark_dropped(&dropped);
+        listed += 1;
+        for packet in packet_values(index, &part.of(&connection), filter, &fields) {
+            match view.jsonl {
+                true => spool.add(packet.frame, &packet),
+                false => spool.add_text(packet.frame, &packet.to_string()),
+            }
+        }
+        if shown.wants(index, &connection) {
+            shown.add(index, connection);
+        }
+    });
+    let (Passed { head, sink, .. }, files) = files.read(ended)?;
+    let seen = sink.seen();
+    files.finish(&shown.into_connections())?;
+    match view.connection {
+        Some(index) if listed == 0 => return Err(no_connection(index, seen)),
+        None if listed == 0 => bail!("no TCP connection in {}", head.names.join(", ")),
+        _ => (),
+    }
+    let end = if spool.count() > 0 { "\n" } else { "" };
+    let mut out = Output::create(Path::new(Output::STDOUT))?;
+    spool.copy(&mut out, "\n")?;
+    out.write_all(end.as_bytes())?;
+    out.commit()?;
+    Ok(())
 }
 
 /// Lines of packets, sorted by frame.

@@ -72,6 +72,8 @@ pub(crate) fn trace(arguments: &TraceArguments) -> Result<ExitCode> {
     let files = Files::begin(&input, view, outputs)?;
     if !view.hex.is_empty() {
         hex::show(&input, files, view, outputs)?;
+    } else if view.is_of_fields() {
+        listing::fields(&input, files, view)?;
     } else if let Some(place) = &view.json.place {
         json::whole(files, view.connection, place)?;
     } else if view.jsonl {

@@ -210,6 +210,17 @@ fn packets_of_all_connections_are_listed_in_order() {
     assert!(frames(&early).iter().all(|frame| *frame <= 20) && frames(&early).len() > 10);
     let none = answer(&home, "a.pcap -Y tcp.len>99999");
     assert!(none.starts_with("0 of "), "{none}");
+    let numbers = answer(&home, "a.pcap -e frame.number");
+    let numbers: Vec<u64> = numbers.lines().map(|line| line.parse().unwrap()).collect();
+    assert_eq!(numbers, listed);
+    let lines = answer(&home, "a.pcap --listing --jsonl");
+    let packets =
+        lines.lines().map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap());
+    let numbers: Vec<u64> = packets.map(|it| it["frame.number"].as_u64().unwrap()).collect();
+    assert_eq!(numbers, listed);
+    let opening = answer(&home, "a.pcap -c 1 -Y tcp.flags.syn==1 -e tcp.stream,tcp.flags.ack");
+    assert_eq!(opening, "1\t0\n1\t1\n");
+    assert_eq!(answer(&home, "a.pcap -Y tcp.len>99999 -e tcp.len"), "");
 }
 
 /// Standard error, which lists the files written, and standard output.

@@ -10,6 +10,8 @@ use crate::{Ack, BareReset, Connection, Segment};
 /// A packet, as far as it is stored: a segment, an ACK, a reset, or several of these.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Listed<'a> {
+    /// The number of the connection.
+    pub(crate) index: usize,
     pub(crate) connection: &'a Connection,
     pub(crate) frame: u64,
     pub(crate) at: Instant,
@@ -23,29 +25,35 @@ pub(crate) struct Listed<'a> {
 }
 
 impl<'a> Listed<'a> {
-    /// All packets of `connection`.
-    pub(crate) fn all(connection: &'a Connection) -> Vec<Listed<'a>> {
+    /// All packets of `connection`, which has the number `index`.
+    pub(crate) fn all(index: usize, connection: &'a Connection) -> Vec<Listed<'a>> {
+        let of = (index, connection);
         let mut packets: BTreeMap<u64, Listed<'a>> = BTreeMap::new();
         for (flow, forward) in [(&connection.forward, true), (&connection.reverse, false)] {
             for segment in &flow.segments {
-                let none = Listed::empty(connection, segment.frame, segment.at, forward);
+                let none = Listed::empty(of, segment.frame, segment.at, forward);
                 packets.entry(segment.frame).or_insert(none).segment = Some(segment);
             }
             for ack in &flow.acks {
-                let none = Listed::empty(connection, ack.frame, ack.at, !forward);
+                let none = Listed::empty(of, ack.frame, ack.at, !forward);
                 packets.entry(ack.frame).or_insert(none).ack = Some(ack);
             }
             for reset in flow.resets.iter().filter(|reset| reset.from_sender) {
-                let none = Listed::empty(connection, reset.frame, reset.at, forward);
+                let none = Listed::empty(of, reset.frame, reset.at, forward);
                 packets.entry(reset.frame).or_insert(none).reset = Some(reset);
             }
         }
         packets.into_values().collect()
     }
 
-    fn empty(connection: &'a Connection, frame: u64, at: Instant, from_client: bool) -> Listed<'a> {
+    fn empty(
+        (index, connection): (usize, &'a Connection),
+        frame: u64,
+        at: Instant,
+        from_client: bool,
+    ) -> Listed<'a> {
         let (segment, ack, reset) = (None, None, None);
-        Listed { connection, frame, at, from_client, segment, ack, reset }
+        Listed { index, connection, frame, at, from_client, segment, ack, reset }
     }
 
     /// Its source and its destination.

@@ -10,11 +10,11 @@ use crate::{
     Timer,
 };
 
-/// The packets of `connection` in capture order (`>` from the client) and its episodes; those alone
-/// for which `filter` holds, if there is one.
-pub fn listing(connection: &Connection, filter: Option<&DisplayFilter>) -> String {
+/// The packets of the connection of number `index` in capture order (`>` from the client) and its
+/// episodes; those alone for which `filter` holds, if there is one.
+pub fn listing(index: usize, connection: &Connection, filter: Option<&DisplayFilter>) -> String {
     let mut text = format!("{} > {}\n", connection.client, connection.server);
-    let packets = Listed::all(connection);
+    let packets = Listed::all(index, connection);
     if let Some(filter) = filter {
         let shown = packets.iter().filter(|packet| filter.admits(packet));
         let count = shown.map(|packet| write_packet(packet, "", &mut text)).count();
@@ -40,7 +40,7 @@ pub fn packet_lines(
     connection: &Connection,
     filter: Option<&DisplayFilter>,
 ) -> (Vec<(u64, String)>, usize) {
-    let packets = Listed::all(connection);
+    let packets = Listed::all(index, connection);
     let of = format!(" connection {index}");
     let shown = packets.iter().filter(|packet| filter.is_none_or(|it| it.admits(packet)));
     let lines = shown.map(|packet| {

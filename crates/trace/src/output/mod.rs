@@ -9,7 +9,7 @@ mod notation;
 mod numbering;
 mod packet_bytes;
 
-pub use display_filter::DisplayFilter;
+pub use display_filter::{DisplayFilter, PacketField, PacketValues, packet_values};
 pub use explanations::Explanations;
 pub use ladder::{Fate, LadderLine, ladder, ladder_between};
 pub use listing::{listing, packet_lines};

@@ -248,7 +248,7 @@ fn listings_and_ladders() {
         ("backoff", BACKOFF),
     ] {
         let connection = connection(text);
-        let mut shown = listing(&connection, None);
+        let mut shown = listing(0, &connection, None);
         for episode in &connection.forward.episodes {
             shown.push_str("ladder\n");
             for line in ladder(&connection.forward, episode) {

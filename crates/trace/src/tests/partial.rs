@@ -113,7 +113,7 @@ fn unanswered_end_is_not_one_direction() {
 #[test]
 fn resets_without_ack_are_listed_and_drawn() {
     let lines = |text: &str| -> Vec<String> {
-        let shown = listing(&connection(text), None);
+        let shown = listing(0, &connection(text), None);
         shown.lines().skip(1).map(|line| line.trim().to_owned()).collect()
     };
     let opened = "0.000 > S\n0.010 < S\n0.020 > ack 1\n0.030 > 1:101\n0.040 < ack 101";

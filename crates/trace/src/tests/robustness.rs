@@ -25,7 +25,7 @@ pub(super) const TRANSFER: &str = "
 
 pub(super) fn check(trace: &Trace) {
     for connection in &trace.connections {
-        listing(connection, None);
+        listing(0, connection, None);
         for flow in [&connection.forward, &connection.reverse] {
             let totals = &flow.totals;
             assert!(totals.unique <= totals.data && totals.retransmitted <= totals.data);

@@ -27,12 +27,21 @@ impl Field {
         FIELDS.iter().position(|field| field.name == name).map(Field)
     }
 
-    pub(super) fn names() -> impl Iterator<Item = &'static str> {
-        FIELDS.iter().map(|field| field.name)
+    pub(super) fn all() -> impl Iterator<Item = Field> {
+        (0..FIELDS.len()).map(Field)
+    }
+
+    pub(super) fn name(self) -> &'static str {
+        FIELDS[self.0].name
     }
 
     pub(super) fn kind(self) -> Kind {
         FIELDS[self.0].kind
+    }
+
+    /// Whether a packet may have more than one value of it.
+    pub(super) fn has_several(self) -> bool {
+        FIELDS[self.0].has_several
     }
 
     /// Its values in this packet.
@@ -45,6 +54,7 @@ pub(super) struct Definition {
     pub(super) name: &'static str,
     kind: Kind,
     pub(super) about: &'static str,
+    has_several: bool,
     values: fn(&Listed<'_>) -> Vec<Value>,
 }
 
@@ -54,7 +64,17 @@ const fn field(
     about: &'static str,
     values: fn(&Listed<'_>) -> Vec<Value>,
 ) -> Definition {
-    Definition { name, kind, about, values }
+    Definition { name, kind, about, has_several: false, values }
+}
+
+/// A field of which a packet may have more than one value.
+const fn several(
+    name: &'static str,
+    kind: Kind,
+    about: &'static str,
+    values: fn(&Listed<'_>) -> Vec<Value>,
+) -> Definition {
+    Definition { name, kind, about, has_several: true, values }
 }
 
 pub(super) const FIELDS: &[Definition] = &[
@@ -65,15 +85,18 @@ pub(super) const FIELDS: &[Definition] = &[
     field("ip", Kind::There, "IPv4", |it| there(it.ends()[0].is_ipv4())),
     field("ip.src", Kind::Address, "source address", |it| addresses(it, true, &[0])),
     field("ip.dst", Kind::Address, "destination address", |it| addresses(it, true, &[1])),
-    field("ip.addr", Kind::Address, "either address", |it| addresses(it, true, &[0, 1])),
+    several("ip.addr", Kind::Address, "either address", |it| addresses(it, true, &[0, 1])),
     field("ipv6", Kind::There, "IPv6", |it| there(it.ends()[0].is_ipv6())),
     field("ipv6.src", Kind::Address, "source address", |it| addresses(it, false, &[0])),
     field("ipv6.dst", Kind::Address, "destination address", |it| addresses(it, false, &[1])),
-    field("ipv6.addr", Kind::Address, "either address", |it| addresses(it, false, &[0, 1])),
+    several("ipv6.addr", Kind::Address, "either address", |it| addresses(it, false, &[0, 1])),
     field("tcp", Kind::There, "TCP: every packet of a listing", |_| there(true)),
+    field("tcp.stream", Kind::Number, "number of the connection, from 0", |it| {
+        number(it.index as u64)
+    }),
     field("tcp.srcport", Kind::Number, "source port", |it| ports(it, &[0])),
     field("tcp.dstport", Kind::Number, "destination port", |it| ports(it, &[1])),
-    field("tcp.port", Kind::Number, "either port", |it| ports(it, &[0, 1])),
+    several("tcp.port", Kind::Number, "either port", |it| ports(it, &[0, 1])),
     field("tcp.len", Kind::Number, "bytes of data", |it| {
         number(it.segment.map_or(0, |segment| segment.payload.as_u64()))
     }),
@@ -95,10 +118,10 @@ pub(super) const FIELDS: &[Definition] = &[
     field("tcp.window_size", Kind::Number, "window in bytes, where its scale is known", |it| {
         numbers(it.ack.and_then(|ack| ack.window).map(Bytes::as_u64))
     }),
-    field("tcp.options.sack_le", Kind::Number, "first bytes of SACK and D-SACK blocks", |it| {
+    several("tcp.options.sack_le", Kind::Number, "first bytes of SACK and D-SACK blocks", |it| {
         blocks(it).map(|block| Value::Number(block.start.as_u64())).collect()
     }),
-    field("tcp.options.sack_re", Kind::Number, "the bytes after SACK and D-SACK blocks", |it| {
+    several("tcp.options.sack_re", Kind::Number, "the bytes after SACK and D-SACK blocks", |it| {
         blocks(it).map(|block| Value::Number(block.end.as_u64())).collect()
     }),
     field("tcp.flags.syn", Kind::Flag, "SYN", |it| flag(it.segment.is_some_and(|it| it.syn))),

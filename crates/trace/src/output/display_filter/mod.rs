@@ -11,6 +11,7 @@
 //! As in Wireshark 4, a comparison holds if it does for any of a field's values, `!=` if it does
 //! for all of them; none holds of a field that the packet does not have.
 
+mod chosen;
 mod fields;
 mod parser;
 mod test;
@@ -19,6 +20,8 @@ mod tests;
 mod values;
 
 use std::fmt;
+
+pub use chosen::{PacketField, PacketValues, packet_values};
 
 use super::listed::Listed;
 use crate::expression::FilterError;

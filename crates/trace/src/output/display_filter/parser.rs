@@ -187,10 +187,10 @@ fn comparison(word: &str) -> Option<Comparison> {
 }
 
 /// That there is no such field, and which are beside it.
-fn unknown(name: &str) -> String {
+pub(super) fn unknown(name: &str) -> String {
     let group = name.rsplit_once('.').map(|(group, _)| group);
     let is_beside = |known: &&str| known.rsplit_once('.').map(|(group, _)| group) == group;
-    let beside: Vec<&str> = Field::names().filter(is_beside).collect();
+    let beside: Vec<&str> = Field::all().map(Field::name).filter(is_beside).collect();
     match beside.len() {
         0 => format!("no field `{name}`; docs/display-filters.md has all"),
         _ => format!("no field `{name}`; there are {}", beside.join(", ")),

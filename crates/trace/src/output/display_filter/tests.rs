@@ -2,14 +2,14 @@
 
 use std::fmt::Write;
 
-use super::DisplayFilter;
+use super::{DisplayFilter, PacketField, packet_values};
 use crate::listing;
 use crate::tests::drill;
 
 /// The frames of a listing with this filter.
 fn frames(text: &str, filter: &str) -> Vec<u64> {
     let filter = DisplayFilter::parse(filter).unwrap();
-    let shown = listing(&drill::connection(text), Some(&filter));
+    let shown = listing(0, &drill::connection(text), Some(&filter));
     let numbers = shown.lines().filter_map(|line| line.split('#').nth(1)?.split(' ').next());
     numbers.map(|number| number.parse().unwrap()).collect()
 }
@@ -39,8 +39,34 @@ fn analysis_is_that_of_the_listing() {
         assert_eq!(frames(REPAIRED, filter), expected, "{filter}");
     }
     let filter = DisplayFilter::parse("tcp.len > 0").unwrap();
-    let shown = listing(&drill::connection(REPAIRED), Some(&filter));
+    let shown = listing(0, &drill::connection(REPAIRED), Some(&filter));
     assert!(shown.ends_with("5 of 12 packets\n"), "{shown}");
+}
+
+#[test]
+fn fields_are_lines_and_json() {
+    let connection = drill::connection(REPAIRED);
+    let names = "frame.number frame.time_relative ip.src tcp.stream tcp.seq tcp.options.sack_le \
+                 tcp.flags.ack tcp.analysis.fast_retransmission";
+    let names: Vec<PacketField> = names.split(' ').map(|name| name.parse().unwrap()).collect();
+    let filter = DisplayFilter::parse("frame.number in {10, 11}").unwrap();
+    let [ack, repair] = &packet_values(3, &connection, Some(&filter), &names)[..] else {
+        panic!("two packets");
+    };
+    let of = |packet: &str| packet.replace('\t', " ");
+    assert_eq!(of(&ack.to_string()), "10 0.113000000 10.0.0.2 3  2897 1 ");
+    assert_eq!(of(&repair.to_string()), "11 0.114000000 10.0.0.1 3 1449  1 1");
+    assert_eq!(
+        serde_json::to_string(ack).unwrap(),
+        "{\"frame.number\":10,\"frame.time_relative\":0.113,\"ip.src\":\"10.0.0.2\",\"tcp.stream\":3,\
+         \"tcp.seq\":null,\"tcp.options.sack_le\":[2897],\"tcp.flags.ack\":true,\
+         \"tcp.analysis.fast_retransmission\":false}"
+    );
+    assert_eq!(
+        "tcp.lem".parse::<PacketField>().unwrap_err().split(';').next(),
+        Some("no field `tcp.lem`")
+    );
+    assert_eq!(packet_values(0, &connection, None, &PacketField::all()).len(), 12);
 }
 
 #[test]
