@@ -66,9 +66,10 @@ pub(super) fn fields(input: &Input<'_>, files: Files<'_>, view: &ViewArguments) 
         connection.mark_dropped(&dropped);
         listed += 1;
         for packet in packet_values(index, &part.of(&connection), filter, &fields) {
-            match view.jsonl {
-                true => spool.add(packet.frame, &packet),
-                false => spool.add_text(packet.frame, &packet.to_string()),
+            if view.jsonl {
+                spool.add(packet.frame, &packet);
+            } else {
+                spool.add_text(packet.frame, &packet.to_string());
             }
         }
         if shown.wants(index, &connection) {
