@@ -123,8 +123,12 @@ fn elsewhere(read_as: ReadAs, problem: &Problem) -> Option<String> {
         return None;
     }
     let mut keys = read_as.keys_called(meant(key));
-    if let Some(section) = table.as_ref().and_then(|table| table.split('.').next()) {
-        keys.retain(|it| it.split('.').next() == Some(section));
+    if let Some(table) = table {
+        let section = table.split('.').next();
+        keys.retain(|it| it.split('.').next() == section);
+        if keys.is_empty() {
+            keys = read_as.keys_like(table, key);
+        }
     }
     // A table of several forms has it in each.
     keys.dedup();

@@ -1,11 +1,13 @@
 //! Descriptions of keys from the JSON Schema.
 
+use std::iter;
 use std::sync::LazyLock;
 
 use serde_json::Value;
 
 use crate::embedded;
 use crate::key::Key;
+use crate::problem::nearest;
 
 /// The file for editors, which a test compares with the types. The program carries it, as that
 /// takes less room than what makes it.
@@ -53,6 +55,19 @@ impl ReadAs {
 
     /// The shortest keys called `name`, not below lists.
     pub(crate) fn keys_called(self, name: &str) -> Vec<String> {
+        self.keys_where(|_, part| part == name)
+    }
+
+    /// The shortest keys below `table` whose names are like `name`, not below lists.
+    pub(crate) fn keys_like(self, table: &str, name: &str) -> Vec<String> {
+        self.keys_where(|above, part| {
+            let is_below = above.strip_prefix(table).is_some_and(|rest| rest.starts_with('.'));
+            is_below && nearest(name, iter::once(part)).is_some()
+        })
+    }
+
+    /// The shortest keys for which `is` holds, of what stands before and of the name.
+    fn keys_where(self, is: impl Fn(&str, &str) -> bool) -> Vec<String> {
         let mut level = vec![(String::new(), self.root())];
         let mut found = Vec::new();
         for _ in 0..DEPTH_MAX {
@@ -62,7 +77,7 @@ impl ReadAs {
                     for (part, value) in form["properties"].as_object().into_iter().flatten() {
                         let below =
                             if key.is_empty() { part.clone() } else { format!("{key}.{part}") };
-                        if part == name {
+                        if is(&key, part) {
                             found.push(below);
                         } else if value.get("items").is_none() {
                             next.push((below, value));
@@ -140,6 +155,8 @@ mod tests {
         }
         let sockets = ["client.socket.congestion", "server.socket.congestion"];
         assert_eq!(ReadAs::Scenario.keys_called("congestion")[..2], sockets);
+        let like = ReadAs::Scenario.keys_like("client", "congesion");
+        assert!(like.contains(&"client.socket.congestion".into()), "{like:?}");
     }
 
     #[test]
