@@ -136,6 +136,8 @@ quantities! {
         "How sure the capture point is: none, low, medium, high";
     DATA_SEGMENTS = "data_segments", None, "data segments", "Packets with data",
         tcptrace "actual data pkts", wireshark "tcp.len > 0";
+    RETRANSMITTABLE_SEGMENTS = "retransmittable_segments", None, "retransmittable segments",
+        "Packets with data, SYN or FIN: those that can be retransmitted";
     DATA_BYTES = "data_bytes", Bytes, "data", "Bytes of data, retransmissions counted",
         tcptrace "actual data bytes", wireshark "tcp.len";
     UNIQUE_BYTES = "unique_bytes", Bytes, "unique data", "Bytes of data, each counted once",
@@ -174,7 +176,8 @@ quantities! {
     TAIL_LOSS_PROBES_NEW_DATA = "tail_loss_probes_new_data", None, "tail loss probes, new data",
         "Tail loss probes with new data (RFC 8985 section 7)";
     TIMEOUTS = "timeouts", None, "timeouts",
-        "Retransmissions by the retransmission timer (RFC 6298)",
+        "Retransmissions by the retransmission timer (RFC 6298); in recovery episodes and flows \
+         tail loss probes are included",
         wireshark "tcp.analysis.rto";
     TIMEOUTS_AFTER_DUPLICATE_ACKS = "timeouts_after_duplicate_acks", None,
         "timeouts after duplicate ACKs",
@@ -227,7 +230,8 @@ quantities! {
     ACKED_NOT_CAPTURED_BYTES = "acked_not_captured_bytes", Bytes, "acknowledged but not captured",
         "Bytes acknowledged but not captured", tcptrace "missed data";
     RTT_SAMPLES = "rtt_samples", None, "RTT samples",
-        "Round-trip times measured, none of retransmitted data (Karn's rule)",
+        "Round-trip times measured; of retransmitted data only where an echoed timestamp tells \
+         which transmission was acknowledged (Karn's rule)",
         tcptrace "RTT samples", wireshark "tcp.analysis.ack_rtt";
     RTT_SAMPLES_BY_ACK = "rtt_samples_by_ack", None, "RTT samples by ACK",
         "Of the RTT samples, those of cumulative acknowledgements";

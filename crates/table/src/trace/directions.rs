@@ -165,4 +165,5 @@ directions! {
     EFFICIENCY Few NumberIfAny(Option<f64>) |flow| flow.transfer.efficiency;
     BASELINE_RTT Near WholeIfAny(Option<u64>) |flow| flow.transfer.baseline.map(Span::as_nanos);
     BUFFER_DELAY Few NumberIfAny(Option<f64>) |flow| flow.transfer.buffer_delay;
+    RETRANSMITTABLE_SEGMENTS Near Whole(u64) |flow| flow.totals.segments;
 }

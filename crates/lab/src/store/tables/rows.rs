@@ -11,6 +11,12 @@ use tcplab_workload::CallRow;
 
 use super::typed::typed;
 
+/// As the metrics count them; of a connection's `timeouts` probes are no part.
+const TIMEOUTS_AND_PROBES: q::Quantity = q::Quantity {
+    meaning: "Retransmissions by a timer in recovery episodes, tail loss probes included",
+    ..q::TIMEOUTS
+};
+
 /// A row, without case and trial.
 pub(super) type Row = Vec<Value>;
 
@@ -73,7 +79,7 @@ pub(super) const EPISODES: &Cells<EpisodeRow> = &[
     (q::LOST_SEGMENTS_OF_PATH, Whole, |it| it.truth_lost.map(|lost| lost as u64).into()),
     (q::RETRANSMISSIONS, Whole, |it| it.retransmissions.into()),
     (q::RETRANSMITTED_BYTES, Whole, |it| it.retransmitted_bytes.into()),
-    (q::TIMEOUTS, Whole, |it| it.timeouts.into()),
+    (TIMEOUTS_AND_PROBES, Whole, |it| it.timeouts.into()),
     (q::REPAIRED, Flag, |it| it.repaired.into()),
 ];
 
@@ -191,7 +197,7 @@ pub(super) const FLOWS: &Cells<FlowRow> = &[
     (q::GOODPUT_MBIT_PER_SECOND, Number, |it| it.median(metrics::GOODPUT).into()),
     (q::RESPONSE_TIME_MS, Number, |it| it.median(metrics::RESPONSE_TIME).into()),
     (q::RETRANSMISSIONS, Number, |it| it.sum(metrics::RETRANSMISSIONS).into()),
-    (q::TIMEOUTS, Number, |it| it.sum(metrics::TIMEOUTS).into()),
+    (TIMEOUTS_AND_PROBES, Number, |it| it.sum(metrics::TIMEOUTS).into()),
     (q::LOST_SEGMENTS, Number, |it| it.sum(metrics::LOST).into()),
     (q::MEAN_RTT_MS, Number, |it| it.median(metrics::MEAN_RTT).into()),
 ];
