@@ -52,7 +52,8 @@ def time_sequence(
     """Draws a connection's sequence numbers over time.
 
     New data, retransmissions and timeouts are strokes from the first byte to the last;
-    acknowledgements and the edge of the advertised window are steps.
+    acknowledgements and the right edge of the advertised window are steps. Where that edge is far
+    ahead of the data, it is cut off.
 
     Args:
         source: A trace, or a trial, of which the capture of its client.
@@ -92,9 +93,13 @@ def time_sequence(
                     zorder=2 if name == "data" else 3,
                 )
             )
-    _acknowledgements(axes, _rows(trace.events, connection, way), few=len(segments) < _MANY)
+    events = _rows(trace.events, connection, way)
+    _acknowledgements(axes, events, few=len(segments) < _MANY)
+    edge = _window_edge(axes, events, few=len(segments) < _MANY)
     axes.autoscale_view()
-    axes.set_ylim(bottom=0)
+    # The data keep four fifths of the height.
+    top = max(row["end"] for row in segments) / 1e6
+    axes.set_ylim(0, 1.05 * max(top, min(edge, 1.25 * top)))
     return _finish(axes, "time (s)", "sequence number (MB)", legend=True)
 
 
@@ -396,6 +401,25 @@ def _acknowledgements(axes: Axes, rows: list[dict[str, Any]], *, few: bool) -> N
         axes.add_collection(
             lines(sacked, colors=COLOURS["sack"], linewidths=0.8, label="SACK", rasterized=not few)
         )
+
+
+def _window_edge(axes: Axes, rows: list[dict[str, Any]], *, few: bool) -> float:
+    """Draws the right edge of the advertised window, and returns its highest place in MB."""
+    known = [row for row in rows if row["ack"] is not None and row["window_bytes"] is not None]
+    edges = [(row["ack"] + row["window_bytes"]) / 1e6 for row in known]
+    if edges:
+        axes.step(
+            [row["at_ns"] / 1e9 for row in known],
+            edges,
+            where="post",
+            color=COLOURS["edge"],
+            linewidth=0.8,
+            linestyle="--",
+            label="window's right edge",
+            zorder=1.7,
+            rasterized=not few,
+        )
+    return max(edges, default=0.0)
 
 
 def _trace_of(source: Trace | Trial) -> Trace:

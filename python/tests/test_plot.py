@@ -35,8 +35,17 @@ def test_a_time_sequence_graph_has_data_and_acks(trial: tcplab.Trial, tmp_path: 
     assert {"data", "retransmission", "ACK"} <= set(labels)
     assert axes.get_xlabel() == "time (s)"
     assert axes.get_ylabel() == "sequence number (MB)"
-    assert axes.get_ylim()[1] > 0.29
+    assert 0.29 < axes.get_ylim()[1] < 0.41
     saved(axes, tmp_path)
+
+
+def test_a_time_sequence_graph_has_the_edge_of_the_window(trial: tcplab.Trial) -> None:
+    (line,) = (it for it in plot.time_sequence(trial).lines if "edge" in str(it.get_label()))
+    rows = [it for it in trial.trace("client").events.to_dicts() if it["direction"] == "forward"]
+    known = [row for row in rows if row["window_bytes"] is not None]
+    assert len(known) > 10
+    assert list(line.get_ydata()) == [(row["ack"] + row["window_bytes"]) / 1e6 for row in known]
+    assert list(line.get_xdata()) == [row["at_ns"] / 1e9 for row in known]
 
 
 def test_a_window_graph_has_segments(trial: tcplab.Trial, run: tcplab.Run, tmp_path: Path) -> None:
