@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import glob
 import json
 import os
 import time
@@ -13,15 +12,15 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tcplab import _core
+from tcplab._captures import Capture, find, split
 from tcplab._dataset import (
     DONE,
     Dataset,
     Failure,
     Record,
     agree,
-    digest,
     done_tasks,
-    partition,
+    remove_failures,
     remove_leftovers,
     task_key,
     whole_tasks,
@@ -37,9 +36,9 @@ from tcplab._executors import (
     open_engine,
     reason_of,
 )
-from tcplab._meter import Meter
-from tcplab._place import Place, as_json, is_remote, matching, open_place, remote_file
-from tcplab._settings import several
+from tcplab._meter import Meter, counted
+from tcplab._place import Place, as_json, is_remote, open_place, remote_file
+from tcplab._settings import several, whole
 from tcplab._summary import SUMMED, SUMS, summary, sums_of
 from tcplab._worker import check_worker, worker_name
 
@@ -48,56 +47,9 @@ __all__ = ["archive", "summary", "trace_many"]
 PLAN = "archive.json"
 LIST = "captures.jsonl"
 TABLES = ("connections", "findings", "stalls", "episodes")
-SPLIT_BYTES = 64_000_000_000
-"""Captures from this size on are read by several tasks, one for each `SHARD_BYTES`: a task keeps
-about a kilobyte for each connection. Each reads the whole file, so smaller pieces gain little."""
-SHARD_BYTES = 32_000_000_000
-MOST_SHARDS = 32
 BATCH_BYTES = 64_000_000
 BATCH_CAPTURES = 50
 """Small captures share a task, up to this size and number."""
-
-
-@dataclass(frozen=True)
-class Capture:
-    """A capture, or the part of its connections whose hash modulo `count` is `index`.
-
-    Attributes:
-        url: Path or URL.
-        size: The file's size in bytes; 0 if unknown.
-        mark: What changes when the file changes.
-    """
-
-    url: str
-    size: int
-    mark: str
-    index: int = 0
-    count: int = 1
-
-    @property
-    def key(self) -> str:
-        """What says which capture it is, whatever it contains."""
-        return digest(self.url)
-
-    @property
-    def name(self) -> str:
-        """Its name in the data set: that of the file, and a hash."""
-        base = os.path.basename(self.url.rstrip("/"))
-        plain = "".join(it if it.isascii() and (it.isalnum() or it in "._") else "_" for it in base)
-        return f"{plain[:80]}-{self.key}"
-
-    def task(self, chosen: str | None, version: str) -> str:
-        """The identity of its analysis."""
-        content = digest(self.size, self.mark, chosen, version)[:8]
-        return f"{self.key}-{self.index}-{self.count}-{content}"
-
-    def part(self, table: str) -> str:
-        """The name of its part of a table."""
-        directory = partition("capture", self.name)
-        return f"{table}/{directory}/part-{self.index}-of-{self.count}.parquet"
-
-    def __str__(self) -> str:
-        return self.url if self.count == 1 else f"{self.url} (part {self.index} of {self.count})"
 
 
 @dataclass(frozen=True)
@@ -134,13 +86,15 @@ def archive(
 
     Each capture is a task; small ones share a task, and a large one is read by several tasks, each
     of which keeps the connections of its share. With the same call the archive continues, and
-    captures that are new or changed are read. `.summary()` of the result sums it up.
+    captures that are new or changed are read, and those that failed. `.summary()` of the result
+    sums it up.
 
     Args:
         captures: Files, directories, patterns (`**` too) or URLs (`s3://bucket/*.pcap.zst`). Of a
             directory it reads the captures in it and below, whatever they are called, as
-            `tcplab.trace` finds them, and says how many files are none; of a URL all that it
-            means. A URL is copied to the worker's temporary directory, and removed after use.
+            `tcplab.trace` finds them, and says how many files are none; what cannot be read fails
+            as a capture. Of a URL it reads all that it means, each copied to the worker's
+            temporary directory, and removed after use.
         place: A directory that all workers share, or a URL such as `s3://bucket/prefix`.
         on: Where; see `tcplab.sweep`.
         filter: Analyse only matching packets, such as `port 443`; see `tcplab trace --filter`.
@@ -152,12 +106,14 @@ def archive(
 
     Returns:
         The data set, with `.connections`, `.table(name)`, `.failures`, `.missing`, `.summary()`.
-        Its column `capture` is the name in `captures.jsonl`, which has the URLs. Each of its
-        `.records` has `notes`, such as that a capture is cut off.
+        Its column `capture` is the name in `captures.jsonl`, which has of each its URL and the
+        zero of its times (`zero_unix_ns`). Each of its `.records` has both, and `notes`, such as
+        that a capture is cut off.
 
     Raises:
-        TcplabError: No capture was found; the place has another archive; the engine is gone, or a
-            worker has another version of tcplab. The message has the remedy.
+        TcplabError: No capture was found, the filter is none, or a number is out of range; the
+            place has another archive; the engine is gone, or a worker has another version of
+            tcplab. The message has the remedy.
 
     Example:
         Captures of two trials, by threads of this process; `on` may be a Dask client as well:
@@ -173,8 +129,11 @@ def archive(
         ...     dataset.connections.to_arrow().num_rows, dataset.summary().captures
         (2, 2)
     """
-    if shards is not None and shards < 1:
-        raise ValueError(f"shards={shards}: pass 1 or more")
+    attempts = whole("retries", retries, least=1)
+    if shards is not None:
+        shards = whole("shards", shards, least=1)
+    if filter is not None:
+        _core.check_filter(filter)
     given = [captures] if isinstance(captures, (str, os.PathLike)) else list(captures)
     passed_over: list[str] = []
     found = [part for capture in find(given, passed_over) for part in split(capture, shards)]
@@ -203,11 +162,13 @@ def archive(
     engine = open_engine(on)
     finished = False
     try:
-        _Archiving(engine, where, plan, progress).run(found, passed_over, max(1, retries))
+        _Archiving(engine, where, plan, progress).run(found, passed_over, attempts)
         finished = True
     finally:
         engine.close(at_once=not finished)
-    return Dataset(place)
+    dataset = Dataset(place)
+    dataset.passed_over = tuple(passed_over)
+    return dataset
 
 
 def trace_many(
@@ -245,90 +206,29 @@ def trace_many(
     return archive(urls, place, on=on, **options)
 
 
-def find(
-    given: Sequence[str | os.PathLike[str]], passed_over: list[str] | None = None
-) -> list[Capture]:
-    """The captures that files, directories, patterns and URLs mean, each once.
-
-    Args:
-        given: What means them.
-        passed_over: Gets the files of directories that are no captures.
-
-    Raises:
-        TcplabError: One of them means none.
-    """
-    found: dict[str, Capture] = {}
-    others = [] if passed_over is None else passed_over
-    for one in given:
-        text = os.fspath(one)
-        try:
-            if is_remote(text):
-                captures = [Capture(*it) for it in matching(text)]
-            else:
-                captures = _local(text, others)
-        except FileNotFoundError:
-            captures = []
-        if not captures:
-            raise _core.TcplabError(
-                f"no captures: {text}\n  try: a file, a directory with captures, or a pattern in "
-                "quotes such as 'captures/**/*.pcap.zst'"
-            )
-        found.update((capture.url, capture) for capture in captures)
-    return list(found.values())
-
-
-def _local(text: str, others: list[str]) -> list[Capture]:
-    """The captures of a path or a pattern; files of a directory that are none become `others`."""
-    paths = [text] if os.path.exists(text) else sorted(glob.glob(text, recursive=True))
-    files: list[str] = []
-    for path in paths:
-        if os.path.isdir(path):
-            below = (
-                os.path.join(directory, name)
-                for directory, _, names in sorted(os.walk(path))
-                for name in sorted(names)
-            )
-            for file in below:
-                (files if _core.is_capture(file) else others).append(file)
-        else:
-            files.append(path)
-    captures = []
-    for file in files:
-        status = os.stat(file)
-        captures.append(Capture(os.path.abspath(file), status.st_size, str(status.st_mtime_ns)))
-    return captures
-
-
-def split(capture: Capture, shards: int | None) -> list[Capture]:
-    """A capture as the parts that tasks read. It depends on nothing else: resume finds them."""
-    count = shards or 1
-    if shards is None and capture.size >= SPLIT_BYTES:
-        count = min(MOST_SHARDS, -(-capture.size // SHARD_BYTES))
-    return [
-        Capture(capture.url, capture.size, capture.mark, index, count) for index in range(count)
-    ]
-
-
 class _Archiving:
     """The work between a list of captures and a data set."""
 
     def __init__(self, engine: Engine, place: Place, plan: Record, progress: bool) -> None:
         self.engine, self.place, self.plan, self.progress = engine, place, plan, progress
-        self.meter = Meter(False, 0, "captures")
+        self.meter = Meter(False, 0, "capture")
 
     def run(self, captures: list[Capture], passed_over: list[str], attempts: int) -> None:
         """Reads what is not there, and again what failed."""
-        _list(self.place, captures)
-        left = self._left(captures)
-        self.meter = Meter(self.progress, len(left), "captures", sum(map(_share, left)))
+        others = {os.path.abspath(file) for file in passed_over}
+        left = self._left(captures, _list(self.place, self.plan, captures, others))
+        self.meter = Meter(self.progress, len(left), "capture", sum(map(_share, left)))
         link = self.engine.dashboard()
         if link:
             self.meter.note(f"dashboard: {link}")
         if passed_over:
-            are = "1 file is" if len(passed_over) == 1 else f"{len(passed_over):,} files are"
-            self.meter.note(f"{are} no capture, such as {passed_over[0]}")
-        if len(left) < len(captures):
-            self.meter.note(f"{len(captures) - len(left):,} captures are there")
+            are = "is" if len(passed_over) == 1 else "are"
+            files = counted(len(passed_over), "file")
+            self.meter.note(f"{files} {are} no capture, such as {passed_over[0]}")
+        there = len(captures) - len(left)
+        if there:
+            are = "is" if there == 1 else "are"
+            self.meter.note(f"{counted(there, 'capture')} {are} there")
         failed = self._read_batches(left)
         if attempts > 1:
             self._read_singly(failed, attempts - 1)
@@ -336,20 +236,28 @@ class _Archiving:
             for capture, reasons in failed:
                 self._fail(capture, reasons)
         remove_leftovers(self.place, self.plan)
+        _add_zeros(self.place, self.plan)
         self.meter.finish()
 
     def _identity(self, capture: Capture) -> str:
         return capture.task(self.plan["filter"], self.plan["version"])
 
-    def _left(self, captures: list[Capture]) -> list[Capture]:
-        """The captures that are not read. Of files that changed, removes what was read."""
-        whole = set(whole_tasks(self.place, self.plan))
-        left = {task_key(self._identity(it)) for it in captures if self._identity(it) not in whole}
+    def _left(self, captures: list[Capture], gone: set[str]) -> list[Capture]:
+        """The captures that are not read.
+
+        Removes what was read of files that changed or are none of these keys any more, and failures
+        of all captures that are read now.
+        """
+        read = set(whole_tasks(self.place, self.plan))
+        current = {self._identity(it) for it in captures} & read
+        keys = gone.union(it.key for it in captures)
         for task in done_tasks(self.place):
-            if task_key(task) in left:
+            if _key(task) in keys and task not in current:
                 self.place.remove(f"{DONE}/{task}.json")
+                self.place.remove(f"{SUMS}/{task_key(task)}.json")
+        remove_failures(self.place, lambda task: _key(task) in keys)
         remove_leftovers(self.place, self.plan)
-        return [it for it in captures if task_key(self._identity(it)) in left]
+        return [it for it in captures if self._identity(it) not in current]
 
     def _read_batches(self, captures: list[Capture]) -> list[tuple[Capture, tuple[str, ...]]]:
         """Tries each capture once, and returns those that failed, with their reasons."""
@@ -414,11 +322,38 @@ def _batches(captures: Iterable[Capture]) -> Iterator[tuple[Capture, ...]]:
         yield tuple(batch)
 
 
-def _list(place: Place, captures: list[Capture]) -> None:
-    """Writes which captures belong to the archive: those of before, and these."""
-    lines = {(it["url"], it["index"]): it for it in _listed(place)}
+def _key(task: str) -> str:
+    """Which capture a task reads, whatever that contains: `Capture.key`."""
+    return task.split("-", 1)[0]
+
+
+def _list(place: Place, plan: Record, captures: list[Capture], others: set[str]) -> set[str]:
+    """Writes which captures belong to the archive: these, and those of before.
+
+    Not what is no capture any more (`others`), nor what is gone and was not read.
+
+    Returns:
+        The keys of those that do not belong to it any more.
+    """
+    before = list(_listed(place))
     urls = {capture.url for capture in captures}
-    lines = {key: line for key, line in lines.items() if key[0] not in urls}
+    lines = {}
+    gone = set()
+    read: set[str] | None = None
+    for line in before:
+        capture = _of_line(line)
+        if capture.url in urls:
+            continue
+        is_gone = capture.url in others
+        if not is_gone and not is_remote(capture.url) and not os.path.isfile(capture.url):
+            # Only then: this lists all that is done.
+            read = set(whole_tasks(place, plan)) if read is None else read
+            is_gone = capture.task(plan["filter"], plan["version"]) not in read
+        if is_gone:
+            gone.add(capture.key)
+        else:
+            lines[capture.url, capture.index] = line
+    known = {_of_line(line): line.get("zero_unix_ns") for line in before}
     for it in captures:
         lines[it.url, it.index] = {
             "capture": it.name,
@@ -427,8 +362,32 @@ def _list(place: Place, captures: list[Capture]) -> None:
             "mark": it.mark,
             "index": it.index,
             "count": it.count,
+            "zero_unix_ns": known.get(it),
         }
-    place.write(LIST, b"".join(as_json(line) for _, line in sorted(lines.items())))
+    _write_list(place, lines.values())
+    return gone
+
+
+def _add_zeros(place: Place, plan: Record) -> None:
+    """Adds the zeros of the times of what was read to the list of captures."""
+    lines = list(_listed(place))
+    tasks = [_of_line(line).task(plan["filter"], plan["version"]) for line in lines]
+    done = set(done_tasks(place))
+    new = [
+        (line, task)
+        for line, task in zip(lines, tasks, strict=True)
+        if line.get("zero_unix_ns") is None and task in done
+    ]
+    records = map(json.loads, place.read_all(f"{DONE}/{task}.json" for _, task in new))
+    for (line, _), record in zip(new, records, strict=True):
+        line["zero_unix_ns"] = record.get("zero_unix_ns")
+    if new:
+        _write_list(place, lines)
+
+
+def _write_list(place: Place, lines: Iterable[Record]) -> None:
+    ordered = sorted(lines, key=lambda line: (line["url"], line["index"]))
+    place.write(LIST, b"".join(map(as_json, ordered)))
 
 
 def _listed(place: Place) -> Iterator[Record]:
@@ -440,13 +399,14 @@ def _listed(place: Place) -> Iterator[Record]:
         yield json.loads(line)
 
 
+def _of_line(line: Record) -> Capture:
+    return Capture(line["url"], line["bytes"], line["mark"], line["index"], line["count"])
+
+
 def missing_captures(place: Place, plan: Record) -> list[str]:
     """The captures of an archive that are not read."""
     done = set(whole_tasks(place, plan))
-    captures = (
-        Capture(it["url"], it["bytes"], it["mark"], it["index"], it["count"])
-        for it in _listed(place)
-    )
+    captures = map(_of_line, _listed(place))
     return [str(it) for it in captures if it.task(plan["filter"], plan["version"]) not in done]
 
 
@@ -487,7 +447,7 @@ def _read(task: CaptureTask, capture: Capture, attempt: int, reasons: tuple[str,
         analysed = time.perf_counter()
     kept = {name: tables[name] for name in task.tables}
     record = write_tables(place, kept, capture.part)
-    whole = {
+    about: Record = {
         "url": capture.url,
         "capture": capture.name,
         "capture_bytes": capture.size,
@@ -496,10 +456,12 @@ def _read(task: CaptureTask, capture: Capture, attempt: int, reasons: tuple[str,
         "filter": task.filter,
     }
     identity = capture.task(task.filter, task.version)
-    sums = {**whole, **sums_of(tables)}
+    summed = sums_of(tables)
+    about["zero_unix_ns"] = summed.pop("zero_unix_ns")
+    sums = {**about, **summed, "notes": notes}
     place.write(f"{SUMS}/{task_key(identity)}.json", as_json(sums))
     record |= {
-        **whole,
+        **about,
         "task": identity,
         "fetch_seconds": round(fetched - began, 6),
         "run_seconds": round(analysed - fetched, 6),

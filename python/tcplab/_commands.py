@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from tcplab import _core, _html
-from tcplab._settings import assignments, percentage, span, whole
+from tcplab._settings import assignments, setting, span, whole
 
 
 def find_command() -> str | None:
@@ -182,7 +182,7 @@ def advise(
             "path": path,
             "rtt": rtt,
             "rate": rate,
-            "loss": percentage(loss) if isinstance(loss, float) else loss,
+            "loss": None if loss is None else setting("loss", loss),
             "queue": queue,
             "payload": payload,
             "congestion": congestion,

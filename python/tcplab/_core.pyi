@@ -117,8 +117,11 @@ def trace(
     Packets with a wrong checksum are left out with `checksums`, and of recordings whose path
     damaged packets."""
 
-def is_capture(file: StrPath) -> bool:
-    """Whether a file is a capture, by its content."""
+def may_be_capture(file: StrPath) -> bool:
+    """Whether a file is a capture by its content, or cannot be read, so that it may be one."""
+
+def check_filter(filter: str) -> None:
+    """Raises an error if this is no filter of packets."""
 
 def trace_part(
     files: list[StrPath],

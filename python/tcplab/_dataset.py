@@ -26,7 +26,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
-from urllib.parse import quote
+from urllib.parse import quote, unquote
 
 from tcplab._core import TcplabError
 from tcplab._place import Place, as_json, file_system, is_remote, open_place
@@ -60,7 +60,9 @@ class Failure:
 
     def __str__(self) -> str:
         times = "once" if self.attempts == 1 else f"{self.attempts} times"
-        return f"{self.what}: failed {times}; {self.reasons[-1]}"
+        # Reasons of captures begin with the capture.
+        reason = self.reasons[-1].removeprefix(f"{self.what}: ")
+        return f"{self.what}: failed {times}; {reason}"
 
 
 class TableFiles:
@@ -101,6 +103,10 @@ class TableFiles:
         if self._partition:
             fields = arrow.schema([(self._partition, arrow.string())])
             options["partitioning"] = dataset.partitioning(fields, flavor="hive")
+            # Directories above may look like partitions, too.
+            base = self._place.path(self.name)
+            is_url = is_remote(self._place.name)
+            options["partition_base_dir"] = file_system(base)[1] if is_url else base
         found = dataset.dataset(names, **options)
         schemas = [it.physical_schema.remove_metadata() for it in found.get_fragments()]
         whole = arrow.unify_schemas([*schemas, found.schema.remove_metadata()])
@@ -118,12 +124,14 @@ class TableFiles:
         from tcplab._extras import require
 
         library = require("polars", "to_polars()")
-        names = [self._place.path(name) for name in self._present()]
-        schema = {self._partition: library.String} if self._partition else None
-        hive = bool(self._partition)
-        parts = [
-            library.scan_parquet(name, hive_partitioning=hive, hive_schema=schema) for name in names
-        ]
+        parts = []
+        for name in self._present():
+            # Polars would take directories above for partitions, too.
+            part = library.scan_parquet(self._place.path(name), hive_partitioning=False)
+            if self._partition:
+                value = partition_value(name)
+                part = part.with_columns(library.lit(value).alias(self._partition))
+            parts.append(part)
         order = merged([part.collect_schema().names() for part in parts])
         return library.concat(parts, how="diagonal").select(order).collect()
 
@@ -152,12 +160,14 @@ class TableFiles:
         return _sql(query, [self])
 
     def _present(self) -> Sequence[str]:
-        if not self._names:
+        if self._names:
+            return self._names
+        said = f"{self._place.name} has no {self.name} yet: no task is done"
+        if any(True for _ in self._place.files(FAILED)):
             raise TcplabError(
-                f"{self._place.name} has no {self.name} yet\n"
-                "  try: run the sweep or archive with this table in `tables`"
+                f"{said}, and some failed\n  try: `failures` of the data set has the reasons"
             )
-        return self._names
+        raise TcplabError(f"{said}\n  try: repeat the call of tcplab.sweep or tcplab.archive")
 
 
 class Dataset:
@@ -166,6 +176,8 @@ class Dataset:
     Attributes:
         place: The directory or URL.
         plan: What it computes: `sweep.json` or `archive.json`.
+        passed_over: Of what `tcplab.archive` returns, the files of directories that are no
+            captures.
     """
 
     def __init__(self, place: str | os.PathLike[str]) -> None:
@@ -177,6 +189,7 @@ class Dataset:
         self._place = open_place(place)
         self.place = self._place.name
         self.plan = read_plan(self._place)
+        self.passed_over: tuple[str, ...] = ()
         if not self.plan:
             raise TcplabError(
                 f"{self.place} is no data set: it has neither sweep.json nor archive.json\n"
@@ -231,7 +244,7 @@ class Dataset:
 
     @property
     def failures(self) -> list[Failure]:
-        """The tasks that failed each time, with their reasons."""
+        """The tasks that failed each time, with their reasons, and were not done since."""
         found = []
         names = (name for name, _ in self._place.files(FAILED))
         for record in map(json.loads, self._place.read_all(names)):
@@ -272,13 +285,16 @@ def _sql(query: str, tables: Iterable[TableFiles]) -> Any:
         if is_remote(files[0]):
             connection.register_filesystem(file_system(files[0])[0])
         listed = ", ".join("'" + file.replace("'", "''") + "'" for file in files)
-        # A metric that no trial of a part has is no column of that part.
+        # A metric that no trial of a part has is no column of that part. DuckDB would take
+        # directories above for partitions, too.
         options = "union_by_name = true, hive_partitioning = false"
+        chosen = "*"
         if table._partition:
-            options = "union_by_name = true, hive_partitioning = true, hive_types_autocast = false"
-        connection.execute(
-            f'CREATE VIEW "{table.name}" AS SELECT * FROM read_parquet([{listed}], {options})'
-        )
+            options += ", filename = true"
+            value = f"url_decode(regexp_extract(filename, '{table._partition}=([^/]*)/[^/]*$', 1))"
+            chosen = f'* EXCLUDE (filename), {value} AS "{table._partition}"'
+        rows = f"read_parquet([{listed}], {options})"
+        connection.execute(f'CREATE VIEW "{table.name}" AS SELECT {chosen} FROM {rows}')
     return connection.sql(query)
 
 
@@ -335,9 +351,9 @@ def agree(place: Place, plan: Record, keys: Mapping[str, str]) -> Record:
     # Where two begin at the same time, the plan of one is that of both.
     there = there or read_plan(place)
     if there.get("kind") != plan["kind"]:
-        raise TcplabError(
-            f"{place.name} has a {there.get('kind')}, not a {plan['kind']}\n  try: another place"
-        )
+        kinds = {"sweep": "a sweep", "archive": "an archive"}
+        have, wanted = (kinds.get(str(it.get("kind")), "other work") for it in (there, plan))
+        raise TcplabError(f"{place.name} has {have}, not {wanted}\n  try: another place")
     for key, name in keys.items():
         if there.get(key) != plan[key]:
             old, new = _shown(there.get(key)), _shown(plan[key])
@@ -375,6 +391,15 @@ def partition(key: str, value: str) -> str:
     if len(encoded) > 200:
         encoded = f"{quote(value[:60], safe='')[:180].rsplit('%', 1)[0]}~{digest(value)[:10]}"
     return f"{key}={encoded}"
+
+
+def partition_value(name: str) -> str:
+    """The value of the partition that a part is in, by its name.
+
+    >>> partition_value("trials/case=loss%3D1%25/part-00001-00100.parquet")
+    'loss=1%'
+    """
+    return unquote(name.split("/")[-2].partition("=")[2])
 
 
 def done_tasks(place: Place) -> list[str]:
@@ -451,15 +476,32 @@ def task_key(task: str) -> str:
 
 
 def whole_tasks(place: Place, plan: Record) -> list[str]:
-    """The tasks that are done and whose parts are all there, none of them empty."""
+    """The tasks that are done and whose parts are all there, of the sizes that were written."""
     of = task_of_part(plan)
-    done = done_tasks(place)
-    whole = {task_key(task) for task in done}
-    for table in plan["tables"]:
-        start = len(table) + 1
-        whole &= {of(name[start:]) for name, size in place.files(table) if size > 0}
-    tasks = [task for task in done if task_key(task) in whole]
-    return disjoint(tasks) if plan.get("kind") == "sweep" else tasks
+    sizes = {
+        table: {of(name[len(table) + 1 :]): size for name, size in place.files(table)}
+        for table in plan["tables"]
+    }
+    while True:
+        done = done_tasks(place)
+        records = map(json.loads, place.read_all(f"{DONE}/{task}.json" for task in done))
+        try:
+            tasks = [
+                task
+                for task, record in zip(done, records, strict=True)
+                if _is_whole(
+                    record, {name: it.get(task_key(task), 0) for name, it in sizes.items()}
+                )
+            ]
+        except FileNotFoundError:
+            continue  # Another process removed one meanwhile.
+        return disjoint(tasks) if plan.get("kind") == "sweep" else tasks
+
+
+def _is_whole(record: Record, there: Mapping[str, int]) -> bool:
+    """Whether parts have the sizes that a task's record tells; an empty part is never whole."""
+    written: Mapping[str, int] = record.get("bytes", {})
+    return all(size > 0 and size == written.get(table, size) for table, size in there.items())
 
 
 def remove_overlaps(place: Place, plan: Record) -> None:
@@ -507,6 +549,15 @@ def write_failed(place: Place, failure: Failure) -> None:
         "reasons": list(failure.reasons),
     }
     place.write(f"{FAILED}/{failure.task}.json", as_json(record))
+
+
+def remove_failures(place: Place, is_over: Callable[[str], bool]) -> None:
+    """Removes the reasons of the failed tasks for which this is true."""
+    start, end = len(FAILED) + 1, len(".json")
+    names = [name for name, _ in place.files(FAILED) if name.endswith(".json")]
+    for name in names:
+        if is_over(name[start:-end]):
+            place.remove(name)
 
 
 def write_tables(place: Place, tables: Mapping[str, Any], part: Callable[[str], str]) -> Record:

@@ -361,7 +361,11 @@ def reason_of(error: BaseException) -> str:
     cause = getattr(error, "cause", None)
     if type(error).__module__.startswith("ray") and isinstance(cause, BaseException):
         error = cause
-    said = " ".join(str(error).split())
+    lines = [" ".join(line.split()) for line in str(error).splitlines()]
+    # Marks below a part of another line point nowhere in this one.
+    lines = [line for line in lines if line.strip("^~ ")]
+    said = " ".join(f"; {line}" if line.startswith("try: ") else line for line in lines)
+    said = said.replace(" ; try: ", "; try: ")
     if isinstance(error, TcplabError):
         return said[:1000]
     return f"{type(error).__name__}: {said[:1000]}" if said else type(error).__name__

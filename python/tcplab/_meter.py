@@ -6,7 +6,9 @@ import sys
 import time
 from collections import deque
 
-__all__ = ["Meter"]
+from tcplab._html import visible
+
+__all__ = ["Meter", "counted"]
 
 WINDOW_SECONDS = 30.0
 """Rates are those of the last half minute."""
@@ -27,10 +29,10 @@ class Meter:
         self.is_live = sys.stderr.isatty() or "ipykernel" in sys.modules
 
     def note(self, text: str) -> None:
-        """Prints a line that stays."""
+        """Prints a line that stays; names of files in it may hold anything."""
         if self.shown:
             self._clear()
-            print(text, file=sys.stderr, flush=True)
+            print(visible(text), file=sys.stderr, flush=True)
 
     def add(self, done: int, size: int = 0, *, failed: int = 0, retried: int = 0) -> None:
         """Counts what a task did."""
@@ -49,12 +51,12 @@ class Meter:
             return
         now = time.monotonic()
         self.past = deque([(self.started, 0, 0)])
-        self._show(now)
+        self._show(now, is_end=True)
         if self.shown and self.is_live:
             print(file=sys.stderr, flush=True)
         self.width = 0
 
-    def line(self, now: float) -> str:
+    def line(self, now: float, is_end: bool = False) -> str:
         """The line, such as `120 of 400 trials, 61.2 trials/s, about 5 s left`."""
         self.past.append((now, self.done, self.bytes))
         while len(self.past) > 2 and now - self.past[0][0] > WINDOW_SECONDS:
@@ -63,25 +65,25 @@ class Meter:
         seconds = max(now - then, 1e-9)
         rate = (self.done - done) / seconds
         parts = [
-            f"{self.done:,} of {self.total:,} {self.unit}",
-            f"{_rounded(rate)} {self.unit}/s",
+            f"{self.done:,} of {counted(self.total, self.unit)}",
+            f"{_rounded(rate)} {self.unit}s/s",
         ]
         if self.total_bytes:
-            parts.append(f"{_rounded((self.bytes - size) / seconds / 1e9)} GB/s")
-        if rate > 0 and self.done < self.total:
-            parts.append(f"about {_duration((self.total - self.done) / rate)} left")
-        elif self.done >= self.total:
+            parts.append(f"{size_of((self.bytes - size) / seconds)}/s")
+        if is_end or self.done >= self.total:
             parts.append(f"in {_duration(now - self.started)}")
+        elif rate > 0:
+            parts.append(f"about {_duration((self.total - self.done) / rate)} left")
         if self.retried:
             parts.append(f"{self.retried} retried")
         if self.failed:
             parts.append(f"{self.failed} failed")
         return ", ".join(parts)
 
-    def _show(self, now: float) -> None:
+    def _show(self, now: float, is_end: bool = False) -> None:
         if not self.shown:
             return
-        line = self.line(now)
+        line = self.line(now, is_end)
         if self.is_live:
             print("\r" + line.ljust(self.width), end="", file=sys.stderr, flush=True)
             self.width = len(line)
@@ -92,6 +94,27 @@ class Meter:
         if self.is_live and self.width:
             print("\r" + " " * self.width + "\r", end="", file=sys.stderr)
             self.width = 0
+
+
+def counted(number: int, unit: str) -> str:
+    """A number with its unit.
+
+    >>> counted(1, "trial"), counted(2000, "trial")
+    ('1 trial', '2,000 trials')
+    """
+    return f"{number:,} {unit}" + ("" if number == 1 else "s")
+
+
+def size_of(count: float) -> str:
+    """Bytes in their unit.
+
+    >>> size_of(512), size_of(29_900_000)
+    ('512 B', '29.9 MB')
+    """
+    for unit, size in (("TB", 1e12), ("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
+        if count >= size:
+            return f"{count / size:.3g} {unit}"
+    return f"{count:.0f} B"
 
 
 def _rounded(value: float) -> str:

@@ -6,6 +6,7 @@ import json
 import operator
 import os
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from datetime import timedelta
 from decimal import Decimal
 from typing import Any, SupportsIndex
@@ -135,7 +136,7 @@ def setting(name: str, value: Any) -> Any:
     if type(value).__name__ == "timedelta64":
         return _nanoseconds(int(value.astype("timedelta64[ns]").astype(int)))
     if hasattr(value, "item") and not isinstance(value, (Mapping, str, bytes)):
-        value = value.item()  # a scalar of numpy
+        value = _plain(value)
     if isinstance(value, float):
         return _number(name, value)
     if isinstance(value, (str, bool)):
@@ -154,6 +155,16 @@ def setting(name: str, value: Any) -> Any:
     if isinstance(value, (list, tuple, range)):
         return [setting(name, each) for each in value]
     raise TypeError(f"{name}: a scenario has no value of type {type(value).__name__}")
+
+
+def _plain(scalar: Any) -> Any:
+    """Python's own value of a scalar of numpy."""
+    plain = scalar.item()
+    if isinstance(plain, float) and not isinstance(scalar, float):
+        # One of 32 bits says by its shortest decimal what was meant.
+        with suppress(ValueError):
+            return float(str(scalar))
+    return plain
 
 
 def span(value: timedelta) -> str:
@@ -176,12 +187,13 @@ def _nanoseconds(count: int) -> str:
 
 
 def percentage(share: float) -> str:
-    """A share as text, exactly: 0.001 is 0.1 %.
+    """A share as text: 0.001 is 0.1 %. Scenarios have percentages of at most ten decimals.
 
-    >>> percentage(0.001), percentage(1.0), percentage(0.0)
-    ('0.1 %', '100 %', '0 %')
+    >>> percentage(0.001), percentage(1.0), percentage(0.1 + 0.2), percentage(1 / 3000)
+    ('0.1 %', '100 %', '30 %', '0.0333333333 %')
     """
-    return f"{(Decimal(repr(float(share))) * 100).normalize():f} %"
+    exact = Decimal(repr(float(share))) * 100
+    return f"{exact.quantize(Decimal(10) ** -10).normalize():f} %"
 
 
 def assignments(keys: Mapping[str, Any]) -> list[str]:

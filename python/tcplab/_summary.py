@@ -11,13 +11,16 @@ import json
 import math
 import os
 import shlex
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
 from html import escape
 from typing import Any
 
 from tcplab._core import TcplabError
+from tcplab._dataset import done_tasks, task_key
+from tcplab._html import visible
+from tcplab._meter import counted, size_of
 from tcplab._place import Place, open_place
 
 __all__ = ["Summary", "summary", "sums_of"]
@@ -26,9 +29,12 @@ SUMS = "_sums"
 SUMMED = ("connections", "findings", "stalls")
 """The tables that sums are made of, whether or not an archive keeps them."""
 WORST = 100
+NOTED = 100
+"""So many captures with notes are named."""
 MOST_PEERS = 10_000
 """Peers of a capture that are counted by themselves; the rest is counted as `other`."""
-BINS_PER_DECADE = 20
+BINS_PER_DECADE = 200
+"""A class spans 1.2 %, so that its middle is within 0.6 % of each value in it."""
 CHUNK = 2000
 SEVERITIES = ("good", "note", "harm", "failure", "doubt")
 """From the mildest to the worst, as findings are ordered: a rule's sum shows its worst."""
@@ -36,7 +42,13 @@ SEVERITIES = ("good", "note", "harm", "failure", "doubt")
 Record = dict[str, Any]
 
 _ENDS = ("client_address", "client_port", "server_address", "server_port")
-_BOTH = ("data_segments", "unique_bytes", "retransmissions", "rtt_median_ns", "capture_point")
+_BOTH = (
+    "retransmittable_segments",
+    "unique_bytes",
+    "retransmissions",
+    "rtt_median_ns",
+    "capture_point",
+)
 _CONNECTION = (
     "connection",
     *_ENDS,
@@ -64,7 +76,8 @@ def sums_of(tables: Mapping[str, Any]) -> Record:
 
     Returns:
         Connections, findings, loss, RTT and stalls: in all, by peer (the server's address) and by
-        hour (UTC); and the hundred connections that their findings delay most.
+        hour (UTC); the hundred connections that their findings delay most; and the zero of all
+        times, none if it is not known.
     """
     connections = tables.get("connections")
     metadata = connections.metadata if connections is not None else {}
@@ -93,6 +106,7 @@ def sums_of(tables: Mapping[str, Any]) -> Record:
     worst.sort(reverse=True, key=lambda entry: entry[:2])
     return {
         "packets": packets,
+        "zero_unix_ns": zero or None,
         "total": total,
         "findings": findings,
         "stalls": stalls,
@@ -139,7 +153,7 @@ def _stalls(table: Any) -> tuple[Record, dict[int, int]]:
 
 def _empty() -> Record:
     keys = ("connections", "segments", "retransmissions", "bytes", "delay_ns", "stalled_ns")
-    return {**dict.fromkeys(keys, 0), "rtt": {}}
+    return {**dict.fromkeys(keys, 0), "rtt": {}, "rtt_min_ns": None, "rtt_max_ns": None}
 
 
 def _one(row: tuple[Any, ...], delay: int, stalled: int) -> Record:
@@ -152,12 +166,14 @@ def _one(row: tuple[Any, ...], delay: int, stalled: int) -> Record:
 
     return {
         "connections": 1,
-        "segments": sum_of("data_segments"),
+        "segments": sum_of("retransmittable_segments"),
         "retransmissions": sum_of("retransmissions"),
         "bytes": sum_of("unique_bytes"),
         "delay_ns": delay,
         "stalled_ns": stalled,
         "rtt": {_bin(rtt): 1} if rtt else {},
+        "rtt_min_ns": rtt,
+        "rtt_max_ns": rtt,
     }
 
 
@@ -182,10 +198,20 @@ def _bin(value: float) -> str:
     return str(math.floor(math.log10(value) * BINS_PER_DECADE))
 
 
+_EXTREMES: Mapping[str, Callable[[list[int]], int]] = {"rtt_min_ns": min, "rtt_max_ns": max}
+"""What is kept of two values that are not added."""
+
+
 def _add(sums: Record, more: Record) -> None:
-    """Adds numbers, and dictionaries by their keys; of two severities the worse one stays."""
+    """Adds numbers, and dictionaries by their keys.
+
+    Of two severities the worse one stays, of extremes the more extreme one.
+    """
     for key, value in more.items():
-        if isinstance(value, dict):
+        if key in _EXTREMES:
+            known = [it for it in (sums.get(key), value) if it is not None]
+            sums[key] = _EXTREMES[key](known) if known else None
+        elif isinstance(value, dict):
             _add(sums.setdefault(key, {}), value)
         elif isinstance(value, str):
             sums[key] = max(sums.get(key, value), value, key=SEVERITIES.index)
@@ -194,7 +220,7 @@ def _add(sums: Record, more: Record) -> None:
 
 
 def quantile(classes: Mapping[str, int], share: float) -> float | None:
-    """A quantile of classes of `_bin`, as the middle of its class: within 6 % of the value."""
+    """A quantile of classes of `_bin`, as the middle of its class: within 0.6 % of the value."""
     total = sum(classes.values())
     if not total:
         return None
@@ -219,8 +245,11 @@ class Summary:
         place: Where the archive lies.
         captures: How many captures were read.
         packets: Their packets.
+        noted: How many have notes, such as that they are damaged or cut off.
+        notes: Of the first of them: `url` and `notes`.
         capture_bytes: Their size as files, in bytes.
-        total: Connections, data segments, retransmissions, unique bytes, delay and stalls.
+        total: Connections, segments with data, SYN or FIN, retransmissions, unique bytes, delay
+            and stalls.
         findings: By rule: connections, and the delay that they explain, in nanoseconds.
         stalls: By cause: number, and time in nanoseconds.
         peers: `total` by the server's address.
@@ -233,6 +262,8 @@ class Summary:
     captures: int = 0
     packets: int = 0
     capture_bytes: int = 0
+    noted: int = 0
+    notes: list[Record] = field(default_factory=list)
     total: Record = field(default_factory=_empty)
     findings: Record = field(default_factory=dict)
     stalls: Record = field(default_factory=dict)
@@ -241,7 +272,7 @@ class Summary:
     worst: list[Record] = field(default_factory=list)
 
     def to_dict(self) -> Record:
-        """All of it as plain data, RTTs as quantiles."""
+        """All of it as plain data, RTTs as quantiles, which are within 0.6 %."""
         parts = {key: value for key, value in vars(self).items() if key != "place"}
         parts["total"] = _shown(self.total)
         parts["peers"] = {name: _shown(sums) for name, sums in _by_delay(self.peers)}
@@ -271,6 +302,10 @@ def summary(place: str | os.PathLike[str]) -> Summary:
         found.captures += sums["index"] == 0
         found.capture_bytes += sums["capture_bytes"] if sums["index"] == 0 else 0
         found.packets += sums["packets"] if sums["index"] == 0 else 0
+        if sums["index"] == 0 and sums["notes"]:
+            found.noted += 1
+            if len(found.notes) < NOTED:
+                found.notes.append({"url": sums["url"], "notes": sums["notes"]})
         for name in ("total", "findings", "stalls", "peers", "hours"):
             _add(getattr(found, name), sums[name])
         for one in sums["worst"]:
@@ -293,7 +328,10 @@ def summary(place: str | os.PathLike[str]) -> Summary:
 
 
 def _stored(place: Place) -> Iterator[Record]:
-    yield from map(json.loads, place.read_all(name for name, _ in place.files(SUMS)))
+    """The sums of the captures whose rows count."""
+    done = {f"{SUMS}/{task_key(task)}.json" for task in done_tasks(place)}
+    names = (name for name, _ in place.files(SUMS) if name in done)
+    yield from map(json.loads, place.read_all(names))
 
 
 def _command(sums: Record, connection: int) -> str:
@@ -312,6 +350,9 @@ def _shown(sums: Record) -> Record:
     rest = {key: value for key, value in sums.items() if key != "rtt"}
     for name, below in (("p5", 0.05), ("median", 0.5), ("p95", 0.95)):
         value = quantile(sums["rtt"], below)
+        # The middle of a class may be outside of all values.
+        if value is not None:
+            value = min(max(value, sums["rtt_min_ns"]), sums["rtt_max_ns"])
         rest[f"rtt_{name}_ns"] = None if value is None else round(value)
     segments = sums["segments"]
     share = sums["retransmissions"] / segments if segments else None
@@ -330,9 +371,19 @@ def _by_delay(groups: Mapping[str, Record]) -> list[tuple[str, Record]]:
 def _text(found: Summary) -> Iterator[str]:
     total = _shown(found.total)
     yield (
-        f"{found.captures:,} captures, {_size(found.capture_bytes)}, {found.packets:,} packets, "
-        f"{total['connections']:,} connections, {_size(total['bytes'])} of data"
+        f"{counted(found.captures, 'capture')}, {size_of(found.capture_bytes)}, "
+        f"{counted(found.packets, 'packet')}, {counted(total['connections'], 'connection')}, "
+        f"{size_of(total['bytes'])} of data"
     )
+    if found.notes:
+        # What is about all of a capture, such as that it is cut off, before what is about a packet.
+        notes = [(note, it["url"]) for it in found.notes for note in it["notes"]]
+        note, url = min(notes, key=lambda it: it[0].startswith("frame "))
+        have = "has" if found.noted == 1 else "have"
+        yield (
+            f"! {counted(found.noted, 'capture')} {have} notes, such as {visible(url)}: "
+            f"{visible(note)}"
+        )
     lost = _percent(total["retransmitted_percent"])
     yield (
         f"RTT p5 {_time(total['rtt_p5_ns'])}, median {_time(total['rtt_median_ns'])}, "
@@ -360,19 +411,21 @@ def _text(found: Summary) -> Iterator[str]:
         )
     if found.worst:
         yield ""
-        yield f"the {len(found.worst)} connections with the greatest delay"
+        count = len(found.worst)
+        named = f"{count} connections" if count > 1 else "connection"
+        yield f"the {named} with the greatest delay"
     for one in found.worst:
-        yield f"{_time(one['delay_ns']):>8}  {one['rule']}: {_visible(one['statement'])}"
-        yield f"          {_visible(one['command'])}"
+        yield f"{_time(one['delay_ns']):>8}  {one['rule']}: {visible(one['statement'])}"
+        yield f"          {visible(one['command'])}"
         if "://" in one["url"]:
-            yield f"          (a copy of {_visible(one['url'])})"
+            yield f"          (a copy of {visible(one['url'])})"
 
 
 def _group(name: str, sums: Record) -> list[str]:
     return [
         name,
         f"{sums['connections']:,}",
-        _size(sums["bytes"]),
+        size_of(sums["bytes"]),
         _time(sums["rtt_median_ns"]),
         _percent(sums["retransmitted_percent"]),
         _time(sums["delay_ns"]),
@@ -403,15 +456,3 @@ def _time(nanoseconds: float | None) -> str:
         if nanoseconds >= size * (2 if unit in ("h", "min") else 1):
             return f"{nanoseconds / size:.3g} {unit}"
     return f"{nanoseconds / 1e3:.3g} µs" if nanoseconds else "0 s"
-
-
-def _size(count: float) -> str:
-    for unit, size in (("TB", 1e12), ("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
-        if count >= size:
-            return f"{count / size:.3g} {unit}"
-    return f"{count:.0f} B"
-
-
-def _visible(text: str) -> str:
-    """Foreign text, its control characters shown as such."""
-    return "".join(it if it.isprintable() else it.encode("unicode_escape").decode() for it in text)

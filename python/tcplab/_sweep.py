@@ -21,6 +21,7 @@ from tcplab._dataset import (
     agree,
     digest,
     partition,
+    remove_failures,
     remove_leftovers,
     remove_overlaps,
     whole_tasks,
@@ -29,7 +30,7 @@ from tcplab._dataset import (
     write_tables,
 )
 from tcplab._executors import ATTEMPTS, Engine, completed, open_engine
-from tcplab._meter import Meter
+from tcplab._meter import Meter, counted
 from tcplab._place import Place, as_json, open_place
 from tcplab._settings import several, whole
 from tcplab._worker import check_worker, kernels_of, worker_name
@@ -42,6 +43,8 @@ TABLES = ("trials", "episodes")
 TASK_SECONDS = 1.0
 """How long a task should take: long against what an engine spends on it, short to lose."""
 MOST_PER_TASK = 1000
+MOST_TRIALS = 2**32 - 1
+"""Trials of a case: their numbers have 32 bits."""
 MEASURED_CASES = 32
 """At most so many cases are measured to choose the size of tasks; the others get the median."""
 
@@ -129,8 +132,8 @@ def sweep(
 
     Raises:
         ScenarioError: The scenario cannot run.
-        TcplabError: The place has another sweep; the engine is gone, a worker has another version
-            of tcplab, or nothing works. The message has the remedy.
+        TcplabError: A number is out of range; the place has another sweep; the engine is gone, a
+            worker has another version of tcplab, or nothing works. The message has the remedy.
 
     Example:
         Three trials of each case, by threads of this process; on a cluster, `on` is its client:
@@ -143,13 +146,15 @@ def sweep(
         ...     dataset.trials.to_arrow().num_rows == 3 * len(scenario.cases), dataset.missing
         (True, [])
     """
+    attempts = whole("retries", retries, least=1)
+    if per_task is not None:
+        per_task = whole("per_task", per_task, least=1)
     inner = _inner(scenario)
     where = open_place(place)
     plan = _agreed(where, _plan(inner, trials, seed, world, tables), trials)
     engine = open_engine(on)
     finished = False
     try:
-        attempts = max(1, retries)
         _work(engine, inner, where, plan, per_task=per_task, progress=progress, attempts=attempts)
         finished = True
     finally:
@@ -169,9 +174,9 @@ def _plan(
 ) -> Record:
     """What is asked for, as `sweep.json` has it."""
     if world not in ("sim", "kernel", "auto"):
-        raise ValueError(f"world={world!r}: pass sim, kernel or auto")
-    if trials is not None and trials < 1:
-        raise ValueError(f"trials={trials}: pass 1 or more")
+        raise _core.TcplabError(f"world={world!r}: pass sim, kernel or auto")
+    if trials is not None:
+        trials = whole("trials", trials, least=1, most=MOST_TRIALS)
     known = [name for name, _ in _core.Run.tables()]
     for name in several("tables", tables):
         if name not in known:
@@ -227,7 +232,7 @@ def _work(
     attempts: int,
 ) -> None:
     """Everything between a plan and a data set."""
-    meter = Meter(progress, len(plan["cases"]) * plan["trials"], "trials")
+    meter = Meter(progress, len(plan["cases"]) * plan["trials"], "trial")
     link = engine.dashboard()
     if link:
         meter.note(f"dashboard: {link}")
@@ -249,12 +254,15 @@ def _work(
         tables=tuple(plan["tables"]),
     )
     done = done_ranges(whole_tasks(place, plan))
-    counted = sum(last - first + 1 for ranges in done.values() for first, last in ranges)
-    meter.add(counted)
-    if counted:
-        meter.note(f"{counted:,} trials are there")
+    there = sum(last - first + 1 for ranges in done.values() for first, last in ranges)
+    meter.add(there)
+    if there:
+        are = "is" if there == 1 else "are"
+        meter.note(f"{counted(there, 'trial')} {are} there")
     sizes = _sizes(engine, template, place, plan, per_task, attempts)
     remove_leftovers(place, plan)
+    # What failed before is tried again, perhaps in other tasks.
+    remove_failures(place, lambda task: True)
     meter.past.append((time.monotonic(), meter.done, 0))
     for world, bound in most.items():
         tasks = (task for task in _tasks(template, plan, sizes, done) if task.world == world)
@@ -268,6 +276,9 @@ def _work(
             meter.add(count, failed=not outcome.record, retried=outcome.attempts - 1)
     remove_overlaps(place, plan)
     remove_leftovers(place, plan)
+    done = done_ranges(whole_tasks(place, plan))
+    # The same call elsewhere may have done what failed here.
+    remove_failures(place, lambda task: _is_done(task, done))
     meter.finish()
 
 
@@ -298,7 +309,7 @@ def _sizes(
 ) -> dict[str, int]:
     """Trials of a task, by case: one choice for all who work in the place."""
     if per_task is not None:
-        sizes = {case["name"]: max(1, per_task) for case in plan["cases"]}
+        sizes = {case["name"]: per_task for case in plan["cases"]}
         place.write(PER_TASK, as_json(sizes))
         return sizes
     try:
@@ -388,6 +399,16 @@ def done_ranges(tasks: Iterable[str]) -> dict[str, list[tuple[int, int]]]:
     for ranges in found.values():
         ranges.sort()
     return found
+
+
+def _is_done(task: str, done: Mapping[str, Sequence[tuple[int, int]]]) -> bool:
+    """Whether all trials of a task are done.
+
+    >>> _is_done("a-1-20", {"a": [(1, 10), (11, 24)]}), _is_done("a-1-20", {"a": [(1, 19)]})
+    (True, False)
+    """
+    prefix, first, last = task.split("-")[:3]
+    return not any(_gaps(int(first), int(last), done.get(prefix, ())))
 
 
 def missing_trials(place: Place, plan: Record) -> list[str]:

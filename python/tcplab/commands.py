@@ -1,7 +1,7 @@
 """The commands `tcplab sweep` and `tcplab archive`: `python -m tcplab.commands sweep …`.
 
-Exit codes: 0 success, 1 the command worked and a trial failed, 2 the command could not do its
-work, or a task failed on each attempt, 130 Ctrl-C stopped it (128 + N: signal N).
+Exit codes: 0 success, 2 the command could not do its work, a trial failed, or a task failed on
+each attempt, 130 Ctrl-C stopped it (128 + N: signal N).
 """
 
 from __future__ import annotations
@@ -15,8 +15,11 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
+from tcplab import _core
 from tcplab._core import TcplabError
 from tcplab._dataset import Failure
+from tcplab._html import visible
+from tcplab._meter import counted
 
 __all__ = ["main"]
 
@@ -52,6 +55,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return end.code if isinstance(end.code, int) else ERROR
     try:
         _hear_interrupts()
+        _spare_inputs(options)
         code: int = options.run(options)
         return code
     except KeyboardInterrupt as stopped:
@@ -59,8 +63,22 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"\nstopped; the same command continues in {place}", file=sys.stderr)
         return getattr(stopped, "code", 128 + signal.SIGINT)
     except (TcplabError, ImportError, OSError, ValueError, TypeError) as error:
-        print(f"error: {error}", file=sys.stderr)
+        _tell(str(error))
         return ERROR
+
+
+def _spare_inputs(options: argparse.Namespace) -> None:
+    """Refuses to write JSON in place of a scenario or a capture."""
+    file = Path(options.json or "-")
+    if not file.is_file():
+        return
+    inputs = [getattr(options, "scenario", ""), *getattr(options, "captures", ())]
+    if _core.may_be_capture(file) or any(_is_same(file, Path(it)) for it in inputs):
+        raise TcplabError(f"--json would overwrite the input {file}: choose another file")
+
+
+def _is_same(file: Path, other: Path) -> bool:
+    return other.is_file() and file.samefile(other)
 
 
 def _stop_on_signals() -> None:
@@ -203,9 +221,7 @@ def _sweep(options: argparse.Namespace) -> int:
     _tell_failures("task", failures)
     if found["failed_trials"]:
         _tell(_failed_trials(found["failed_trials"], dataset.records))
-    if failures:
-        return ERROR
-    return 1 if found["failed_trials"] else 0
+    return ERROR if failures or found["failed_trials"] else 0
 
 
 def _failed_trials(count: int, records: Iterable[dict[str, Any]]) -> str:
@@ -239,7 +255,11 @@ def _archive(options: argparse.Namespace) -> int:
         if not failures:
             raise
         raise TcplabError(f"no capture could be read: {failures[0]}") from None
-    shown = {**found.to_dict(), "failures": [vars(failure) for failure in failures]}
+    shown = {
+        **found.to_dict(),
+        "other_files": len(dataset.passed_over),
+        "failures": [vars(failure) for failure in failures],
+    }
     _answer(options, shown, str(found))
     _tell_failures("capture", failures)
     return ERROR if failures else 0
@@ -250,23 +270,14 @@ def _tell_failures(unit: str, failures: Sequence[Failure]) -> None:
     if not failures:
         return
     lines = [f"{counted(len(failures), unit)} failed on each attempt"]
-    lines += [f"  {failure}" for failure in failures[:SHOWN]]
+    lines += [f"  {visible(str(failure))}" for failure in failures[:SHOWN]]
     if len(failures) > SHOWN:
         lines.append(f"  and {len(failures) - SHOWN:,} more: see `_failed` in the place")
     _tell("\n".join(lines))
 
 
 def _tell(text: str) -> None:
-    print(f"error: {text}", file=sys.stderr)
-
-
-def counted(number: int, unit: str) -> str:
-    """A number with its unit.
-
-    >>> counted(1, "trial"), counted(2000, "trial")
-    ('1 trial', '2,000 trials')
-    """
-    return f"{number:,} {unit}" + ("" if number == 1 else "s")
+    print(f"error: {visible(text, one_line=False)}", file=sys.stderr)
 
 
 def _answer(options: argparse.Namespace, found: dict[str, Any], text: str) -> None:

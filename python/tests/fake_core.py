@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from tcplab._core import TcplabError
+
 
 class FakeTable:
     """A table that writes itself as JSON Lines, whatever its name ends in."""
@@ -50,6 +52,8 @@ class FakeCore:
     `cut` captures that are cut off.
     """
 
+    TcplabError = TcplabError
+
     __version__: str = "1.0"
     broken: set[object] = field(default_factory=set)
     bad: set[object] = field(default_factory=set)
@@ -89,8 +93,12 @@ class FakeCore:
         trials = FakeTable(["case", "trial", "seed", "outcome"], rows)
         return {name: trials for name in options["tables"]}
 
-    def is_capture(self, file: str) -> bool:
+    def may_be_capture(self, file: str) -> bool:
         return file.endswith(".pcap")
+
+    def check_filter(self, filter: str) -> None:
+        if not filter.startswith("port "):
+            raise self.TcplabError(f"no filter: {filter}")
 
     def trace_part(
         self,
@@ -107,7 +115,7 @@ class FakeCore:
         index, of = shard or (0, 1)
         numbers = [it for it in range(count) if it % of == index]
         names = ["connection", "client_address", "client_port", "server_address", "server_port"]
-        names += ["first_ns", "last_ns", "forward_data_segments", "forward_unique_bytes"]
+        names += ["first_ns", "last_ns", "forward_retransmittable_segments", "forward_unique_bytes"]
         names += ["forward_retransmissions", "forward_rtt_samples", "forward_rtt_median_ns"]
         second = 10**9
         rows = [

@@ -93,7 +93,7 @@ def test_other_work_in_the_place_is_refused(place: Place) -> None:
     assert agree(place, plan_of(identity="j"), {"seed": "seed"}) == plan
     with pytest.raises(TcplabError, match="another seed: 1 there, 2 now\n  try: another place"):
         agree(place, plan_of(seed=2), {"seed": "seed"})
-    with pytest.raises(TcplabError, match="has a sweep, not a archive|has a sweep, not an archive"):
+    with pytest.raises(TcplabError, match="has a sweep, not an archive\n"):
         agree(place, plan_of(kind="archive"), {})
 
 
@@ -121,6 +121,14 @@ def test_record_without_whole_part_does_not_count(place: Place) -> None:
         if content is not None:
             part = f"trials/{partition('case', CASES[at])}/part-00001-00010.parquet"
             place.write(part, content)
+    assert whole_tasks(place, plan) == [f"{0:016x}-1-10"]
+
+
+def test_part_that_was_cut_does_not_count(place: Place) -> None:
+    plan = plan_of()
+    for at, content in enumerate((b"rows", b"ro")):
+        write_done(place, f"{at:016x}-1-10", {"bytes": {"trials": 4}})
+        place.write(f"trials/{partition('case', CASES[at])}/part-00001-00010.parquet", content)
     assert whole_tasks(place, plan) == [f"{0:016x}-1-10"]
 
 
@@ -172,11 +180,38 @@ def test_readers_see_each_row_with_its_partition(place: Place, key: str) -> None
     assert sorted(found) == expected
 
 
+def test_directories_above_a_data_set_are_no_partitions(tmp_path: Path) -> None:
+    pytest.importorskip("polars")
+    pytest.importorskip("duckdb")
+    for above in ("y=2026", "capture=x", "trial=7"):
+        files = parquet_files(open_place(tmp_path / above / "place"), "capture")
+        expected = sorted((case, trial) for case in CASES for trial in (1, 2))
+        arrow = files.to_arrow()
+        found = files.sql("FROM trials")
+        for names in (files.to_polars().columns, arrow.column_names, found.columns):
+            assert sorted(names) == ["capture", "trial", "value"]
+        pairs = zip(arrow["capture"].to_pylist(), arrow["trial"].to_pylist(), strict=True)
+        assert sorted(pairs) == expected
+        assert sorted(files.to_polars().select("capture", "trial").rows()) == expected
+        found = files.sql("SELECT capture, trial FROM trials").fetchall()
+        assert sorted(found) == expected
+
+
+def test_query_for_one_capture_opens_one_file(tmp_path: Path) -> None:
+    pytest.importorskip("duckdb")
+    files = parquet_files(open_place(tmp_path), "capture")
+    plan = files.sql("EXPLAIN ANALYZE SELECT * FROM trials WHERE capture = 'a/b'").fetchall()
+    assert "Total Files Read: 1" in str(plan)
+
+
 def test_table_names_its_files(tmp_path: Path) -> None:
     place = open_place(tmp_path)
     files = TableFiles("trials", place, ["trials/a.parquet", "trials/b.parquet"], "")
     assert files.files == [str(tmp_path / "trials/a.parquet"), str(tmp_path / "trials/b.parquet")]
-    with pytest.raises(TcplabError, match="has no trials yet"):
+    with pytest.raises(TcplabError, match="has no trials yet: no task is done\n  try: repeat"):
+        TableFiles("trials", place, [], "").to_arrow()
+    write_failed(place, Failure("0-1-10", "a 1-10", 1, ("x",)))
+    with pytest.raises(TcplabError, match="no task is done, and some failed\n  try: `failures`"):
         TableFiles("trials", place, [], "").to_arrow()
 
 

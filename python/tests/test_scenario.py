@@ -154,3 +154,22 @@ def test_one_case_is_not_several() -> None:
     scenario = upload(repeat={"trials": 1})
     assert "1 case × 1 trial" in scenario._repr_html_()
     assert "1 case × 1 trial>" in repr(scenario)
+
+
+def test_computed_shares_are_probabilities() -> None:
+    numpy = pytest.importorskip("numpy")
+    shares = [*numpy.arange(0, 0.5, 0.1), *numpy.geomspace(0.001, 0.1, 5), 0.1 + 0.2, 1 / 3000]
+    levels = {
+        0.1 + 0.2: "30 %",
+        1 / 3000: "0.0333333333 %",
+        numpy.float32(0.01): "1 %",
+        numpy.float16(0.1): "10 %",
+        numpy.arange(0, 0.5, 0.1)[3]: "30 %",
+    }
+    for share, written in levels.items():
+        assert upload().with_({"path.loss": share}).to_dict()["path"]["loss"] == written
+    assert len(upload().vary({"path.loss": shares[5:]}).cases) == 7
+    assert len(upload().vary({"path.loss": numpy.linspace(0, 0.05, 8)}).cases) == 8
+    assert "30 %" in tcplab.path({"loss": 0.1 + 0.2}).description
+    with pytest.raises(tcplab.ScenarioError, match="out of range"):
+        upload().with_({"path.loss": 1.01})

@@ -33,7 +33,6 @@ def core(monkeypatch: pytest.MonkeyPatch) -> FakeCore:
     fake = FakeCore()
     monkeypatch.setattr(_sweep, "_core", fake)
     monkeypatch.setattr(_worker, "_core", fake)
-    monkeypatch.setattr(_sweep._core, "TcplabError", TcplabError, raising=False)
     monkeypatch.setattr(_worker, "_built", lambda: ())
     return fake
 
@@ -199,6 +198,17 @@ def test_failed_task_is_listed_and_others_go_on(
     assert rows_of(dataset) == wanted(10)
 
 
+def test_failure_is_gone_once_its_trials_are_done_in_other_tasks(
+    core: FakeCore, tmp_path: Path, threads: Any
+) -> None:
+    core.broken.add(("a", 5))
+    assert [it.what for it in quiet(tmp_path, threads, per_task=10).failures] == ["a 1-10"]
+    # In smaller tasks only the one with this trial fails.
+    assert [it.what for it in quiet(tmp_path, threads, per_task=3).failures] == ["a 4-6"]
+    core.broken.clear()
+    assert quiet(tmp_path, threads, per_task=7).failures == []
+
+
 def test_worker_with_another_version_is_refused(
     core: FakeCore, tmp_path: Path, threads: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -260,10 +270,17 @@ def test_kernel_trials_need_workers_that_allow_them(
 def test_tables_and_numbers_are_checked(core: FakeCore, tmp_path: Path, threads: Any) -> None:
     with pytest.raises(TcplabError, match="no table `trails`: use trials, episodes"):
         quiet(tmp_path, threads, tables=["trails"])
-    with pytest.raises(ValueError, match="pass sim, kernel or auto"):
+    with pytest.raises(TcplabError, match="pass sim, kernel or auto"):
         quiet(tmp_path, threads, world="moon")
-    with pytest.raises(ValueError, match="pass 1 or more"):
-        quiet(tmp_path, threads, trials=0)
+    for name in ("trials", "per_task", "retries"):
+        for number in (0, -3):
+            with pytest.raises(TcplabError, match=f"{name}={number}: pass 1 or more"):
+                quiet(tmp_path, threads, **{name: number})
+        with pytest.raises(TypeError):
+            quiet(tmp_path, threads, **{name: 2.5})
+    with pytest.raises(TcplabError, match="trials=5000000000: pass 4294967295 or less"):
+        quiet(tmp_path, threads, trials=5_000_000_000)
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_progress_names_rate_and_failures(
@@ -448,9 +465,9 @@ def test_quiet_command_and_a_resumed_one_say_what_failed(
         "error: 1 trial failed (b/1%: 1)\n"
     )
     core.broken.clear()
-    assert commands.main(arguments) == 1
+    assert commands.main(arguments) == 2
     for options in (["-q"], []):
-        assert commands.main([*arguments[:-1], *options]) == 1
+        assert commands.main([*arguments[:-1], *options]) == 2
         assert "error: 1 trial failed (b/1%: 1)\n" in capsys.readouterr().err
 
 

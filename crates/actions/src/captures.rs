@@ -14,7 +14,8 @@ use tcplab_trace::{Analyzer, Filter, Frame, Note, Sink};
 use tcplab_units::{Endpoint, Instant, Span};
 use tcplab_wire::LinkType;
 
-/// The files, and for a directory all captures in it, by name.
+/// The files, and for a directory all captures in it, by name. A file that cannot be read is one of
+/// them, so that its reader fails: it may be a capture.
 ///
 /// # Errors
 /// If a directory cannot be listed, has no capture, or is a recording of both ends.
@@ -37,7 +38,7 @@ pub fn captures(named: &[PathBuf]) -> Result<Vec<PathBuf>> {
         let cannot = || format!("cannot list {}", path.display());
         let entries = path.read_dir().and_then(Iterator::collect::<io::Result<Vec<_>>>);
         let within = entries.with_context(cannot)?.into_iter().map(|entry| entry.path());
-        let mut within: Vec<PathBuf> = within.filter(|file| is_capture(file)).collect();
+        let mut within: Vec<PathBuf> = within.filter(|file| may_be_capture(file)).collect();
         if within.is_empty() {
             bail!("no captures in {}: name a directory with captures, or a file", path.display());
         }
@@ -47,9 +48,10 @@ pub fn captures(named: &[PathBuf]) -> Result<Vec<PathBuf>> {
     Ok(files)
 }
 
-/// Whether a file is a capture, by its content.
-pub fn is_capture(file: &Path) -> bool {
-    file.is_file() && open(file).is_ok()
+/// Whether a file is a capture by its content, or cannot be read, so that it may be one.
+pub fn may_be_capture(file: &Path) -> bool {
+    let opened = || tcplab_capture::open(file);
+    file.is_file() && !matches!(opened(), Err(ReadError::NotACapture { .. }))
 }
 
 /// The captures of client and server, if this is the directory of a recording. Each packet is in

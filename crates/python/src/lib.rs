@@ -34,7 +34,8 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(scenario::decompose, module)?)?;
     module.add_function(wrap_pyfunction!(trace::trace, module)?)?;
     module.add_function(wrap_pyfunction!(trace::trace_part, module)?)?;
-    module.add_function(wrap_pyfunction!(trace::is_capture, module)?)?;
+    module.add_function(wrap_pyfunction!(trace::may_be_capture, module)?)?;
+    module.add_function(wrap_pyfunction!(trace::check_filter, module)?)?;
     module.add_function(wrap_pyfunction!(trial::simulate, module)?)?;
     module.add_function(wrap_pyfunction!(trial::recording_table, module)?)?;
     module.add_function(wrap_pyfunction!(run::run, module)?)?;

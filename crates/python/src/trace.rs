@@ -274,10 +274,17 @@ fn notes_of(trace: &tcplab_trace::Trace) -> Vec<String> {
     trace.notes.iter().map(note).collect()
 }
 
-/// Whether this file is a capture, by its content, as the captures of a directory are found.
+/// Whether this file is a capture by its content, or cannot be read, as the captures of a directory
+/// are found.
 #[pyfunction]
-pub(crate) fn is_capture(py: Python<'_>, file: PathBuf) -> PyResult<bool> {
-    alone(py, |_| Ok(tcplab_actions::is_capture(&file)))
+pub(crate) fn may_be_capture(py: Python<'_>, file: PathBuf) -> PyResult<bool> {
+    alone(py, |_| Ok(tcplab_actions::may_be_capture(&file)))
+}
+
+/// Raises an error if this is no filter of packets.
+#[pyfunction]
+pub(crate) fn check_filter(filter: &str) -> PyResult<()> {
+    here(|| Ok(Filter::parse(filter).map(drop)?))
 }
 
 /// Tables of one pass, of all connections or of those in one of several parts, and what is to be

@@ -20,7 +20,7 @@ trials/case=NAME/part-FIRST-LAST.parquet, and the same for other tables: DuckDB,
 read it. Trials on the kernel (--world kernel) run on workers started with the resource `testbed`
 (dask worker … --resources testbed=1), locally one at a time.
 
-Exit codes: 0 success, 1 a trial failed, 2 the sweep failed, or a task failed on every attempt
+Exit codes: 0 success, 2 the sweep failed, a trial failed, or a task failed on every attempt
 (`tcplab.Dataset(PLACE).failures` has the reasons), 130 Ctrl-C stopped it.";
 
 #[derive(Debug, Args)]
@@ -58,7 +58,7 @@ Examples:
 
 The same command continues what was stopped, and reads captures that are new or changed. Prints
 connections by finding, loss, RTT and stalls, by peer and hour, and the hundred connections with
-the greatest delay, each with the command that opens it. PLACE has
+the greatest delay, each with the command that opens it. Quantiles of the RTT are within 0.6 %. PLACE has
 connections/capture=NAME/part-0-of-1.parquet, and the same for other tables; captures.jsonl has
 the path or URL of each NAME.
 
