@@ -4,15 +4,18 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::{io, iter};
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Error, Result, bail};
 use tcplab_lab::{RunDirectory, read_run};
-use tcplab_recording::{Recording, capture_file, is_of_packets};
+use tcplab_recording::{Recording, RecordingError, capture_file, is_of_packets};
+use tcplab_report::trace::notes_text;
 use tcplab_scenario::nearest;
 use tcplab_table::{Format, TableError, TraceTable, TraceTables, write_samples, write_truth};
 use tcplab_units::Endpoint;
 
 use crate::arguments::{ExportArguments, RUNS};
-use crate::output::{Output, answer, commit, counted};
+use crate::output::{Output, answer, commit, counted, print_note};
+use crate::remedied::Remedied;
+use crate::trace::look;
 use crate::work::Work;
 use tcplab_actions::{analyzer_of, open};
 
@@ -88,7 +91,7 @@ impl Source {
             return Ok(Source::Run(Box::new(RunDirectory::open(path)?)));
         }
         if path.is_dir() {
-            let recording = Recording::open(path)?;
+            let recording = Recording::open(path).map_err(|error| no_trial(path, error))?;
             // One of them may be there alone.
             if !path.read_dir()?.flatten().any(|entry| is_of_packets(&entry.path())) {
                 recording.need_packets()?;
@@ -152,6 +155,32 @@ impl Source {
     }
 }
 
+/// Why a directory that is no run has no tables.
+fn no_trial(path: &Path, error: RecordingError) -> Error {
+    let place = path.display();
+    if ["sweep.json", "archive.json"].iter().any(|plan| path.join(plan).is_file()) {
+        return Remedied::error(
+            format!("{place} is a data set, whose tables are files already"),
+            format!(
+                "read its Parquet files, such as with DuckDB, or tcplab.Dataset({place:?}) in Python"
+            ),
+        );
+    }
+    // A trial that runs, or did not end.
+    let is_trial = Endpoint::BOTH.iter().any(|end| path.join(capture_file(*end)).exists());
+    let captures = tcplab_actions::captures(&[path.to_owned()]).unwrap_or_default();
+    match captures.first() {
+        Some(first) if !is_trial => Remedied::error(
+            format!("{place} is neither a run nor a trial: `export` takes one capture"),
+            format!(
+                "pass one, such as {}; `tcplab archive {place} -o PLACE` keeps tables of all",
+                first.display()
+            ),
+        ),
+        _ => error.into(),
+    }
+}
+
 fn of_capture(path: &Path, name: &str, format: Format, out: Output) -> Result<(u64, Output)> {
     let table = TraceTable::ALL.iter().find(|table| table.name() == name);
     let table = *table.context("no such table")?;
@@ -164,6 +193,7 @@ fn of_capture(path: &Path, name: &str, format: Format, out: Output) -> Result<(u
     analyzer.read(reader);
     drop(progress);
     let (trace, tables) = analyzer.finish_into();
+    notes_text(&trace.notes, look(false)).lines().for_each(print_note);
     let written = tables.finish(&trace)?.pop().context("the table was begun")?;
     Ok((written.rows, written.out))
 }

@@ -188,8 +188,9 @@ impl Output {
     /// Opens the output.
     ///
     /// # Errors
-    /// If it cannot be created.
+    /// If it cannot be created, or would replace a capture.
     pub(crate) fn create(name: &Path) -> io::Result<Output> {
+        spare_capture(name)?;
         Output::create_with(name, SHARED)
     }
 
@@ -240,6 +241,7 @@ pub(crate) fn check_output(name: &Path) -> io::Result<()> {
     if name.as_os_str() == Output::STDOUT || is_open_file {
         return Ok(());
     }
+    spare_capture(name)?;
     let tried = if is_special {
         OpenOptions::new().append(true).open(name).map(drop)
     } else {
@@ -251,6 +253,14 @@ pub(crate) fn check_output(name: &Path) -> io::Result<()> {
             .and_then(|_| fs::remove_file(beside))
     };
     tried.map_err(|error| named(name, error))
+}
+
+/// Refuses to replace a capture with anything else: it is an input, or a name was mistyped.
+fn spare_capture(name: &Path) -> io::Result<()> {
+    if name.is_file() && tcplab_capture::open(name).is_ok() {
+        return Err(named(name, io::Error::other("it is a capture; choose another file")));
+    }
+    Ok(())
 }
 
 /// The same for all outputs of a command, but those in the folder that it makes itself.

@@ -95,9 +95,14 @@ fn with_plain_numbers(text: &str) -> String {
     let Some((before, range)) = text.split_once(" is not in ") else { return text };
     let (range, after) = range.split_at(range.find(char::is_whitespace).unwrap_or(range.len()));
     let Some((least, most)) = range.split_once("..") else { return text };
+    let number = |text: &str| text.trim_start_matches('=').parse::<i128>().ok();
+    let given = before.rsplit(' ').next().and_then(number);
+    let is_too_large = given.zip(number(most)).is_some_and(|(given, most)| given > most);
     let plain = match most.trim_start_matches('=') {
         // The largest number that there is.
-        "" | "18446744073709551615" | "4294967295" => format!("use {least} or more"),
+        "" | "18446744073709551615" | "4294967295" if !is_too_large => {
+            format!("use {least} or more")
+        }
         most => format!("use {least} to {most}"),
     };
     format!("{before} is out of range: {plain}{after}")

@@ -24,6 +24,7 @@ mod mistyped;
 mod packetdrill;
 mod path;
 mod recording;
+mod replaced;
 mod rfc6349;
 mod run;
 mod server;
@@ -335,6 +336,7 @@ pub(crate) fn parse() -> Result<Command, clap::Error> {
 fn read(line: impl IntoIterator<Item = impl Into<OsString> + Clone>) -> Result<Cli, clap::Error> {
     let mut tcplab = definition();
     let matches = tcplab.try_get_matches_from_mut(line)?;
+    replaced::refuse(&tcplab, &matches)?;
     Cli::from_arg_matches(&matches).map_err(|said| said.format(&mut tcplab))
 }
 

@@ -54,7 +54,8 @@ fn mistakes_are_found_before_python() {
     Home::new().refuses(&[
         ("sweep my.toml", "--output <PLACE>"),
         ("sweep my.toml -o x --dask a:1 --ray auto", "cannot be used with"),
-        ("sweep my.toml -o x --trials 0", "0 is out of range"),
+        ("sweep my.toml -o x --trials 0", "0 is out of range: use 1 or more"),
+        ("sweep my.toml -o x --trials 5000000000", "is out of range: use 1 to 4294967295"),
         ("archive -o x", "<CAPTURE>"),
         ("archive x.pcap -o x --shards 0", "0 is out of range"),
     ]);

@@ -18,6 +18,7 @@ mod figures;
 mod findings;
 mod home;
 mod index;
+mod inputs;
 mod kernels;
 mod latency;
 mod limited;

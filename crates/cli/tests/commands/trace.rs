@@ -561,7 +561,7 @@ fn frames_that_cannot_be_shown_say_why() {
         ("a.pcap --hex 1 --listing", "cannot be used with"),
         ("- --hex 1", "--hex reads the capture twice"),
         ("a.pcap --hex-svg x.svg", "--hex"),
-        ("a.pcap --hex 1 --hex-svg a.pcap", "would overwrite the capture"),
+        ("a.pcap --hex 1 --hex-svg a.pcap", "--hex-svg would overwrite the input a.pcap: choose"),
     ] {
         let Ended { code, stderr, .. } = home.run(&format!("trace {line}"));
         assert_eq!(code, Some(2), "{line}: {stderr}");

@@ -36,7 +36,7 @@ pub(super) fn check(input: &Input<'_>, view: &ViewArguments, outputs: &Outputs) 
             continue;
         }
         if let Some(capture) = input.files().iter().find(|it| self::place(it) == place) {
-            bail!("{option} would overwrite the capture {}: choose another file", name(capture));
+            bail!("{option} would overwrite the input {}: choose another file", name(capture));
         }
         // Such as the first of `--html *.pcap`.
         if option != "--annotate" && tcplab_capture::open(&place).is_ok() {
