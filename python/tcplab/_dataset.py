@@ -37,6 +37,9 @@ DONE = "_done"
 FAILED = "_failed"
 PLANS = ("sweep.json", "archive.json")
 
+LOOKS = 10
+"""How often records are read that another process removes at the same time."""
+
 PART = re.compile(r"part-(\d+)-(?:of-)?(\d+)\.parquet")
 
 Record = dict[str, Any]
@@ -477,25 +480,32 @@ def task_key(task: str) -> str:
 
 def whole_tasks(place: Place, plan: Record) -> list[str]:
     """The tasks that are done and whose parts are all there, of the sizes that were written."""
+    for left in reversed(range(LOOKS)):
+        try:
+            tasks = _whole_tasks(place, plan)
+        except FileNotFoundError:
+            # Another process removed a record meanwhile.
+            if not left:
+                raise
+            continue
+        return disjoint(tasks) if plan.get("kind") == "sweep" else tasks
+    return []
+
+
+def _whole_tasks(place: Place, plan: Record) -> list[str]:
     of = task_of_part(plan)
+    # Parts later: a task that is in this list has written all of its own.
+    done = done_tasks(place)
     sizes = {
         table: {of(name[len(table) + 1 :]): size for name, size in place.files(table)}
         for table in plan["tables"]
     }
-    while True:
-        done = done_tasks(place)
-        records = map(json.loads, place.read_all(f"{DONE}/{task}.json" for task in done))
-        try:
-            tasks = [
-                task
-                for task, record in zip(done, records, strict=True)
-                if _is_whole(
-                    record, {name: it.get(task_key(task), 0) for name, it in sizes.items()}
-                )
-            ]
-        except FileNotFoundError:
-            continue  # Another process removed one meanwhile.
-        return disjoint(tasks) if plan.get("kind") == "sweep" else tasks
+    records = map(json.loads, place.read_all(f"{DONE}/{task}.json" for task in done))
+    return [
+        task
+        for task, record in zip(done, records, strict=True)
+        if _is_whole(record, {name: it.get(task_key(task), 0) for name, it in sizes.items()})
+    ]
 
 
 def _is_whole(record: Record, there: Mapping[str, int]) -> bool:

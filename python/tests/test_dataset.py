@@ -9,6 +9,7 @@ from uuid import uuid4
 
 import pytest
 
+from tcplab import _dataset
 from tcplab._core import TcplabError
 from tcplab._dataset import (
     Dataset,
@@ -130,6 +131,17 @@ def test_part_that_was_cut_does_not_count(place: Place) -> None:
         write_done(place, f"{at:016x}-1-10", {"bytes": {"trials": 4}})
         place.write(f"trials/{partition('case', CASES[at])}/part-00001-00010.parquet", content)
     assert whole_tasks(place, plan) == [f"{0:016x}-1-10"]
+
+
+def test_record_that_goes_meanwhile_is_no_task(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    task, gone = f"{0:016x}-1-10", f"{1:016x}-1-10"
+    write_done(place, task, {})
+    place.write(f"trials/{partition('case', CASES[0])}/part-00001-00010.parquet", b"rows")
+    listed = iter([[task, gone], [task]])
+    monkeypatch.setattr(_dataset, "done_tasks", lambda _: next(listed))
+    assert whole_tasks(place, plan_of()) == [task]
 
 
 def test_failure_keeps_its_reasons_until_the_task_is_done(place: Place) -> None:
