@@ -58,9 +58,9 @@ Examples:
 
 The same command continues what was stopped, and reads captures that are new or changed. Prints
 connections by finding, loss, RTT and stalls, by peer and hour, and the hundred connections with
-the greatest delay, each with the command that opens it. Quantiles of the RTT are within 0.6 %. PLACE has
-connections/capture=NAME/part-0-of-1.parquet, and the same for other tables; captures.jsonl has
-the path or URL of each NAME.
+the greatest delay, each with the command that opens it. Quantiles of the RTT are within 0.6 %.
+PLACE has connections/capture=NAME/part-0-of-1.parquet, and the same for other tables;
+captures.jsonl has the path or URL of each NAME.
 
 Exit codes: 0 success, 2 the archive could not be read, or a capture failed on every attempt
 (`tcplab.Dataset(PLACE).failures` has the reasons), 130 Ctrl-C stopped it.";
