@@ -161,9 +161,7 @@ fn no_trial(path: &Path, error: RecordingError) -> Error {
     if ["sweep.json", "archive.json"].iter().any(|plan| path.join(plan).is_file()) {
         return Remedied::error(
             format!("{place} is a data set, whose tables are files already"),
-            format!(
-                "read its Parquet files, such as with DuckDB, or tcplab.Dataset({place:?}) in Python"
-            ),
+            format!("read its Parquet files, such as with DuckDB or tcplab.Dataset({place:?})"),
         );
     }
     // A trial that runs, or did not end.
