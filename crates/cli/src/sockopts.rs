@@ -180,15 +180,16 @@ fn in_full(state: &OptionState) -> String {
     for setting in &state.sysctls {
         fact(if setting.is_limit { "limit" } else { "default from" }, about(setting));
     }
-    for (name, detail) in [
-        ("needs", info.privilege),
-        ("adjusted", info.adjusted),
-        ("later", info.later),
-        ("doubled", info.doubled.map(|_| "Linux doubles the requested value, for its bookkeeping")),
-    ] {
+    for (name, detail) in
+        [("needs", info.privilege), ("adjusted", info.adjusted), ("later", info.later)]
+    {
         if let Some(detail) = detail {
             fact(name, detail.into());
         }
+    }
+    if let Some(least) = info.doubled {
+        let bookkeeping = "Linux doubles the requested value, for its bookkeeping";
+        fact("doubled", format!("{bookkeeping}; the result is at least {least} B"));
     }
     if let Some(key) = info.key {
         fact("scenario", format!("{key}{}", places(info.only)));
@@ -342,6 +343,7 @@ mod tests {
             "SO_RCVBUF  SOL_SOCKET, socket(7)",
             "default from net.ipv4.tcp_rmem = ",
             "limit        net.core.rmem_max = ",
+            "result is at least 2304 B",
             "(machine-wide)",
             "scenario     rcvbuf, in [client] socket, [server] socket",
         ] {

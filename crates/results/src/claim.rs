@@ -69,6 +69,11 @@ impl ClaimOutcome {
 }
 
 impl Claim {
+    /// The metric that it is about: `check` begins with its name.
+    pub fn metric(&self) -> &str {
+        self.check.split(' ').next().unwrap_or_default()
+    }
+
     /// How it went.
     pub fn outcome(&self) -> ClaimOutcome {
         match (self.is_judged, self.held) {

@@ -3,7 +3,7 @@
 use tcplab_stack::{
     Connection, ConnectionError, Data, ReadError, Send, SocketOption, State, WriteError,
 };
-use tcplab_units::Instant;
+use tcplab_units::{Instant, Span};
 use tcplab_workload::{Absent, Half, Toggle, Want};
 
 use crate::host::Host;
@@ -58,9 +58,7 @@ impl Host {
     }
 
     fn call(&mut self, now: Instant) -> Done {
-        let sleeps = self.connection.as_ref().is_some_and(Connection::awaits_space);
-        if sleeps && self.calls.timeouts[1].is_none() {
-            // A blocked write sleeps until the socket wakes it.
+        if self.calls.timeouts[1].is_none() && self.sleeps_for_room(now) {
             return Done::Waits(None);
         }
         match self.application.want(now) {
@@ -119,6 +117,15 @@ impl Host {
         }
     }
 
+    /// Whether a write is blocked, which sleeps until the socket wakes it. On Linux one that does
+    /// not wait takes any room there is (`sk_stream_memory_free`), or fails.
+    fn sleeps_for_room(&mut self, now: Instant) -> bool {
+        let sleeps = self.connection.as_ref().is_some_and(Connection::awaits_space);
+        sleeps
+            && (!self.config.sending.charges_memory
+                || matches!(self.application.want(now), Want::Write { waits: true, .. }))
+    }
+
     fn did(&mut self, now: Instant) -> Done {
         self.application.did(now);
         Done::Returned
@@ -138,23 +145,36 @@ impl Host {
         let Some(connection) = &self.connection else { return Done::Waits(None) };
         match (connection.error(), connection.state()) {
             (Some(error), _) => self.fail(now, error),
-            (None, State::SynSent | State::SynReceived) => Done::Waits(None),
+            (None, State::SynSent | State::SynReceived) => {
+                self.wait_to_open(now, self.calls.timeouts[1], "EINPROGRESS")
+            }
             _ => self.opened(now),
         }
     }
 
+    /// Waits for a connection, for `longest` at most; a call that waited so long fails.
+    fn wait_to_open(&mut self, now: Instant, longest: Option<Span>, errno: &'static str) -> Done {
+        let longest = longest.filter(|_| self.application.may_fail());
+        let (began, _) = self.application.call().unwrap_or((now, 0));
+        match longest.map(|it| began + it) {
+            Some(until) if until <= now => {
+                self.application.failed(errno, now);
+                Done::Returned
+            }
+            until => Done::Waits(until),
+        }
+    }
+
     fn accept(&mut self, now: Instant) -> Done {
+        let done = self.try_to_accept(now);
+        self.queue.accept(&mut self.calls.is_accepting, !matches!(done, Done::Returned));
+        done
+    }
+
+    fn try_to_accept(&mut self, now: Instant) -> Done {
         match self.connection.as_ref().map(|it| (it.error(), it.state())) {
             None | Some((None, State::SynSent | State::SynReceived)) => {
-                let until = self.calls.accept_timeout.filter(|_| self.application.may_fail());
-                let (began, _) = self.application.call().unwrap_or((now, 0));
-                match until.map(|it| began + it) {
-                    Some(until) if until <= now => {
-                        self.application.failed("EAGAIN", now);
-                        Done::Returned
-                    }
-                    until => Done::Waits(until),
-                }
+                self.wait_to_open(now, self.calls.accept_timeout, "EAGAIN")
             }
             // The connection failed before it was established.
             Some((Some(error), _)) => self.fail(now, error),
@@ -178,7 +198,8 @@ impl Host {
             return Done::Waits(None);
         };
         let offered = bytes.len();
-        let taken = if connection.awaits_space() {
+        let tries = self.config.sending.charges_memory && !waits;
+        let taken = if !tries && connection.awaits_space() {
             Err(WriteError::WouldBlock)
         } else if let Some(zeros) = &self.zeros {
             let part = zeros.part(0..zeros.len().min(bytes.len() as u32));
@@ -224,28 +245,25 @@ impl Host {
     }
 
     fn read(&mut self, now: Instant, most: usize) -> Done {
-        let Some(connection) = &mut self.connection else { return Done::Waits(None) };
-        let calls = &mut self.calls;
-        // SO_RCVLOWAT may ask for more than there is.
-        let got = if !connection.is_readable() {
-            Err(ReadError::WouldBlock)
-        } else if most >= AS_IT_COMES {
-            connection.receive(now, most as u32)
-        } else {
-            calls.buffer.resize(most, 0);
-            connection
-                .read(now, &mut calls.buffer)
-                .map(|count| Data::copy_of(&calls.buffer[..count]))
-        };
         let (began, _) = self.application.call().unwrap_or((now, 0));
-        match got {
+        let until = self.calls.timeouts[0].map(|it| began + it);
+        let is_late = until.is_some_and(|until| until <= now);
+        let was_asleep = std::mem::take(&mut self.calls.is_asleep);
+        let got = self.take(now, most, was_asleep && !is_late);
+        let Some(connection) = &self.connection else { return Done::Waits(None) };
+        let calls = &mut self.calls;
+        // `sock_rcvlowat`; it ends at the end of the stream and at the urgent mark anyway.
+        let least = connection.receive_low().as_u64().min(most as u64);
+        let is_last = is_late || connection.is_readable() || connection.is_at_mark();
+        match calls.gather(got, least, is_last || !self.config.sending.charges_memory) {
             Ok(data) if data.is_empty() => self.application.end_of_stream(now),
             Ok(data) => self.application.received(data.as_slice(), now),
             Err(ReadError::WouldBlock) if calls.is_read_shut => self.application.end_of_stream(now),
-            Err(ReadError::WouldBlock) => match calls.timeouts[0].map(|it| began + it) {
-                Some(until) if until <= now => self.application.failed("EAGAIN", now),
-                until => return Done::Waits(until),
-            },
+            Err(ReadError::WouldBlock) if is_late => self.application.failed("EAGAIN", now),
+            Err(ReadError::WouldBlock) => {
+                calls.is_asleep = true;
+                return Done::Waits(until);
+            }
             Err(ReadError::Broken(_)) if calls.has_returned_error => {
                 self.application.end_of_stream(now);
             }
@@ -257,9 +275,33 @@ impl Host {
         Done::Returned
     }
 
+    /// What a read gets from the socket now. One that is asleep is woken by as much as SO_RCVLOWAT
+    /// asks for. Linux copies what there is before it sleeps (`tcp_recvmsg_locked`), others leave
+    /// it there.
+    fn take(&mut self, now: Instant, most: usize, is_asleep: bool) -> Result<Data, ReadError> {
+        let connection = self.connection.as_mut().ok_or(ReadError::NotConnected)?;
+        let low = connection.receive_low().as_u64();
+        let is_due = if self.config.sending.charges_memory {
+            !is_asleep
+        } else {
+            connection.unread().as_u64() >= low.min(most as u64)
+        };
+        if !is_due && !connection.is_readable() {
+            return Err(ReadError::WouldBlock);
+        }
+        if most >= AS_IT_COMES && low <= 1 {
+            return connection.receive(now, most as u32);
+        }
+        let room = most - self.calls.copied.len();
+        self.calls.buffer.resize(room, 0);
+        let count = connection.read(now, &mut self.calls.buffer)?;
+        Ok(Data::copy_of(&self.calls.buffer[..count]))
+    }
+
     fn shut_down(&mut self, now: Instant, half: Half) -> Done {
         match &mut self.connection {
-            Some(connection) if connection.state() != State::Closed => {
+            // In TIME-WAIT the socket is closed (`tcp_time_wait`).
+            Some(connection) if !matches!(connection.state(), State::Closed | State::TimeWait) => {
                 if half != Half::Read {
                     connection.shutdown(now);
                 }

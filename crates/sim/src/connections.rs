@@ -9,6 +9,7 @@ use tcplab_stack::congestion;
 use tcplab_units::{Endpoint, Instant};
 use tcplab_workload::{AppReport, Application, PayloadMismatch, SocketRole, verify_flow};
 
+use crate::accept_queue::AcceptQueue;
 use crate::error::SimError;
 use crate::host::Host;
 use crate::machine::Machine;
@@ -54,9 +55,12 @@ impl Connections<'_> {
     ) -> Result<Vec<Host>, SimError> {
         let specs: Vec<EndpointSpec> = self.flows.iter().map(|flow| self.spec(flow, end)).collect();
         let machine = machine(self.case, end)?;
+        let queues: Vec<AcceptQueue> =
+            specs.iter().map(|spec| AcceptQueue::new(options::backlog(spec))).collect();
         let of = |planned: &PlannedConnection| {
             let mut host = host(&specs[planned.flow], planned, end, application(end, planned))?;
             host.machine = machine.clone();
+            host.queue = queues[planned.flow].clone();
             host.is_background = self.is_background(planned);
             host.absent = planned.workload.connect.filter(|_| end == Endpoint::Server);
             Ok(host)

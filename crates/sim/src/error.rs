@@ -77,7 +77,10 @@ pub enum SettingsError {
         name: String,
     },
     /// The model does not have that socket option.
-    #[error("{option} = {value} cannot be set in virtual time: {reason}")]
+    #[error(
+        "{option} = {value} cannot be set on a model: {reason}; a kernel can, in virtual time too: \
+         `--kernel VERSION`"
+    )]
     Option {
         /// As in the man page.
         option: &'static str,

@@ -10,9 +10,10 @@ use tcplab_stack::{
     State, reset_for,
 };
 use tcplab_units::{Endpoint, Instant, Rate, Rng, Span};
-use tcplab_wire::SeqNumber;
+use tcplab_wire::{SeqNumber, TcpFlags};
 use tcplab_workload::{Absent, Application};
 
+use crate::accept_queue::AcceptQueue;
 use crate::call_state::CallState;
 use crate::machine::{Admitted, Machine};
 use crate::packets::{Address, Marking, TooBig};
@@ -30,6 +31,10 @@ pub(crate) struct Host {
     pub(crate) config: Arc<Config>,
     /// The machine, which it shares with the other connections of its end.
     pub(crate) machine: Machine,
+    /// The queues of the server's listening socket, which the connections of its flow share.
+    pub(crate) queue: AcceptQueue,
+    /// Its handshake goes on, kept in the queue or in a cookie.
+    half_open: Option<bool>,
     /// Whether it has disappeared, as if its machine had lost power: it neither receives nor
     /// sends any more.
     pub(crate) has_vanished: bool,
@@ -81,6 +86,8 @@ impl Host {
             endpoint,
             address,
             machine: Machine::new(&config.host),
+            queue: AcceptQueue::default(),
+            half_open: None,
             config: Arc::new(config),
             has_vanished: false,
             absent: None,
@@ -169,7 +176,14 @@ impl Host {
             if connection.is_over() && self.application.may_fail() {
                 return self.refuse(segment);
             }
-            return connection.handle_segment(now, segment);
+            let flags = segment.header.flags;
+            let ends_handshake = flags.without(TcpFlags::SYN | TcpFlags::RST) == flags;
+            // Its ACK or data come again (`tcp_v4_syn_recv_sock`).
+            if self.half_open.is_some() && ends_handshake && self.queue.is_full() {
+                return;
+            }
+            connection.handle_segment(now, segment);
+            return self.look_at_handshake();
         }
         match self.absent {
             Some(Absent::Silent) => return,
@@ -177,10 +191,27 @@ impl Host {
             None => {}
         }
         if self.endpoint == Endpoint::Server
+            && !self.queue.is_full()
             && let Some(opening) = self.opening.take()
         {
+            let is_kept = self.queue.begin();
+            if !is_kept {
+                Arc::make_mut(&mut self.config).handshake.syn_cookies = true;
+            }
+            self.half_open = Some(is_kept);
             self.connection = Connection::accept(now, &self.config, opening, segment);
             self.share_buffers();
+            self.look_at_handshake();
+        }
+    }
+
+    /// Notes when the handshake of a server is over.
+    fn look_at_handshake(&mut self) {
+        let state = self.connection.as_ref().map_or(State::Closed, Connection::state);
+        if state != State::SynReceived
+            && let Some(was_kept) = self.half_open.take()
+        {
+            self.queue.end(was_kept, state != State::Closed);
         }
     }
 
@@ -234,6 +265,7 @@ impl Host {
             && connection.poll_at().is_some_and(|at| at <= now)
         {
             connection.handle_timeout(now);
+            self.look_at_handshake();
         }
     }
 

@@ -1,5 +1,6 @@
 //! The virtual world: two model stacks, a path between them, and no clock but the next event.
 
+mod accept_queue;
 mod call_state;
 mod calls;
 mod chance;

@@ -47,6 +47,11 @@ impl Rate {
             .and_then(|r| u64::try_from(r).ok())
             .map(Rate)
     }
+    /// The same in Mbit/s, with fractions of a bit per second.
+    pub fn mbit_f64_of(amount: Bytes, span: Span) -> Option<f64> {
+        let nanos = span.as_nanos();
+        (nanos > 0).then(|| amount.bits() as f64 * 1e3 / nanos as f64)
+    }
     /// In bits per second.
     pub const fn bits_per_second(self) -> u64 {
         self.0
@@ -73,6 +78,11 @@ mod tests {
         assert_eq!(rate.bytes_in(Span::from_millis(20)), Bytes::new(12_500));
         assert_eq!(Rate::of(Bytes::new(12_500), Span::from_millis(20)), Some(rate));
         assert_eq!(Rate::of(Bytes::new(1), Span::ZERO), None);
+        assert_eq!(Rate::mbit_f64_of(Bytes::new(12_500), Span::from_millis(20)), Some(5.0));
+        // 24 bits in 8880 s: 1/370 bit/s.
+        let slow = Rate::mbit_f64_of(Bytes::new(3), Span::from_secs(8_880));
+        assert_eq!(slow, Some(1.0 / 370.0 / 1e6));
+        assert_eq!(Rate::mbit_f64_of(Bytes::new(1), Span::ZERO), None);
         assert_eq!("5.3 Mbit/s".parse::<Rate>().unwrap().bits_per_second(), 5_300_000);
         for (text, bits_per_second) in [
             ("10M", 10_000_000),

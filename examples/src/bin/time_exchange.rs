@@ -1,8 +1,9 @@
 //! Example 2: datagrams. Client and server exchange the time.
 //!
-//! It teaches: `sendto` and `recvfrom`, no connection anywhere; that each datagram says who sent
-//! it; and with `--timeout` what it takes to live with datagrams that are lost: wait for so long
-//! only, ask again, and know an answer to this question from a late one to an earlier.
+//! It teaches: `recvfrom` and `sendto` at the server, where each datagram says who sent it; at the
+//! client `connect`, which sends nothing and lets in only what comes from its server; and with
+//! `--timeout` what it takes to live with datagrams that are lost: wait for so long only, ask
+//! again, and know an answer to this question from a late one to an earlier.
 //!
 //! `time_exchange server [ADDRESS:PORT]`
 //! `time_exchange client ADDRESS:PORT [--count N] [--pause MS] [--timeout MS [--tries N]]`

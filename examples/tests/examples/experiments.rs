@@ -46,6 +46,21 @@ fn signal_interrupts_calls_that_wait() {
 }
 
 #[test]
+fn datagram_socket_drops_what_is_not_its_own_or_too_long() {
+    for language in Language::all() {
+        assert_eq!(
+            found(language, "datagrams"),
+            "not connected: the stranger's\n\
+             connected to the peer, the stranger sends: Resource temporarily unavailable\n\
+             connected to the peer, the peer sends: the peer's\n\
+             of 600 bytes, with room for 100: 100 bytes\n\
+             then: the next",
+            "{language:?}"
+        );
+    }
+}
+
+#[test]
 fn writes_may_be_short() {
     for language in Language::all() {
         assert_eq!(

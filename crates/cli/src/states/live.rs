@@ -58,19 +58,21 @@ impl Row {
             TcpState::TimeWait => {
                 parts.push("closed first, or both at once".to_owned());
             }
-            TcpState::FinWait1 | TcpState::Closing | TcpState::LastAck => {
-                // The FIN counts as a byte.
-                parts.push(format!("{send_queue} B unacknowledged, FIN included"));
-            }
             TcpState::CloseWait => {
                 parts.push("the local program has not closed".to_owned());
             }
-            _ if send_queue > 0 => parts.push(format!("{send_queue} B unacknowledged")),
             _ => {}
         }
-        if receive_queue > 0 {
-            parts.push(format!("{receive_queue} B unread"));
-        }
+        // SYN and FIN count as a byte each (`tcp_diag_get_info`).
+        let (own_flag, has_end) = match self.state {
+            TcpState::SynSent | TcpState::SynReceived => ("its SYN", false),
+            TcpState::FinWait1 => ("its FIN", false),
+            TcpState::Closing | TcpState::LastAck => ("its FIN", true),
+            state => ("", state == TcpState::CloseWait),
+        };
+        parts.extend(amount(send_queue, own_flag).map(|it| it + " unacknowledged"));
+        let end = if has_end { "the end of the stream" } else { "" };
+        parts.extend(amount(receive_queue, end).map(|it| it + " unread"));
         parts.extend(timer.map(|timer| self.running(timer)));
         parts.join("; ")
     }
@@ -122,6 +124,16 @@ impl Row {
             "waits_for": self.state.waits_for(),
             "now": self.remark(),
         })
+    }
+}
+
+/// What a queue holds, if anything; its last byte is a `flag`, unless that is empty.
+fn amount(queue: u32, flag: &str) -> Option<String> {
+    match (queue, flag) {
+        (0, _) => None,
+        (bytes, "") => Some(format!("{bytes} B")),
+        (1, flag) => Some(flag.to_owned()),
+        (more, flag) => Some(format!("{} B and {flag}", more - 1)),
     }
 }
 
@@ -208,8 +220,24 @@ mod tests {
                 row(5, (0, 0), Some((TimerKind::TimeWait, 9_000, 0))),
                 "dropped in 9.0 s if the other end does not close",
             ),
-            (row(8, (7, 0), None), "the local program has not closed; 7 B unread"),
-            (row(9, (0, 1), None), "1 B unacknowledged, FIN included"),
+            // The kernel counts a FIN and a SYN as a byte: of these 7 the last is the peer's FIN.
+            (
+                row(8, (7, 9), None),
+                "the local program has not closed; 9 B unacknowledged; \
+                 6 B and the end of the stream unread",
+            ),
+            (
+                row(8, (1, 0), None),
+                "the local program has not closed; the end of the stream unread",
+            ),
+            (row(8, (0, 0), None), "the local program has not closed"),
+            (row(9, (0, 1), None), "its FIN unacknowledged"),
+            (row(11, (1, 8), None), "7 B and its FIN unacknowledged; the end of the stream unread"),
+            (row(4, (3, 1), None), "its FIN unacknowledged; 3 B unread"),
+            (
+                row(2, (0, 1), Some((TimerKind::Retransmission, 900, 0))),
+                "its SYN unacknowledged; retransmission in 0.9 s",
+            ),
         ] {
             assert_eq!(row.remark(), remark);
         }

@@ -81,6 +81,29 @@ fn options_are_read_back_on_all_sockets() {
     }
 }
 
+/// Of a connection that is open when the trial's time is over, options are those of its path.
+#[test]
+fn options_of_open_connections_are_read_while_the_path_is_there() {
+    if !namespaces_allowed() {
+        return;
+    }
+    let idle = "title = \"Idle\"\npath = { delay = \"1 ms\" }\nrepeat = { trials = 1 }\n\
+                limits = { trial = \"1 s\" }\n[workload]\nmay_fail = true\n\
+                client = [\"write 1 B\", \"read up to 1 B\", \"close\"]\n\
+                server = [\"read up to 1 B\", \"read up to 1 B\", \"close\"]\n";
+    for world in ["kernel", "sim"] {
+        let home = Home::new();
+        home.write("idle.toml", idle);
+        home.run(&format!("run idle.toml --no-calibration --world {world}")).answer(world);
+        let trial = home.only(home.only("runs/idle").join("trials"));
+        let record = Recording::open(&trial).unwrap().record().unwrap();
+        for options in [&record.client.options, &record.server.options] {
+            let size = options.iter().find(|option| option.name == "maxseg").unwrap();
+            assert_eq!(size.effective, "1448", "{world}: {size:?}");
+        }
+    }
+}
+
 #[test]
 fn absent_congestion_control_is_refused() {
     if !namespaces_allowed() {

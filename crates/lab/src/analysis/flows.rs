@@ -195,7 +195,7 @@ impl FlowSources<'_> {
         let end = all.iter().filter_map(Arrivals::span).map(|(_, last)| last).max();
         let lasted = first_start.zip(end).map(|(from, to)| to.since(from));
         let bytes = Bytes::new(all.iter().map(Arrivals::total).sum());
-        let goodput = lasted.and_then(|span| Rate::of(bytes, span)).map(Rate::as_mbit_f64);
+        let goodput = lasted.and_then(|span| Rate::mbit_f64_of(bytes, span));
         // Of several connections of a flow, whose a subflow on the second path is, is not known.
         let is_clear =
             self.record.second_path.is_none() || logs().all(|it| it.connections.len() < 2);

@@ -51,11 +51,11 @@ impl Sources<'_> {
             (metrics::MAX_IN_FLIGHT, flow.totals.max_in_flight.as_u64()),
         ];
         // Over the same time as goodput, so that both and efficiency agree.
-        let throughput = transfer(app).and_then(|span| Rate::of(flow.totals.data, span));
+        let throughput = transfer(app).and_then(|span| Rate::mbit_f64_of(flow.totals.data, span));
         let values = [
             (metrics::LOST, lost.map(|lost| lost as f64)),
             (metrics::MAX_WINDOW, flow.totals.max_window.map(|window| window.as_u64() as f64)),
-            (metrics::THROUGHPUT, throughput.map(Rate::as_mbit_f64)),
+            (metrics::THROUGHPUT, throughput),
             (metrics::EFFICIENCY, flow.transfer.efficiency),
             (metrics::MEAN_RTT, tcplab_stats::mean(&self.smoothed_round_trips())),
             (metrics::CPU_PER_BYTE, self.processor_time_per_byte()),
@@ -156,13 +156,13 @@ fn types(flow: &Flow) -> impl Iterator<Item = (&'static MetricInfo, f64)> {
 /// Those that the applications report.
 pub(crate) fn of_applications(app: &AppLog) -> Vec<(&'static MetricInfo, f64)> {
     let (sender, receiver) = sender_and_receiver(app);
-    let goodput = transfer(app).and_then(|span| Rate::of(receiver.bytes, span));
+    let goodput = transfer(app).and_then(|span| Rate::mbit_f64_of(receiver.bytes, span));
     // Of no bytes it says nothing.
     let has_moved = sender.bytes + receiver.bytes > Bytes::ZERO;
     let intact = has_moved.then(|| f64::from(u8::from(receiver.has_all_of(sender))));
     let mut values: Vec<(&'static MetricInfo, f64)> = [
         (metrics::TRANSFER_TIME, transfer(app).map(Span::as_secs_f64)),
-        (metrics::GOODPUT, goodput.map(Rate::as_mbit_f64)),
+        (metrics::GOODPUT, goodput),
         (metrics::PAYLOAD_INTACT, intact),
     ]
     .into_iter()

@@ -18,7 +18,7 @@ use std::path::Path;
 use tcplab_results::compare::{Asked, Metrics, compare_levels, compare_over_cases};
 use tcplab_results::comparison::{CONFIDENCE, Comparison, Outcome, Row};
 use tcplab_results::{Case, Run};
-use tcplab_scenario::{Better, CLAIMS};
+use tcplab_scenario::{Better, CLAIMS, metrics};
 use tcplab_stats::{Shift, VarianceShares};
 use tcplab_units::rounded::{counted, decimal, decimals_for_error, decimals_of};
 
@@ -26,6 +26,7 @@ use super::alternatives::{equivalents, unbeaten};
 use super::arrivals::{arrivals, unfinished};
 use super::measure::{Measured, level_of};
 use super::outcome::claims;
+use super::walks::walks;
 use crate::compared::{change, counts, estimate, interval, trials, verdict};
 use crate::title::{short, title};
 
@@ -33,8 +34,8 @@ use crate::title::{short, title};
 const MOST_OTHERS: usize = 2;
 
 /// The answer: which levels did not finish all their trials; with which the data arrive, where that
-/// depends on them; then a sentence with the best level first, or how many claims passed, where the
-/// question asks for no number.
+/// depends on them; then a sentence with the best level first. Where the question asks for no
+/// number: what its claims are about, and how many of them passed.
 pub(crate) fn answer(run: &Run, measured: &Measured, shares: Option<&VarianceShares>) -> String {
     let factor = asked_factor(run, measured).or_else(|| widest_factor(measured, shares));
     let key = factor.map(|it| measured.factors[it].key.as_str());
@@ -43,8 +44,8 @@ pub(crate) fn answer(run: &Run, measured: &Measured, shares: Option<&VarianceSha
         (None, Some(factor)) => best_level(run, measured, shares, factor),
         (None, None) => Found::Answer(without_factors(measured)),
     };
-    let before = key.map(|key| [arrivals(run, key), unbeaten(run, key)]).into_iter().flatten();
-    let before: String = before.flatten().map(|it| it + " ").collect();
+    let before = key.map(|key| [before_verdict(run, key), unbeaten(run, key)]);
+    let before: String = before.into_iter().flatten().flatten().map(|it| it + " ").collect();
     let others = measured.factors.iter().map(|it| it.key.as_str());
     let keys: Vec<&str> = key.into_iter().chain(others).collect();
     let unfinished = unfinished(run, &keys);
@@ -67,6 +68,20 @@ pub(super) fn without_metric(run: &Run) -> String {
         (Some(claimed), Some(unfinished)) => format!("{}. {claimed}", capital(&unfinished)),
         (None, Some(unfinished)) => format!("No answer: {unfinished}."),
         (None, None) => String::new(),
+    }
+}
+
+/// What depends on the level and comes first: whether the data arrive; where claims answer the
+/// question, what they are about, of states of TCP and arrivals.
+fn before_verdict(run: &Run, key: &str) -> Option<String> {
+    let is_about = |keys: &[&str]| run.claims.iter().any(|claim| keys.contains(&claim.metric()));
+    match claimed(run) {
+        None => arrivals(run, key),
+        Some(_) if is_about(&[metrics::STATE.name]) => walks(run, key),
+        Some(_) if is_about(&[metrics::PAYLOAD_INTACT.name, metrics::APP_READ.name]) => {
+            arrivals(run, key)
+        }
+        Some(_) => None,
     }
 }
 

@@ -13,4 +13,5 @@ pub(crate) mod question;
 pub(crate) mod recovery;
 pub(crate) mod scatter;
 pub(crate) mod trends;
+mod walks;
 pub(crate) mod worlds;

@@ -5,8 +5,9 @@ use std::path::Path;
 use tcplab_report::compare::compare_text;
 use tcplab_report::{asked, question_and_answer, render, text_table};
 use tcplab_results::compare::{Asked, compare_levels};
-use tcplab_results::{Case, Claim, Metric, Run, Summary, Trial, World};
+use tcplab_results::{Case, Claim, EndRow, Metric, Run, Summary, Trial, World};
 use tcplab_scenario::{MetricInfo, Plot, metrics};
+use tcplab_units::Endpoint;
 
 use super::page::no_packets;
 use super::synthetic;
@@ -143,6 +144,53 @@ fn answer_is_about_the_metric_of_the_question_or_its_claims() {
     // A run whose trials have no number has an answer, too.
     run.cases.clear();
     assert_eq!(answer(&run), "1 of 3 claims failed.");
+}
+
+/// Claims about states are answered by states, not by what has arrived.
+#[test]
+fn answer_of_claims_begins_with_what_they_are_about() {
+    let goodput = run("goodput", LEVELS, 2, |level, b, n| 4.0 + level as f64 + noise(level, b, n));
+    let mut run = with(goodput, metrics::PAYLOAD_INTACT, |level, _| level.min(1) as f64);
+    let (kept, _) = synthetic::run(1);
+    run.question_metric = Some("claims".into());
+    run.question_factor = Some("client.socket.congestion".into());
+    let claims = |run: &mut Run, check: &str| {
+        run.claims = vec![Claim { check: check.into(), held: true, ..kept.claims[0].clone() }];
+    };
+    claims(&mut run, "timeouts equals 0");
+    assert_eq!(answer(&run), "The claim passed.");
+    claims(&mut run, "app.read of the client equals \"30 kB\"");
+    let arrived = "By client’s congestion, the data arrive in every trial with cubic, bbr; in none \
+                   of 4 with reno. The claim passed.";
+    assert_eq!(answer(&run), arrived);
+
+    let end = |end: Endpoint, states: &[&str]| EndRow {
+        end,
+        states: states.iter().map(|&state| state.into()).collect(),
+        calls: vec![],
+        response_times_ms: vec![],
+        request_tries: vec![],
+        metrics: vec![],
+    };
+    claims(&mut run, "state includes \"CLOSING\"");
+    for (index, case) in run.cases.iter_mut().enumerate() {
+        for trial in &mut case.trials {
+            let [client, server]: [&[&str]; 2] = match index / LEVELS.1.len() {
+                0 => [&["FIN-WAIT-1", "TIME-WAIT"], &["CLOSE-WAIT", "LAST-ACK"]],
+                1 => [&["FIN-WAIT-1", "CLOSING"]; 2],
+                _ if trial.number == 1 => [&[]; 2],
+                _ => [&["CLOSE-WAIT"]; 2],
+            };
+            trial.ends = vec![
+                end(Endpoint::Client, &[&["SYN-SENT", "ESTABLISHED"], client].concat()),
+                end(Endpoint::Server, &[&["SYN-RECEIVED", "ESTABLISHED"], server].concat()),
+            ];
+        }
+    }
+    let said = "States after ESTABLISHED, by client’s congestion: reno: client FIN-WAIT-1, \
+                TIME-WAIT, server CLOSE-WAIT, LAST-ACK; cubic: both ends FIN-WAIT-1, CLOSING; \
+                bbr: not alike in all trials. The claim passed.";
+    assert_eq!(answer(&run), said);
 }
 
 #[test]

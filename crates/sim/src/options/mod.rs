@@ -83,6 +83,11 @@ pub(crate) fn timeouts(spec: &EndpointSpec) -> [Option<Span>; 2] {
     })
 }
 
+/// How many connections may wait to be accepted, and one more (`listen`); none: any number.
+pub(crate) fn backlog(spec: &EndpointSpec) -> Option<u32> {
+    spec.socket.backlog().map(|backlog| backlog.min(SOMAXCONN as u32))
+}
+
 fn refused(info: &OptionInfo, value: &OptionValue, reason: String) -> SettingsError {
     SettingsError::Option { option: info.name, value: value.to_string(), reason }
 }
@@ -125,6 +130,9 @@ fn meaning(
         ("syncnt", Number(count)) => Set::SynRetries(number(count)),
         ("linger2", Time(span)) => Set::FinWait2(*span),
         ("defer_accept", Time(span)) => Set::DeferAccept(*span),
+        ("window_clamp", Size(size)) if is_accepted && *size == Bytes::ZERO => {
+            return Err("the window of a connection stays clamped".into());
+        }
         ("window_clamp", Size(size)) => Set::WindowClamp(*size),
         ("quickack", Flag(on)) if is_accepted => Set::QuickAck(*on),
         ("quickack", Flag(false)) => {
@@ -146,9 +154,10 @@ fn meaning(
     }))
 }
 
-/// Options without effect on a model: no other socket uses the port and no other client connects;
-/// the segment size of an accepted socket is settled; acknowledgements are quick at first anyway;
-/// the congestion control is the world's affair, and how long calls wait the host's (`timeouts`).
+/// Options without effect on a model: no other socket uses the port; the segment size of an
+/// accepted socket is settled; acknowledgements are quick at first anyway; the congestion control
+/// is the world's affair, and the accept queue (`backlog`) and how long calls wait (`timeouts`) are
+/// the host's.
 fn means_nothing(key: &str, role: SocketRole) -> bool {
     let elsewhere = matches!(key, "backlog" | "congestion" | "rcvtimeo" | "sndtimeo");
     elsewhere
@@ -203,17 +212,30 @@ pub(crate) fn of_connection(
             _ => has.clone(),
         };
         let mut record = record(config, asked, &before, (key, info), [has, effective], role)?;
-        if role == SocketRole::Accepted
-            && record.requested.is_none()
-            && let Some(above) = spec.socket.value(key)
-            && meaning(config, key, above, SocketRole::Listener).is_ok()
-        {
-            record.requested = Some(above.to_string());
-            record.outcome = Outcome::Inherited;
+        if role == SocketRole::Accepted && record.requested.is_none() {
+            hand_down(&mut record, key, config, spec);
         }
         Some(record)
     };
     table::keyed().filter(|(_, info)| info.fits(role)).filter_map(record).collect()
+}
+
+/// What an accepted socket has of an option that its listening socket was asked for.
+fn hand_down(record: &mut OptionRecord, key: &str, config: &Config, spec: &EndpointSpec) {
+    let Some(above) = spec.socket.value(key) else { return };
+    if meaning(config, key, above, SocketRole::Listener).is_err() {
+        return;
+    }
+    record.requested = Some(above.to_string());
+    record.outcome = Outcome::Inherited;
+    if key == "defer_accept" {
+        // `inet_csk_clone_lock` clears it.
+        let nothing = OptionValue::Span(Span::ZERO).to_string();
+        record.set = Some(nothing.clone());
+        record.effective = nothing;
+        record.outcome = Outcome::Ignored;
+        record.because = Some("a listening socket does not hand it down".into());
+    }
 }
 
 /// The options of the socket that the server listens on.

@@ -26,7 +26,8 @@ fn every_option_is_decided_upon() {
     .into();
     for (socket, reason) in &refused {
         let error = config(&spec(socket)).unwrap_err().to_string();
-        assert!(error.contains(reason) && error.contains("in virtual time"), "{error}");
+        assert!(error.contains(reason) && error.contains("be set on a model"), "{error}");
+        assert!(error.ends_with("`--kernel VERSION`"), "{error}");
         let recorded = socket.replace('}', r#", "if_refused": "record"}"#);
         assert_eq!(config(&spec(&recorded)), Ok(Config::default()), "{socket}");
     }
@@ -48,6 +49,13 @@ fn every_option_is_decided_upon() {
     assert_eq!((options.keep_probes, options.syn_retries), (4, Some(2)));
     assert_eq!(options.defer_accept, 3);
     assert_eq!(options.user_timeout, Span::from_millis(1_500));
+}
+
+/// 0 is what these options are without being set.
+#[test]
+fn options_of_zero_are_off() {
+    let off = config(&spec(r#"{"defer_accept": "0 s", "window_clamp": "0 B"}"#)).unwrap();
+    assert_eq!(OfStack::of(&off), OfStack::of(&Config::default()));
 }
 
 #[test]
@@ -100,6 +108,7 @@ fn accepted_socket_refuses_late_options() {
     for (options, reason) in [
         (r#"{"congestion": "vegas"}"#, "keeps the congestion control"),
         (r#"{"rcvbufforce": "8 MiB"}"#, "before its connection is opened"),
+        (r#"{"window_clamp": "0 B"}"#, "stays clamped"),
     ] {
         let error = of_accepted(&config, &asked(options)).unwrap_err().to_string();
         assert!(error.contains(reason), "{error}");
@@ -116,4 +125,33 @@ fn buffers_are_doubled_by_linux_only() {
     let effective = |stack| asked(stack).unwrap().receiving.buffer;
     assert_eq!(effective(Stack::Linux), [Bytes::new(131_072); 2]);
     assert_eq!(effective(Stack::Model("osx-10.7")), [Bytes::new(65_536); 2]);
+}
+
+/// `inet_csk_clone_lock`: Linux clears it.
+#[test]
+fn accepted_socket_does_not_inherit_defer_accept() {
+    let spec = spec(r#"{"defer_accept": "5 s", "keepidle": "9 s"}"#);
+    let config = config(&spec).unwrap();
+    let record = |key: &str| {
+        let mut records = [OptionRecord {
+            name: key.into(),
+            option: String::new(),
+            requested: None,
+            before: None,
+            set: Some("7 s".into()),
+            connected: None,
+            effective: "7 s".into(),
+            outcome: Outcome::Default,
+            because: None,
+        }];
+        hand_down(&mut records[0], key, &config, &spec);
+        records.into_iter().next().unwrap()
+    };
+    let idle = record("keepidle");
+    assert_eq!((idle.outcome, idle.requested.as_deref()), (Outcome::Inherited, Some("9 s")));
+    let deferred = record("defer_accept");
+    assert_eq!((deferred.outcome, deferred.effective.as_str()), (Outcome::Ignored, "0 s"));
+    assert_eq!(deferred.because.as_deref(), Some("a listening socket does not hand it down"));
+    // What was not asked for is not handed down.
+    assert_eq!(record("linger2").outcome, Outcome::Default);
 }

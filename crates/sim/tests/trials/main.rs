@@ -1,6 +1,7 @@
 //! Whole trials in virtual time.
 
 mod buffers;
+mod calls;
 mod catalogue;
 mod datagrams;
 mod episodes;

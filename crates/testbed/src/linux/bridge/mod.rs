@@ -217,7 +217,12 @@ impl Bridge {
     }
 
     /// Ends the trial: packets still on the path get that verdict.
-    pub(crate) fn finish(mut self) -> BridgeReport {
+    pub(crate) fn finish(self) -> BridgeReport {
+        self.finish_with_devices().0
+    }
+
+    /// The same; a TUN device goes with the last who holds it.
+    pub(crate) fn finish_with_devices(mut self) -> (BridgeReport, [Device; 2]) {
         let now = self.clock.now();
         for index in 0..2 {
             for Departure { verdict, packet } in self.directions[index].link.drain(now) {
@@ -229,7 +234,7 @@ impl Bridge {
         if let Some(queue) = &mut self.queue {
             queue.pass_on(|| self.next_id);
         }
-        BridgeReport {
+        let report = BridgeReport {
             tuning: self.tuning,
             lateness: self.health.lateness(),
             ring_wait: self.health.ring_wait(),
@@ -238,7 +243,8 @@ impl Bridge {
             frames_lost: self.queue.as_ref().map_or([0; 2], RecorderQueue::frames_lost),
             verdicts_lost: self.queue.as_ref().map_or(0, RecorderQueue::verdicts_lost),
             path_events: self.steered.map(Steered::applied).unwrap_or_default(),
-        }
+        };
+        (report, self.ends)
     }
 
     /// Reads what the endpoints have sent; whether there was any.

@@ -151,6 +151,9 @@ impl OptionSheet {
     pub(crate) fn records(&self, socket: BorrowedFd<'_>) -> Vec<OptionRecord> {
         let record = |row: &Row| {
             let text_of = |value: &Option<OptionValue>| value.as_ref().map(ToString::to_string);
+            let last = read(socket, row.info).ok();
+            let has_changed = row.asked.is_some() && last.is_some() && last != row.set;
+            let later = row.info.later.filter(|_| has_changed);
             OptionRecord {
                 name: row.key.into(),
                 option: row.info.name.into(),
@@ -158,9 +161,9 @@ impl OptionSheet {
                 before: text_of(&row.before),
                 set: text_of(&row.set),
                 connected: text_of(&row.connected),
-                effective: text(read(socket, row.info).ok().as_ref()),
+                effective: text(last.as_ref()),
                 outcome: row.outcome,
-                because: row.because.clone(),
+                because: row.because.clone().or_else(|| later.map(Into::into)),
             }
         };
         self.rows.iter().filter(|row| row.is_there()).map(record).collect()

@@ -150,6 +150,48 @@ fn refused_options_fail_or_are_recorded() {
     assert_eq!(record(&records, "keepalive").effective, "on");
 }
 
+/// `tcp_rcv_space_adjust` raises a clamp: the record says so, whenever that was.
+#[test]
+fn record_of_option_that_changes_later_says_why() {
+    let socket = fresh();
+    let sheet =
+        OptionSheet::set(socket.as_fd(), &asked(r#"{"window_clamp": "5 kB"}"#), SocketRole::Client);
+    let sheet = sheet.unwrap();
+    let clamp = || record(&sheet.records(socket.as_fd()), "window_clamp");
+    assert_eq!((clamp().effective.as_str(), clamp().because), ("5000 B", None));
+    set(&socket, "TCP_WINDOW_CLAMP", 9_000).unwrap();
+    assert_eq!(clamp().effective, "9000 B");
+    assert!(clamp().because.unwrap().contains("autotunes"));
+}
+
+/// Sets an option of the table to a number.
+fn set(socket: &OwnedFd, name: &str, value: u32) -> io::Result<()> {
+    let info = table::options().find(|info| info.name == name).unwrap();
+    let (level, number) = (info.level.number(), info.number);
+    sys::set_option_bytes(socket.as_fd(), level, number, &value.to_ne_bytes())
+}
+
+#[test]
+fn kernel_takes_bounds_of_table() {
+    for (name, value) in [
+        ("TCP_DEFER_ACCEPT", 0),
+        ("TCP_WINDOW_CLAMP", 0),
+        ("TCP_TX_DELAY", (1 << 28) - 1),
+        ("IP_TTL", 1),
+    ] {
+        set(&fresh(), name, value).unwrap_or_else(|error| panic!("{name} = {value}: {error}"));
+    }
+    for (name, value) in [("TCP_TX_DELAY", 1 << 28), ("IP_TTL", 0)] {
+        assert!(set(&fresh(), name, value).is_err(), "{name} = {value}");
+    }
+    // The backlog does not limit it, `net.core.somaxconn` does.
+    let socket = fresh();
+    rustix::net::listen(&socket, 1).unwrap();
+    set(&socket, "TCP_FASTOPEN", 1_000).unwrap();
+    let info = table::by_key("fastopen").unwrap();
+    assert_eq!(read(socket.as_fd(), info).unwrap(), OptionValue::Number(1_000));
+}
+
 #[test]
 fn this_machine_is_surveyed() {
     let states = survey().unwrap();

@@ -66,7 +66,7 @@ impl Carrier for Bridged {
     }
 
     fn finish(self, world: WorldRecord) -> Moved {
-        let moved = self.bridge.finish();
+        let (moved, devices) = self.bridge.finish_with_devices();
         let world = WorldRecord {
             name: world.name,
             device: serde_name(&self.kind),
@@ -75,6 +75,7 @@ impl Carrier for Bridged {
             device_drops: moved.device_drops + device_drops(),
             ..moved.world()
         };
-        Moved { world, frames_lost: moved.frames_lost, path_events: moved.path_events }
+        let (frames_lost, path_events) = (moved.frames_lost, moved.path_events);
+        Moved { world, frames_lost, path_events, devices: Some(devices) }
     }
 }

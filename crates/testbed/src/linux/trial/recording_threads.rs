@@ -13,6 +13,7 @@ use tcplab_workload::LoadReport;
 use super::watch::Watch;
 use crate::addresses::addresses;
 use crate::clock::Clock;
+use crate::device::Device;
 use crate::endpoint::Outcome;
 use crate::recorder::{BEHIND_ENDPOINTS, RecorderQueue, recorder_queue};
 use crate::sampler::Sampled;
@@ -39,12 +40,15 @@ pub(super) struct Moved {
     pub(super) frames_lost: [u64; 2],
     /// How the path was changed meanwhile.
     pub(super) path_events: Vec<PathEvent>,
+    /// The devices of the endpoints, where they go with the last descriptor: sockets whose options
+    /// are not read yet would see a path with the least MTU.
+    pub(super) devices: Option<[Device; 2]>,
 }
 
 impl Moved {
     /// Through a path that nobody changed.
     pub(super) fn unsteered(world: WorldRecord, frames_lost: [u64; 2]) -> Moved {
-        Moved { world, frames_lost, path_events: Vec::new() }
+        Moved { world, frames_lost, path_events: Vec::new(), devices: None }
     }
 }
 
@@ -89,7 +93,7 @@ impl RecordingThreads {
         moved: Moved,
     ) -> Result<(), TrialError> {
         let RecordingThreads { clock, recorder, sampler } = self;
-        let Moved { world, frames_lost, path_events } = moved;
+        let Moved { world, frames_lost, path_events, devices } = moved;
         // Until here the namespaces were needed: the last acknowledgements come from the kernel.
         drop(stays);
         if have_failed {
@@ -97,6 +101,7 @@ impl RecordingThreads {
             return Err(TrialError::Stopped);
         }
         let [client, server] = watch.outcomes()?;
+        drop(devices);
         let samples_missed = sampler.join().unwrap_or_default();
         let mut writer = recorder.join().map_err(|_| TrialError::panicked())??;
         let capture_drops = missed_frames(&mut writer, frames_lost);

@@ -9,7 +9,8 @@ define! {
     Ip.option("IP_TOS", 1, Number("", 0, 255)).key("ip_tos")
         .adjusted("the kernel keeps the lower two bits (ECN) of a TCP socket (ip_sock_set_tos)");
     /// Maximum number of hops (TTL); -1: the sysctl
-    Ip.option("IP_TTL", 2, Number("hops", -1, 255)).default_from("net.ipv4.ip_default_ttl");
+    Ip.option("IP_TTL", 2, Number("hops", -1, 255)).default_from("net.ipv4.ip_default_ttl")
+        .adjusted("0 is refused (EINVAL)");
     /// Written data include the IP header (raw sockets)
     Ip.flag("IP_HDRINCL", 3);
     /// IP options of every packet
@@ -73,7 +74,7 @@ define! {
     /// Outgoing interface, by index
     Ip.count("IP_UNICAST_IF", 50);
     /// Local port range for connect(): upper and lower 16 bits
-    Ip.count("IP_LOCAL_PORT_RANGE", 51)
+    Ip.option("IP_LOCAL_PORT_RANGE", 51, Number("", 0, 4_294_967_295))
         .adjusted("0 until it is set: net.ipv4.ip_local_port_range applies");
     /// Protocol number (raw sockets)
     Ip.count("IP_PROTOCOL", 52).read_only();

@@ -11,6 +11,12 @@ const MOST_SECONDS: u64 = 32_767;
 const MOST_PROBES: i64 = 127;
 /// `TCP_FIN_TIMEOUT_MAX`, seconds.
 const MOST_FIN_TIMEOUT: u64 = 120;
+/// `do_tcp_setsockopt`: below 2²⁸ µs.
+const MOST_TX_DELAY: u64 = (1 << 28) - 1;
+/// What is two ticks where there are 1000 a second, the most (`TCP_TIMEOUT_MIN`), µs.
+const LEAST_TICKS: u64 = 1_001;
+const TICKS: &str = "rounded up to ticks of the kernel (CONFIG_HZ); EINVAL if that is less than two: \
+                     at 250 Hz up to 4000 µs";
 
 define! {
     /// Disables Nagle's algorithm: small segments are sent at once
@@ -36,12 +42,13 @@ define! {
     /// Lifetime of FIN-WAIT-2 after close()
     Tcp.option("TCP_LINGER2", 8, Seconds(1, MOST_FIN_TIMEOUT)).key("linger2")
         .default_from("net.ipv4.tcp_fin_timeout");
-    /// accept() returns a connection only with its first data, or after this time
-    Tcp.option("TCP_DEFER_ACCEPT", 9, Seconds(1, INT_MAX as u64)).key("defer_accept")
+    /// accept() returns a connection only with its first data, or after this time; 0: at once
+    Tcp.option("TCP_DEFER_ACCEPT", 9, Seconds(0, INT_MAX as u64)).key("defer_accept")
         .adjusted("rounded up to a number of SYN-ACKs: 1, 3, 7, 15… s");
-    /// Maximum advertised window
-    Tcp.option("TCP_WINDOW_CLAMP", 10, Size(1, INT_MAX as u64)).key("window_clamp")
-        .adjusted("at least half the minimum receive buffer (SOCK_MIN_RCVBUF)");
+    /// Maximum advertised window; 0: no clamp (before connecting or listening)
+    Tcp.option("TCP_WINDOW_CLAMP", 10, Size(0, INT_MAX as u64)).key("window_clamp")
+        .adjusted("at least half the minimum receive buffer (SOCK_MIN_RCVBUF)")
+        .later("raised with the receive buffer, as TCP autotunes that (tcp_rcv_space_adjust)");
     /// State and counters of the connection
     Tcp.structure("TCP_INFO", 11, "struct tcp_info").read_only();
     /// Disables delayed ACKs, temporarily: the kernel re-enables them
@@ -70,7 +77,8 @@ define! {
         .privileged("CAP_NET_ADMIN");
     /// TCP Fast Open (server): maximum pending requests
     Tcp.option("TCP_FASTOPEN", 23, Number("connections", 0, INT_MAX)).key("fastopen")
-        .adjusted("at most the backlog; needs bit 2 of net.ipv4.tcp_fastopen (server)")
+        .limited_by("net.core.somaxconn")
+        .adjusted("needs bit 2 of net.ipv4.tcp_fastopen (server)")
         .only(&[SocketRole::Listener]);
     /// Current value of the timestamp clock
     Tcp.count("TCP_TIMESTAMP", 24).privileged("CAP_NET_ADMIN, to set it (repair)");
@@ -99,7 +107,7 @@ define! {
     /// Reports the remaining unread bytes with each read
     Tcp.flag("TCP_INQ", 36);
     /// Delays every packet by this time (needs the fq qdisc)
-    Tcp.option("TCP_TX_DELAY", 37, Micros(0, INT_MAX as u64));
+    Tcp.option("TCP_TX_DELAY", 37, Micros(0, MOST_TX_DELAY));
     /// Adds a TCP-AO key (RFC 5925)
     Tcp.structure("TCP_AO_ADD_KEY", 38, "struct tcp_ao_add").write_only();
     /// Deletes a TCP-AO key
@@ -116,7 +124,8 @@ define! {
     Tcp.option("TCP_RTO_MAX_MS", 44, Millis(1_000, 120_000))
         .default_from("net.ipv4.tcp_rto_max_ms");
     /// Minimum retransmission timeout (Linux 6.15)
-    Tcp.option("TCP_RTO_MIN_US", 45, Micros(1, 200_000)).default_from("net.ipv4.tcp_rto_min_us");
+    Tcp.option("TCP_RTO_MIN_US", 45, Micros(LEAST_TICKS, 200_000))
+        .default_from("net.ipv4.tcp_rto_min_us").adjusted(TICKS);
     /// Maximum delay of a delayed ACK (Linux 6.15)
-    Tcp.option("TCP_DELACK_MAX_US", 46, Micros(1, 200_000));
+    Tcp.option("TCP_DELACK_MAX_US", 46, Micros(LEAST_TICKS, 200_000)).adjusted(TICKS);
 }

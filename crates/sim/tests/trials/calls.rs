@@ -1,0 +1,115 @@
+//! What the calls of applications on models return, as Linux 6.12 has it of the same scenarios.
+
+use tcplab_workload::CallRow;
+
+use crate::trial;
+
+const PATH: &str = "[path]\nrate = \"20 Mbit/s\"\ndelay = \"5 ms\"\nqueue = \"200 packets\"\n";
+
+/// The calls of client and server: what each returned, its bytes, and when, ms.
+fn calls(rest: &str) -> [Vec<String>; 2] {
+    let recording = trial(&format!("{PATH}{rest}"), 1);
+    let app = recording.app().unwrap();
+    let line = |it: &CallRow| {
+        let (begun, ended) = (it.began.as_nanos() / 1_000_000, it.ended.as_nanos() / 1_000_000);
+        format!("{} {} {} B, {begun} to {ended} ms", it.call, it.result, it.bytes.as_u64())
+    };
+    [&app.client, &app.server].map(|report| report.log.iter().map(line).collect())
+}
+
+fn has(calls: &[String], expected: &[&str]) {
+    let found: Vec<&str> = calls
+        .iter()
+        .filter(|line| expected.iter().any(|it| it.split(' ').next() == line.split(' ').next()))
+        .map(String::as_str)
+        .collect();
+    assert_eq!(found, expected);
+}
+
+/// `tcp_recvmsg_locked`: what was copied is returned when the time is over.
+#[test]
+fn read_below_rcvlowat_returns_what_it_has_when_time_is_over() {
+    let [client, server] = calls(
+        "[server.accepted]\nrcvlowat = \"5 kB\"\nrcvtimeo = \"1 s\"\n[workload]\n\
+         client = [\"write 1 kB\", \"read to end\", \"close\"]\n\
+         server = [\"read up to 100 kB\", \"read up to 100 kB\", \"close\"]\nmay_fail = true\n",
+    );
+    has(&server, &["read ok 1000 B, 15 to 1015 ms", "read EAGAIN 0 B, 1015 to 2015 ms"]);
+    has(&client, &["read end 0 B, 10 to 2020 ms"]);
+}
+
+/// `sock_rcvlowat`: a read wants no more than it has room for; one that sleeps is woken by the
+/// full mark (`tcp_data_ready`).
+#[test]
+fn short_read_takes_less_than_rcvlowat() {
+    let [_, server] = calls(
+        "[server.accepted]\nrcvlowat = \"5 kB\"\n[workload]\n\
+         client = [\"write 3 kB\", \"sleep 1 s\", \"write 3 kB\", \"read to end\", \"close\"]\n\
+         server = [\"read up to 1 kB\", \"read up to 1 kB\", \"read up to 1 kB\", \
+         \"read up to 100 kB\", \"close\"]\n\
+         may_fail = true\n[limits]\ntrial = \"3 s\"\n",
+    );
+    has(
+        &server,
+        &[
+            "read ok 1000 B, 15 to 1016 ms",
+            "read ok 1000 B, 1016 to 1016 ms",
+            "read ok 1000 B, 1016 to 1016 ms",
+            "read waiting 0 B, 1016 to 3000 ms",
+        ],
+    );
+}
+
+/// `inet_stream_connect`.
+#[test]
+fn sndtimeo_ends_connect() {
+    let [client, _] = calls(
+        "blackhole = \"0 s\"\n[client.socket]\nsndtimeo = \"2 s\"\n[workload]\n\
+         client = [\"connect\", \"close\"]\nserver = [\"accept\", \"close\"]\nmay_fail = true\n",
+    );
+    assert_eq!(client, ["connect EINPROGRESS 0 B, 0 to 2000 ms", "close ok 0 B, 2000 to 2000 ms"]);
+}
+
+/// MSG_DONTWAIT: the call after one that found too little room finds none, 10 ms later.
+#[test]
+fn write_that_does_not_wait_returns_eagain() {
+    let [client, _] = calls(
+        "[client]\nsocket.sndbuf = \"8 KiB\"\n[workload]\n\
+         client = [\"write 100 kB retry 10 ms\", \"close\"]\n\
+         server = [\"read to end\", \"close\"]\nmay_fail = true\n",
+    );
+    has(
+        &client,
+        &[
+            "write ok 46336 B, 10 to 10 ms",
+            "write EAGAIN 0 B, 20 to 20 ms",
+            "write ok 53664 B, 30 to 40 ms",
+        ],
+    );
+}
+
+/// `tcp_time_wait` closes the socket.
+#[test]
+fn shutdown_in_time_wait_is_enotconn() {
+    let [client, _] = calls(
+        "[workload]\nclient = [\"write 100 B\", \"shutdown write\", \"read to end\", \
+         \"shutdown both\", \"close\"]\n\
+         server = [\"read to end\", \"close\"]\nmay_fail = true\n",
+    );
+    has(&client, &["shutdown ok 0 B, 10 to 10 ms", "shutdown ENOTCONN 0 B, 20 to 20 ms"]);
+}
+
+/// `sk_acceptq_is_full`: with a backlog of 1 two connections wait; the others are established when
+/// their data is retransmitted after the first `accept`.
+#[test]
+fn backlog_limits_connections_that_wait_to_be_accepted() {
+    let [_, server] = calls(
+        "[server]\nsocket.backlog = 1\n[workload]\nconnections = { total = 8, at_once = 8 }\n\
+         client = [\"connect\", \"write 10 B\", \"read to end\", \"close\"]\n\
+         server = [\"sleep 3 s\", \"accept\", \"read 10 B\", \"write 5 B\", \"close\"]\n",
+    );
+    let accepted = |when: &str| {
+        server.iter().filter(|it| it.starts_with("accept ok") && it.contains(when)).count()
+    };
+    assert_eq!([accepted("3000 to 3000 ms"), accepted("3000 to 349")], [2, 6], "{server:#?}");
+}
