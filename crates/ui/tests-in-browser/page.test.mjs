@@ -240,7 +240,7 @@ test("every page: accessible, light and dark, wide and narrow", async () => {
         await go(page, hash);
         if (hash === "/" || hash === "/new") {
           await page.waitForSelector(".outlook svg");
-          await isLegible(page, ".outlook svg");
+          await isLegible(page, ".outlook .picture > svg");
         }
         await isAccessible(page, `${hash}, ${colorScheme}, ${width}`);
         await fits(page, `${hash}, ${width}`);

@@ -22,8 +22,14 @@ pub(super) fn name(cell: &Cell<'_, '_>) -> String {
         })
         .collect();
     let mut name = if parts.is_empty() { "base".into() } else { parts.join("_") };
-    name.truncate(name.floor_char_boundary(NAME_MAX));
+    shorten(&mut name);
     name
+}
+
+/// Cuts what is too long, not within a letter.
+fn shorten(name: &mut String) {
+    let end = (0..=NAME_MAX.min(name.len())).rev().find(|at| name.is_char_boundary(*at));
+    name.truncate(end.unwrap_or_default());
 }
 
 /// Letters of any script, digits, `.` and the `%` of a number (`µ` as `u`); the space between a
@@ -54,7 +60,16 @@ fn slug(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::slug;
+    use super::{NAME_MAX, shorten, slug};
+
+    #[test]
+    fn long_names_end_with_a_whole_letter() {
+        for (letter, length) in [("a", NAME_MAX), ("é", NAME_MAX), ("語", NAME_MAX / 3 * 3)] {
+            let mut name = letter.repeat(NAME_MAX);
+            shorten(&mut name);
+            assert_eq!(name.len(), length, "{letter}");
+        }
+    }
 
     #[test]
     fn letters_of_any_script_are_kept() {
