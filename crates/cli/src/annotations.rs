@@ -20,7 +20,8 @@ pub(crate) fn annotate_run(run: &Run, requires_decision: bool) {
             ClaimOutcome::NotJudged if !requires_decision => "warning",
             _ => "error",
         };
-        let outcome = claim.shortfall().unwrap_or_else(|| claim.outcome().name().to_owned());
+        let shortfall = claim.shortfall(run.cases.len());
+        let outcome = shortfall.unwrap_or_else(|| claim.outcome().name().to_owned());
         let text = format!("{outcome}. Expected: {}. Found: {}", claim.check, claim.found);
         print_note(&line(level, &claim.claim, &text));
     }

@@ -61,10 +61,11 @@ fn in_their_source(error: &ScenarioError, colours: bool) -> String {
     let (others, unshown) = (error.others(), error.unshown());
     let all = std::iter::once(error).chain(others);
     let mut text = all.map(|error| in_its_source(error, colours)).collect::<Vec<_>>().join("\n\n");
+    let perhaps = if error.are_all_counted() { "" } else { ", and perhaps more" };
     if unshown > 0 {
-        text += &format!("\n\nand {unshown} more mistakes");
+        text += &format!("\n\nand {unshown} more mistakes{perhaps}");
     } else if !others.is_empty() {
-        text += &format!("\n\n{} mistakes", others.len() + 1);
+        text += &format!("\n\n{} mistakes{perhaps}", others.len() + 1);
     }
     text
 }

@@ -70,10 +70,12 @@ function copyWith(button) {
     const code = button.parentElement.querySelector("code");
     try {
       await navigator.clipboard.writeText(code.textContent);
-    } catch { // not allowed on file: pages; select the text instead
+    } catch { // there is none without encryption: what is selected can be copied
       getSelection().selectAllChildren(code);
-      button.textContent = "Selected";
-      return;
+      if (!document.execCommand("copy")) {
+        button.textContent = "Selected";
+        return;
+      }
     }
     button.textContent = "Copied";
     setTimeout(() => { button.textContent = "Copy"; }, 1500);
@@ -118,6 +120,12 @@ theme.addEventListener("click", () => {
   const next = isDark() ? "light" : "dark";
   document.documentElement.dataset.theme = next;
   try { localStorage.setItem("tcplab-theme", next); } catch { /* not stored */ }
+  nameTheme();
+});
+// The page of tcplab that shows this report in a frame has a theme of its own.
+addEventListener("message", ({ source, data }) => {
+  if (source !== parent || !["light", "dark"].includes(data?.tcplabTheme)) return;
+  document.documentElement.dataset.theme = data.tcplabTheme;
   nameTheme();
 });
 dark.addEventListener("change", nameTheme);

@@ -35,7 +35,7 @@ pub fn claims_junit(run: &Run, requires_decision: bool) -> String {
             1 => claim.claim.clone(),
             nth => format!("{} ({nth})", claim.claim),
         };
-        xml += &test_case("claims", &name, &outcome(claim, requires_decision));
+        xml += &test_case("claims", &name, &outcome(claim, run.cases.len(), requires_decision));
     }
     for (trial, reason) in failures {
         let error = format!("<error message=\"{}\"/>", attribute(reason));
@@ -57,9 +57,9 @@ fn test_case(class: &str, name: &str, inside: &str) -> String {
     )
 }
 
-fn outcome(claim: &Claim, requires_decision: bool) -> String {
+fn outcome(claim: &Claim, cases: usize, requires_decision: bool) -> String {
     let found = format!("{}: {}", claim.check, claim.found);
-    let shortfall = claim.shortfall().unwrap_or_else(|| claim.check.clone());
+    let shortfall = claim.shortfall(cases).unwrap_or_else(|| claim.check.clone());
     match claim.outcome() {
         ClaimOutcome::Passed => format!("<system-out>{}</system-out>", escape(&found)),
         ClaimOutcome::NotJudged if !requires_decision => {

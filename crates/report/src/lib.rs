@@ -33,7 +33,10 @@ pub use figures::{RunFigure, figure_file, figure_pgf, run_figures, trial_figures
 pub use html::assets::STYLES;
 pub use html::error::ReportError;
 pub use looks::{AxisRange, AxisWish, FigureLooks, LooksError};
-pub use page::{ONE_FILE, Recordings, render, write, write_folder};
+pub use page::{
+    ONE_FILE, Recordings, SCRIPT_FILE, STYLE_FILE, link_to_script, link_to_style, render, write,
+    write_folder,
+};
 pub use several::{
     CommonFigure, CommonFigures, KeptRuns, LabelError, LabelledRun, RUNS_MOST, Relative, TooMany,
     check_labels, labelled, run_called,

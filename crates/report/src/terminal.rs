@@ -110,7 +110,8 @@ pub fn claims(run: &Run) -> String {
     let mut text = String::new();
     for claim in &run.claims {
         let sign = claim.outcome().sign();
-        let shortfall = claim.shortfall().map(|text| format!(": {text}")).unwrap_or_default();
+        let shortfall = claim.shortfall(run.cases.len());
+        let shortfall = shortfall.map(|text| format!(": {text}")).unwrap_or_default();
         line(&mut text, &format!("{sign} {}{shortfall}", claim.claim));
         for part in wrapped(&format!("{}: {}", claim.check, claim.found), WIDTH - 4) {
             line(&mut text, &format!("    {part}"));

@@ -84,15 +84,18 @@ impl Claim {
     }
 
     /// Such as `met in 9 of 10 trials`, or `not judged: needs 8 trials, there is 1`; none if it is
-    /// met in each.
-    pub fn shortfall(&self) -> Option<String> {
+    /// met in each. In a run of several `cases` it counts the trials of each.
+    pub fn shortfall(&self, cases: usize) -> Option<String> {
         let Claim { held_alone, trials, needs, .. } = self;
+        let of_each = if cases > 1 { " of each variant" } else { "" };
         if self.outcome() == ClaimOutcome::NotJudged {
             let are = if *trials == 1 { "is" } else { "are" };
-            return Some(format!("not judged: needs {needs} trials, there {are} {trials}"));
+            return Some(format!(
+                "not judged: needs {needs} trials{of_each}, there {are} {trials}"
+            ));
         }
         (held_alone < trials && *trials > 1)
-            .then(|| format!("met in {held_alone} of {trials} trials"))
+            .then(|| format!("met in {held_alone} of {trials} trials{of_each}"))
     }
 }
 
@@ -121,5 +124,31 @@ impl ClaimCounts {
     /// All claims.
     pub fn all(self) -> usize {
         self.passed + self.failed + self.not_judged
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Three variants with eight trials each are 24 trials.
+    #[test]
+    fn shortfall_names_the_trials_that_it_counts() {
+        let claim = Claim {
+            claim: "it is quick".into(),
+            check: String::new(),
+            held: false,
+            is_judged: true,
+            needs: 1,
+            held_alone: 0,
+            trials: 8,
+            found: String::new(),
+        };
+        let said = |cases| claim.shortfall(cases).unwrap();
+        assert_eq!(said(1), "met in 0 of 8 trials");
+        assert_eq!(said(3), "met in 0 of 8 trials of each variant");
+        let open = Claim { is_judged: false, needs: 10, ..claim.clone() };
+        let wanted = "not judged: needs 10 trials of each variant, there are 8";
+        assert_eq!(open.shortfall(2).unwrap(), wanted);
     }
 }

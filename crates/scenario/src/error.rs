@@ -6,6 +6,7 @@ use std::ops::Range;
 use miette::{Diagnostic, LabeledSpan, NamedSource, SourceCode};
 
 use crate::fault::Fault;
+use crate::mistakes::Faults;
 use crate::problem::{Problem, meant, nearest};
 use crate::schema::ReadAs;
 
@@ -28,22 +29,19 @@ struct Inner {
     others: Vec<ScenarioError>,
     /// How many mistakes there are beside those.
     unshown: usize,
+    are_all: bool,
 }
 
 impl ScenarioError {
     /// The faults, at least one, of a file.
-    pub(crate) fn of(
-        read_as: ReadAs,
-        mut faults: Vec<Fault>,
-        source: &str,
-        name: &str,
-    ) -> ScenarioError {
-        let unshown = faults.len().saturating_sub(SHOWN);
-        faults.truncate(SHOWN);
-        let mut errors = faults.into_iter().map(|fault| Self::new(read_as, fault, source, name));
+    pub(crate) fn of(read_as: ReadAs, faults: Faults, source: &str, name: &str) -> ScenarioError {
+        let Faults { mut found, are_all } = faults;
+        let unshown = found.len().saturating_sub(SHOWN);
+        found.truncate(SHOWN);
+        let mut errors = found.into_iter().map(|fault| Self::new(read_as, fault, source, name));
         let mut error = errors.next().expect("at least one fault");
         error.0.others = errors.collect();
-        error.0.unshown = unshown;
+        (error.0.unshown, error.0.are_all) = (unshown, are_all);
         error
     }
 
@@ -70,6 +68,7 @@ impl ScenarioError {
             problem,
             others: Vec::new(),
             unshown: 0,
+            are_all: true,
         }))
     }
 
@@ -91,6 +90,12 @@ impl ScenarioError {
     /// How many mistakes there are beside this one and the [`others`](ScenarioError::others).
     pub fn unshown(&self) -> usize {
         self.0.unshown
+    }
+
+    /// Whether these are all: of a file with very many mistakes, or of a very large one, not all
+    /// are counted.
+    pub fn are_all_counted(&self) -> bool {
+        self.0.are_all
     }
 
     /// What is wrong.

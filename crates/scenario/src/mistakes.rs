@@ -9,8 +9,8 @@ use toml::de::{DeArray, DeTable, DeValue};
 use crate::fault::Fault;
 use crate::problem::{Problem, nearest};
 
-/// Readings of one file; nobody mends more mistakes at once.
-const ROUNDS: usize = 40;
+/// Readings of one file; some mistakes need two. Nobody mends more at once.
+const ROUNDS: usize = 120;
 
 /// The span of what is not in the file.
 const NOWHERE: Range<usize> = usize::MAX..usize::MAX;
@@ -18,38 +18,60 @@ const NOWHERE: Range<usize> = usize::MAX..usize::MAX;
 /// Bytes of text to read in all of these; large files show their first mistakes.
 const READ_MAX: usize = 640_000;
 
-/// Reads `file`, or finds its mistakes, in their order. Mistakes that may follow from one that was
+/// The mistakes of a file, at least one, in their order.
+#[derive(Debug)]
+pub(crate) struct Faults {
+    pub(crate) found: Vec<Fault>,
+    /// Whether there are no more of them.
+    pub(crate) are_all: bool,
+}
+
+impl From<Fault> for Faults {
+    fn from(fault: Fault) -> Faults {
+        Faults { found: vec![fault], are_all: true }
+    }
+}
+
+/// Reads `file`, or finds its mistakes. Mistakes that may follow from one that was
 /// taken out are left out.
 pub(crate) fn read_all<'i, T>(
     mut file: Spanned<DeTable<'i>>,
     source: &str,
     mut read: impl FnMut(Spanned<DeTable<'i>>) -> Result<T, Fault>,
-) -> Result<T, Vec<Fault>> {
+) -> Result<T, Faults> {
     let mut found: Vec<Fault> = Vec::new();
-    let mut touched = Vec::new();
+    let (mut touched, mut removed) = (Vec::new(), Vec::new());
+    let mut are_all = false;
     for _ in 0..(READ_MAX / source.len().max(1)).clamp(1, ROUNDS) {
         let fault = match read(file.clone()) {
             Ok(value) if found.is_empty() => return Ok(value),
-            Ok(_) => break,
+            Ok(_) => {
+                are_all = true;
+                break;
+            }
             Err(fault) => fault,
         };
         let is_known = |it: &Fault| it.span == fault.span && it.problem == fault.problem;
         if found.iter().any(is_known) {
+            are_all = true;
             break;
         }
         let place = place_of(&fault.span, file.get_ref()).unwrap_or_default();
         let is_first = found.is_empty();
-        let is_own = is_first || !may_follow(&fault, &place, &touched);
+        let is_own =
+            is_first || !(may_follow(&fault, &place, &touched) || is_removed(&fault, &removed));
         let is_mended = mend(file.get_mut(), &fault, &place, &mut touched);
+        removed.push(place);
         if is_own {
             found.push(fault);
         }
         if !is_mended {
+            are_all = true;
             break;
         }
     }
     found.sort_by_key(|fault| fault.span.start);
-    Err(found)
+    Err(Faults { found, are_all })
 }
 
 /// A key, or an item of a list, by the names and numbers that lead to it.
@@ -88,6 +110,16 @@ fn may_follow(fault: &Fault, place: &[String], touched: &[Place]) -> bool {
     }
     let table = place.split_last().map_or(place, |(_, table)| table);
     !fault.is_shape && !table.is_empty() && touched.iter().any(|it| it == table)
+}
+
+/// Whether a key is missing that was taken out itself, perhaps seen from below its table, as by a
+/// factor that sets another key there.
+fn is_removed(fault: &Fault, removed: &[Place]) -> bool {
+    let Problem::MissingKey { key, table: Some(table) } = &*fault.problem else { return false };
+    let table: Vec<&str> = table.split('.').collect();
+    removed.iter().filter_map(|it| it.split_last()).any(|(last, way)| {
+        last == key && way.len() <= table.len() && way.iter().zip(&table).all(|(a, b)| a == b)
+    })
 }
 
 /// Whether a claim, plot, design or second path has this problem only beside the other sections as

@@ -10,7 +10,7 @@ use toml::de::{DeTable, DeValue};
 use crate::embedded::presets;
 use crate::error::ScenarioError;
 use crate::fault::Fault;
-use crate::mistakes::read_all;
+use crate::mistakes::{Faults, read_all};
 use crate::problem::Problem;
 use crate::schema::ReadAs;
 use overrides::Override;
@@ -74,11 +74,11 @@ fn read_path_file(
     overriding: &[Override],
     name: &str,
     files: &mut Files<'_>,
-) -> Result<PathFile, Vec<Fault>> {
+) -> Result<PathFile, Faults> {
     let file = overriding.first().map_or(source, |first| &source[..first.at]);
-    let mut document = DeTable::parse(file).map_err(|error| vec![Fault::syntax(&error)])?;
-    let title = text(&mut document, "title").map_err(|fault| vec![fault])?;
-    let reference = text(&mut document, "reference").map_err(|fault| vec![fault])?;
+    let mut document = DeTable::parse(file).map_err(|error| Fault::syntax(&error))?;
+    let title = text(&mut document, "title")?;
+    let reference = text(&mut document, "reference")?;
     let is_scenario = document.get_ref().get("path").is_some_and(|path| path.get_ref().is_table());
     let mut table = if is_scenario {
         match document.get_mut().remove("path").map(|path| (path.span(), path.into_inner())) {
@@ -89,7 +89,7 @@ fn read_path_file(
         document
     };
     for one in overriding {
-        one.put_over(&mut table).map_err(|fault| vec![fault])?;
+        one.put_over(&mut table)?;
     }
     let path = read_all(table, source, |table| read_path(&table, files))?;
     Ok(PathFile { name: name.into(), title, reference, path })

@@ -11,7 +11,7 @@ use crate::design::DesignSpec;
 use crate::fault::Fault;
 use crate::file::ScenarioFile;
 use crate::matrix::Matrix;
-use crate::mistakes::read_all;
+use crate::mistakes::{Faults, read_all};
 use crate::path_file::{Files, ReadFile, no_files};
 use crate::problem::Problem;
 use crate::question::asked_metric;
@@ -178,12 +178,8 @@ fn check_size(source: &str, referred: &Files<'_>, matrix: &Matrix<'_>) -> Result
     Ok(())
 }
 
-fn read_scenario(
-    source: &str,
-    name: &str,
-    referred: &mut Files<'_>,
-) -> Result<Scenario, Vec<Fault>> {
-    let document = DeTable::parse(source).map_err(|error| vec![Fault::syntax(&error)])?;
+fn read_scenario(source: &str, name: &str, referred: &mut Files<'_>) -> Result<Scenario, Faults> {
+    let document = DeTable::parse(source).map_err(|error| Fault::syntax(&error))?;
     read_all(document, source, |document| read_document(document, source, name, referred))
 }
 

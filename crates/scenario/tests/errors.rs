@@ -479,4 +479,25 @@ fn mistakes_beyond_twenty_are_counted() {
     let error = error.unwrap_err();
     assert_eq!((error.others().len(), error.unshown()), (19, 10));
     assert!(error.others().iter().all(|it| it.to_string().contains("unknown key `unknown_")));
+    assert!(error.are_all_counted());
+    // Some mistakes need two readings.
+    let claims = |count| {
+        let claim = |n| format!("[[expect]]\nclaim = \"c\"\nmetric = \"none{n}\"\nat_least = 1\n");
+        let source = format!("{GOOD}\n{}", (0..count).map(claim).collect::<String>());
+        Scenario::parse(&source, "many").unwrap_err()
+    };
+    let error = claims(40);
+    assert_eq!((error.others().len(), error.unshown(), error.are_all_counted()), (19, 20, true));
+    assert!(!claims(500).are_all_counted());
+}
+
+/// A level of the matrix sets another key of the table that the mistake was taken out of.
+#[test]
+fn one_mistake_is_told_once_where_a_factor_is_in_its_table() {
+    let offsets = "[matrix]\n\"path.interruption.offset\" = [\"100 ms\", \"200 ms\"]";
+    let source = GOOD.replace("lasting = \"200 ms\"", "lasting = \"6 s\"");
+    let source = source.replace("[matrix]", offsets);
+    let error = Scenario::parse(&source, "offsets").unwrap_err();
+    assert!(error.to_string().contains("must be less than `every`"), "{error}");
+    assert_eq!(error.others().len(), 0, "{}", error.others()[0]);
 }

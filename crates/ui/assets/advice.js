@@ -57,19 +57,23 @@ const form = async (place, query) => {
       el("label", {}, "Bottleneck ", number("Bottleneck, Mbit/s", state.rate, 0.001, 100000, (it) => { state.rate = it; }, "any"), " Mbit/s"),
       el("label", {}, "Random loss ", number("Random loss, %", state.loss, 0, 100, (it) => { state.loss = it; }, "any"), " %"),
       el("label", {}, "Delay of the full queue ", number("Delay of the full queue, ms", state.queue, 0, 60000, (it) => { state.queue = it; }, "any"), " ms")));
-    if (state.kind === "capture") drawCapture();
+    if (state.kind === "capture") show(box, ...captureChoice());
     if (state.kind === "run") show(box, finished.length
       ? el("p", {}, choice("Run", finished.map((/** @type {any} */ it) => [it.run, `${it.title ?? it.name}, ${new Date(it.started).toLocaleString()}`]), state.run, (it) => { state.run = it; }))
       : el("p", { class: "meta" }, "No run is finished yet."));
   };
-  const drawCapture = () => {
-    const files = captures.find((/** @type {any} */ it) => it.id === state.capture)?.files ?? [];
-    state.file = files.length > 1 ? files[0].name : "";
-    show(box, captures.length
-      ? el("p", {}, choice("Capture", captures.map((/** @type {any} */ it) => [it.id, it.files.map((/** @type {any} */ file) => file.name).join(" + ")]), state.capture, (it) => { state.capture = it; drawCapture(); }),
-        files.length > 1 && choice("File", files.map((/** @type {any} */ it) => [it.name, it.name]), state.file, (it) => { state.file = it; }))
+  const captureChoice = () => {
+    const file = el("span", {});
+    const drawFiles = () => {
+      const files = captures.find((/** @type {any} */ it) => it.id === state.capture)?.files ?? [];
+      state.file = files.length > 1 ? files[0].name : "";
+      show(file, files.length > 1 && choice("File", files.map((/** @type {any} */ it) => [it.name, it.name]), state.file, (it) => { state.file = it; }));
+    };
+    drawFiles();
+    return [captures.length
+      ? el("p", {}, choice("Capture", captures.map((/** @type {any} */ it) => [it.id, it.files.map((/** @type {any} */ of) => of.name).join(" + ")]), state.capture, (it) => { state.capture = it; drawFiles(); }), file)
       : el("p", { class: "meta" }, "No capture yet: ", el("a", { href: "#/capture" }, "bring one"), "."),
-    el("p", { class: "meta" }, "The connection with most data is improved."));
+    el("p", { class: "meta" }, "The connection with most data is improved.")];
   };
   drawSource();
   const trials = number("Trials", state.trials, 0, 999, (it) => { state.trials = it; });

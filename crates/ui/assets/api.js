@@ -2,7 +2,16 @@
 // What the page asks the server: see /api/openapi.json.
 
 /** An answer that says what is wrong. */
-export class Refused extends Error {}
+export class Refused extends Error {
+  /** @param {string} what @param {{ status?: number, remedy?: string }} [answer] the server's, if there was one */
+  constructor(what, answer) {
+    super(what);
+    /** Of HTTP; 0 where the server does not answer. */
+    this.status = answer?.status ?? 0;
+    /** What to do about it, where that is not said already. */
+    this.remedy = answer?.remedy ?? "";
+  }
+}
 
 /**
  * @param {string} path
@@ -16,17 +25,20 @@ const ask = async (path, options) => {
   } catch {
     throw new Refused("The server does not answer: start `tcplab ui` again. This page finds it.");
   }
-  if (!response.ok) throw new Refused(await refusal(response));
+  if (!response.ok) {
+    const { error, ...answer } = await refusal(response);
+    throw new Refused(error, { ...answer, status: response.status });
+  }
   return JSON.parse(await response.text());
 };
 
-/** What an answer says that is none. @param {Response} response */
+/** What an answer says that is none. @param {Response} response @returns {Promise<{ error: string, remedy?: string }>} */
 const refusal = async (response) => {
   const text = await response.text();
   try {
-    return JSON.parse(text).error ?? text;
+    return { error: text, ...JSON.parse(text) };
   } catch {
-    return text;
+    return { error: text };
   }
 };
 
@@ -70,7 +82,7 @@ export const listen = (path, handlers) => {
     const again = new AbortController();
     fetch(path, { signal: again.signal }).then(async (answer) => {
       if (answer.ok) again.abort();
-      else handlers.refused(await refusal(answer));
+      else handlers.refused((await refusal(answer)).error);
     }).catch(() => handlers.lost?.(null));
   };
   source.onopen = () => handlers.found?.(null);

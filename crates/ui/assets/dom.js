@@ -89,13 +89,18 @@ export const duration = (seconds) => {
 };
 
 /** A command that can be copied. @param {string} text */
-export const command = (text) => el("div", { class: "command" },
-  el("code", { tabindex: 0, role: "group", "aria-label": "Command" }, text),
-  el("button", {
-    type: "button",
-    onclick: async (/** @type {any} */ event) => {
+export const command = (text) => {
+  const code = el("code", { tabindex: 0, role: "group", "aria-label": "Command" }, text);
+  const copy = async (/** @type {any} */ event) => {
+    let isCopied = true;
+    try {
       await navigator.clipboard.writeText(text);
-      event.target.textContent = "Copied";
-      say("Copied");
-    },
-  }, "Copy"));
+    } catch { // there is none without encryption: what is selected can be copied
+      getSelection()?.selectAllChildren(code);
+      isCopied = document.execCommand("copy");
+    }
+    event.target.textContent = isCopied ? "Copied" : "Selected";
+    say(isCopied ? "Copied" : "The command is selected: copy it with the keyboard.");
+  };
+  return el("div", { class: "command" }, code, el("button", { type: "button", onclick: copy }, "Copy"));
+};

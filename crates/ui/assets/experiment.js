@@ -1,8 +1,9 @@
 // @ts-check
 // An experiment is composed: a form on one side, the scenario file that it makes on the other.
 
-import { address, get, post } from "./api.js";
+import { Refused, address, get, post } from "./api.js";
 import { command, el, picture, say, show } from "./dom.js";
+import { keep, kept } from "./draft.js";
 import { editor } from "./editor.js";
 import { KNOBS, choice, number, slider } from "./fields.js";
 
@@ -25,6 +26,12 @@ const FACTORS = [
 /** The most moments at which interruptions begin. */
 const PHASES = 20;
 
+/** Trials at each of some moments, together as many as are asked for, or a few more. @param {number} trials */
+export const inPhases = (trials) => {
+  const each = Math.ceil(trials / PHASES);
+  return { each, phases: Math.ceil(trials / each) };
+};
+
 const list = (/** @type {string[]} */ words) => `[${words.map((it) => JSON.stringify(it)).join(", ")}]`;
 
 /**
@@ -33,20 +40,25 @@ const list = (/** @type {string[]} */ words) => `[${words.map((it) => JSON.strin
  * @param {{ isOpen: boolean, toml?: string, name?: string }} options
  */
 export const composer = async (place, options) => {
-  const [{ paths }, about] = await Promise.all([get("/api/paths"), get("/api/about")]);
+  const [{ paths }, machine] = await Promise.all([get("/api/paths"), get("/api/about")]);
+  const before = kept();
+  // Of another text it is no draft.
+  const draft = before?.of === (options.toml ?? "") ? before : null;
   const state = {
-    path: "lte", factor: FACTORS[0], levels: new Set(FACTORS[0].chosen), trials: 10,
+    path: "lte", factor: FACTORS[0].key, levels: FACTORS[0].chosen, trials: 10,
     direction: "download", amount: 10, interrupted: true, every: 5, lasting: 200,
     /** @type {Record<string, string>} */ knobs: {},
-    world: "sim", name: options.name ?? "", isByHand: Boolean(options.toml),
+    world: "sim", isWorldChosen: false, name: options.name ?? "", isNamed: Boolean(options.name), isByHand: Boolean(options.toml),
+    ...draft?.state,
   };
+  const factorOf = () => FACTORS.find((it) => it.key === state.factor) ?? FACTORS[0];
   const scenario = () => {
-    const { path, factor, levels, trials, direction, amount, interrupted, every, lasting } = state;
-    const chosen = factor.choices.filter((it) => levels.has(it));
+    const { path, levels, trials, direction, amount, interrupted, every, lasting } = state;
+    const factor = factorOf(), chosen = factor.choices.filter((it) => levels.includes(it));
     const ends = direction === "upload" ? { sender: "client", receiver: "server" } : { sender: "server", receiver: "client" };
     const set = KNOBS.filter(({ key }) => state.knobs[key] && key !== factor.key).map(({ key }) => `${key} = ${JSON.stringify(state.knobs[key])}`);
     // Which interruption meets which part of a transfer decides much: each of some phases is a case.
-    const phases = interrupted ? Math.min(trials, PHASES) : 1;
+    const { each, phases } = interrupted ? inPhases(trials) : { each: trials, phases: 1 };
     const offsets = Array.from({ length: phases }, (_, at) => `${Math.round((every * 1000 * (2 * at + 1)) / (2 * phases))} ms`);
     if (interrupted) set.push(`interruption = { every = "${every} s", lasting = "${lasting} ms", offset = ${JSON.stringify(offsets[0])} }`);
     return [
@@ -55,11 +67,11 @@ export const composer = async (place, options) => {
       "[workload]", `${direction} = "${amount} MB"`, "",
       "[matrix]", `"${factor.sets(ends)}" = ${list(chosen)}`,
       ...phases > 1 ? [`"path.interruption.offset" = ${list(offsets)}`] : [], "",
-      "[repeat]", `trials = ${Math.ceil(trials / phases)}`, "",
+      "[repeat]", `trials = ${each}`, "",
       "# Headers, of each packet.", "[recording]", 'snaplen = "96 B"', "",
     ].join("\n");
   };
-  const calledByForm = () => `${state.factor.key}-${state.path}`.replace(/[^A-Za-z0-9_-]/g, "-");
+  const calledByForm = () => `${state.factor}-${state.path}`.replace(/[^A-Za-z0-9_-]/g, "-");
   state.name ||= calledByForm();
   const outlook = el("div", { class: "outlook" });
   const mistakes = el("ul", { class: "mistakes", "aria-live": "polite" });
@@ -67,10 +79,15 @@ export const composer = async (place, options) => {
   const typed = el("div", {});
   const refusal = el("p", { class: "warnings", role: "alert" });
   const start = el("button", { type: "button", class: "primary", onclick: () => begin() }, "Start");
-  const back = el("button", { type: "button", hidden: true, onclick: () => { state.isByHand = false; refresh(); } }, "Back to the form");
-  const text = editor(options.toml ?? scenario(), () => { state.isByHand = true; look(); });
+  const back = el("button", { type: "button", hidden: true, onclick: () => toForm() }, "Back to the form");
+  const text = editor((state.isByHand && draft?.toml) || (options.toml ?? scenario()), () => { state.isByHand = true; look(); });
+  const toForm = () => {
+    if (text.value() !== scenario() && !confirm("Give up what you wrote in the file?")) return;
+    state.isByHand = false;
+    refresh();
+  };
 
-  let turn = 0, waiting = 0, isNamed = Boolean(options.name);
+  let turn = 0, waiting = 0;
   /** The first field that counts, and whose value cannot be taken. @returns {HTMLInputElement | undefined} */
   const wrong = () => [...state.isByHand ? [] : form.querySelectorAll("input"), name].find((field) => !field.checkValidity());
   /** Looks at the text once it rests. */
@@ -79,6 +96,7 @@ export const composer = async (place, options) => {
     form.inert = state.isByHand;
     form.classList.toggle("unused", state.isByHand);
     clearTimeout(waiting);
+    keep({ of: options.toml ?? "", state, toml: text.value() });
     const field = wrong();
     if (field) {
       turn += 1;
@@ -93,27 +111,53 @@ export const composer = async (place, options) => {
         if (own !== turn) return;
         text.mark(checked.mistakes);
         show(mistakes, ...checked.mistakes.map((/** @type {any} */ it) => el("li", {},
-          el("button", { type: "button", onclick: () => text.select(it.from, it.until) }, `line ${it.line}`), ` ${it.what}`,
-          it.remedy && el("pre", { class: "meta" }, it.remedy))));
-        start.disabled = checked.mistakes.length > 0;
-        if (checked.mistakes.length > 0) { estimate.textContent = ""; return; }
-        const [seen, cost] = await Promise.all([
-          post("/api/outlook", { toml, name: state.name }),
-          post("/api/estimate", { toml, name: state.name, world: state.world }),
-        ]);
+          el("button", { type: "button", onclick: () => { file.open = true; text.select(it.from, it.until); } }, `line ${it.line}`), ` ${it.what}`,
+          it.remedy && el("pre", { class: "meta" }, it.remedy))),
+        (checked.more > 0 || checked.are_all === false) && el("li", { class: "meta" },
+          [checked.more > 0 && `and ${checked.more} more`, checked.are_all === false && "and perhaps more"].filter(Boolean).join(", ")));
+        if (checked.mistakes.length > 0) {
+          start.disabled = true;
+          estimate.textContent = "";
+          return;
+        }
+        const seen = post("/api/outlook", { toml, name: state.name })
+          .then((it) => picture(it.picture, "What the path will do: rate, delay and losses over time"), () => null);
+        // What cannot run has an outlook, too.
+        seen.then((it) => { if (own === turn) show(outlook, it); });
+        const cost = await estimated(toml, () => own === turn);
         if (own !== turn) return;
-        show(outlook, picture(seen.picture, "What the path will do: rate, delay and losses over time"));
         show(estimate, cost.in_words, ...cost.estimate.warnings.map((/** @type {string} */ it) => el("span", { class: "warnings" }, `. ${it}`)));
+        start.disabled = false;
         refusal.textContent = "";
+        await seen;
       } catch (error) {
-        if (own === turn) estimate.textContent = /** @type {Error} */ (error).message;
+        if (own === turn) refuse(error);
       }
     }, 150);
   };
+  /** The time and the room of a run: where the stacks of a file are, unless a world was chosen. @param {string} toml @param {() => boolean} isWanted */
+  const estimated = async (toml, isWanted) => {
+    const ask = () => post("/api/estimate", { toml, name: state.name, world: state.world });
+    try {
+      return await ask();
+    } catch (error) {
+      if (state.isWorldChosen || state.world === "auto" || !isWanted() || !(error instanceof Refused && error.status > 0)) throw error;
+      state.world = worlds.value = "auto";
+      typedCommand();
+      return ask();
+    }
+  };
+  /** Says why it cannot run. @param {any} error */
+  const refuse = (error) => {
+    show(estimate, error.message, error.remedy && el("span", {}, `. Try this: ${error.remedy}.`));
+    // A server that does not answer may be there again.
+    start.disabled = error instanceof Refused && error.status > 0;
+  };
   const refresh = () => {
+    inWords();
     if (!state.isByHand) {
       text.set(scenario());
-      if (!isNamed) {
+      if (!state.isNamed) {
         state.name = name.value = calledByForm();
         typedCommand();
       }
@@ -124,6 +168,7 @@ export const composer = async (place, options) => {
     start.disabled = true;
     try {
       const job = await post("/api/jobs", { do: "run", toml: text.value(), name: state.name, world: state.world });
+      keep(null);
       say("Started");
       location.hash = address("/job", { id: job.id });
     } catch (error) {
@@ -132,53 +177,66 @@ export const composer = async (place, options) => {
     }
   };
 
-  const form = el("form", { class: "composer-form", oninput: () => look(), onsubmit: (/** @type {Event} */ event) => event.preventDefault() });
-  const build = () => {
-    const path = paths.find((/** @type {any} */ it) => it.name === state.path);
-    const levels = el("div", { class: "levels-choice", role: "group", "aria-label": "Which are compared" }, ...state.factor.choices.map((choice) =>
-      el("label", { class: "chip" }, el("input", { type: "checkbox", checked: state.levels.has(choice), onchange: (/** @type {any} */ event) => {
-        if (event.target.checked) state.levels.add(choice); else state.levels.delete(choice);
+  const about = el("p", { class: "meta" }), levels = el("div", { class: "levels-choice", role: "group", "aria-label": "Which are compared" });
+  const interruptions = el("span", {}, " of ", number("Length of an interruption", state.lasting, 1, 10000, (it) => { state.lasting = it; refresh(); }), " ms every ",
+    number("Time from one to the next", state.every, 1, 600, (it) => { state.every = it; refresh(); }), " s");
+  const times = el("span", {}), reference = el("p", { class: "meta" }), sliders = el("div", {});
+  /** Draws what depends on the choices: what has the focus stays. */
+  const draw = () => {
+    const factor = factorOf();
+    about.textContent = factor.about;
+    show(levels, ...factor.choices.map((choice) => el("label", { class: "chip" },
+      el("input", { type: "checkbox", checked: state.levels.includes(choice), onchange: (/** @type {any} */ event) => {
+        state.levels = event.target.checked ? [...state.levels, choice] : state.levels.filter((/** @type {string} */ it) => it !== choice);
         refresh();
       } }), choice)));
-    show(form,
-      el("p", { class: "sentence" }, "Which ",
-        choice("What is compared", FACTORS.map((it) => [it.key, it.name]), state.factor.key, (key) => {
-          state.factor = FACTORS.find((it) => it.key === key) ?? FACTORS[0];
-          state.levels = new Set(state.factor.chosen);
-          build(); refresh();
-        }), " suits ",
-        choice("Path", paths.map((/** @type {any} */ it) => [it.name, `${it.name}: ${it.title}`]), state.path, (name) => { state.path = name; state.knobs = {}; build(); refresh(); }), "?"),
-      el("p", { class: "meta" }, state.factor.about), levels,
-      el("p", {}, el("label", { class: "chip" }, el("input", { type: "checkbox", checked: state.interrupted, onchange: (/** @type {any} */ event) => { state.interrupted = event.target.checked; build(); refresh(); } }), "with interruptions"),
-        state.interrupted && el("span", {}, " of ", number("Length of an interruption", state.lasting, 1, 10000, (it) => { state.lasting = it; refresh(); }), " ms every ", number("Time from one to the next", state.every, 1, 600, (it) => { state.every = it; refresh(); }), " s")),
-      el("p", {}, "A ", choice("Direction", [["download", "download"], ["upload", "upload"]], state.direction, (it) => { state.direction = it; refresh(); }), " of ",
-        number("Amount", state.amount, 1, 10000, (it) => { state.amount = it; refresh(); }), " MB, ",
-        number("Trials", state.trials, 1, 1000, (it) => { state.trials = it; refresh(); }),
-        state.interrupted ? " times each, with interruptions that begin at other moments" : " times each"),
-      el("details", {}, el("summary", {}, "Change the path"),
-        el("p", { class: "meta" }, path?.reference ?? ""),
-        ...KNOBS.filter((knob) => knob.key !== state.factor.key).map((knob) => slider(knob, state.knobs, refresh))));
+    reference.textContent = paths.find((/** @type {any} */ it) => it.name === state.path)?.reference ?? "";
+    show(sliders, ...KNOBS.filter((knob) => knob.key !== state.factor).map((knob) => slider(knob, state.knobs, refresh)));
   };
-  const worlds = choice("Where it runs", [["sim", "in virtual time: seconds, exactly repeatable"], ["kernel", "on this machine's TCP: real time"], ["auto", "where its stacks are"]], state.world, (it) => { state.world = it; look(); });
+  const inWords = () => {
+    const { each, phases } = inPhases(state.trials);
+    // What is not shown is not checked; what is shown already keeps the focus.
+    if (state.interrupted !== interrupted.contains(interruptions)) show(interrupted, state.interrupted && interruptions);
+    times.textContent = !state.interrupted ? " times each"
+      : each === 1 ? " times each, with interruptions that begin at other moments"
+        : ` times each: ${each} at each of ${phases} moments at which interruptions begin${each * phases === state.trials ? "" : `, ${each * phases} in all`}`;
+  };
+  const interrupted = el("span", {});
+  const form = el("form", { class: "composer-form", oninput: () => look(), onsubmit: (/** @type {Event} */ event) => event.preventDefault() },
+    el("p", { class: "sentence" }, "Which ",
+      choice("What is compared", FACTORS.map((it) => [it.key, it.name]), state.factor, (key) => {
+        state.factor = key;
+        state.levels = factorOf().chosen;
+        draw(); refresh();
+      }), " suits ",
+      choice("Path", paths.map((/** @type {any} */ it) => [it.name, `${it.name}: ${it.title}`]), state.path, (name) => { state.path = name; state.knobs = {}; draw(); refresh(); }), "?"),
+    about, levels,
+    el("p", {}, el("label", { class: "chip" }, el("input", { type: "checkbox", checked: state.interrupted, onchange: (/** @type {any} */ event) => { state.interrupted = event.target.checked; refresh(); } }), "with interruptions"), interrupted),
+    el("p", {}, "A ", choice("Direction", [["download", "download"], ["upload", "upload"]], state.direction, (it) => { state.direction = it; refresh(); }), " of ",
+      number("Amount", state.amount, 1, 10000, (it) => { state.amount = it; refresh(); }), " MB, ",
+      number("Trials", state.trials, 1, 1000, (it) => { state.trials = it; refresh(); }), times),
+    el("details", {}, el("summary", {}, "Change the path"), reference, sliders));
+  const worlds = choice("Where it runs", [["sim", "in virtual time: seconds, exactly repeatable"], ["kernel", "on this machine's TCP: real time"], ["auto", "where its stacks are"]], state.world, (it) => { state.world = it; state.isWorldChosen = true; typedCommand(); look(); });
   const name = el("input", { type: "text", value: state.name, "aria-label": "Name of the experiment", required: true, pattern: "[A-Za-z0-9_\\-]{1,80}", title: "letters, digits, - and _, at most 80", oninput: () => {
     if (name.reportValidity()) {
       state.name = name.value;
-      isNamed = true;
+      state.isNamed = true;
       typedCommand();
     }
     look();
   } });
   const typedCommand = () => show(typed, command(`tcplab run ${state.name}.toml --world ${state.world}`));
-  build();
+  const file = el("details", { open: options.isOpen || state.isByHand, class: "file" }, el("summary", {}, "The file"),
+    el("p", { class: "meta" }, "The whole experiment is this file: change it here, or keep it and run it with the command below."), text.element, typed);
+  draw();
   typedCommand();
   show(place,
     !options.toml && form,
     outlook,
     el("div", { class: "begin" }, start, worlds, el("label", {}, "called ", name), back),
-    !about.has_kernel && el("p", { class: "meta" }, `This machine's TCP cannot be used: ${about.why_no_kernel}`),
+    !machine.has_kernel && el("p", { class: "meta" }, `This machine's TCP cannot be used: ${machine.why_no_kernel}`),
     estimate, refusal, mistakes,
-    el("details", { open: options.isOpen, class: "file" }, el("summary", {}, "The file"),
-      el("p", { class: "meta" }, "The whole experiment is this file: change it here, or keep it and run it with the command below."), text.element, typed));
+    file);
   refresh();
 };
 

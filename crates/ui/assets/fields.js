@@ -36,11 +36,15 @@ export const WORLDS = [["sim", "in virtual time: seconds, exactly repeatable"], 
 
 /** What is set on a path. Sliders are logarithmic: a factor counts. */
 export const KNOBS = [
-  { key: "rate", name: "Rate", least: 1e5, most: 1e9, write: (/** @type {number} */ it) => round(it / 1e6, 3) + " Mbit/s" },
+  { key: "rate", name: "Rate", least: 0.1, most: 1000, write: (/** @type {number} */ it) => round(it, 3) + " Mbit/s" },
   { key: "delay", name: "One-way delay", least: 0.1, most: 600, write: (/** @type {number} */ it) => round(it, 2) + " ms" },
   { key: "loss", name: "Random loss", least: 0.01, most: 20, write: (/** @type {number} */ it) => round(it, 2) + " %" },
   { key: "queue", name: "Queue", least: 1, most: 10000, write: (/** @type {number} */ it) => Math.round(it) + " packets" },
 ];
+
+/** Where a slider stands for what is set: what `write` made, read again. @param {any} knob @param {string | undefined} value */
+const placeOf = ({ least, most }, value) => value === undefined ? 0
+  : Math.max(1, Math.round(1000 * Math.log(Number.parseFloat(value) / least) / Math.log(most / least)));
 
 const round = (/** @type {number} */ value, /** @type {number} */ digits) => Number(value.toPrecision(digits));
 
@@ -52,7 +56,7 @@ const round = (/** @type {number} */ value, /** @type {number} */ digits) => Num
  */
 export const slider = (knob, set, changed) => {
   const shown = el("output", {}, set[knob.key] ?? "as the preset says");
-  const input = el("input", { type: "range", min: 0, max: 1000, value: 0, "aria-label": knob.name, oninput: () => {
+  const input = el("input", { type: "range", min: 0, max: 1000, value: placeOf(knob, set[knob.key]), "aria-label": knob.name, "aria-valuetext": shown.textContent, oninput: () => {
     const share = Number(input.value) / 1000;
     if (share === 0) delete set[knob.key];
     else set[knob.key] = knob.write(knob.least * (knob.most / knob.least) ** share);

@@ -59,7 +59,8 @@ const ENDS = ["client", "server"];
  */
 export const knobs = async (place, run, name, now) => {
   const { jobs } = await get("/api/jobs");
-  const job = jobs.find((/** @type {any} */ it) => it.run === name.run && it.is_running);
+  const isThis = (/** @type {any} */ it) => it?.run === name.run && it.case === name.case && it.trial === name.trial;
+  const job = jobs.find((/** @type {any} */ it) => isThis(it.trial));
   const isNow = Boolean(job) && run.glance.world === "kernel";
   /** Those of a trial that ran in real time come first. @type {any[]} */
   let events = [];
@@ -97,7 +98,7 @@ export const knobs = async (place, run, name, now) => {
   /** @param {any} wanted */
   const change = async (wanted) => {
     if (isNow) {
-      await post(`/api/jobs/${job.id}/change`, wanted).catch((error) => { told.textContent = error.message; });
+      await post(address(`/api/jobs/${job.id}/change`, name), wanted).catch((error) => { told.textContent = error.message; });
       return;
     }
     const event = { at: `${Math.max(0, now()).toFixed(3)} s`, ...wanted };
@@ -153,17 +154,36 @@ export const knobs = async (place, run, name, now) => {
     await draw(() => run.path_events, true);
     return;
   }
+  let of = { run: "", case: "", trial: 0 };
+  let isOver = false;
+  /** It does not run any more: its path is changed as that of any trial that is over. */
+  const over = () => {
+    if (isOver) return;
+    isOver = true;
+    leave();
+    last.then(() => get("/api/run", name)).then((it) => knobs(place, it, name, now))
+      .catch((error) => { told.textContent = error.message; });
+  };
   const source = listen(`/api/jobs/${job.id}/events`, {
     told: (event) => {
-      if (event.event === "path-changed") {
+      if (event.event === "begun") of = { run: event.run, case: "", trial: 0 };
+      else if (event.event === "started") {
+        if (isThis(of)) return over();
+        of = { run: of.run, case: event.case, trial: event.trial };
+      } else if (!isThis(of)) return undefined;
+      else if (event.event === "path-changed") {
         draw((all) => [...all, ...event.events], true).then((isWell) => { if (isWell) told.textContent = "Changed."; });
       } else if (event.event === "path-refused") told.textContent = `Not changed: ${event.what}`;
-      else if (event.event === "started") {
-        // The next trial has a path of its own.
-        draw(() => [], true);
-      }
+      else if (event.event === "failed" || event.event === "flawed") draw(() => [], true);
+      else if (event.event === "stored") return over();
+      return undefined;
     },
-    ended: () => source.close(),
+    ended: over,
+    refused: over,
   });
-  addEventListener("hashchange", () => source.close(), { once: true });
+  const leave = () => {
+    source.close();
+    removeEventListener("hashchange", leave);
+  };
+  addEventListener("hashchange", leave);
 };

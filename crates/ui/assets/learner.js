@@ -2,7 +2,8 @@
 // What a learner did, in this browser; and experiments that are started where one learns.
 
 import { address, get, listen, post, Refused } from "./api.js";
-import { bytes, duration, el } from "./dom.js";
+import { bytes, duration, el, show } from "./dom.js";
+import { jobPage } from "./follow.js";
 
 const KEY = "tcplab-learner";
 
@@ -67,16 +68,42 @@ export const runner = (scenario, begun) => {
       lost: () => { if (!isGone) now.textContent = "No connection to the server. It is looked for."; },
     });
   });
+  /** Waits for the end of another experiment, beside which none may run. @param {any} job @returns {Promise<void>} */
+  const endOf = (job) => new Promise((resolve) => {
+    stop.hidden = true;
+    show(now, "Waits for another experiment: ", el("a", { href: `#${jobPage(job)}` }, job.command));
+    const over = () => {
+      source?.close();
+      stop.hidden = false;
+      now.textContent = "Starting …";
+      resolve();
+    };
+    source = listen(`/api/jobs/${job.id}/events`, { ended: over, refused: over });
+  });
+  /** @returns {Promise<string>} */
   const start = async () => {
     const { toml } = await get("/api/scenario", { name: scenario });
-    const job = await post("/api/jobs", { do: "run", toml, name: nameOf(scenario), world: "sim" });
-    begun?.(job.id);
-    return follow(job.id);
+    for (;;) {
+      const job = await post("/api/jobs", { do: "run", toml, name: nameOf(scenario), world: "sim" }).catch((error) => {
+        if (error.status !== 409 || isGone) throw error;
+        return null;
+      });
+      if (job) {
+        begun?.(job.id);
+        return follow(job.id);
+      }
+      const other = (await get("/api/jobs")).jobs.find((/** @type {any} */ it) => it.is_running && it.kind !== "latency");
+      if (other && isOwn(other)) return follow(other.id);
+      if (other) await endOf(other);
+      // A measurement of latency with load.
+      else await new Promise((resolve) => setTimeout(resolve, 1000));
+    }
   };
+  const isOwn = (/** @type {any} */ job) => job?.command.includes(`/${nameOf(scenario)}.toml`);
   /** Goes on waiting for a job of before, if it is still that one; none if not. @param {number} job */
   const resume = async (job) => {
     const state = await get(`/api/jobs/${job}`).catch(() => null);
-    return state?.command.includes(`/${nameOf(scenario)}.toml`) ? follow(job) : null;
+    return isOwn(state) ? follow(job) : null;
   };
   return { element, start, resume, leave: () => { isGone = true; source?.close(); } };
 };

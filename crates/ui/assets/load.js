@@ -23,7 +23,7 @@ export const load = async (place, query) => {
 const form = async (place) => {
   const list = await earlier("load");
   const state = { what: "servers", designs: new Set(["fork", "epoll"]), kind: "echo", bytes: 1000, url: "", connections: 50, seconds: 5, isOpen: false, rate: 1000, keeps: true };
-  const box = el("div", {}), pace = el("span", {});
+  const box = el("div", {}), pace = el("span", {}), paceRate = el("span", {});
   const refusal = el("p", { role: "alert", class: "warnings" });
   const start = el("button", { class: "primary" }, "Start");
   const draw = () => {
@@ -42,10 +42,9 @@ const form = async (place) => {
       el("p", { class: "meta" }, "http://HOST[:PORT]/PATH or echo://HOST:PORT. Load only servers that are yours."),
     ]));
   };
-  const drawPace = () => show(pace, choice("Pace", [["closed", "as fast as answers come"], ["open", "at a constant rate of"]], state.isOpen ? "open" : "closed", (it) => { state.isOpen = it === "open"; drawPace(); }),
-    state.isOpen && el("span", {}, " ", number("Requests a second", state.rate, 1, 1e6, (it) => { state.rate = it; }), " a second"));
+  const drawRate = () => show(paceRate, state.isOpen && el("span", {}, " ", number("Requests a second", state.rate, 1, 1e6, (it) => { state.rate = it; }), " a second"));
+  show(pace, choice("Pace", [["closed", "as fast as answers come"], ["open", "at a constant rate of"]], "closed", (it) => { state.isOpen = it === "open"; drawRate(); }), paceRate);
   draw();
-  drawPace();
   const begin = async () => {
     start.disabled = true;
     const designs = DESIGNS.map(([name]) => name).filter((name) => state.designs.has(name));
@@ -108,6 +107,10 @@ const result = async (place, id) => {
 };
 
 const seen = (/** @type {any[]} */ loads) => loads.filter((it) => !it.waits);
+
+/** Quantiles and answers of a load: while it runs those of the histogram, to 25 %; then exact. @param {any} it */
+const numbersOf = ({ outcome, ...it }) => outcome ? { ...outcome.latency, requests: outcome.requests }
+  : { p50_ns: it.latency_p50_ns, p90_ns: it.latency_p90_ns, p99_ns: it.latency_p99_ns, max_ns: null, requests: it.requests };
 const ROW = 92;
 
 /** A row for each server: bars for the shares of latencies, marks for quantiles. @param {any[]} loads @param {number} width */
@@ -120,11 +123,11 @@ const drawLatencies = (loads, width) => {
   const x = logarithmic(least, most, left, right);
   for (const [index, it] of seen(loads).entries()) {
     const top = index * ROW, base = top + 82;
-    const total = it.latency_buckets.reduce((/** @type {number} */ sum, /** @type {number[]} */ bucket) => sum + bucket[1], 0);
+    const { p50_ns, p99_ns, requests } = numbersOf(it);
     const largest = Math.max(1, ...it.latency_buckets.map((/** @type {number[]} */ bucket) => bucket[1]));
     const height = linear(0, largest, 0, 44);
     shapes.push(text(left, top + 14, it.name, "start", "strong"),
-      text(right, top + 14, `p50 ${time(it.latency_p50_ns)}, p99 ${time(it.latency_p99_ns)}, ${total.toLocaleString("en")} answers`, "end"),
+      text(right, top + 14, `p50 ${time(p50_ns)}, p99 ${time(p99_ns)}, ${requests.toLocaleString("en")} answers`, "end"),
       shape("path", { d: `M${left} ${base}H${right}`, class: "rule" }));
     for (const [place, [end, count]] of it.latency_buckets.entries()) {
       // What cannot be seen is not drawn.
@@ -132,8 +135,8 @@ const drawLatencies = (loads, width) => {
       const from = x(place > 0 ? it.latency_buckets[place - 1][0] : end / 1.2);
       shapes.push(shape("rect", { x: from, y: base - height(count), width: Math.max(1, x(end) - from - 0.5), height: height(count), class: "after" }));
     }
-    for (const [name, at] of [["50", it.latency_p50_ns], ["99", it.latency_p99_ns]]) {
-      if (at !== null) shapes.push(shape("path", { d: `M${x(at)} ${base - 50}V${base}`, class: "mark" }), text(x(at), base - 52, `p${name}`, "middle"));
+    for (const [name, at] of [["50", p50_ns], ["99", p99_ns]]) {
+      if (at) shapes.push(shape("path", { d: `M${x(at)} ${base - 50}V${base}`, class: "mark" }), text(x(at), base - 52, `p${name}`, "middle"));
     }
   }
   const bottom = seen(loads).length * ROW;
@@ -169,11 +172,9 @@ const time = (/** @type {number | null} */ nanos) => nanos === null || nanos ===
 const tableOf = (loads) => el("div", { class: "scroll", tabindex: 0, role: "group", "aria-label": "Table of load" }, el("table", { class: "gains" },
   el("thead", {}, el("tr", {}, ...["server", "requests/s", "answers", "p50", "p90", "p99", "longest", "errors", "connected"].map((name) => el("th", { scope: "col" }, name)))),
   el("tbody", {}, ...seen(loads).map((it) => {
-    // While it runs quantiles are those of the histogram, to 25 %.
-    const whole = it.outcome;
+    const whole = it.outcome, { p50_ns, p90_ns, p99_ns, max_ns, requests } = numbersOf(it);
     const per = whole ? whole.requests_per_second : it.requests / (it.elapsed_ns / 1e9);
-    const [p50, p90, p99] = whole ? [whole.latency.p50_ns, whole.latency.p90_ns, whole.latency.p99_ns] : [it.latency_p50_ns, it.latency_p90_ns, it.latency_p99_ns];
     const errors = whole ? Object.entries(whole.errors).map(([kind, count]) => `${count} ${kind}`).join(", ") || "none" : it.errors;
-    return el("tr", {}, el("th", { scope: "row" }, it.name), el("td", {}, rounded(per)), el("td", {}, (whole?.requests ?? it.requests).toLocaleString("en")),
-      el("td", {}, time(p50)), el("td", {}, time(p90)), el("td", {}, time(p99)), el("td", {}, whole ? time(whole.latency.max_ns) : ""), el("td", {}, errors), el("td", {}, it.connected));
+    return el("tr", {}, el("th", { scope: "row" }, it.name), el("td", {}, rounded(per)), el("td", {}, requests.toLocaleString("en")),
+      el("td", {}, time(p50_ns)), el("td", {}, time(p90_ns)), el("td", {}, time(p99_ns)), el("td", {}, whole ? time(max_ns) : ""), el("td", {}, errors), el("td", {}, it.connected));
   }))));

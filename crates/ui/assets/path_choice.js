@@ -10,7 +10,7 @@ import { KNOBS, choice, slider } from "./fields.js";
  * @param {{ preset: string, set: Record<string, string> }} state
  */
 export const pathChoice = (paths, state) => {
-  const box = el("div", {});
+  const reference = el("p", { class: "meta" }), sliders = el("div", {});
   const outlook = el("div", { class: "outlook" });
   let turn = 0, waiting = 0;
   const look = () => {
@@ -28,18 +28,17 @@ export const pathChoice = (paths, state) => {
     }, 150);
   };
   const draw = () => {
-    const chosen = paths.find((it) => it.name === state.preset);
-    show(box,
-      el("p", {}, choice("Path", paths.map((it) => [it.name, `${it.name}: ${it.title}`]), state.preset, (name) => {
-        state.preset = name;
-        state.set = {};
-        draw();
-      })),
-      outlook,
-      el("details", {}, el("summary", {}, "Change the path"), el("p", { class: "meta" }, chosen?.reference ?? ""),
-        ...KNOBS.map((knob) => slider(knob, state.set, look))));
+    reference.textContent = paths.find((it) => it.name === state.preset)?.reference ?? "";
+    show(sliders, ...KNOBS.map((knob) => slider(knob, state.set, look)));
     look();
   };
   draw();
-  return box;
+  return el("div", {},
+    el("p", {}, choice("Path", paths.map((it) => [it.name, `${it.name}: ${it.title}`]), state.preset, (name) => {
+      state.preset = name;
+      state.set = {};
+      draw();
+    })),
+    outlook,
+    el("details", {}, el("summary", {}, "Change the path"), reference, sliders));
 };

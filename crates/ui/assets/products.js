@@ -3,6 +3,7 @@
 
 import { address, get, post, remove } from "./api.js";
 import { bytes, command, el, say, show } from "./dom.js";
+import { framed } from "./theme.js";
 
 /** How often a command is asked after, milliseconds. */
 const EVERY = 300;
@@ -62,7 +63,7 @@ const shown = (id, it, title, drawn) => {
         ...it.files.slice(0, 1).map((/** @type {any} */ file) => el("a", {
           href: address("/api/capture/file", { id, number: it.number, name: file.name }), download: file.name,
         }, `Save (${bytes(file.bytes)})`))),
-      el("iframe", { class: "report", src: it.page, title }), command(it.command),
+      framed(it.page, title), command(it.command),
     ];
   }
   if (it.text !== null) {

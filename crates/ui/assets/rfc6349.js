@@ -128,9 +128,9 @@ const measured = (known, rows, summary) => [
     el("span", { class: "key" }, el("i", { class: "plot-muted" }), "ideal for this window")),
   sweepFigure(known, rows),
   el("div", { class: "scroll", tabindex: 0, role: "group", "aria-label": "Table of throughput" }, el("table", { class: "gains" },
-    el("thead", {}, el("tr", {}, ...["connections", "window of each", "ideal", "measured", "transfer time ratio", "efficiency", "buffer delay"].map((name) => el("th", { scope: "col" }, name)))),
+    el("thead", {}, el("tr", {}, ...["connections", "window of each", "offered each", "ideal", "measured", "transfer time ratio", "efficiency", "buffer delay"].map((name) => el("th", { scope: "col" }, name)))),
     el("tbody", {}, ...rows.map((row) => el("tr", {}, el("th", { scope: "row" }, row.connections), el("td", {}, bytes(row.window_bytes)),
-      el("td", {}, rate(row.ideal_bits_per_second)), el("td", {}, rate(row.goodput_mbit_per_second * 1e6)), el("td", {}, row.transfer_time_ratio.toFixed(2)),
+      el("td", {}, row.offered_window_bytes ? bytes(row.offered_window_bytes) : "–"), el("td", {}, rate(row.ideal_bits_per_second)), el("td", {}, rate(row.goodput_mbit_per_second * 1e6)), el("td", {}, row.transfer_time_ratio.toFixed(2)),
       el("td", {}, `${row.efficiency_percent.toFixed(2)} %`), el("td", {}, `${row.buffer_delay_percent.toFixed(0)} %`)))))),
   el("dl", { class: "meanings" }, ...[
     ["TCP transfer time ratio", "The time a transfer takes over the time it would take at the ideal goodput of the path: 1 is best, 2 is twice as long (section 4.1)."],
@@ -141,8 +141,10 @@ const measured = (known, rows, summary) => [
 
 /** @param {any} known @param {any[]} rows */
 const sweepFigure = (known, rows) => {
-  const total = (/** @type {any} */ row) => row.connections * row.window_bytes;
-  const label = `Goodput against window: ${rows.map((row) => `${row.connections} × ${bytes(row.window_bytes)} ${rounded(row.goodput_mbit_per_second)} of ${rounded(row.ideal_bits_per_second / 1e6)} Mbit/s`).join("; ")}`;
+  // What was offered may be used: the ideal goodput is that of these windows.
+  const each = (/** @type {any} */ row) => Math.max(row.window_bytes, row.offered_window_bytes ?? 0);
+  const total = (/** @type {any} */ row) => row.connections * each(row);
+  const label = `Goodput against window: ${rows.map((row) => `${row.connections} × ${bytes(each(row))} ${rounded(row.goodput_mbit_per_second)} of ${rounded(row.ideal_bits_per_second / 1e6)} Mbit/s`).join("; ")}`;
   return figure(label, (width) => {
     const height = 300, left = 46, right = 12, top = 26, bottom = 42;
     const windows = [...rows.map(total), known.bdp_bytes];
@@ -155,7 +157,7 @@ const sweepFigure = (known, rows) => {
     const ideal = [...curve, corner].sort((one, other) => one - other).filter((it) => it >= least && it <= most).map((bytesInFlight) => `${x(bytesInFlight).toFixed(1)} ${y(Math.min(best, best * bytesInFlight / corner)).toFixed(1)}`);
     return { height, shapes: [
       ...steps(high, 5).flatMap((value) => [shape("path", { d: `M${left} ${y(value)}H${width - right}`, class: "rule" }), text(left - 6, y(value) + 4, rounded(value), "end")]),
-      text(0, 12, "goodput, Mbit/s"), text(width - right, height - 4, "window of all connections", "end"),
+      text(0, 12, "goodput, Mbit/s"), text(width - right, height - 4, "windows offered, of all connections", "end"),
       ...factors(least, most, width < 500 ? 4 : 9).map((value) => text(x(value), height - bottom + 17, bytes(value), "middle")),
       shape("path", { d: `M${x(known.bdp_bytes)} ${top}V${height - bottom}`, class: "mark" }), text(x(known.bdp_bytes) + 5, top - 2, "bandwidth-delay product", x(known.bdp_bytes) > width * 0.6 ? "end" : "start"),
       shape("path", { d: `M${ideal.join("L")}`, class: "ideal" }),

@@ -6,6 +6,7 @@ import { bytes, command, duration, el, say, show } from "./dom.js";
 import { composer } from "./experiment.js";
 import { jobPage } from "./follow.js";
 import { MOST_RUNS } from "./several.js";
+import { framed } from "./theme.js";
 
 const link = (/** @type {string} */ page, /** @type {any} */ query, /** @type {any[]} */ ...children) =>
   el("a", { href: `#${address(page, query)}` }, ...children);
@@ -201,8 +202,8 @@ const comparing = (place, pair, over) => {
   tick();
   const ticks = setInterval(tick, 300), looks = setInterval(look, 500);
   show(place, bar, el("p", { class: "meta" }, passed, el("button", { type: "button", onclick: stop }, "Stop")));
-  post("/api/compare", pair, left.signal).then(({ report, command: typed }) => {
-    show(place, command(typed), el("iframe", { class: "report", src: report, title: "Comparison" }));
+  post("/api/compare", pair, left.signal).then(({ report: page, command: typed }) => {
+    show(place, command(typed), framed(page, "Comparison"));
     say("The comparison is ready");
   }).catch((error) => {
     if (!left.signal.aborted) show(place, el("p", { role: "alert" }, error.message));
@@ -219,7 +220,8 @@ const STATE = /** @type {Record<string, string>} */ ({ missing: "not begun", beg
 /** @type {import("./app.js").Page} */
 export const run = async (place, query) => {
   const name = query.get("run") ?? "";
-  const it = await get("/api/run", { run: name });
+  const [it, { jobs }] = await Promise.all([get("/api/run", { run: name }), get("/api/jobs")]);
+  const isMade = jobs.filter((/** @type {any} */ job) => job.is_running && (job.run === name || job.trial?.run === name));
   const done = it.trials.filter((/** @type {any} */ trial) => trial.state === "whole").length;
   const begin = async (/** @type {any} */ wish) => {
     const job = await post("/api/jobs", wish);
@@ -242,20 +244,21 @@ export const run = async (place, query) => {
       el("p", { class: "outcome" }, claims(it.told ?? {})),
       el("p", { class: "meta" }, `${done} of ${it.trials.length} trials, ${bytes(it.bytes)} in ${it.files} files, ${when(it.glance.started)}.`)),
     alert,
+    ...running(isMade),
     el("div", { class: "actions" },
-      !it.glance.is_finished && act("Resume", () => begin({ do: "resume", run: name })),
+      !it.glance.is_finished && !isMade.length && act("Resume", () => begin({ do: "resume", run: name })),
       it.glance.is_finished && el("label", {}, "Trials of each case ", more),
       it.glance.is_finished && act("Extend", async () => more.reportValidity() && begin({ do: "extend", run: name, trials: Number(more.value) })),
       link("/new", { run: name }, "Change and run again"),
       it.glance.is_finished && link("/advice", { run: name }, "Advice"),
-      act("Delete", async () => {
+      !isMade.length && act("Delete", async () => {
         if (!confirm(`Delete the run ${name} for good?`)) return;
         await remove("/api/run", { run: name });
         location.hash = "/runs";
       })),
     it.report
       ? el("section", {}, el("h2", {}, "Report"), el("p", {}, el("a", { href: it.report, target: "_blank", rel: "noreferrer" }, "Open the report by itself")),
-        el("iframe", { class: "report", src: it.report, title: "Report" }))
+        framed(it.report, "Report"))
       : null,
     el("section", {}, el("h2", {}, "Watch a trial"),
       el("p", { class: "meta" }, "Each trial whose packets are kept can be played again, packet by packet. ",
@@ -288,7 +291,13 @@ export const job = async (place, query) => {
   const outcome = el("div", {});
   const stop = el("button", { type: "button", onclick: () => post(`/api/jobs/${id}/stop`, {}) }, "Stop");
   const series = el("section", { hidden: true });
-  show(place, el("header", {}, el("h1", {}, "Running an experiment")), now, bar, left,
+  const title = el("h1", {}, "Running an experiment");
+  const ended = (/** @type {boolean} */ isFinished) => {
+    stop.hidden = bar.hidden = left.hidden = true;
+    title.textContent = isFinished ? "An experiment that is done" : "An experiment that is not finished";
+    document.title = `${title.textContent} · tcplab`;
+  };
+  show(place, el("header", {}, title), now, bar, left,
     el("div", { class: "actions" }, stop), watch, faults, outcome, series, command(state.command));
   let total = 0, failures = 0, index = 0, run = "", current = { case: "", trial: 0 };
   const heading = el("h2", {}), parts = el("ol", { class: "earlier" });
@@ -345,7 +354,7 @@ export const job = async (place, query) => {
     },
     ended: (end) => {
       source.close();
-      stop.hidden = bar.hidden = left.hidden = true;
+      ended(end.is_finished);
       if (!part && end.run && end.exit_code !== null && end.exit_code < 2 && end.is_finished) {
         say("The run is finished.");
         location.replace(`#${address("/run", { run: end.run })}`);
@@ -367,7 +376,7 @@ export const job = async (place, query) => {
         location.replace(`#${address("/run", { run })}`);
         return;
       }
-      stop.hidden = bar.hidden = left.hidden = true;
+      ended(false);
       now.textContent = "Ended before it was finished.";
       show(outcome, el("p", { role: "alert" }, what));
     },

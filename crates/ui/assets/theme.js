@@ -1,6 +1,8 @@
 // @ts-check
 // Light or dark: as the reader chose, else as the system says.
 
+import { el } from "./dom.js";
+
 const KEY = "tcplab-theme";
 
 /** @returns {boolean} */
@@ -20,6 +22,22 @@ export const onTheme = (/** @type {() => void} */ redraw) => {
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", redraw);
 };
 
+/**
+ * A report in a frame, in this page's theme: it has no origin, so it cannot know what was chosen.
+ * @param {string} src
+ * @param {string} title
+ */
+export const framed = (src, title) => {
+  const frame = el("iframe", { class: "report", src, title, onload: () => tell(frame) });
+  return frame;
+};
+
+/** @param {HTMLIFrameElement} frame */
+const tell = (frame) => {
+  const tcplabTheme = document.documentElement.dataset.theme;
+  if (tcplabTheme) frame.contentWindow?.postMessage({ tcplabTheme }, "*");
+};
+
 /** @param {HTMLElement} button */
 export const themeButton = (button) => {
   const name = () => { button.textContent = isDark() ? "Light" : "Dark"; };
@@ -30,6 +48,7 @@ export const themeButton = (button) => {
     try { localStorage.setItem(KEY, theme); } catch { /* then it is not remembered */ }
     name();
     dispatchEvent(new Event("tcplab-theme"));
+    for (const frame of document.querySelectorAll("iframe")) tell(frame);
   });
 };
 

@@ -19,14 +19,20 @@ export const walk = async (place, wanted) => {
       el("a", { href: `#${address("/learn", { states: one.case })}`, "aria-current": one === it ? "true" : null }, one.title)))),
     stage);
   if (!it) return;
-  const key = `walk ${it.scenario}`, works = runner(it.scenario);
+  const key = `walk ${it.scenario}`, works = runner(it.scenario, (job) => keep(key, { job }));
   let isGone = false;
   /** @type {(() => void) | null} */
   let left = null;
+  /** By a job that runs already, also where it was left, else by a new one. */
+  const made = async () => {
+    stage.append(works.element);
+    const { job } = done(key);
+    return (job && await works.resume(job)) || works.start();
+  };
   const work = async () => {
     const heading = el("h2", {}, it.title);
     show(stage, heading, el("p", {}, it.says));
-    const run = await known(key, it.scenario) ?? await (stage.append(works.element), works.start());
+    const run = await known(key, it.scenario) ?? await made();
     keep(key, { run });
     if (isGone) return;
     const player = el("div", {});
@@ -34,7 +40,9 @@ export const walk = async (place, wanted) => {
     left = play(player, { run, case: it.case, trial: 1 });
   };
   work().catch((error) => {
-    if (!isGone) show(stage, el("p", { class: "warnings", role: "alert" }, error.message), el("p", {}, el("button", { type: "button", onclick: () => dispatchEvent(new HashChangeEvent("hashchange")) }, "Try again")));
+    if (isGone) return;
+    keep(key, {});
+    show(stage, el("p", { class: "warnings", role: "alert" }, error.message), el("p", {}, el("button", { type: "button", onclick: () => dispatchEvent(new HashChangeEvent("hashchange")) }, "Try again")));
   });
   return () => {
     isGone = true;

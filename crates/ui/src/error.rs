@@ -50,16 +50,17 @@ impl UiError {
     }
 }
 
-/// An answer that is none: a status, what is wrong and what to do.
+/// An answer that is none: a status, what is wrong, and what to do if that is not in it.
 #[derive(Debug)]
 pub(crate) struct Refusal {
     pub(crate) status: StatusCode,
     pub(crate) what: String,
+    pub(crate) remedy: Option<String>,
 }
 
 impl Refusal {
     pub(crate) fn new(status: StatusCode, what: impl Into<String>) -> Refusal {
-        Refusal { status, what: what.into() }
+        Refusal { status, what: what.into(), remedy: None }
     }
     pub(crate) fn missing(what: impl Into<String>) -> Refusal {
         Refusal::new(StatusCode::NOT_FOUND, what)
@@ -84,6 +85,11 @@ impl From<WatchError> for Refusal {
 
 impl IntoResponse for Refusal {
     fn into_response(self) -> Response {
-        (self.status, Json(json!({ "error": self.what }))).into_response()
+        let Refusal { status, what, remedy } = self;
+        let mut said = json!({ "error": what });
+        if let Some(remedy) = remedy {
+            said["remedy"] = json!(remedy);
+        }
+        (status, Json(said)).into_response()
     }
 }

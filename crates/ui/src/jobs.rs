@@ -14,10 +14,11 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use serde::Serialize;
 use serde_json::Value;
+use tcplab_units::visible_line;
 use tokio::sync::watch;
 
 use crate::error::Refusal;
-use crate::places::name_of;
+use crate::places::{TrialName, name_of};
 
 /// The most jobs at a time: trials on the kernel need the machine for themselves, and those in
 /// virtual time take all processors.
@@ -66,6 +67,9 @@ pub(crate) struct Job {
 #[derive(Debug, Default)]
 struct Inner {
     events: Vec<Value>,
+    /// The run that began last, and the trial of it that runs.
+    run: String,
+    trial: Option<TrialName>,
     said: String,
     has_ended: bool,
     /// None while it runs, and if a signal ended it.
@@ -87,6 +91,8 @@ pub(crate) struct JobState {
     /// Whether it came to its end.
     is_finished: bool,
     exit_code: Option<i32>,
+    /// The trial that runs.
+    trial: Option<TrialName>,
     /// Its latest event.
     latest: Option<Value>,
     /// What it said to people.
@@ -187,10 +193,20 @@ impl Job {
     pub(crate) fn stop(&self) {
         drop(self.inner().input.take());
     }
-    /// Sends it a line.
-    pub(crate) fn tell(&self, line: &Value) -> Result<(), Refusal> {
-        let over = || Refusal::new(axum::http::StatusCode::CONFLICT, "it does not run any more");
+    /// Sends it a line, which is meant for this trial, or for whichever runs.
+    ///
+    /// # Errors
+    /// When it has ended, or another trial runs.
+    pub(crate) fn tell(&self, line: &Value, meant: Option<&TrialName>) -> Result<(), Refusal> {
+        let refused = |what: String| Refusal::new(axum::http::StatusCode::CONFLICT, what);
+        let over = || refused("it does not run any more".into());
         let mut inner = self.inner();
+        if let Some(TrialName { case, trial, .. }) =
+            meant.filter(|it| inner.trial.as_ref() != Some(it))
+        {
+            let name = visible_line(case);
+            return Err(refused(format!("{name}, trial {trial}, does not run any more")));
+        }
         let input = inner.input.as_mut().ok_or_else(over)?;
         input.write_all(format!("{line}\n").as_bytes()).map_err(|_| over())
     }
@@ -213,6 +229,7 @@ impl Job {
             run,
             is_running: !inner.has_ended,
             is_finished: inner.events.iter().any(|it| it["event"] == "finished"),
+            trial: inner.trial.clone(),
             exit_code: inner.exit_code,
             latest: inner.events.last().cloned(),
             said: inner.said.clone(),
@@ -224,6 +241,7 @@ impl Job {
             event["run"] = name_of(&self.runs, Path::new(directory)).into();
         }
         let mut inner = self.inner();
+        inner.follow_trials(&event);
         let is_progress = |event: &Value| event["event"] == "progress";
         // Of progress within a trial the latest says all.
         if is_progress(&event)
@@ -241,6 +259,25 @@ impl Job {
 
     fn changed(&self) {
         self.changes.send_modify(|count| *count += 1);
+    }
+}
+
+impl Inner {
+    /// Notes which trial runs.
+    fn follow_trials(&mut self, event: &Value) {
+        match event["event"].as_str() {
+            Some("begun") => {
+                event["run"].as_str().unwrap_or_default().clone_into(&mut self.run);
+                self.trial = None;
+            }
+            Some("started") => {
+                let case = event["case"].as_str().unwrap_or_default().to_owned();
+                let trial = event["trial"].as_u64().unwrap_or_default() as u32;
+                self.trial = Some(TrialName { run: self.run.clone(), case, trial });
+            }
+            Some("stored" | "skipped" | "analysing" | "finished") => self.trial = None,
+            _ => {}
+        }
     }
 }
 
@@ -274,7 +311,7 @@ fn follow(job: &Arc<Job>, mut child: Child) {
     let code = child.wait().ok().and_then(|status| status.code());
     let mut inner = job.inner();
     (inner.has_ended, inner.exit_code) = (true, code);
-    inner.input = None;
+    (inner.input, inner.trial) = (None, None);
     drop(inner);
     job.changed();
 }
@@ -325,7 +362,34 @@ pub(crate) fn in_words(arguments: &[String]) -> String {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
+
+    #[test]
+    fn trial_that_runs_is_known_from_its_start_to_its_end() {
+        let mut inner = Inner::default();
+        let mut after = |event: Value| {
+            inner.follow_trials(&event);
+            inner.trial.as_ref().map(|it| format!("{} {} {}", it.run, it.case, it.trial))
+        };
+        let started =
+            |case, trial| json!({ "event": "started", "case": case, "trial": trial, "index": 1 });
+        assert_eq!(after(json!({ "event": "begun", "run": "a/1" })), None);
+        assert_eq!(after(started("reno", 1)).as_deref(), Some("a/1 reno 1"));
+        assert_eq!(
+            after(json!({ "event": "failed", "again": true })).as_deref(),
+            Some("a/1 reno 1")
+        );
+        assert_eq!(after(json!({ "event": "progress" })).as_deref(), Some("a/1 reno 1"));
+        assert_eq!(after(json!({ "event": "stored" })), None);
+        assert_eq!(after(started("cubic", 2)).as_deref(), Some("a/1 cubic 2"));
+        assert_eq!(after(started("reno", 2)).as_deref(), Some("a/1 reno 2"));
+        // Of a series, the next part.
+        assert_eq!(after(json!({ "event": "begun", "run": "b/1" })), None);
+        assert_eq!(after(started("reno", 1)).as_deref(), Some("b/1 reno 1"));
+        assert_eq!(after(json!({ "event": "finished" })), None);
+    }
 
     #[test]
     fn command_can_be_typed() {

@@ -3,7 +3,7 @@
 use std::path::{Component, Path, PathBuf};
 
 use axum::http::StatusCode;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use tcplab_lab::packets_again;
 use tcplab_recording::Recording;
 use tcplab_units::visible_line;
@@ -17,7 +17,7 @@ pub(crate) struct RunName {
 }
 
 /// A trial of a run.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct TrialName {
     pub(crate) run: String,
     pub(crate) case: String,

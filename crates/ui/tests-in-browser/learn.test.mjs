@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 
-import { fits, go, isAccessible, launch, open, serve } from "./place.mjs";
+import { fits, go, isAccessible, isLegible, launch, open, serve } from "./place.mjs";
 
 let browser, server;
 before(async () => {
@@ -90,6 +90,38 @@ test("the state diagram follows the packets of a connection", async () => {
   while (await next.isEnabled()) await next.click();
   assert.deepEqual(await states(page), ["CLOSED", "CLOSED"]);
   assert.deepEqual(faults, []);
+  await context.close();
+});
+
+test("an experiment that is left goes on, and is waited for", async (t) => {
+  const own = await serve();
+  t.after(() => own.forget());
+  const { page, context, faults } = await open(browser, own);
+  const jobs = () => page.evaluate(async () => (await (await fetch("/api/jobs")).json()).jobs);
+  // Another experiment runs: the walk begins after it.
+  await go(page, "/new");
+  await page.waitForSelector(".begin .primary:not([disabled])");
+  await page.getByRole("spinbutton", { name: "Trials" }).fill("400");
+  await page.waitForFunction(() => document.querySelector("textarea").value.includes("trials = 20\n"));
+  await page.waitForSelector(".begin .primary:not([disabled])");
+  await page.getByRole("button", { name: "Start" }).click();
+  await page.getByText(/^Trial \d+ of 1200/).waitFor({ timeout: 30_000 });
+  const [{ id }] = await jobs();
+  await go(page, "/learn?states=reset");
+  await page.getByText("Waits for another experiment").waitFor();
+  await page.evaluate(async (job) => {
+    const { post } = await import("/api.js");
+    await post(`/api/jobs/${job}/stop`, {});
+  }, id);
+  await page.waitForFunction(async () => (await (await fetch("/api/jobs")).json()).jobs.length === 2, null, { timeout: 30_000 });
+  // Left while it runs, another order and this one again have the same run.
+  await go(page, "/learn?states=half-close");
+  await go(page, "/learn?states=reset");
+  await page.waitForSelector(".state-diagram .now", { timeout: 30_000 });
+  await go(page, "/learn?states=half-close");
+  await page.waitForSelector(".state-diagram .now", { timeout: 30_000 });
+  assert.equal((await jobs()).length, 2);
+  assert.deepEqual(faults.filter((it) => !/ 409 /.test(it)), []);
   await context.close();
 });
 
@@ -182,6 +214,7 @@ test("everything to learn from: accessible, light and dark, wide and narrow", as
         await page.waitForSelector(wanted, { timeout: 30_000 });
         await isAccessible(page, `${query}, ${colorScheme}, ${width}`);
         await fits(page, `${query}, ${width}`);
+        if (query === "states=reset") await isLegible(page, ".states-beside svg");
       }
       for (const query of ["lesson=none", "option=none", "program=none"]) {
         await go(page, `/learn?${query}`);

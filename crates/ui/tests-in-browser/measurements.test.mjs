@@ -66,6 +66,11 @@ test("a path is tested by RFC 6349, and what is wrong is said", async () => {
   assert.ok(await page.locator(".figure circle.dot").count() >= 4);
   assert.ok(await page.locator(".figure circle.ring").count() >= 2);
   assert.match(await page.textContent("main"), /bandwidth-delay product carries/);
+  // The ideal goodput of a row is that of the windows that were offered, in the figure as in the table.
+  assert.equal(await page.locator(".gains th").nth(2).textContent(), "offered each");
+  const rows = await page.locator(".gains tbody tr").evaluateAll((all) => all.map((row) => [...row.children].map((cell) => cell.textContent)));
+  const label = await page.locator(".figure").getAttribute("aria-label");
+  for (const [connections, , offered] of rows) assert.ok(label.includes(`${connections} × ${offered} `), `${offered}: ${label}`);
   await isWell(page, "a test");
   // The address of a job leads to its page.
   const id = await page.evaluate(() => new URLSearchParams(location.hash.split("?")[1]).get("id"));
@@ -105,6 +110,13 @@ test("designs of servers are loaded, seen while they are, and stopped", async ()
   const rows = page.locator(".gains tbody tr");
   assert.deepEqual(await rows.locator("th").allTextContents(), ["fork", "epoll"]);
   assert.match(await rows.first().textContent(), /none/);
+  // Then figure and table have the same numbers, and the curve goes to the end.
+  const figures = await page.locator(".figure svg").first().textContent();
+  for (const at of [0, 1]) {
+    const [, answers, p50, , p99] = await rows.nth(at).locator("td").allTextContents();
+    assert.ok(figures.includes(`p50 ${p50}, p99 ${p99}, ${answers} answers`), `${p50} ${p99} ${answers}: ${figures}`);
+    assert.equal((await page.locator(".figure path.line").nth(at).getAttribute("d")).split("L").length, 4);
+  }
   await isWell(page, "a load");
   await go(page, "/load");
   await page.getByRole("spinbutton", { name: "Duration, s" }).fill("60");

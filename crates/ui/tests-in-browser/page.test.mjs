@@ -5,7 +5,7 @@ import { copyFile, mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 
-import { fits, go, isAccessible, launch, open, serve } from "./place.mjs";
+import { fits, go, isAccessible, isLegible, launch, open, serve } from "./place.mjs";
 
 const PAGES = ["/", "/new", "/runs", "/capture", "/advice", "/rfc6349", "/load", "/learn"];
 
@@ -43,8 +43,18 @@ test("a question on the first page is answered", async () => {
   const report = page.frameLocator("iframe.report");
   await report.locator("h1").first().waitFor();
   assert.match(await report.locator(".answer").first().textContent(), /reno|cubic|bbr/);
-  // The report's own script works in its sandbox.
+  // The report's own script works in its sandbox, the page's theme is its theme, its files are saved.
   await report.locator("button.theme:not([hidden])").waitFor();
+  for (const [button, theme] of [["Dark", "dark"], ["Light", "light"]]) {
+    await page.locator(".bar").getByRole("button", { name: button }).click();
+    await report.locator(`html[data-theme=${theme}]`).waitFor();
+  }
+  for (const name of ["metrics.csv", "scenario.toml", "client.pcapng"]) {
+    const [download] = await Promise.all([page.waitForEvent("download"), report.getByRole("link", { name, exact: true }).first().click()]);
+    assert.equal(download.suggestedFilename(), name);
+    assert.equal(await download.failure(), null);
+  }
+  await page.evaluate(() => scrollTo(0, 0));
   await isAccessible(page, "a run");
   // A trial is played, held, moved in, and seen packet by packet.
   await page.locator(".watch a").first().click();
@@ -228,7 +238,10 @@ test("every page: accessible, light and dark, wide and narrow", async () => {
       const { page, context, faults } = await open(browser, server, { colorScheme, viewport: { width, height: 800 } });
       for (const hash of PAGES) {
         await go(page, hash);
-        if (hash === "/" || hash === "/new") await page.waitForSelector(".outlook svg");
+        if (hash === "/" || hash === "/new") {
+          await page.waitForSelector(".outlook svg");
+          await isLegible(page, ".outlook .picture > svg");
+        }
         await isAccessible(page, `${hash}, ${colorScheme}, ${width}`);
         await fits(page, `${hash}, ${width}`);
       }
@@ -265,6 +278,7 @@ test("the file has the form's choices, and its mistakes are shown where they are
   await file.fill("[path]\ndel");
   await page.getByRole("button", { name: "delay", exact: true }).click();
   assert.equal(await file.inputValue(), "[path]\ndelay = ");
+  page.once("dialog", (dialog) => dialog.accept());
   await page.getByRole("button", { name: "Back to the form" }).click();
   await isReady(page);
   // Markup in a title is text.
@@ -302,12 +316,22 @@ test("two pages see one run, and find it when the server comes back", async (t) 
   await first.getByRole("button", { name: "Start" }).click();
   await first.getByText(/^Trial \d+ of 1200/).waitFor({ timeout: 30_000 });
   const job = await first.evaluate(() => location.hash);
+  const made = decodeURIComponent(/run=([^&]+)/.exec(await first.getByRole("link", { name: "Watch this trial" }).getAttribute("href"))[1]);
+  const third = await context.newPage();
+  await third.goto(`http://${own.at}/#/run?run=${encodeURIComponent(made)}`);
+  // What would be refused is not offered, and its progress is.
+  await third.getByRole("link", { name: /^tcplab run / }).waitFor();
+  for (const name of ["Resume", "Delete"]) assert.equal(await third.getByRole("button", { name }).count(), 0);
+  await third.close();
   const second = await context.newPage();
   await second.goto(`http://${own.at}/${job}`);
   await second.getByText(/^Trial \d+ of 1200/).waitFor({ timeout: 30_000 });
   await isAccessible(second, "a run in progress");
   await second.getByRole("button", { name: "Stop" }).click();
-  for (const page of [first, second]) await page.getByText("Ended before it was finished.").waitFor({ timeout: 30_000 });
+  for (const page of [first, second]) {
+    await page.getByText("Ended before it was finished.").waitFor({ timeout: 30_000 });
+    assert.equal(await page.getByRole("heading", { level: 1 }).textContent(), "An experiment that is not finished");
+  }
   await second.getByRole("link", { name: "Open the run" }).click();
   await second.getByRole("button", { name: "Resume" }).click();
   await second.getByText(/^Trial \d+ of 1200/).waitFor({ timeout: 30_000 });

@@ -103,3 +103,11 @@ export const isWell = async (page, what) => {
   }
   await page.setViewportSize({ width: 1280, height: 900 });
 };
+
+/** Letters of a picture have ten pixels at least. */
+export const isLegible = async (page, selector) => {
+  const sizes = await page.locator(selector).evaluate((svg) => [...svg.querySelectorAll("text")]
+    .filter((text) => text.getBoundingClientRect().width > 0)
+    .map((text) => Number.parseFloat(getComputedStyle(text).fontSize) * svg.getScreenCTM().a));
+  assert.ok(sizes.length > 0 && Math.min(...sizes) >= 10, `${selector}: ${Math.min(...sizes)} pixels`);
+};

@@ -125,6 +125,49 @@ test("a run is not extended to fewer trials, and its commands do the same", asyn
   await context.close();
 });
 
+test("the page of a trial that is over does not change the next one's path", async (t) => {
+  const { page, context, faults } = await open(browser, server);
+  const { has_kernel: hasKernel } = await page.evaluate(async () => (await fetch("/api/about")).json());
+  if (!hasKernel) {
+    t.skip("experiments cannot run on this kernel");
+    return;
+  }
+  const toml = `${SCENARIO('upload = "2 MB"').replace("10 Mbit/s", "4 Mbit/s")}\n[matrix]\n"client.socket.congestion" = ["reno", "cubic"]\n`;
+  const id = await page.evaluate(async (text) => {
+    const { post } = await import("/api.js");
+    return (await post("/api/jobs", { do: "run", world: "kernel", toml: text, name: "real" })).id;
+  }, toml);
+  const now = () => page.evaluate(async (job) => (await (await fetch(`/api/jobs/${job}`)).json()).trial, id);
+  const until = async (isThere) => {
+    for (;;) {
+      const trial = await now();
+      if (isThere(trial)) return trial;
+      await page.waitForTimeout(50);
+    }
+  };
+  const first = await until(Boolean);
+  await go(page, `/live?run=${encodeURIComponent(first.run)}&case=${first.case}&trial=${first.trial}`);
+  const steering = page.locator(".steering");
+  await steering.getByText("The trial runs in real time").waitFor();
+  await steering.locator(".change", { hasText: "Drop the next" }).getByRole("button", { name: "Now" }).click();
+  await steering.getByText("Changed.").waitFor();
+  await until((trial) => trial && trial.case !== first.case);
+  // What was changed while it ran is kept, and the next change is for another run of it.
+  await steering.getByText("Hold the trial at a moment").waitFor();
+  await steering.locator("ol li").filter({ hasText: "drop the next 1" }).first().waitFor();
+  await steering.locator(".change", { hasText: "Rate" }).getByRole("button", { name: "Here" }).click();
+  await page.waitForFunction(async (job) => !(await (await fetch(`/api/jobs/${job}`)).json()).is_running, id, { timeout: 60_000 });
+  const other = await page.evaluate(async ([name, own]) => {
+    const { get } = await import("/api.js");
+    const { trials } = await get("/api/run", { run: name });
+    const of = trials.find((it) => it.case !== own);
+    return (await get("/api/run", { run: name, case: of.case, trial: 1 })).path_events;
+  }, [first.run, first.case]);
+  assert.deepEqual(other, []);
+  assert.deepEqual(faults, []);
+  await context.close();
+});
+
 test("a job's page finds its run when the server was started again", async (t) => {
   const own = await serve();
   let latest = own;

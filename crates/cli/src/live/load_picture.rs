@@ -29,13 +29,44 @@ impl LoadPicture {
         let (at, requests) = self.before;
         let since = progress.elapsed.saturating_sub(at);
         if since >= STEP {
-            let rate = (progress.requests - requests) as f64 / since.as_secs_f64();
-            self.rates.push_back(rate as u64);
-            if self.rates.len() > STEPS {
-                self.rates.pop_front();
-            }
+            self.push((progress.requests - requests) as f64 / since.as_secs_f64());
             self.before = (progress.elapsed, progress.requests);
         }
         self.progress = progress.clone();
+    }
+
+    /// Takes what remains at the end for a step, if it is most of one.
+    pub(crate) fn end(&mut self) {
+        let (at, requests) = self.before;
+        let since = self.progress.elapsed.saturating_sub(at);
+        if since > STEP / 2 {
+            self.push((self.progress.requests - requests) as f64 / since.as_secs_f64());
+        }
+    }
+
+    fn push(&mut self, rate: f64) {
+        self.rates.push_back(rate as u64);
+        if self.rates.len() > STEPS {
+            self.rates.pop_front();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn last_step_is_shown_where_it_is_most_of_one() {
+        let rates = |end: u64| {
+            let mut picture = LoadPicture::of("x");
+            for elapsed in [100, 550, 1100, 1650, end].map(Duration::from_millis) {
+                let requests = elapsed.as_millis() as u64;
+                picture.take(&Progress { elapsed, requests, ..Progress::default() });
+            }
+            picture.end();
+            picture.rates.len()
+        };
+        assert_eq!((rates(1990), rates(1700)), (4, 3));
     }
 }

@@ -44,7 +44,8 @@ impl<'a> Told<'a> {
         self.control.tell(&event);
     }
 
-    pub(super) fn loaded(self, name: &str, outcome: &Outcome) {
+    pub(super) fn loaded(mut self, name: &str, outcome: &Outcome) {
+        self.picture.end();
         let mut event = of_picture(&self.picture);
         event["event"] = json!("loaded");
         event["name"] = json!(name);

@@ -246,7 +246,18 @@ fn running_trial_is_watched_and_changed() {
     let states = || page.get(&format!("/api/live/states?{query}")).json();
     assert_eq!((&states()["is_over"], &states()["ends"]), (&json!(false), &Value::Null));
     let change = json!({ "direction": "forward", "drop": 3 });
-    assert_eq!(page.post(&format!("/api/jobs/{id}/change"), &change).status, 200);
+    let changed = |query: &str| page.post(&format!("/api/jobs/{id}/change{query}"), &change);
+    // It is meant for this trial alone.
+    for (other, status) in [
+        (format!("?run={run}&case={case}&trial=2"), 409),
+        (format!("?run={run}&case=other&trial=1"), 409),
+        (format!("?run=other/1&case={case}&trial=1"), 409),
+        (format!("?run={run}"), 400),
+    ] {
+        assert_eq!(changed(&other).status, status, "{other}");
+    }
+    assert_eq!(page.get(&format!("/api/jobs/{id}")).json()["trial"]["case"], case);
+    assert_eq!(changed(&format!("?{query}")).status, 200);
     let told = told(&page, &format!("?{query}"));
     assert!(told.len() > 3, "{} messages of a trial that went on", told.len());
     let causes = told.iter().flat_map(|it| it["marks"].as_array().unwrap());

@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
+use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
 use rustix::process::Signal;
@@ -37,6 +38,49 @@ fn trials_outside_the_range_are_refused() {
     assert_eq!(page.post("/api/estimate", &draft).status, 200);
 }
 
+/// The report's main picture has a panel for each level of a third factor, four at most.
+#[test]
+fn panels_that_are_left_out_are_counted() {
+    let page = Page::start();
+    let panels = |count: usize| {
+        let queues: Vec<String> = (1..=count).map(|nth| format!("{nth}0 packets")).collect();
+        let controls = &["reno", "cubic", "vegas", "westwood", "bbr"][..count];
+        let toml = format!(
+            r#"
+            title    = "Panels"
+            path     = {{ rate = "10 Mbit/s" }}
+            workload = {{ upload = "20 kB" }}
+            repeat   = {{ trials = 1 }}
+            [matrix]
+            "path.queue" = {queues:?}
+            "path.delay" = ["5 ms", "10 ms", "20 ms"]
+            "client.socket.congestion" = {controls:?}
+            "#
+        );
+        let run = page.run(&json!({ "do": "run", "toml": toml, "name": "panels", "world": "sim" }));
+        let address = page.get(&format!("/api/run?run={run}")).json()["report"].clone();
+        let report = page.get(address.as_str().unwrap()).text();
+        let main = report.split("class=\"trends main-picture\"").nth(1).unwrap();
+        let main = main.split("All trends").next().unwrap();
+        let left_out = main.split(" panels").next().unwrap();
+        let left_out = main.contains(" panels").then(|| left_out[left_out.len() - 6..].to_owned());
+        (main.matches("<figure").count(), left_out)
+    };
+    assert_eq!(panels(3), (3, None));
+    assert_eq!(panels(5), (4, Some("4 of 5".into())));
+}
+
+#[test]
+fn estimate_that_is_refused_says_what_helps() {
+    let page = Page::start();
+    let toml = format!("{SMALL}\n[client]\nstack = \"linux-6.12\"\n");
+    let refused = page.post("/api/estimate", &json!({ "toml": toml, "world": "sim" }));
+    assert_eq!(refused.status, 400);
+    let said = refused.json();
+    assert!(said["error"].as_str().unwrap().contains("6.12"), "{said}");
+    assert!(said["remedy"].as_str().unwrap().contains("tcplab kernel build"), "{said}");
+}
+
 /// Half a minute in virtual time, a thousand times.
 fn long() -> Value {
     let toml = SMALL.replace("trials = 2", "trials = 5000").replace("500 kB", "5 MB");
@@ -64,9 +108,7 @@ fn run_from_start_to_report() {
     let text = report.text();
     assert!(text.contains(&format!("<script nonce=\"{nonce}\">")) && !text.contains("<script>"));
     assert!(text.contains("Small"));
-    // Another file of the run is no report.
-    let other = address.replace("report.html", "scenario.toml");
-    assert_eq!(page.ask("GET", &other, &format!("Host: {}\r\n", page.at), b"").status, 404);
+    files_of_the_report_are_saved(&page, &run, address);
     let list = page.get("/api/runs").json();
     assert_eq!((&list["count"], &list["runs"][0]["run"]), (&json!(1), &json!(run)));
     is_found_by_words(&page);
@@ -300,6 +342,37 @@ fn folder_is_run_as_a_series() {
 }
 
 /// Files in the directories of a place.
+/// Those that it links, to be saved; nothing else of the run, and nothing elsewhere.
+fn files_of_the_report_are_saved(page: &Page, run: &str, address: &str) {
+    let place = page.runs().join(run);
+    fs::write(page.home.path().join("secret.json"), "secret").unwrap();
+    symlink(page.home.path().join("secret.json"), place.join("link.json")).unwrap();
+    let get = |name: &str| {
+        let path = address.replace("report.html", name);
+        page.ask("GET", &path, &format!("Host: {}\r\n", page.at), b"")
+    };
+    for name in ["run.json", "metrics.csv", "scenario.toml", "trials/reno-1/client.pcapng"] {
+        let saved = get(name);
+        let file = name.rsplit('/').next().unwrap();
+        let disposition = format!("attachment; filename=\"{file}\"");
+        assert_eq!(saved.header("content-disposition"), Some(&*disposition), "{name}");
+        assert_eq!(saved.body, fs::read(place.join(name)).unwrap(), "{name}");
+    }
+    for name in [
+        "link.json",
+        "../../secret.json",
+        "trials/reno-1/result.json",
+        "trials",
+        "none.csv",
+        "LOCK",
+    ] {
+        let refused = get(name);
+        assert!([403, 404].contains(&refused.status), "{name}: {}", refused.status);
+        assert!(!refused.text().contains("secret\n") && refused.text() != "secret", "{name}");
+    }
+    fs::remove_file(place.join("link.json")).unwrap();
+}
+
 fn files_below(place: &Path) -> Vec<PathBuf> {
     let entries = |place: &Path| fs::read_dir(place).unwrap().map(|entry| entry.unwrap().path());
     entries(place).flat_map(|it| entries(&it).collect::<Vec<_>>()).collect()

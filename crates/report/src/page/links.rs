@@ -69,7 +69,7 @@ pub(crate) fn case_page_name(case: &str) -> String {
 }
 
 fn file_name(case: &str) -> String {
-    let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | '=');
+    let fits = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '.' | '=');
     case.chars().map(|c| if fits(c) { c } else { '-' }).collect()
 }
 
@@ -80,8 +80,19 @@ pub(crate) struct PageAssets {
 }
 
 /// The files of a folder that all its pages share.
-pub(crate) const STYLE_FILE: &str = "page.css";
-pub(crate) const SCRIPT_FILE: &str = "page.js";
+pub const STYLE_FILE: &str = "page.css";
+/// The scripts, as `STYLE_FILE` is the style.
+pub const SCRIPT_FILE: &str = "page.js";
+
+/// Where a page names its style sheet, in the folder that `to` leads to.
+pub fn link_to_style(to: &str) -> String {
+    format!("<link rel=\"stylesheet\" href=\"{to}{STYLE_FILE}\">")
+}
+
+/// Where a page names its scripts.
+pub fn link_to_script(to: &str) -> String {
+    format!("<script src=\"{to}{SCRIPT_FILE}\"></script>")
+}
 
 impl PageAssets {
     pub(crate) fn of(links: Links) -> PageAssets {
@@ -94,10 +105,8 @@ impl PageAssets {
         }
         let to = links.assets();
         PageAssets {
-            head: format!(
-                "<link rel=\"stylesheet\" href=\"{to}{STYLE_FILE}\">\n<script>{THEME}</script>"
-            ),
-            foot: format!("<script src=\"{to}{SCRIPT_FILE}\"></script>"),
+            head: format!("{}\n<script>{THEME}</script>", link_to_style(to)),
+            foot: link_to_script(to),
         }
     }
 }

@@ -16,4 +16,5 @@ mod verdicts;
 
 pub use file::{render, write};
 pub use folder::{ONE_FILE, write_folder};
+pub use links::{SCRIPT_FILE, STYLE_FILE, link_to_script, link_to_style};
 pub use recordings::Recordings;

@@ -155,7 +155,7 @@ impl<'i> Matrix<'i> {
             let mut name = wanted.clone();
             let mut copy = 1;
             // Some file systems ignore case.
-            while !taken.insert(name.to_ascii_lowercase()) {
+            while !taken.insert(name.to_lowercase()) {
                 copy += 1;
                 name = format!("{wanted}-{copy}");
             }

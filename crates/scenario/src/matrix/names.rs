@@ -12,9 +12,8 @@ pub(super) fn name(cell: &Cell<'_, '_>) -> String {
         .map(|(factor, level)| {
             let plain = slug(&level.text);
             // Words and quantities are clear alone; a bare number or truth needs its key.
-            let is_clear = level.is_word
-                && !plain.starts_with('-')
-                && plain.contains(|c: char| c.is_ascii_alphabetic());
+            let is_clear =
+                level.is_word && !plain.starts_with('-') && plain.contains(char::is_alphabetic);
             let last = factor.key.0.last().expect("a key has parts");
             match last.rsplit('.').next() {
                 Some(what) if !is_clear => format!("{what}={plain}"),
@@ -23,12 +22,17 @@ pub(super) fn name(cell: &Cell<'_, '_>) -> String {
         })
         .collect();
     let mut name = if parts.is_empty() { "base".into() } else { parts.join("_") };
-    name.truncate(NAME_MAX);
+    shorten(&mut name);
     name
 }
 
-/// Letters, digits, `.` and the `%` of a number, of a text in ASCII (`µ` as `u`); the space
-/// between a
+/// Cuts what is too long, not within a letter.
+fn shorten(name: &mut String) {
+    let end = (0..=NAME_MAX.min(name.len())).rev().find(|at| name.is_char_boundary(*at));
+    name.truncate(end.unwrap_or_default());
+}
+
+/// Letters of any script, digits, `.` and the `%` of a number (`µ` as `u`); the space between a
 /// number and its unit disappears, everything else becomes `-`.
 fn slug(text: &str) -> String {
     let mut slug = String::new();
@@ -36,7 +40,7 @@ fn slug(text: &str) -> String {
     let mut chars = text.chars().peekable();
     while let Some(c) = chars.next() {
         let after_digit = slug.ends_with(|c: char| c.is_ascii_digit());
-        if c.is_ascii_alphanumeric()
+        if c.is_alphanumeric()
             || matches!(c, '.' | '_') && !slug.is_empty()
             || c == '%' && after_digit
         {
@@ -50,6 +54,36 @@ fn slug(text: &str) -> String {
             slug.push('-');
         }
     }
-    let slug = slug.trim_matches('-');
+    let slug = slug.trim_start_matches(['-', '.']).trim_end_matches('-');
     if slug.is_empty() { "-".into() } else { slug.into() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{NAME_MAX, shorten, slug};
+
+    #[test]
+    fn long_names_end_with_a_whole_letter() {
+        for (letter, length) in [("a", NAME_MAX), ("é", NAME_MAX), ("語", NAME_MAX / 3 * 3)] {
+            let mut name = letter.repeat(NAME_MAX);
+            shorten(&mut name);
+            assert_eq!(name.len(), length, "{letter}");
+        }
+    }
+
+    #[test]
+    fn letters_of_any_script_are_kept() {
+        for (text, wanted) in [
+            ("64 KiB", "64KiB"),
+            ("50 µs", "50us"),
+            ("0.1 %", "0.1%"),
+            ("日本語", "日本語"),
+            ("à la carte", "à-la-carte"),
+            ("a/b\u{202e}", "a-b"),
+            ("../x", "x"),
+            ("→", "-"),
+        ] {
+            assert_eq!(slug(text), wanted, "{text}");
+        }
+    }
 }

@@ -1,32 +1,26 @@
 //! Captures of the user's: brought, read, explained and saved.
 
-use std::fs::File;
-use std::io::Read;
 use std::sync::Arc;
 
 use axum::Json;
-use axum::body::{Body, Bytes};
+use axum::body::Body;
 use axum::extract::State;
 use axum::http::HeaderMap;
-use axum::http::header::{CONTENT_DISPOSITION, CONTENT_LENGTH, CONTENT_TYPE};
-use axum::response::{IntoResponse, Response};
+use axum::http::header::CONTENT_LENGTH;
+use axum::response::Response;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use tcplab_trace::Filter;
-use tokio::sync::mpsc;
-use tokio_stream::wrappers::ReceiverStream;
 
 use super::from_address::FromQuery;
 use super::from_json::FromJson;
+use super::saved::saved;
 use crate::captures::{LARGEST, Product, Uploaded, Wish};
 use crate::error::Refusal;
 use crate::state::{Ui, aside};
 
 /// Rows of an answer, unless more are asked for.
 const ROWS: usize = 200;
-/// Pieces of a file on the way to who saves it, and their size in bytes.
-const ON_THE_WAY: usize = 4;
-const PIECE: usize = 256 << 10;
 
 pub(super) async fn list(State(ui): State<Arc<Ui>>) -> Result<Json<Value>, Refusal> {
     aside(move || Ok(Json(json!({ "captures": ui.captures.all(), "largest_bytes": LARGEST }))))
@@ -179,38 +173,7 @@ pub(super) async fn file(
 ) -> Result<Response, Refusal> {
     aside(move || {
         let product = ui.captures.capture(&made.id)?.products().product(made.number)?;
-        let path = product.file(&made.name.unwrap_or_default())?;
-        let cannot = |error: std::io::Error| Refusal::failed(format!("cannot read it: {error}"));
-        let file = File::open(&path).map_err(cannot)?;
-        let length = file.metadata().map_err(cannot)?.len();
-        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        // The names of files that commands make have plain letters only.
-        let headers = [
-            (CONTENT_TYPE, "application/octet-stream".to_owned()),
-            (CONTENT_LENGTH, length.to_string()),
-            (CONTENT_DISPOSITION, format!("attachment; filename=\"{name}\"")),
-        ];
-        let (sender, receiver) = mpsc::channel(ON_THE_WAY);
-        tokio::task::spawn_blocking(move || pass_on(file.take(length), &sender));
-        Ok((headers, Body::from_stream(ReceiverStream::new(receiver))).into_response())
+        saved(&product.file(&made.name.unwrap_or_default())?)
     })
     .await
-}
-
-/// Passes a file on in pieces until nobody takes them.
-fn pass_on(mut file: impl Read, sender: &mpsc::Sender<std::io::Result<Bytes>>) {
-    let mut piece = vec![0; PIECE];
-    loop {
-        let passed = match file.read(&mut piece) {
-            Ok(0) => return,
-            Ok(count) => sender.blocking_send(Ok(Bytes::copy_from_slice(&piece[..count]))),
-            Err(error) => {
-                let _ = sender.blocking_send(Err(error));
-                return;
-            }
-        };
-        if passed.is_err() {
-            return;
-        }
-    }
 }

@@ -9,7 +9,7 @@ use axum::extract::State;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use tcplab_actions::{TEXT_MAX, embedded, files_beside};
-use tcplab_lab::{Bench, Overrides};
+use tcplab_lab::{Bench, KernelChoice, Overrides};
 use tcplab_path::{Direction, PathEvent};
 use tcplab_plot::{PathPicture, path_picture};
 use tcplab_results::World;
@@ -111,6 +111,11 @@ impl Draft {
         let mut files = files_beside(Path::new("experiment.toml"));
         Scenario::parse_with_files(&self.toml, &self.name, &mut files)
     }
+    /// As the command has them without other flags.
+    fn overrides(&self) -> Overrides {
+        let kernel = KernelChoice::Newest;
+        Overrides { quick: self.quick, trials: self.trials, kernel, ..Overrides::default() }
+    }
     fn checked_length(&self) -> Result<(), Refusal> {
         if self.toml.len() as u64 <= TEXT_MAX.as_u64() {
             return Ok(());
@@ -128,7 +133,9 @@ pub(super) async fn check(FromJson(draft): FromJson<Draft>) -> Result<Json<Value
             Err(error) => {
                 let all = std::iter::once(&error).chain(error.others());
                 let mistakes: Vec<Value> = all.map(|it| mistake(it, &draft.toml)).collect();
-                json!({ "mistakes": mistakes, "more": error.unshown() })
+                let more = error.unshown();
+                let are_all = error.are_all_counted();
+                json!({ "mistakes": mistakes, "more": more, "are_all": are_all })
             }
         }))
     })
@@ -177,10 +184,10 @@ pub(super) async fn estimate(
         };
         let launcher = tcplab_actions::launcher(ui.program.clone());
         let refused = || tcplab_lab::kernel_refused(&launcher);
-        let overrides =
-            Overrides { quick: draft.quick, trials: draft.trials, ..Overrides::default() };
-        let plan = tcplab_lab::plan(&scenario, world, refused, overrides)
-            .map_err(|error| Refusal::bad(error.to_string()))?;
+        let plan =
+            tcplab_lab::plan(&scenario, world, refused, draft.overrides()).map_err(|error| {
+                Refusal { remedy: error.remedy(), ..Refusal::bad(error.to_string()) }
+            })?;
         let bench = Bench::new(launcher.clone());
         let estimate = tcplab_lab::estimate_plan(&scenario, &plan, &bench, PATIENCE);
         Ok(Json(json!({ "in_words": estimate.in_short(), "estimate": estimate })))
@@ -231,4 +238,16 @@ fn picture(path: &tcplab_path::PathSpec, title: &str) -> Result<String, String> 
         links.iter().map(tcplab_path::LinkPlan::time_to_show).fold(least, Span::max).min(most);
     let [forward, reverse] = links.map(|link| link.outlook(Instant::ZERO + span, 1, POINTS));
     Ok(path_picture(&PathPicture { title, forward: &forward, reverse: &reverse }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn estimate_is_of_the_kernel_that_the_command_takes() {
+        let draft: Draft = serde_json::from_value(json!({ "toml": "", "trials": 3 })).unwrap();
+        let Overrides { kernel, trials, quick, .. } = draft.overrides();
+        assert_eq!((kernel, trials, quick), (KernelChoice::Newest, Some(3), false));
+    }
 }

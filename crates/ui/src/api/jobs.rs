@@ -20,13 +20,13 @@ use tokio::sync::mpsc;
 use tokio_stream::Stream;
 use tokio_stream::wrappers::ReceiverStream;
 
-use super::from_address::FromPath;
+use super::from_address::{FromPath, FromQuery};
 use super::from_json::FromJson;
 use super::latency::LatencyWish;
 use super::wishes::{AdviceWish, LoadWish, Rfc6349Wish, within};
 use crate::error::Refusal;
 use crate::jobs::{Job, JobState};
-use crate::places::run_directory;
+use crate::places::{TrialName, run_directory};
 use crate::state::{Ui, aside};
 
 /// Where scenarios of the page are kept, below the directory of all runs.
@@ -202,15 +202,37 @@ pub(super) async fn stop(
     Ok(Json(job.state()))
 }
 
+/// For which trial a change is meant; nothing: for whichever runs.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Meant {
+    run: Option<String>,
+    case: Option<String>,
+    trial: Option<u32>,
+}
+
+impl Meant {
+    fn trial(self) -> Result<Option<TrialName>, Refusal> {
+        match self {
+            Meant { run: Some(run), case: Some(case), trial: Some(trial) } => {
+                Ok(Some(TrialName { run, case, trial }))
+            }
+            Meant { run: None, case: None, trial: None } => Ok(None),
+            _ => Err(Refusal::bad("a trial is named by `run`, `case` and `trial`")),
+        }
+    }
+}
+
 /// Changes the path of the trial that runs; an event of the job says what became of it.
 pub(super) async fn change(
     State(ui): State<Arc<Ui>>,
     FromPath(id): FromPath<u64>,
+    FromQuery(meant): FromQuery<Meant>,
     FromJson(change): FromJson<PathChange>,
 ) -> Result<Json<Value>, Refusal> {
     let job = ui.jobs.job(id)?;
     aside(move || {
-        job.tell(&json!(change))?;
+        job.tell(&json!(change), meant.trial()?.as_ref())?;
         Ok(Json(json!({ "sent": change })))
     })
     .await

@@ -17,6 +17,7 @@ mod live;
 mod plain_words;
 mod reports;
 mod runs;
+mod saved;
 mod states;
 mod traffic;
 mod wishes;

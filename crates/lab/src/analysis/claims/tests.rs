@@ -141,7 +141,7 @@ fn claim_with_too_few_trials_is_judged_only_where_they_settle_it() {
         assert_eq!(few.outcome(), outcome, "{}", few.check);
         assert_eq!(enough.outcome() == Passed, enough.held, "{}", enough.check);
         let open = (outcome == NotJudged).then_some("not judged: needs 2 trials, there is 1");
-        assert_eq!(few.shortfall().as_deref(), open);
+        assert_eq!(few.shortfall(1).as_deref(), open);
     }
 }
 
