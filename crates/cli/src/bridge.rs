@@ -3,15 +3,16 @@
 use std::process::ExitCode;
 
 use anyhow::Result;
-use tcplab_testbed::{BridgeRequest, DeviceKind};
+use tcplab_testbed::{BridgeEnd, BridgeRequest, DeviceKind};
 use tcplab_units::Span;
 
 use crate::arguments::{BridgeArguments, PathChoice};
 use crate::exit::of_signal;
 use crate::output::print_note;
 use crate::path_choice;
+use crate::remedied::Remedied;
 use crate::shell::moving;
-use crate::traffic::{self, Display};
+use crate::traffic::{self, Codes, Display};
 use crate::traffic_page::TrafficPage;
 
 pub(crate) fn bridge(arguments: BridgeArguments) -> Result<ExitCode> {
@@ -32,9 +33,13 @@ pub(crate) fn bridge(arguments: BridgeArguments) -> Result<ExitCode> {
     let warn = |text: &str| print_note(&format!("tcplab: warning: {text}"));
     let beside = || page.map(TrafficPage::begin);
     let ended = tcplab_testbed::bridge(&request, beside, warn, |traffic| display.show(traffic));
-    Display::clear(using.live);
+    display.end();
     let [first, second] = &request.interfaces;
-    let (summary, signal) = ended?;
-    traffic::finish(&using, [first, second], &summary, None, &[])?;
+    let BridgeEnd { summary, signal, gone } = ended?;
+    traffic::finish(&using, [first, second], &summary, Codes::default(), &[])?;
+    if let Some(name) = gone {
+        let said = format!("{name} is gone (removed, or moved to another network namespace)");
+        return Err(Remedied::error(said, "make it again, then start the bridge again"));
+    }
     Ok(signal.map_or(ExitCode::SUCCESS, |signal| ExitCode::from(of_signal(signal))))
 }

@@ -5,6 +5,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use anyhow::Result;
+use tcplab_lab::LabError;
 use tcplab_quantities::ABILITIES_DOCUMENT;
 use tcplab_testbed::{Ability, AbilityLevel};
 
@@ -18,7 +19,7 @@ use crate::run::launcher;
 
 pub(crate) fn doctor(arguments: &DoctorArguments) -> Result<ExitCode> {
     let mut abilities = tcplab_testbed::examine(&launcher()?)?;
-    abilities.push(worlds(&abilities));
+    abilities.push(worlds(&abilities, tcplab_lab::kernel_substitute));
     abilities.push(kernel::ability());
     abilities.push(pictures());
     answer_or_json(&ABILITIES_DOCUMENT, &arguments.json, &listed("abilities", &abilities), || {
@@ -47,7 +48,8 @@ fn table(abilities: &[Ability]) -> String {
 }
 
 /// The worlds that experiments can run in: the kernel needs all abilities, virtual time none.
-fn worlds(abilities: &[Ability]) -> Ability {
+/// `substitute` is what runs them where this kernel does not.
+fn worlds(abilities: &[Ability], substitute: impl FnOnce() -> Result<String, LabError>) -> Ability {
     let kernel = abilities.iter().all(|ability| ability.verdict != AbilityLevel::Missing);
     let models: Vec<&str> = tcplab_scenario::Profile::names().collect();
     let models = format!("virtual time with the models {}", models.join(", "));
@@ -59,11 +61,11 @@ fn worlds(abilities: &[Ability]) -> Ability {
         } else {
             format!("not the kernel; {models}")
         },
-        remedy: (!kernel).then(|| {
-            format!(
-                "`tcplab run` uses the model {} instead of the kernel and reports it",
-                tcplab_scenario::KERNEL_MODEL
-            )
+        remedy: (!kernel).then(|| match substitute() {
+            Ok(instead) => {
+                format!("`tcplab run` uses {instead} instead of the kernel and reports it")
+            }
+            Err(error) => error.to_string(),
         }),
     }
 }
@@ -81,4 +83,25 @@ fn pictures() -> Ability {
         }
     };
     Ability { name: "figures as PNG, PDF".into(), verdict, found, remedy }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_replaces_the_kernel_is_what_a_run_uses() {
+        let of = |verdict| Ability {
+            name: "network namespaces".into(),
+            verdict,
+            found: String::new(),
+            remedy: None,
+        };
+        let instead = || Ok("Linux 6.12.1 in virtual time".to_owned());
+        let refused = worlds(&[of(AbilityLevel::Missing)], instead).remedy;
+        let said =
+            "`tcplab run` uses Linux 6.12.1 in virtual time instead of the kernel and reports it";
+        assert_eq!(refused.as_deref(), Some(said));
+        assert_eq!(worlds(&[of(AbilityLevel::Good)], instead).remedy, None);
+    }
 }

@@ -38,7 +38,7 @@ fn page(command: &Command) -> Result<String> {
     let man = Man::new(command.clone());
     let mut text = title(command).into_bytes();
     man.render_name_section(&mut text)?;
-    man.render_synopsis_section(&mut text)?;
+    write_synopsis(command, &mut text)?;
     man.render_description_section(&mut text)?;
     man.render_options_section(&mut text)?;
     if command.get_subcommands().any(|it| !it.is_hide_set()) {
@@ -56,7 +56,21 @@ fn title(command: &Command) -> String {
     format!(".TH {name} 1 \"\" \"tcplab {version}\" \"tcplab manual\"\n")
 }
 
-/// The end of a command's help: blocks with headings of their own, whose lines stay as they are.
+/// The usage that the help and its errors have.
+fn write_synopsis(command: &Command, page: &mut Vec<u8>) -> io::Result<()> {
+    let usage = command.clone().render_usage().to_string();
+    let mut roff = Roff::new();
+    roff.control("SH", ["SYNOPSIS"]);
+    for (index, line) in usage.trim_start_matches("Usage:").lines().enumerate() {
+        if index > 0 {
+            roff.control("br", []);
+        }
+        roff.text([roman(line.trim())]);
+    }
+    roff.to_writer(page)
+}
+
+/// The end of a command's help: paragraphs, and indented lines, which stay as they are.
 fn write_examples(command: &Command, page: &mut Vec<u8>) -> io::Result<()> {
     let Some(after) = command.get_after_long_help().or(command.get_after_help()) else {
         return Ok(());
@@ -64,10 +78,25 @@ fn write_examples(command: &Command, page: &mut Vec<u8>) -> io::Result<()> {
     let after = after.to_string();
     let mut roff = Roff::new();
     roff.control("SH", ["EXAMPLES"]);
-    roff.control("nf", []);
+    let (mut is_as_it_is, mut follows_text) = (false, false);
     for line in after.lines().skip_while(|line| *line == "Examples:") {
-        roff.text([roman(line)]);
+        let is_indented = line.starts_with(' ');
+        if is_indented != is_as_it_is {
+            roff.control(if is_indented { "nf" } else { "fi" }, []);
+            is_as_it_is = is_indented;
+        }
+        if line.is_empty() {
+            roff.control("PP", []);
+        } else {
+            if follows_text && !is_indented {
+                roff.control("br", []);
+            }
+            roff.text([roman(line)]);
+        }
+        follows_text = !line.is_empty() && !is_indented;
     }
-    roff.control("fi", []);
+    if is_as_it_is {
+        roff.control("fi", []);
+    }
     roff.to_writer(page)
 }

@@ -4,6 +4,7 @@ use std::env;
 use std::error::Error as StdError;
 use std::io::{self, ErrorKind};
 use std::path::Path;
+use tcplab_path::tc::quoted;
 
 use anyhow::Error;
 use tcplab_capture::ReadError;
@@ -43,13 +44,15 @@ impl Kind {
     }
 
     /// What reads it.
-    pub(crate) fn usage(self, place: &str) -> String {
+    pub(crate) fn usage(self, typed: &str) -> String {
+        let place = quoted(typed);
         match self {
             Kind::Scenario => format!("`tcplab run {place}` or `tcplab path show {place}`"),
             Kind::Capture | Kind::Recording => format!("`tcplab trace {place}`"),
             Kind::Script => format!("`tcplab packetdrill {place}`"),
             Kind::Run => {
-                format!("`tcplab report {place}`, or `tcplab trace {place}/trials/CASE-1`")
+                let trial = quoted(&format!("{typed}/trials/CASE-1"));
+                format!("`tcplab report {place}`, or `tcplab trace {trial}`")
             }
         }
     }
@@ -130,7 +133,7 @@ pub(crate) fn remedy(error: &Error, said: &str) -> Option<String> {
         let check = || is_missing.then(|| "check the name and the directory".to_owned());
         let json = || {
             let is_json = typed().windows(2).any(|pair| pair[0] == "--json" && pair[1] == place);
-            is_json.then(|| format!("write `--json={place}`"))
+            is_json.then(|| format!("write `{}`", quoted(&format!("--json={place}"))))
         };
         let is_filter = || command == "trace" && Filter::parse(&place).is_ok();
         let filter = || is_filter().then(|| format!("`--filter '{place}'` chooses packets"));

@@ -100,7 +100,7 @@ pub(crate) fn print_outcome(
 /// What a run takes of the disk.
 fn room(size: &RunSize) -> String {
     let of = |bytes| rounded::bytes(Bytes::new(bytes));
-    let (all, path) = (of(size.bytes), tcplab_path::tc::quoted(&size.path.to_string_lossy()));
+    let (all, path) = (of(size.bytes), tcplab_path::tc::quoted_path(&size.path));
     match size.packet_bytes {
         0 => format!("size: {all}"),
         packets => format!(

@@ -5,6 +5,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
+use tcplab_path::tc::quoted_path;
 
 use anyhow::{Context, Error, Result, bail};
 use tcplab_lab::{
@@ -113,7 +114,7 @@ fn unwritten(directory: &RunDirectory, shown: &Shown, error: &Error) -> ExitCode
         (None, Some(_)) => "--junit FILE",
         (None, None) => return code,
     };
-    let path = directory.path().display();
+    let path = quoted_path(directory.path());
     print_note(&format!(
         "the run is finished; write its results with: tcplab report {path} {flag}"
     ));
@@ -192,7 +193,7 @@ fn dry_run(arguments: &RunArguments) -> Result<ExitCode> {
 
 /// The command that resumes a run.
 pub(crate) fn how_to_resume(run: &RunDirectory) -> String {
-    format!("resume with: tcplab run --resume {}", run.path().display())
+    format!("resume with: tcplab run --resume {}", quoted_path(run.path()))
 }
 
 /// The directory of a new run, or of the run to resume or extend.

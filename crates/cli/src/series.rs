@@ -5,6 +5,7 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use tcplab_path::tc::quoted_path;
 
 use anyhow::{Context, Result, bail};
 use tcplab_scenario::{Keep, RecordingSpec, catalogue};
@@ -162,7 +163,7 @@ fn table(outcomes: &[Outcome]) -> String {
             }
             Some(RunEnd::NotRun) => "– nothing to run".into(),
             Some(RunEnd::Unfinished(Some(place))) => {
-                format!("✗ unfinished, resume with: tcplab run --resume {}", place.display())
+                format!("✗ unfinished, resume with: tcplab run --resume {}", quoted_path(place))
             }
             Some(RunEnd::Unfinished(None)) => "✗ unfinished".into(),
             None => "– not started: the series was stopped".into(),
@@ -234,7 +235,7 @@ mod tests {
             outcome("a/long", FAILED, finished([2, 1, 0], "runs/a-long/1/report.html")),
             outcome("a/open", 0, finished([2, 0, 1], "runs/a-open/1/report.html")),
             outcome("a/y", ERROR, RunEnd::Unfinished(None)),
-            outcome("a/z", ERROR, RunEnd::Unfinished(Some("runs/a-z/1".into()))),
+            outcome("a/z", ERROR, RunEnd::Unfinished(Some("my runs/a-z/1".into()))),
             Outcome::not_started("a/za"),
             outcome("a/zz", 0, RunEnd::NotRun),
         ];
@@ -245,7 +246,7 @@ mod tests {
              a/long  ✗ 2 of 3 claims passed  runs/a-long/1/report.html\n\
              a/open  ✓ 2 of 3 claims passed, 1 not judged  runs/a-open/1/report.html\n\
              a/y     ✗ unfinished\n\
-             a/z     ✗ unfinished, resume with: tcplab run --resume runs/a-z/1\n\
+             a/z     ✗ unfinished, resume with: tcplab run --resume 'my runs/a-z/1'\n\
              a/za    – not started: the series was stopped\n\
              a/zz    – nothing to run\n"
         );

@@ -1,5 +1,6 @@
 //! `tcplab shell`.
 
+use std::cell::RefCell;
 use std::env;
 use std::ffi::OsString;
 use std::io::IsTerminal;
@@ -20,7 +21,7 @@ use crate::passing::PassingDirectory;
 use crate::print_error::print_error;
 use crate::remedied::Remedied;
 use crate::run::{device, launcher};
-use crate::traffic::{self, Display};
+use crate::traffic::{self, Codes, Display};
 use crate::traffic_page::TrafficPage;
 use crate::{path_choice, virtual_shell};
 
@@ -34,7 +35,8 @@ pub(crate) fn shell(arguments: &ShellArguments) -> Result<ExitCode> {
     let depth = env::var("TCPLAB_SHELL").ok().and_then(|depth| depth.parse().ok());
     let near = || env::var("TCPLAB_NEAR").ok().and_then(|address| address.parse().ok());
     let command = if arguments.command.is_empty() {
-        vec![env::var_os("SHELL").unwrap_or_else(|| OsString::from("/bin/sh"))]
+        let of_user = env::var_os("SHELL").filter(|shell| !shell.is_empty());
+        vec![of_user.unwrap_or_else(|| OsString::from("/bin/sh"))]
     } else {
         arguments.command.clone()
     };
@@ -66,10 +68,10 @@ pub(crate) fn shell(arguments: &ShellArguments) -> Result<ExitCode> {
         TrafficPage::prepare(mode, &mut request.moving, &request.description, ends)
     });
     let page = page.transpose()?;
-    let mut display = Display::new(&arguments.using)?;
-    let watch = |traffic: &_| display.show(traffic);
+    let display = RefCell::new(Display::new(&arguments.using)?);
+    let watch = |traffic: &_| display.borrow_mut().show(traffic);
     let end = |ended| {
-        Display::clear(arguments.using.live);
+        display.borrow().end();
         finish(arguments, request.moving.capture.as_deref(), ended)
     };
     let beside = || (page.map(TrafficPage::begin), passing);
@@ -141,22 +143,23 @@ fn finish(
     if let Some(failure) = &ended.failure {
         print_failure(failure, &arguments.command);
     }
-    report(arguments, &ended.summary, recording, ended.code).unwrap_or_else(|error| {
+    let codes = Codes { command: Some(ended.code), far: ended.far_code };
+    report(arguments, &ended.summary, recording, codes).unwrap_or_else(|error| {
         print_error(&error);
         ERROR
     })
 }
 
-/// Prints what passed the path and how that compares with what was expected; `code` is that of the
-/// program. Returns the exit code.
+/// Prints what passed the path and how that compares with what was expected. Returns the exit code.
 pub(crate) fn report(
     arguments: &ShellArguments,
     summary: &Summary,
     recording: Option<&Path>,
-    code: u8,
+    codes: Codes,
 ) -> Result<u8> {
     let judged = judge(&arguments.expect, summary, recording);
-    traffic::finish(&arguments.using, ["near", "far"], summary, Some(code), &judged)?;
+    traffic::finish(&arguments.using, ["near", "far"], summary, codes, &judged)?;
     let is_kept = judged.iter().all(Judged::is_kept);
+    let code = codes.command.unwrap_or_default();
     Ok(if code == 0 && !is_kept { FAILED } else { code })
 }

@@ -1,12 +1,13 @@
 //! Traffic through a path of `tcplab shell` or `tcplab bridge`, as text.
 
 use std::fs::{File, OpenOptions};
-use std::io::Write as _;
-use std::path::PathBuf;
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 use tcplab_quantities::TRAFFIC_DOCUMENT;
 use tcplab_recording::{DirectionTraffic, Summary, Traffic};
+use tcplab_units::rounded::counted;
 use tcplab_units::{Bytes, Instant, Rate, Span, rounded};
 
 use crate::arguments::{LineMode, UseArguments};
@@ -32,7 +33,7 @@ pub(crate) fn check_places(using: &UseArguments) -> Result<()> {
 pub(crate) struct Display {
     is_live: bool,
     /// Where lines are appended in place of standard error.
-    log: Option<File>,
+    log: Option<Log>,
     line: LiveLine,
     last: Option<Traffic>,
 }
@@ -41,14 +42,7 @@ impl Display {
     /// # Errors
     /// If the log cannot be opened.
     pub(crate) fn new(arguments: &UseArguments) -> Result<Display> {
-        let open = |path| OpenOptions::new().append(true).create(true).open(path);
-        let log = match &arguments.live_log {
-            Some(path) => {
-                let name = path.display();
-                Some(open(path).with_context(|| format!("cannot write {name}"))?)
-            }
-            None => None,
-        };
+        let log = arguments.live_log.as_deref().map(Log::open).transpose()?;
         let line = line_of(arguments.live);
         Ok(Display { is_live: arguments.live.is_some(), log, line, last: None })
     }
@@ -61,17 +55,49 @@ impl Display {
         let line = live_line(self.last.as_ref(), traffic);
         self.last = Some(traffic.clone());
         match &mut self.log {
-            // The program goes on when the disk is full.
-            Some(log) => _ = log.write_all(format!("{line}\n").as_bytes()),
+            Some(log) => log.add(&line),
             None => self.line.show(&line),
         }
     }
 
-    /// Erases the line of `show` on a terminal.
-    pub(crate) fn clear(live: Option<LineMode>) {
-        if live.is_some() {
-            line_of(live).clear();
+    /// Erases the line of `show` on a terminal, and warns of what is missing in the log.
+    pub(crate) fn end(&self) {
+        if self.is_live {
+            self.line.clear();
         }
+        if let Some(warning) = self.log.as_ref().and_then(Log::warning) {
+            print_note(&format!("tcplab: warning: {warning}"));
+        }
+    }
+}
+
+/// The file of `--live-log`. The program goes on when the disk is full.
+struct Log {
+    file: File,
+    name: PathBuf,
+    lost: u64,
+    /// The first.
+    error: Option<io::Error>,
+}
+
+impl Log {
+    fn open(path: &Path) -> Result<Log> {
+        let file = OpenOptions::new().append(true).create(true).open(path);
+        let file = file.with_context(|| format!("cannot write {}", path.display()))?;
+        Ok(Log { file, name: path.to_owned(), lost: 0, error: None })
+    }
+
+    fn add(&mut self, line: &str) {
+        if let Err(error) = self.file.write_all(format!("{line}\n").as_bytes()) {
+            self.lost += 1;
+            self.error.get_or_insert(error);
+        }
+    }
+
+    fn warning(&self) -> Option<String> {
+        let error = self.error.as_ref()?;
+        let lines = counted(self.lost as usize, "line is", "lines are");
+        Some(format!("cannot write {}: {error}; {lines} missing", self.name.display()))
     }
 }
 
@@ -79,14 +105,29 @@ fn line_of(live: Option<LineMode>) -> LiveLine {
     if live == Some(LineMode::Plain) { LiveLine::plain() } else { LiveLine::new() }
 }
 
-/// Prints and writes the summary; `code` is the exit code of a shell's command.
+/// The exit codes of a shell's programs.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Codes {
+    /// Of the command.
+    pub(crate) command: Option<u8>,
+    /// Of the far program, if it ended before the command did.
+    pub(crate) far: Option<u8>,
+}
+
+/// Prints and writes the summary.
 pub(crate) fn finish(
     arguments: &UseArguments,
     names: [&str; 2],
     summary: &Summary,
-    code: Option<u8>,
+    codes: Codes,
     judged: &[Judged<'_>],
 ) -> Result<()> {
+    if let Some(code) = codes.far.filter(|code| *code != 0) {
+        print_note(&format!(
+            "tcplab: the far program ended before the command: {}",
+            in_words(code)
+        ));
+    }
     if !arguments.quiet {
         for line in lines(names, summary) {
             print_note(&line);
@@ -100,8 +141,10 @@ pub(crate) fn finish(
     }
     if let Some(place) = &arguments.json.place {
         let mut value = serde_json::to_value(summary)?;
-        if let Some(code) = code {
-            value["exit_code"] = code.into();
+        for (key, code) in [("exit_code", codes.command), ("far_exit_code", codes.far)] {
+            if let Some(code) = code {
+                value[key] = code.into();
+            }
         }
         if !judged.is_empty() {
             value["expectations"] = judged.iter().map(Judged::document).collect();
@@ -109,6 +152,14 @@ pub(crate) fn finish(
         write_file(place, &in_document(&TRAFFIC_DOCUMENT, &value)?)?;
     }
     Ok(())
+}
+
+/// An exit code as shells give it, of a signal by its number.
+fn in_words(code: u8) -> String {
+    match code.checked_sub(128) {
+        Some(signal @ 1..=64) => format!("exit code {code} (signal {signal})"),
+        _ => format!("exit code {code}"),
+    }
 }
 
 fn live_line(last: Option<&Traffic>, now: &Traffic) -> String {
@@ -207,6 +258,25 @@ mod tests {
             live_line(None, &traffic(2, 1_000_000, 0)),
             "2 s  → 4.00 Mbit/s, 10 packets  ← 0.00 Mbit/s, 0 packets"
         );
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn lines_that_the_log_did_not_take_are_counted() {
+        let mut log = Log::open(Path::new("/dev/full")).unwrap();
+        assert_eq!(log.warning(), None);
+        log.add("1 s");
+        log.add("2 s");
+        let warning = log.warning().unwrap();
+        assert!(warning.starts_with("cannot write /dev/full: No space left"), "{warning}");
+        assert!(warning.ends_with("; 2 lines are missing"), "{warning}");
+    }
+
+    #[test]
+    fn exit_code_of_a_signal_names_it() {
+        assert_eq!(in_words(3), "exit code 3");
+        assert_eq!(in_words(128), "exit code 128");
+        assert_eq!(in_words(139), "exit code 139 (signal 11)");
     }
 
     #[test]

@@ -20,12 +20,13 @@ use crate::path_choice;
 use crate::remedied::Remedied;
 use crate::run::launcher;
 use crate::signals::{self, stop_on_signals};
+use crate::traffic::Codes;
 
 /// Runs the command; `print_failure` says why it could not be started, `report` how it went.
 pub(crate) fn shell(
     arguments: &ShellArguments,
     print_failure: impl FnOnce(&str),
-    report: impl FnOnce(&ShellArguments, &Summary, Option<&Path>, u8) -> Result<u8>,
+    report: impl FnOnce(&ShellArguments, &Summary, Option<&Path>, Codes) -> Result<u8>,
 ) -> Result<ExitCode> {
     refuse_real_time(arguments)?;
     let ShellArguments { choice, using, .. } = arguments;
@@ -64,7 +65,8 @@ pub(crate) fn shell(
         print_failure(failure);
     }
     let recording = using.capture.as_deref();
-    report(arguments, &ended.summary, recording, ended.program.code).map(Into::into)
+    let codes = Codes { command: Some(ended.program.code), far: None };
+    report(arguments, &ended.summary, recording, codes).map(Into::into)
 }
 
 /// The far program's output goes to standard error, as in real time.

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use serde::Deserialize;
-use tcplab_path::tc::quoted;
+use tcplab_path::tc::{quoted, quoted_path};
 use tcplab_results::RunWorld;
 
 use crate::plan::Plan;
@@ -54,7 +54,7 @@ pub fn packets_again(directory: &Path) -> Option<String> {
         return None;
     }
     let scenario = run.join(SCENARIO_FILE);
-    let scenario = quoted(&scenario.to_string_lossy());
+    let scenario = quoted_path(&scenario);
     let world = if plan.world.is_simulated() { " --world sim" } else { "" };
     let (case, seed) = (quoted(case), plan.seed);
     Some(format!(

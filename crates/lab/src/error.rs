@@ -2,6 +2,7 @@
 
 use std::io;
 use std::path::{Path, PathBuf};
+use tcplab_path::tc::quoted_path;
 
 use tcplab_guests::GuestError;
 use tcplab_kernels::CacheError;
@@ -175,7 +176,7 @@ impl LabError {
             LabError::NotSimulated { .. } => Some("omit `--world`".into()),
             LabError::KernelNeeded { remedy, .. } => remedy.clone(),
             LabError::Unfinished { path, .. } => {
-                Some(format!("resume it with `tcplab run --resume {}`", path.display()))
+                Some(format!("resume it with `tcplab run --resume {}`", quoted_path(path)))
             }
             LabError::NotARun { .. } | LabError::NothingToResume { .. } => Some(
                 "pass a run directory (RUNS/<name>/<time>-<hash>), or none for the newest below \

@@ -27,7 +27,7 @@ pub use compare::read_run;
 pub use error::LabError;
 pub use plan::{
     KernelChoice, KernelUsed, Overrides, Plan, Refusal, VirtualKernels, environment, kernel_image,
-    kernel_refused, plan,
+    kernel_refused, kernel_substitute, plan,
 };
 pub use replay::{Difference, Replay, replay};
 pub use run::{

@@ -79,7 +79,7 @@ mod linux {
 
     pub use calibrate::{CeilingRequest, measure_ceiling, run_calibration};
     pub use doctor::{Ability, AbilityLevel, examine};
-    pub use interfaces::{BridgeRequest, bridge};
+    pub use interfaces::{BridgeEnd, BridgeRequest, bridge};
     pub use launch::{may_isolate, run_trial};
     pub use live_capture::{CapturedFrame, LiveCapture};
     pub use lock_file::open_lock_file;

@@ -7,6 +7,7 @@ use tcplab_results::bench::By;
 use tcplab_units::Span;
 
 use super::amount::bytes;
+use super::compare::FailOn;
 use super::duration::within;
 use super::{Io, TuningArguments};
 
@@ -106,6 +107,10 @@ pub(crate) struct BenchArguments {
     /// Write the tables and verdicts as Markdown; `-` prints it
     #[arg(long, value_name = "FILE")]
     pub(crate) export_markdown: Option<PathBuf>,
+    /// Exit with 1 on these verdicts on a command against the first: `worse` is slower, or with
+    /// --by goodput, less goodput
+    #[arg(long, value_name = "WHAT", default_value = "never")]
+    pub(crate) fail_on: FailOn,
     /// Move frames by this device [default: the fastest that is allowed]
     #[arg(long, value_name = "DEVICE")]
     pub(crate) io: Option<Io>,
@@ -124,6 +129,7 @@ Examples:
       'iperf3 -c $TCPLAB_FAR -t 5 -C cubic' 'iperf3 -c $TCPLAB_FAR -t 5 -C bbr'
   tcplab bench -s delay='20 ms' -s loss='1 %' --far-command ./my-server --export-markdown - -- \\
       './my-client --old' './my-client --new'
+  tcplab bench --path lte --fail-on worse --far-command ./my-server -- ./client-before ./client
 
 Commands run as in `tcplab shell`: in a network of their own, with no DNS and no Internet. They
 reach a server that --far-command starts, afresh for each run, at the address $TCPLAB_FAR; 127.0.0.1
@@ -139,8 +145,8 @@ for. Judge by goodput (--by goodput) where they move different amounts of data, 
 (`iperf3 -t`), or wait for other things than the network. A verdict by goodput is unknown where a run
 has less than 5840 B of data.
 
-Exit codes: 0 all commands ran, 2 a command failed or could not run. Statistics:
-docs/statistics.md.";
+Exit codes: 0 all commands ran and no verdict matches --fail-on, 1 one does, 2 a command failed or
+could not run. Statistics: docs/statistics.md.";
 
 /// A command that the kernel takes as an argument (MAX_ARG_STRLEN).
 fn command(text: &str) -> Result<String, String> {

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use tcplab_lab::compare::{Asked, Metrics, Threshold};
+use tcplab_results::bench::Answer;
 use tcplab_results::comparison::Outcome;
 
 use super::JsonArguments;
@@ -158,11 +159,11 @@ fn threshold(text: &str) -> Result<Bound, String> {
 /// What is bad enough for an exit code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum FailOn {
-    /// Any metric is worse
+    /// Any is worse
     Worse,
-    /// Any metric is worse or inconclusive
+    /// Any is worse or inconclusive
     Inconclusive,
-    /// Any metric differs, better or worse
+    /// Any differs, better or worse
     Different,
     /// No verdict
     Never,
@@ -177,6 +178,17 @@ impl FailOn {
             | (FailOn::Different, Outcome::Better | Outcome::Different) => true,
             _ => false,
         }
+    }
+
+    /// As [`FailOn::fails`], of a command of a bench against the first.
+    pub(crate) fn fails_on_answer(self, answer: Answer) -> bool {
+        self.fails(match answer {
+            Answer::Faster => Outcome::Better,
+            Answer::Slower => Outcome::Worse,
+            Answer::NoDifferenceShown | Answer::Unknown => {
+                Outcome::Inconclusive { more: 1, too_few: false }
+            }
+        })
     }
 }
 
@@ -204,6 +216,19 @@ mod tests {
         assert!(levels("reno").is_err() && levels("a,b,c").is_err());
         let quoted = levels(r#""lossy, with retry",clean"#);
         assert_eq!(quoted, Ok(Levels(["lossy, with retry", "clean"].map(str::to_owned))));
+    }
+
+    #[test]
+    fn verdicts_of_a_bench_fail_as_those_of_a_comparison() {
+        let answers = [Answer::Slower, Answer::NoDifferenceShown, Answer::Unknown, Answer::Faster];
+        for (fail_on, expected) in [
+            (FailOn::Worse, [true, false, false, false]),
+            (FailOn::Inconclusive, [true, true, true, false]),
+            (FailOn::Different, [true, false, false, true]),
+            (FailOn::Never, [false; 4]),
+        ] {
+            assert_eq!(answers.map(|it| fail_on.fails_on_answer(it)), expected, "{fail_on:?}");
+        }
     }
 
     #[test]

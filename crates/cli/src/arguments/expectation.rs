@@ -239,6 +239,11 @@ impl FromStr for Expectation {
         let Some((at, sign, comparison)) = found.min_by_key(|(at, ..)| *at) else {
             return Err("no comparison: write one such as `goodput >= 5 Mbit/s`".into());
         };
+        if text[..at].ends_with(['!', '~']) {
+            let written = &text[at - 1..at + sign.len()];
+            let said = format!("`{written}` is no comparison: use >=, <=, >, < or ==");
+            return Err(said);
+        }
         let measure: Measure = text[..at].trim().parse()?;
         let bound = text[at + sign.len()..].trim();
         let bound = measure.read(bound).map_err(|said| format!("{}: {said}", measure.name()))?;
@@ -294,6 +299,8 @@ mod tests {
             ("resets <= 1 %", "`1 %` is not a number: write a whole number"),
             ("goodput => 5 Mbit/s", "goodput: `> 5 Mbit/s` is not"),
             ("", "no comparison"),
+            ("drops != 1", "`!=` is no comparison: use >=, <=, >, < or =="),
+            ("drops~= 1", "`~=` is no comparison"),
         ] {
             let error = text.parse::<Expectation>().unwrap_err();
             assert!(error.contains(said), "{text}: {error}");

@@ -1,6 +1,7 @@
 //! Hints beside what is wrong with the command line.
 
 use std::path::Path;
+use tcplab_path::tc::quoted;
 
 use clap::Command;
 use clap::builder::StyledStr;
@@ -218,7 +219,8 @@ fn swallowed(command: &Command, rest: &[String]) -> Option<String> {
     let is_output = |flag: &str| ["--html", "--annotate", "--csv", "--ladder-svg"].contains(&flag);
     let pair = rest.windows(2).find(|pair| is_output(&pair[0]) && Path::new(&pair[1]).exists());
     pair.filter(|_| command.get_name() == "trace").map(|pair| {
-        format!("`{}` takes the file to write: `tcplab trace {} {0} FILE`", pair[0], pair[1])
+        let file = quoted(&pair[1]);
+        format!("`{}` takes the file to write: `tcplab trace {file} {0} FILE`", pair[0])
     })
 }
 
@@ -227,7 +229,7 @@ fn path_command_for(typed: &str) -> Option<String> {
     if matches!(typed, "list" | "ls") {
         return Some("`tcplab path presets`".into());
     }
-    is_path(typed).then(|| format!("`tcplab path show {typed}`"))
+    is_path(typed).then(|| format!("`tcplab path show {}`", quoted(typed)))
 }
 
 /// The command for a file or name that stands where a command should.

@@ -37,7 +37,8 @@ mod virtual_time;
 mod world;
 
 use std::env;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
+use std::path::Path;
 
 use clap::error::ErrorKind;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
@@ -343,11 +344,17 @@ fn read(line: impl IntoIterator<Item = impl Into<OsString> + Clone>) -> Result<C
 /// Which argument cannot be read as text.
 fn not_text() -> Option<clap::Error> {
     let argument = env::args_os().find(|argument| argument.to_str().is_none())?;
-    let said = format!(
-        "'{}' is not UTF-8 text, which this command needs: rename the file, or make a link to it",
-        visible_line(&argument.to_string_lossy())
-    );
-    Some(definition().error(ErrorKind::InvalidUtf8, said))
+    Some(definition().error(ErrorKind::InvalidUtf8, of_no_text(&argument)))
+}
+
+/// What is wrong with it, and what to do where it is a file.
+fn of_no_text(argument: &OsStr) -> String {
+    let shown = argument.to_string_lossy();
+    let remedy = match Path::new(argument).exists() {
+        true => ": rename the file, or make a link to it",
+        false => "",
+    };
+    format!("'{}' is not UTF-8 text, which this command needs{remedy}", visible_line(&shown))
 }
 
 #[cfg(test)]

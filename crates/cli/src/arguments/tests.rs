@@ -13,6 +13,18 @@ fn definition_is_consistent() {
     Cli::command().debug_assert();
 }
 
+#[cfg(unix)]
+#[test]
+fn only_a_file_with_an_odd_name_can_be_renamed() {
+    use std::os::unix::ffi::OsStrExt;
+    let home = tempfile::tempdir().unwrap();
+    let file = home.path().join(OsStr::from_bytes(b"caf\xe9"));
+    std::fs::write(&file, "").unwrap();
+    assert!(of_no_text(file.as_os_str()).ends_with("needs: rename the file, or make a link to it"));
+    let command = of_no_text(OsStr::from_bytes(b"echo caf\xe9"));
+    assert_eq!(command, "'echo caf\u{fffd}' is not UTF-8 text, which this command needs");
+}
+
 #[test]
 fn resume_accepts_directory_or_none() {
     for (line, expected) in [

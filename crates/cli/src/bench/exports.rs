@@ -1,7 +1,5 @@
 //! `--export-csv`, `--export-json` and `--export-markdown`.
 
-use std::collections::BTreeSet;
-
 use anyhow::Result;
 use serde_json::json;
 use tcplab_plot::number_cell;
@@ -48,7 +46,7 @@ pub(super) fn csv(all: &[PathTimes]) -> String {
 pub(super) fn json(
     arguments: &BenchArguments,
     all: &[PathTimes],
-    warnings: &BTreeSet<String>,
+    warnings: &[String],
 ) -> Result<String> {
     let BenchArguments { commands, runs, warmup, seed, far_command, congestion, .. } = arguments;
     let timeout = arguments.timeout.map(tcplab_units::Span::as_secs_f64);
@@ -138,6 +136,21 @@ mod tests {
     #[test]
     fn tables_are_printed() {
         insta::assert_snapshot!(tables(&all(By::Time), By::Time));
+    }
+
+    /// They may differ behind what a table has room for.
+    #[test]
+    fn long_commands_are_printed_in_full_once() {
+        let mut all = all(By::Time);
+        let long = |ending: &str| format!("curl -so /dev/null http://$TCPLAB_FAR:8000/{ending}");
+        all[0].commands[0].command = long("old");
+        all[0].commands[1].command = long("new");
+        let text = tables(&all, By::Time);
+        let legend: Vec<&str> = text.lines().take(4).collect();
+        let [old, new] =
+            [("A", "old"), ("B", "new")].map(|(it, end)| format!("{it}: {}", long(end)));
+        assert_eq!(legend, [&*old, &*new, "C: get\\x1b[2J", ""]);
+        assert!(text.contains("\n  A curl -so /dev/null http://$TCPLAB_FAR:8… "), "{text}");
     }
 
     #[test]

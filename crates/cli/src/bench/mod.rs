@@ -3,6 +3,7 @@
 mod exports;
 mod recordings;
 mod shown;
+mod warnings;
 
 use std::collections::BTreeSet;
 use std::io::{PipeWriter, Read, Write, pipe};
@@ -13,12 +14,12 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, bail};
 use serde::{Deserialize, Serialize};
 use tcplab_recording::Summary;
-use tcplab_results::bench::{By, CommandRun, CommandTimes, judged, times};
+use tcplab_results::bench::{By, CommandRun, CommandTimes, Verdict, judged, times};
 use tcplab_testbed::{ShellEnd, ShellRequest, TrialError, shell_in_turn};
 use tcplab_units::{Rng, Span, rounded, visible_line};
 
 use crate::arguments::{BenchArguments, JsonArguments, Judge, PathChoice, UseArguments};
-use crate::exit::of_signal;
+use crate::exit::{FAILED, of_signal};
 use crate::expectations::goodput;
 use crate::output::{
     LiveLine, Output, answer, check_outputs, has_seen_notes, print_note, write_file,
@@ -30,6 +31,7 @@ use crate::remedied::Remedied;
 use crate::run::device;
 use crate::shell::moving;
 use recordings::Recordings;
+use warnings::Warnings;
 
 /// The most paths.
 const PATHS_MAX: usize = 16;
@@ -47,7 +49,7 @@ pub(crate) fn bench(arguments: &BenchArguments) -> Result<ExitCode> {
         arguments,
         runs: vec![vec![Vec::new(); arguments.commands.len()]; paths.len()],
         paths,
-        warnings: BTreeSet::new(),
+        warnings: Warnings::default(),
         progress: Progress::of(arguments),
         recordings: Recordings::of(arguments)?,
     };
@@ -55,6 +57,9 @@ pub(crate) fn bench(arguments: &BenchArguments) -> Result<ExitCode> {
         return Ok(code);
     }
     let Bench { paths, runs, warnings, .. } = bench;
+    let count = arguments.runs as usize * arguments.commands.len();
+    let names: Vec<(&str, usize)> = paths.iter().map(|it| (&*it.description, count)).collect();
+    let warnings = warnings.lines(&names);
     for warning in &warnings {
         print_note(&format!("tcplab: warning: {warning}"));
     }
@@ -84,7 +89,9 @@ pub(crate) fn bench(arguments: &BenchArguments) -> Result<ExitCode> {
     if !has_answered {
         answer(&shown::tables(&all, by))?;
     }
-    Ok(ExitCode::SUCCESS)
+    let fails = |verdict: &Verdict| arguments.fail_on.fails_on_answer(verdict.answer);
+    let is_bad = all.iter().flat_map(|path| &path.verdicts).any(fails);
+    Ok(if is_bad { ExitCode::from(FAILED) } else { ExitCode::SUCCESS })
 }
 
 /// The fewest runs whose extremes hold the median in 95 % of all cases: they miss it where all runs
@@ -185,7 +192,7 @@ struct Bench<'a> {
     paths: Vec<ShellRequest>,
     /// Of each path and command.
     runs: Vec<Vec<Vec<CommandRun>>>,
-    warnings: BTreeSet<String>,
+    warnings: Warnings,
     progress: Progress,
     recordings: Option<Recordings>,
 }
@@ -281,13 +288,15 @@ impl Bench<'_> {
             let remedy = "--show-output shows what it says; --ignore-failure times it all the same";
             return Err(Remedied::error(said, remedy));
         }
-        if let (Judge::Goodput, Some(why)) = (arguments.by, no_goodput) {
-            self.warnings.insert(format!("{description}: the goodput of {name} is unknown: {why}"));
+        if block < arguments.warmup {
+            return Ok(None);
         }
-        self.warnings.extend(warnings.iter().map(|warning| format!("{description}: {warning}")));
-        if block >= arguments.warmup {
-            self.runs[path][command].push(run);
+        let no_goodput = no_goodput.filter(|_| arguments.by == Judge::Goodput);
+        let no_goodput = no_goodput.map(|why| format!("the goodput is unknown: {why}"));
+        for warning in warnings.into_iter().chain(no_goodput) {
+            self.warnings.add(path, name, warning);
         }
+        self.runs[path][command].push(run);
         Ok(None)
     }
 }
@@ -328,7 +337,7 @@ fn tell(
     recording: Option<&Path>,
 ) -> u8 {
     let told = ended.map_err(anyhow::Error::from).and_then(|ended| {
-        let ShellEnd { code, failure, took, is_timed_out, retransmissions, summary } = ended;
+        let ShellEnd { code, failure, took, is_timed_out, retransmissions, summary, .. } = ended;
         let Summary { traffic, warnings, .. } = summary;
         let ways = [traffic.forward, traffic.reverse];
         let (goodput, no_goodput) = match recording.map(goodput) {

@@ -27,10 +27,11 @@ pub(super) fn letter(command: usize) -> char {
     char::from(b'A' + command as u8)
 }
 
-/// For each path a table and the verdicts.
+/// For each path a table and the verdicts; first the commands, where tables have only their
+/// beginnings.
 pub(super) fn tables(all: &[PathTimes], by: By) -> String {
     let headings = headings(by);
-    let mut text = String::new();
+    let mut text = legend(all);
     for path in all {
         text += &format!("{}\n", visible_line(&path.path));
         let mut rows = vec![headings.map(str::to_owned)];
@@ -56,6 +57,17 @@ pub(super) fn tables(all: &[PathTimes], by: By) -> String {
         text.push('\n');
     }
     text + &notes(all, by)
+}
+
+/// Each command in full, if one is too long for a table.
+fn legend(all: &[PathTimes]) -> String {
+    let commands = all.first().map(|path| &path.commands[..]).unwrap_or_default();
+    let all: Vec<_> = commands.iter().map(|times| visible_line(&times.command)).collect();
+    if all.iter().all(|command| shortened(command) == **command) {
+        return String::new();
+    }
+    let line = |(index, command)| format!("{}: {command}\n", letter(index));
+    all.iter().enumerate().map(line).collect::<String>() + "\n"
 }
 
 fn shortened(command: &str) -> String {

@@ -1,6 +1,7 @@
 //! What a bisection came to, as text.
 
 use std::path::Path;
+use tcplab_path::tc::{quoted, quoted_path};
 
 use tcplab_kernels::CommitBuilds;
 use tcplab_lab::bisect::{BisectOutcome, BisectRecord, BisectStep, Bisection, Commit, StepVerdict};
@@ -87,7 +88,7 @@ pub(super) fn stopped(record: &BisectRecord) -> String {
          rm -r {}",
         counted(steps as u64, "commit"),
         CommitBuilds::shared_name(),
-        record.path().display()
+        quoted_path(record.path())
     )
 }
 
@@ -109,10 +110,12 @@ fn changed(bisection: &Bisection, before: &BisectStep, after: &BisectStep) -> St
 /// How to see the difference in the packets.
 fn packets(before: &BisectStep, after: &BisectStep) -> String {
     let (Some(old), Some(new)) = (&before.run, &after.run) else { return String::new() };
-    let mut text = format!("\nCompare all metrics:\n  tcplab compare {old} {new}\n");
+    let runs = [old, new].map(|run| quoted(run)).join(" ");
+    let mut text = format!("\nCompare all metrics:\n  tcplab compare {runs}\n");
     if let Some(trial) = trial_of_both(Path::new(old), Path::new(new)) {
-        let capture = |run: &str| format!("{run}/trials/{trial}/client.pcapng");
-        text += &format!("Compare packets:\n  tcplab compare {} {}\n", capture(old), capture(new));
+        let capture = |run: &String| quoted(&format!("{run}/trials/{trial}/client.pcapng"));
+        let captures = [old, new].map(capture).join(" ");
+        text += &format!("Compare packets:\n  tcplab compare {captures}\n");
     }
     text
 }

@@ -6,6 +6,7 @@ mod several;
 mod writing;
 
 use std::process::ExitCode;
+use tcplab_path::tc::quoted_path;
 
 use anyhow::{Context, Error, Result, bail};
 use tcplab_lab::{RunDirectory, load_trial, read_run};
@@ -105,7 +106,7 @@ fn refused_failed(case: &Case, failure: &Failure, directory: &RunDirectory) -> E
     let said = format!("trial {number} of {} failed: {reason}", case.name);
     let place = directory.path().join(&failure.directory);
     let remedy = if place.is_dir() {
-        format!("`tcplab trace {}` shows what there is of it", place.display())
+        format!("`tcplab trace {}` shows what there is of it", quoted_path(&place))
     } else {
         "`tcplab plot RUN` lists the trials that have figures".to_owned()
     };

@@ -8,6 +8,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::thread;
+use tcplab_path::tc::quoted_path;
 
 use anyhow::{Context, Error, Result, anyhow};
 use tcplab_kernels::{Build, BuildError, BuildSource, Built, Cache, CacheError, DEFAULT_HZ};
@@ -111,7 +112,7 @@ fn stopped_or_failed(
     }
     let name = arguments.name.as_ref().map(|name| format!(" {name}")).unwrap_or_default();
     let source = arguments.source.as_ref();
-    let source = source.map(|it| format!(" --source {}", it.display())).unwrap_or_default();
+    let source = source.map(|it| format!(" --source {}", quoted_path(it))).unwrap_or_default();
     let hz = arguments.hz.map(|hz| format!(" --hz {hz}")).unwrap_or_default();
     let again = format!("stopped; continue with: tcplab kernel build{name}{source}{hz}");
     if fs::symlink_metadata(cache.root()).is_ok() {

@@ -1,6 +1,7 @@
 //! Two captures of the same connections.
 
 use std::path::Path;
+use tcplab_path::tc::quoted_path;
 
 use anyhow::{Result, bail};
 use serde::Serialize;
@@ -39,7 +40,7 @@ pub(super) fn show(client: &Path, server: &Path, view: &ViewArguments) -> Result
     answer_coloured(|colours| {
         let text = joined_text(&joined, &audit, &names, top, look(colours));
         let text = text.trim_end();
-        format!("{text}\n\nWhat limited it: `tcplab trace {}`\n", names[sender.index()])
+        format!("{text}\n\nWhat limited it: `tcplab trace {}`\n", quoted_path(path(sender)))
     })
 }
 

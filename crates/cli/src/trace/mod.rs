@@ -21,7 +21,7 @@ use std::process::ExitCode;
 use anyhow::{Result, bail};
 
 use tcplab_actions::{TwoPoints, find_two_points};
-use tcplab_path::tc::quoted;
+use tcplab_path::tc::quoted_path;
 
 use crate::arguments::TraceArguments;
 use crate::output::print_note;
@@ -55,8 +55,8 @@ pub(crate) fn trace(arguments: &TraceArguments) -> Result<ExitCode> {
              duplicated. Join them (`tcplab trace --client {} --server {}`{}), or pass one of them",
             client.display(),
             server.display(),
-            quoted(&client.to_string_lossy()),
-            quoted(&server.to_string_lossy()),
+            quoted_path(client),
+            quoted_path(server),
             if is_certain { "" } else { ", or the other way round" },
         );
     }

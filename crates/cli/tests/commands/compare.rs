@@ -70,6 +70,8 @@ fn regression_is_found_without_false_alarms() {
     assert!(text.contains("B is worse than A in "), "{text}");
     assert!(text.contains("B has `model.recovery = { limited_transmit = false }`"), "{text}");
     assert!(text.contains("only A has large: left out"), "{text}");
+    // A case that is gone has verdicts, too.
+    assert!(text.contains("Not compared: ") && text.contains("of large (B has no such case)"));
     // The worst first, by pairs of the same seed.
     let worst = &json(home, &format!("{good} {bad}")).0["rows"][0];
     let (verdict, paired) = (&worst["verdict"], &worst["is_paired"]);
@@ -102,6 +104,7 @@ fn files_are_written(home: &Home, good: &str, bad: &str) {
     assert!(markdown.starts_with("### ❌ tcplab: B is worse than A"), "{markdown}");
     assert!(markdown.contains("| **worse** |") && markdown.contains("<details><summary>All "));
     let xml = home.text("c.xml");
+    assert!(xml.contains("inconclusive: B has no such case"), "{xml}");
     let count = |tag: &str| xml.matches(tag).count();
     assert!(count("<testcase ") >= 4 && count("<testcase ") == count("</testcase>"), "{xml}");
     let failures = count("<failure ");

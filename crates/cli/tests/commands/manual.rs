@@ -61,9 +61,19 @@ fn bash_completes_commands_flags_and_values() {
     if !has("bash") {
         return;
     }
-    for (line, expected) in
-        [("tcplab bis", "bisect"), ("tcplab run --reaso", ""), ("tcplab run --world si", "sim")]
-    {
+    for (line, expected) in [
+        ("tcplab bis", "bisect"),
+        ("tcplab run --reaso", ""),
+        ("tcplab run --world si", "sim"),
+        ("tcplab shell dsl-2", "dsl-25"),
+        ("tcplab path show geo", "geo-satellite"),
+        ("tcplab bench --path geo", "geo-satellite"),
+        ("tcplab run interruption-figures/figure-7", "interruption-figures/figure-7"),
+        // What needs `=` has no next word, and what is hidden is not there.
+        ("tcplab shell --ui lin", ""),
+        ("tcplab run --live pla", ""),
+        ("tcplab help kernel", "kernel"),
+    ] {
         let words: Vec<&str> = line.split(' ').collect();
         let (last, before) = (words[words.len() - 1], words[words.len() - 2]);
         let asked = format!(
@@ -94,6 +104,10 @@ fn manual_has_a_page_for_each_command_that_man_reads() {
         let text = fs::read_to_string(&page).unwrap_or_else(|error| panic!("{name}: {error}"));
         let head = format!(".TH {name} 1 \"\" \"tcplab {}\"", env!("CARGO_PKG_VERSION"));
         assert!(text.starts_with(&head), "{name}: {text}");
+        // Lines that stay as they are fit a terminal.
+        let blocks = text.split("\n.nf\n").skip(1).filter_map(|it| it.split("\n.fi").next());
+        let longest = blocks.flat_map(str::lines).map(|it| it.replace('\\', "").len()).max();
+        assert!(longest.unwrap_or_default() <= 120, "{name}: {longest:?}");
         for part in [".SH NAME", ".SH SYNOPSIS", ".SH OPTIONS"] {
             assert!(text.contains(part), "{name}: {part}");
         }
@@ -106,6 +120,12 @@ fn manual_has_a_page_for_each_command_that_man_reads() {
             assert_eq!(complaints("man", &flags, &page), "", "{name}");
         }
     }
+    let synopsis = |name: &str| {
+        let page = home.text(format!("pages/man1/{name}.1")).replace('\\', "");
+        page.split(".SH SYNOPSIS\n").nth(1).unwrap().lines().next().unwrap().to_owned()
+    };
+    assert_eq!(synopsis("tcplab-bench"), "tcplab bench [OPTIONS] -- <CMD> <CMD>...");
+    assert_eq!(synopsis("tcplab-shell"), "tcplab shell [OPTIONS] [PATH] [-- <CMD>...]");
     let subcommand = home.path("pages/man1/tcplab-path-show.1");
     assert!(subcommand.exists() && !home.path("pages/man1/tcplab-help.1").exists());
     // Printed, it is the same page.

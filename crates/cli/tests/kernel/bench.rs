@@ -1,5 +1,7 @@
 //! `tcplab bench`: commands run behind paths, their times and packets are counted, nothing is left.
 
+use std::fs::Permissions;
+use std::os::unix::fs::PermissionsExt;
 use std::process::Stdio;
 
 use rustix::process::{Pid, Signal, kill_process};
@@ -93,7 +95,8 @@ fn commands_are_judged_by_goodput_without_a_capture() {
     let [of_many, of_none] = [0, 1].map(|verdict| &path["verdicts"][verdict]);
     assert!(of_many["ratio"].as_f64() > Some(0.0) && of_many["by"] == "goodput", "{value}");
     assert_eq!((&of_none["answer"], of_none["p"].is_null()), (&"unknown".into(), true));
-    let why = "warning: rate=20 Mbit/s, delay=5 ms: the goodput of C is unknown: less than";
+    let why = "warning: rate=20 Mbit/s, delay=5 ms: in 4 of 12 runs, all of C: the goodput is \
+               unknown: less than";
     assert!(told.stderr.contains(why), "{}", told.stderr);
     assert_eq!(names(&home.path("tmp")), Vec::<String>::new());
 }
@@ -198,6 +201,31 @@ fn same_command_twice_is_told() {
     let told = Home::new().run("bench --runs 1 --warmup 0 -- true 'exit 0' true");
     let warning = "tcplab: warning: A and C are the same command: what differs is chance\n";
     assert!(told.code == Some(0) && told.stderr.contains(warning), "{}", told.stderr);
+}
+
+/// The command of `docs/how-to/ci.md`, with one client slower than the other.
+#[test]
+fn bench_of_the_docs_fails_a_build_for_a_slower_client() {
+    if !namespaces_allowed() {
+        return;
+    }
+    let docs = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/how-to/ci.md");
+    let docs = std::fs::read_to_string(docs).unwrap();
+    let script = docs.split("```sh\n").find(|block| block.starts_with("tcplab bench")).unwrap();
+    let script = script.split("```").next().unwrap();
+    let home = Home::new();
+    let program = std::path::Path::new(env!("CARGO_BIN_EXE_tcplab")).parent().unwrap();
+    let path = format!("{}:{}", program.display(), std::env::var("PATH").unwrap());
+    for (before, after, code) in [("0.01", "0.1", 1), ("0.1", "0.01", 0)] {
+        for (name, seconds) in [("client-before", before), ("client", after)] {
+            home.write(name, format!("#!/bin/sh\nsleep {seconds}\n"));
+            std::fs::set_permissions(home.path(name), Permissions::from_mode(0o755)).unwrap();
+        }
+        let mut sh = std::process::Command::new("sh");
+        let run = ended(sh.args(["-c", script]).env("PATH", &path).current_dir(home.path("")));
+        assert_eq!(run.code, Some(code), "{}{}", run.stdout, run.stderr);
+        assert!(home.text("bench.md").contains("B takes "), "{}", home.text("bench.md"));
+    }
 }
 
 #[test]

@@ -30,6 +30,16 @@ code=0; wait $bridge || code=$?; test $code = 130
 promiscuous
 "#;
 
+/// An interface goes while frames pass.
+const GONE: &str = r#"
+"$TCPLAB" bridge - wa wb --json=end.json &
+bridge=$!
+until [ "$(promiscuous)" = 'promiscuity 1' ]; do kill -0 $bridge; sleep 0.01; done
+ip link del wa
+right ping -c 1 -W 1 10.1.0.1 || true
+code=0; wait $bridge || code=$?; test $code = 2
+"#;
+
 /// Before anything is done with an interface.
 const REFUSALS: &str = r#"
 refused() { code=0; "$TCPLAB" bridge - "$@" --duration 1s || code=$?; test $code = 2; }
@@ -133,6 +143,21 @@ fn impossible_bridge_is_refused_and_disturbance_reported() {
     ] {
         assert!(run.stderr.contains(said), "`{said}` is missing: {}", run.stderr);
     }
+}
+
+/// With what passed until then.
+#[test]
+fn bridge_ends_when_an_interface_is_gone() {
+    if !able() {
+        return;
+    }
+    let home = Home::new();
+    let run = ended(&mut here(&home, GONE));
+    assert_eq!(run.code, Some(0), "{}{}", run.stdout, run.stderr);
+    let said = "error: wa is gone (removed, or moved to another network namespace)\n  try: ";
+    assert!(run.stderr.contains(said), "{}", run.stderr);
+    let document: serde_json::Value = serde_json::from_slice(&home.bytes("end.json")).unwrap();
+    assert!(document["traffic"]["forward"]["packets_in"].is_u64(), "{document}");
 }
 
 #[test]

@@ -293,11 +293,15 @@ fn killed_shell_leaves_nothing() {
         return;
     }
     let home = Home::new();
-    let strikes: [Strike; 4] = [
+    let strikes: [Strike; 5] = [
         ("its first process is killed", None, |shell| {
             kill_process(shell.guard(), Signal::KILL).unwrap();
         }),
         ("its second process is killed", Some(128 + 9), |shell| assert!(shell.worker().kill())),
+        // As `timeout -s KILL` does: the second process is in a group of its own.
+        ("all in its foreground are killed", None, |shell| {
+            kill_process_group(shell.guard(), Signal::KILL).unwrap();
+        }),
         // The command gets the signal, and ends by it.
         // As a terminal sends it; the program in its background ignores it.
         ("Ctrl-C", Some(130), |shell| kill_process_group(shell.guard(), Signal::INT).unwrap()),
@@ -321,6 +325,70 @@ fn killed_unprivileged_shell_leaves_nothing() {
     Staying::start(&home, as_nobody(&home, "./tcplab"), name).end(name, |shell| {
         kill_process(shell.guard(), Signal::KILL).unwrap();
     });
+}
+
+/// With all in the foreground killed, what passed is not left on the disk either.
+#[test]
+fn killed_shell_leaves_no_recording() {
+    if !namespaces_allowed() {
+        return;
+    }
+    let home = Home::new();
+    home.make_directory("temporary");
+    let mut shell = home.command("shell -q --expect 'drops == 0' -- sh -c");
+    shell.args(["touch ready; sleep 1000; true"]).env("TMPDIR", home.path("temporary"));
+    let mut child = shell.process_group(0).stderr(Stdio::null()).spawn().unwrap();
+    let left = || fs::read_dir(home.path("temporary")).unwrap().count();
+    assert!(await_that(|| home.exists("ready")) && left() == 1);
+    kill_process_group(Pid::from_child(&child), Signal::KILL).unwrap();
+    assert_eq!(child.wait().unwrap().code(), None);
+    assert!(await_that(|| left() == 0), "{:?}", fs::read_dir(home.path("temporary")));
+}
+
+#[test]
+fn stopped_program_ends_when_asked() {
+    if !namespaces_allowed() {
+        return;
+    }
+    let home = Home::new();
+    let mut shell = home.command("shell -q -- sh -c");
+    let mut child = shell.arg("echo $$ >pid; kill -STOP $$; sleep 1000").spawn().unwrap();
+    let is_stopped = || {
+        let pid = fs::read_to_string(home.path("pid")).unwrap_or_default();
+        let stat = fs::read_to_string(format!("/proc/{}/stat", pid.trim())).unwrap_or_default();
+        stat.contains(") T ")
+    };
+    assert!(await_that(is_stopped));
+    kill_process(Pid::from_child(&child), Signal::TERM).unwrap();
+    let mut code = None;
+    let ended = await_that(|| {
+        code = child.try_wait().unwrap().map(|status| status.code());
+        code.is_some()
+    });
+    assert!(ended && code == Some(Some(128 + 15)), "{code:?}");
+}
+
+#[test]
+fn far_program_that_failed_is_named() {
+    if !namespaces_allowed() {
+        return;
+    }
+    let home = Home::new();
+    for (far, code, said) in [
+        ("kill -SEGV $$", Some(139), Some("exit code 139 (signal 11)")),
+        ("exit 0", Some(0), None),
+        ("sleep 1000", None, None),
+    ] {
+        let line = format!("shell --json=end.json --far-command '{far}' -- true");
+        let run = home.run(&line);
+        assert_eq!(run.code, Some(0), "{}", run.stderr);
+        let note = "tcplab: the far program ended before the command: ";
+        let found = run.stderr.lines().find_map(|line| line.strip_prefix(note));
+        assert_eq!(found, said, "{}", run.stderr);
+        let document = serde_json::from_slice(&home.bytes("end.json")).unwrap();
+        check(&TRAFFIC_DOCUMENT, &document, "shell --far-command");
+        assert_eq!(document["far_exit_code"].as_u64(), code, "{document}");
+    }
 }
 
 #[test]

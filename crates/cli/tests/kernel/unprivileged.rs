@@ -118,6 +118,7 @@ fn refused_namespaces_are_explained() {
         "✗ network namespaces",
         "→ as root: raise them",
         "not the kernel; virtual time with the models",
+        "`tcplab run` uses the model linux-6.18 instead of the kernel",
     ] {
         assert!(doctor.stdout.contains(part), "`{part}` is missing: {}", doctor.stdout);
     }

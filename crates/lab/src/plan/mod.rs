@@ -10,5 +10,5 @@ pub use environment::environment;
 pub(crate) use environment::{of_kernel, sysctl, tcplab};
 pub use kernels::{KernelChoice, KernelUsed, VirtualKernels, kernel_image};
 pub use run_plan::{Overrides, Plan, plan};
-pub use worlds::{Refusal, kernel_refused};
+pub use worlds::{Refusal, kernel_refused, kernel_substitute};
 pub(crate) use worlds::{is_exact, is_simulated, stacks, world_of};

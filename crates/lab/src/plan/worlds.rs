@@ -8,7 +8,7 @@ use tcplab_testbed::{Launcher, NO_MPTCP, has_congestion, has_mptcp, may_isolate}
 use tcplab_units::Endpoint;
 use tcplab_workload::{IfRefused, SocketOptions};
 
-use super::kernels::VirtualKernels;
+use super::kernels::{KernelChoice, VirtualKernels};
 use crate::error::{BY_NETEM, LabError};
 
 /// Why trials cannot run on this kernel.
@@ -24,6 +24,18 @@ pub struct Refusal {
 pub fn kernel_refused(launcher: &Launcher) -> Option<Refusal> {
     let error = may_isolate(launcher).err()?;
     Some(Refusal { why: error.to_string(), remedy: error.remedy() })
+}
+
+/// What runs the trials in virtual time where this kernel is refused: the newest kernel that was
+/// built, or the model.
+///
+/// # Errors
+/// When that kernel's image is not the one that was built.
+pub fn kernel_substitute() -> Result<String, LabError> {
+    Ok(match VirtualKernels::choose(&KernelChoice::Newest)?.newest {
+        Some(newest) => format!("Linux {} in virtual time", newest.release),
+        None => format!("the model {KERNEL_MODEL}"),
+    })
 }
 
 /// The world of a run, and why a model replaces the kernel, if one does. Without `asked`, each case

@@ -25,7 +25,7 @@ mod words;
 use tcplab_units::Span;
 
 pub use plan::{Note, TcLink, TcPlan, TcQdisc, TcTable};
-pub use script::{Interfaces, TcCommand, TcScript, quoted};
+pub use script::{Interfaces, TcCommand, TcScript, quoted, quoted_path};
 
 use crate::{Direction, ElementPlan, PathError, PathSpec};
 use job::Job;

@@ -1,6 +1,7 @@
 //! Commands for two interfaces.
 
 use std::fmt::Write;
+use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
@@ -192,6 +193,11 @@ impl TcScript {
     pub fn undo_shell(&self) -> String {
         self.undo.iter().map(TcCommand::shell).collect()
     }
+}
+
+/// A path as a shell reads it as one word.
+pub fn quoted_path(path: &Path) -> String {
+    quoted(&path.to_string_lossy())
 }
 
 /// A word as a shell reads it as one.

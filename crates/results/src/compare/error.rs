@@ -1,6 +1,7 @@
 //! Why there is nothing to compare.
 
 use std::path::PathBuf;
+use tcplab_path::tc::quoted_path;
 
 use tcplab_scenario::nearest;
 
@@ -71,13 +72,13 @@ impl CompareError {
             CompareError::NoResults { path } => format!(
                 "resume it with `tcplab run --resume {0}`, or, if all trials are done, make them \
                  with `tcplab report {0}`",
-                path.display()
+                quoted_path(path)
             ),
             CompareError::Unreadable { path, what } if what.contains("Permission denied") => {
                 tcplab_recording::of_owner(path)
             }
             CompareError::Unreadable { path, .. } => {
-                format!("make them anew with `tcplab report {}`", path.display())
+                format!("make them anew with `tcplab report {}`", quoted_path(path))
             }
             CompareError::OtherDocument { .. } => {
                 "pass what `tcplab run --json=FILE` writes, or a run directory".into()

@@ -68,8 +68,8 @@ pub fn compare_over_cases(
     };
     let [a, b] = [together(|matched| matched.a), together(|matched| matched.b)];
     let name = counted(cases.len(), "case", "cases");
-    let Matching { cases: parts, left_out } = found.matched;
-    let matched = Matching { cases: vec![Matched { name, a: &a, b: &b, parts }], left_out };
+    let Matching { cases: parts, lost, left_out } = found.matched;
+    let matched = Matching { cases: vec![Matched { name, a: &a, b: &b, parts }], lost, left_out };
     of_levels((path, run), sides::Levels { matched, ..found }, asked, choices)
 }
 

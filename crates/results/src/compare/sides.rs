@@ -35,6 +35,8 @@ impl<'a> Matched<'a> {
 /// What was matched, and what was not, in sentences.
 pub(super) struct Matching<'a> {
     pub(super) cases: Vec<Matched<'a>>,
+    /// Cases of A that B should have, too.
+    pub(super) lost: Vec<&'a Case>,
     pub(super) left_out: Vec<String>,
 }
 
@@ -64,7 +66,8 @@ pub(super) fn of_runs<'a>(a: &'a Run, b: &'a Run) -> Result<Matching<'a>, Compar
             case.name, other.name
         ));
         let name = format!("{} / {}", case.name, other.name);
-        return Ok(Matching { cases: vec![Matched::new(name, case, other)], left_out });
+        let cases = vec![Matched::new(name, case, other)];
+        return Ok(Matching { cases, lost: Vec::new(), left_out });
     }
     if cases.is_empty() {
         let names = |run: &Run| run.cases.iter().map(|case| case.name.clone()).collect();
@@ -76,7 +79,7 @@ pub(super) fn of_runs<'a>(a: &'a Run, b: &'a Run) -> Result<Matching<'a>, Compar
             left_out.push(format!("only {side} has {}: left out", names.join(", ")));
         }
     }
-    Ok(Matching { cases, left_out })
+    Ok(Matching { cases, lost: alone, left_out })
 }
 
 /// Two levels of a factor, by its full name.
@@ -147,7 +150,9 @@ pub(super) fn of_levels<'a>(
         let names = |level: &str| of(level).iter().map(|case| case.name.clone()).collect();
         return Err(CompareError::NoCases { a: names(&chosen[0]), b: names(&chosen[1]) });
     }
-    Ok(Levels { factor, chosen, known: known.len(), matched: Matching { cases, left_out } })
+    // Not all levels of a factor need have all cases.
+    let matched = Matching { cases, lost: Vec::new(), left_out };
+    Ok(Levels { factor, chosen, known: known.len(), matched })
 }
 
 /// What varies in a run.

@@ -32,7 +32,7 @@ pub(super) fn comparison(
     asked: &Asked,
     (main, choices): (Option<&MetricInfo>, usize),
 ) -> Result<Comparison, CompareError> {
-    let Matching { cases: matched, left_out } = matching;
+    let Matching { cases: matched, lost, left_out } = matching;
     let [of_a, of_b]: [Vec<&Case>; 2] =
         [matched.iter().map(|m| m.a).collect(), matched.iter().map(|m| m.b).collect()];
     let metrics = chosen_metrics(asked, [&of_a, &of_b], main)?;
@@ -41,7 +41,8 @@ pub(super) fn comparison(
     asked.progress.begin(2 * matched.len() * metrics.len());
     let is_one_world = sides[0].world == sides[1].world;
     let is_one_seed = sides[0].seed == sides[1].seed;
-    let (mut cases, mut tested, mut missing) = (Vec::new(), Vec::new(), Vec::new());
+    let mut missing: Vec<Missing> = lost.iter().flat_map(|it| missing_of(it, &metrics)).collect();
+    let (mut cases, mut tested) = (Vec::new(), Vec::new());
     let mut of_cases = Vec::new();
     for case in &matched {
         let compared = pairs::compared(case);
@@ -85,6 +86,17 @@ pub(super) fn comparison(
         cases,
         rows,
         missing,
+    })
+}
+
+/// The metrics of a case that B does not have.
+fn missing_of(case: &Case, metrics: &[&MetricInfo]) -> impl Iterator<Item = Missing> {
+    let has = |info: &MetricInfo| case.trials.iter().any(|it| it.metrics.value(info).is_some());
+    let known = metrics.iter().filter(move |info| has(info));
+    known.map(|info| Missing {
+        case: case.name.clone(),
+        metric: info.name.to_owned(),
+        why: "B has no such case".into(),
     })
 }
 

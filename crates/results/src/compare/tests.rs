@@ -230,6 +230,14 @@ fn cases_match_by_levels() {
         found.warnings.iter().any(|warning| warning.contains("only A has reno-slow")),
         "{found:?}"
     );
+    // It is not called identical, and its metrics have a verdict that can fail a build.
+    assert_eq!(found.total(), 3);
+    assert_eq!(found.count(|outcome| outcome.name() == "inconclusive"), 1);
+    let [lost] = &found.missing[..] else { panic!("{found:?}") };
+    assert_eq!((&*lost.case, &*lost.metric), ("reno-slow", "transfer_time"));
+    assert_eq!(lost.why, "B has no such case");
+    // What B has in addition was not there to be lost.
+    assert!(held(&b, &a).missing.is_empty());
     // Two levels of a factor, of which one lacks a case.
     let asked = Asked::default();
     let found = compare_levels((Path::new("A"), &a), "cc", None, &asked).unwrap();

@@ -220,10 +220,16 @@ impl Device {
         match rustix::io::writev(&self.fd, &all[..2 + parts.len()]) {
             Ok(_) => Ok(true),
             // Like a frame lost on the way in, it is counted, not retried: no room, a device that
-            // was taken down (TUN says EIO), a packet larger than it takes.
-            Err(Errno::AGAIN | Errno::NOBUFS | Errno::NETDOWN | Errno::IO | Errno::MSGSIZE) => {
-                Ok(false)
-            }
+            // was taken down (TUN says EIO), an interface that is gone, a packet larger than it
+            // takes.
+            Err(
+                Errno::AGAIN
+                | Errno::NOBUFS
+                | Errno::NETDOWN
+                | Errno::IO
+                | Errno::NXIO
+                | Errno::MSGSIZE,
+            ) => Ok(false),
             // A bit error has made it no IP. An Ethernet device hands such a packet on to a kernel
             // that throws it away (`ip_rcv_core`); a TUN device, by which nothing else says what it
             // is, refuses it (`tun_get_user`), with the same outcome.
@@ -377,16 +383,25 @@ fn set_up(index: u32, settings: &LinkSettings, purpose: &str) -> Result<(), Tria
 }
 
 fn open_tun(name: &str) -> Result<OwnedFd, TrialError> {
-    let file = OpenOptions::new()
-        .read(true)
-        .write(true)
-        .open(TUN)
-        .map_err(TrialError::setup(format!("open {TUN}")))?;
+    let file = OpenOptions::new().read(true).write(true).open(TUN).map_err(not_opened)?;
     let fd = OwnedFd::from(file);
     sys::attach_tun(fd.as_fd(), name).map_err(TrialError::setup("make a TUN device"))?;
     rustix::io::ioctl_fionbio(&fd, true)
         .map_err(|errno| TrialError::setup(format!("set {TUN} non-blocking"))(errno.into()))?;
     Ok(fd)
+}
+
+/// Why the kernel gives no TUN device, and what to do.
+fn not_opened(error: io::Error) -> TrialError {
+    let step = format!("open {TUN}");
+    match error.kind() {
+        io::ErrorKind::PermissionDenied | io::ErrorKind::NotFound => TrialError::reported(
+            format!("cannot {step}: {error}"),
+            "leave out `--io tun`: packet sockets do it, too; or as root `chmod 666 /dev/net/tun` \
+             (udev's default), `modprobe tun`",
+        ),
+        _ => TrialError::setup(step)(error),
+    }
 }
 
 pub(crate) fn interface_index(name: &str) -> Result<u32, TrialError> {

@@ -27,10 +27,21 @@ const REPORT_INTERVAL: Duration = Duration::from_secs(1);
 /// How often to look whether the path still works.
 const LOOK: Duration = Duration::from_millis(200);
 
-/// Passes frames from each interface to the other, through the path, until SIGINT or SIGTERM; gives
-/// what went through, and the number of the signal that ended it, if one did. `warn` gets what
-/// will disturb it; `watch`, once a second, the traffic. What `beside` returns when the path is at
-/// work is dropped when the recording is whole.
+/// How a bridge ended.
+#[derive(Debug)]
+pub struct BridgeEnd {
+    /// What went through the path.
+    pub summary: Summary,
+    /// The number of the signal that ended it, if one did.
+    pub signal: Option<i32>,
+    /// The interface without which it could not go on: one that this network namespace no longer
+    /// has.
+    pub gone: Option<String>,
+}
+
+/// Passes frames from each interface to the other, through the path, until SIGINT or SIGTERM, or
+/// until an interface is gone. `warn` gets what will disturb it; `watch`, once a second, the
+/// traffic. What `beside` returns when the path is at work is dropped when the recording is whole.
 ///
 /// Must be called before the process has a second thread.
 ///
@@ -41,7 +52,7 @@ pub fn bridge<B>(
     beside: impl FnOnce() -> B,
     mut warn: impl FnMut(&str),
     mut watch: impl FnMut(&Traffic),
-) -> Result<(Summary, Option<i32>), TrialError> {
+) -> Result<BridgeEnd, TrialError> {
     request.moving.plans()?;
     let [first, second] = &request.interfaces;
     let interfaces = [look_up(first)?, look_up(second)?];
@@ -76,7 +87,7 @@ pub fn bridge<B>(
     let beside = beside();
     let started = Instant::now();
     let mut reported = started;
-    let mut signal = None;
+    let (mut signal, mut gone) = (None, None);
     while !mover.has_failed() {
         let left = request.lasting.map(|lasting| lasting.saturating_sub(started.elapsed()));
         let span = left.map_or(LOOK, |left| left.min(LOOK));
@@ -89,12 +100,23 @@ pub fn bridge<B>(
         if reported.elapsed() >= REPORT_INTERVAL {
             reported = Instant::now();
             watch(&mover.traffic());
+            if let Some(at) = interfaces.iter().position(|interface| !is_there(interface.index)) {
+                gone = Some(request.interfaces[at].clone());
+                break;
+            }
         }
     }
     let summary =
         mover.finish(DeviceKind::PacketSocket, |world| world.privilege = "held".into())?;
     drop(beside);
-    Ok((summary, signal))
+    Ok(BridgeEnd { summary, signal, gone })
+}
+
+/// Whether this network namespace has an interface of this number, which the kernel gives to no
+/// other after it.
+fn is_there(index: u32) -> bool {
+    let asked = Netlink::open().and_then(|mut netlink| netlink.interface(index));
+    !asked.is_err_and(|error| error.raw_os_error() == Some(libc::ENODEV))
 }
 
 /// What is known of an interface, if it can be bridged.

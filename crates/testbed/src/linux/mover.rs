@@ -208,11 +208,15 @@ fn run(
     Ok((bridge.finish(), scheduling))
 }
 
-/// The error of a file system whose files only grow.
+/// Why the beginnings of a recording's files cannot be given back: a file system whose files only
+/// grow, or something else.
 fn cannot_release(directory: &Path) -> impl FnOnce(std::io::Error) -> TrialError {
-    let name = directory.display();
-    let what = format!("the file system of {name} cannot take back the beginning of a file");
+    let name = directory.display().to_string();
     move |error| {
+        if error.raw_os_error() != Some(libc::EOPNOTSUPP) {
+            return TrialError::setup(format!("prepare the recording in {name}"))(error);
+        }
+        let what = format!("the file system of {name} cannot take back the beginning of a file");
         let remedy = "name another place for temporary files (TMPDIR), or --capture DIR";
         TrialError::reported(format!("{what}: {error}"), remedy)
     }
@@ -220,4 +224,25 @@ fn cannot_release(directory: &Path) -> impl FnOnce(std::io::Error) -> TrialError
 
 fn panicked() -> TrialError {
     TrialError::setup("go on")(std::io::Error::other("a thread of the path panicked"))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Error;
+
+    use super::*;
+
+    #[test]
+    fn only_what_the_file_system_cannot_do_is_laid_to_it() {
+        let said = |number| {
+            let error = cannot_release(Path::new("/tmp/x"))(Error::from_raw_os_error(number));
+            (error.to_string(), error.remedy().unwrap_or_default())
+        };
+        let (grows, remedy) = said(libc::EOPNOTSUPP);
+        assert!(grows.starts_with("the file system of /tmp/x cannot take back"), "{grows}");
+        assert!(remedy.contains("TMPDIR"), "{remedy}");
+        let (full, remedy) = said(libc::EMFILE);
+        assert!(full.starts_with("cannot prepare the recording in /tmp/x: Too many"), "{full}");
+        assert_eq!(remedy, "raise the limit on descriptors (`ulimit -n`)");
+    }
 }

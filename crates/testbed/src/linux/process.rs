@@ -11,7 +11,9 @@ use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
-use rustix::process::{Pid, Signal, getppid, kill_process_group, set_parent_process_death_signal};
+use rustix::process::{
+    Pid, Signal, getppid, kill_process_group, set_parent_process_death_signal, setpgid,
+};
 
 use crate::sys::check;
 
@@ -29,16 +31,37 @@ pub(crate) struct Signals {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Heard {
     pub(crate) signal: Signal,
-    /// The process that sent it; none where the kernel did, such as for a key on the terminal,
-    /// which is a signal to all processes in its foreground.
+    /// The process that sent it; none where the kernel did.
     pub(crate) sender: Option<Pid>,
+    /// Whether it is that of a key on the terminal, which all processes in its foreground got;
+    /// perhaps [handed on](Heard::hand_on) by one of them.
+    pub(crate) is_key: bool,
 }
+
+impl Heard {
+    /// Gives the signal to a process that is not in the foreground of the terminal.
+    pub(crate) fn hand_on(self, process: Pid) {
+        let value = libc::sigval { sival_ptr: std::ptr::without_provenance_mut(KEY) };
+        let (pid, signal) = (process.as_raw_nonzero().get(), self.signal.as_raw());
+        // SAFETY: a plain system call; it may have ended.
+        unsafe {
+            if self.is_key {
+                libc::sigqueue(pid, signal, value)
+            } else {
+                libc::kill(pid, signal)
+            };
+        }
+    }
+}
+
+/// What goes with a signal that is handed on, if it is that of a key.
+const KEY: usize = 1;
 
 impl Signals {
     /// From now on they are read. Must be called before the process has a second thread: others
     /// would be ended by them. Of what the process starts, see [`belongs_to_caller`].
     pub(crate) fn listen() -> io::Result<Signals> {
-        let set = heard();
+        let set = set_of(&HEARD);
         // SAFETY: all pointers outlive the calls. A default disposition of SIGCHLD runs no code.
         let raw = unsafe {
             // Where it is ignored, the kernel itself waits for children (sigaction(2)).
@@ -73,7 +96,10 @@ impl Signals {
         };
         let by_process = matches!(info.ssi_code, libc::SI_USER | libc::SI_TKILL | libc::SI_QUEUE);
         let sender = by_process.then(|| Pid::from_raw(info.ssi_pid.cast_signed())).flatten();
-        Some(Heard { signal: Signal::from_named_raw(info.ssi_signo.cast_signed())?, sender })
+        let signal = Signal::from_named_raw(info.ssi_signo.cast_signed())?;
+        let is_handed_on = info.ssi_code == libc::SI_QUEUE && info.ssi_ptr == KEY as u64;
+        let is_of_key = matches!(signal, Signal::INT | Signal::QUIT);
+        Some(Heard { signal, sender, is_key: is_of_key && (!by_process || is_handed_on) })
     }
 }
 
@@ -104,13 +130,30 @@ pub(crate) fn is_limit(error: &io::Error) -> bool {
     matches!(error.raw_os_error(), Some(libc::EAGAIN | libc::ENOMEM))
 }
 
-fn heard() -> libc::sigset_t {
+/// The process group that this process is in; none where its leader is in an outer PID namespace.
+pub(crate) fn own_group() -> Option<Pid> {
+    // SAFETY: a plain system call.
+    Pid::from_raw(unsafe { libc::getpgrp() })
+}
+
+/// Moves this process into a process group of its own, from which it may still write to the
+/// terminal. Must be called before the process has a second thread. Of what the process starts, see
+/// [`belongs_to_caller`].
+pub(crate) fn leave_group() {
+    // Only a session's leader cannot.
+    let _ = setpgid(None, None);
+    let set = set_of(&[libc::SIGTTOU]);
+    // SAFETY: the set outlives the call.
+    unsafe { libc::pthread_sigmask(libc::SIG_BLOCK, &raw const set, std::ptr::null_mut()) };
+}
+
+fn set_of(signals: &[libc::c_int]) -> libc::sigset_t {
     // SAFETY: the set is initialised by sigemptyset, and outlives the calls.
     unsafe {
         let mut set: libc::sigset_t = zeroed();
         libc::sigemptyset(&raw mut set);
-        for signal in HEARD {
-            libc::sigaddset(&raw mut set, signal);
+        for signal in signals {
+            libc::sigaddset(&raw mut set, *signal);
         }
         set
     }
@@ -167,11 +210,9 @@ pub(crate) fn processor_time() -> Duration {
 /// # Errors
 /// When the kernel refuses.
 pub fn hold_interrupts() -> io::Result<()> {
+    let set = set_of(&[libc::SIGINT]);
     // SAFETY: the set outlives the call.
     unsafe {
-        let mut set: libc::sigset_t = zeroed();
-        libc::sigemptyset(&raw mut set);
-        libc::sigaddset(&raw mut set, libc::SIGINT);
         check(libc::pthread_sigmask(libc::SIG_BLOCK, &raw const set, std::ptr::null_mut()))?;
     }
     Ok(())
@@ -181,7 +222,9 @@ pub fn hold_interrupts() -> io::Result<()> {
 /// that starts it ends, however that happens (prctl(2), PR_SET_PDEATHSIG).
 pub(crate) fn belongs_to_caller(command: &mut Command) {
     let caller = rustix::process::getpid();
-    let set = heard();
+    let mut set = set_of(&HEARD);
+    // SAFETY: the set outlives the call.
+    unsafe { libc::sigaddset(&raw mut set, libc::SIGTTOU) };
     let wish = move || {
         // SAFETY: plain system calls, which are safe in a process just forked; the set outlives
         // the call.

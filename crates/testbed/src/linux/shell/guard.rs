@@ -1,20 +1,25 @@
-//! Two processes instead of one, so that however one of them dies, nothing is left.
+//! Two processes instead of one, in two process groups, so that however one of them dies, or all
+//! that are in the foreground of the terminal, nothing is left.
 
 use std::fs::remove_dir_all;
 use std::io::{self, PipeReader, Read, pipe};
 use std::path::Path;
 use std::process::exit;
 
-use rustix::process::{Pid, Signal, getpid, kill_process};
+use rustix::process::{Pid, Signal, getpid};
 
 use super::offspring;
-use crate::process::{Forked, Heard, Signals, fork};
+use crate::process::{Forked, Signals, fork, leave_group, own_group};
 use crate::{TrialError, threads};
 
 /// What the working process needs to know of its guard.
 pub(crate) struct Guarded {
     /// Signals for the shell come from there.
     pub(crate) guard: Pid,
+    /// Its process group, which the command belongs to, too: on a terminal, that of the foreground.
+    /// None where this process is in it. SIGKILL to all of it, as `timeout -s KILL` sends, does not
+    /// end this process.
+    pub(crate) group: Option<Pid>,
     pub(crate) signals: Signals,
     /// Its end is the guard's end.
     lifeline: PipeReader,
@@ -55,7 +60,7 @@ pub(crate) fn guarded<B>(
     work: impl FnOnce(Guarded) -> u8,
 ) -> Result<GuardEnd, TrialError> {
     let failed = || TrialError::setup("split into two processes");
-    let guard = getpid();
+    let (guard, group) = (getpid(), own_group());
     // An orphan of either becomes a child of one of them.
     offspring::adopt();
     let signals = Signals::listen().map_err(failed())?;
@@ -64,7 +69,10 @@ pub(crate) fn guarded<B>(
         Forked::Child => {
             drop((held, beside));
             offspring::adopt();
-            exit(i32::from(work(Guarded { guard, signals, lifeline })));
+            if group.is_some() {
+                leave_group();
+            }
+            exit(i32::from(work(Guarded { guard, group, signals, lifeline })));
         }
         Forked::Parent(worker) => {
             drop(lifeline);
@@ -82,9 +90,7 @@ fn stand_guard(worker: Pid, signals: &Signals) -> io::Result<GuardEnd> {
         while let Some(heard) = signals.next() {
             if heard.signal != Signal::CHILD {
                 asked = Some(heard.signal.as_raw());
-            }
-            if is_for_command(heard) {
-                let _ = kill_process(worker, heard.signal);
+                heard.hand_on(worker);
             }
         }
         offspring::reap(|pid, status| {
@@ -98,14 +104,5 @@ fn stand_guard(worker: Pid, signals: &Signals) -> io::Result<GuardEnd> {
             return Ok(GuardEnd { code, asked });
         }
         signals.wait(None)?;
-    }
-}
-
-/// A key on the terminal is a signal to all in its foreground, so the command has it already.
-fn is_for_command(Heard { signal, sender }: Heard) -> bool {
-    match signal {
-        Signal::TERM | Signal::HUP => true,
-        Signal::INT | Signal::QUIT => sender.is_some(),
-        _ => false,
     }
 }

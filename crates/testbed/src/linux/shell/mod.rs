@@ -2,7 +2,8 @@
 //!
 //! Two network namespaces, the *near* one with the program and the *far* one, and the path between
 //! them. As in a trial, nothing has a name and nothing is owned by anything but processes, of which
-//! there are two ([`guard`]): however they end, no process, namespace or device is left.
+//! there are two ([`guard`]): however one of them ends, or the process group of one, no process,
+//! namespace or device is left.
 
 mod ends;
 mod guard;
@@ -67,6 +68,8 @@ pub struct ShellEnd {
     /// The command's exit code; 128 and its number if a signal ended it; 127 or 126 where it was
     /// not found or could not be executed.
     pub code: u8,
+    /// That of the far program, if it had ended before the command did.
+    pub far_code: Option<u8>,
     /// Why the command could not be started.
     pub failure: Option<String>,
     /// From the command's start to its end; zero where it could not be started.
@@ -198,8 +201,8 @@ fn run(
     });
     // An error of the path explains what the programs met.
     let summary = summary?;
-    let Held { code, failure, took, is_timed_out } = outcome?;
-    Ok(ShellEnd { code, failure, took, is_timed_out, retransmissions, summary })
+    let Held { code, far_code, failure, took, is_timed_out } = outcome?;
+    Ok(ShellEnd { code, far_code, failure, took, is_timed_out, retransmissions, summary })
 }
 
 /// The error of a far program that does not listen on the port that it has to, with its exit code
@@ -222,6 +225,7 @@ struct Started {
 /// What became of the command.
 struct Held {
     code: u8,
+    far_code: Option<u8>,
     failure: Option<String>,
     took: Duration,
     is_timed_out: bool,
@@ -256,6 +260,9 @@ impl Session<'_> {
         };
         let mut command = Command::new(name);
         command.args(arguments);
+        if let Some(group) = self.guarded.group {
+            command.process_group(group.as_raw_nonzero().get());
+        }
         self.describe_to(&mut command);
         let began = Instant::now();
         match self.near.start(command) {
@@ -266,20 +273,23 @@ impl Session<'_> {
             Err(error) => {
                 let code = if error.kind() == io::ErrorKind::NotFound { 127 } else { 126 };
                 let failure = Some(format!("cannot run {}: {error}", name.display()));
-                return Ok(Held { code, failure, took: Duration::ZERO, is_timed_out: false });
+                let (far_code, took) = (None, Duration::ZERO);
+                return Ok(Held { code, far_code, failure, took, is_timed_out: false });
             }
         }
-        let Some(status) = self.await_command(began)? else {
-            let took = began.elapsed();
-            return Ok(Held { code: TIMED_OUT, failure: None, took, is_timed_out: true });
-        };
+        let status = self.await_command(began)?;
         let took = began.elapsed();
+        let far_code = self.server.and_then(|it| it.ended).map(offspring::exit_code);
+        let Some(status) = status else {
+            let code = TIMED_OUT;
+            return Ok(Held { code, far_code, failure: None, took, is_timed_out: true });
+        };
         // A killed program's unsent packets do not count as missing.
         if !status.signaled() {
             self.settle()?;
         }
         let code = offspring::exit_code(status);
-        Ok(Held { code, failure: None, took, is_timed_out: false })
+        Ok(Held { code, far_code, failure: None, took, is_timed_out: false })
     }
 
     /// How the command ended that began then; none where it had not when its time was over.
@@ -379,11 +389,13 @@ impl Session<'_> {
         self.guarded.signals.wait(Some(span)).map_err(TrialError::setup("wait"))?;
         while let Some(heard) = self.guarded.signals.next() {
             // Of a key on the terminal the command knows; all else comes by way of the guard.
-            let is_forwarded = heard.sender == Some(self.guarded.guard);
+            let is_forwarded = heard.sender == Some(self.guarded.guard) && !heard.is_key;
             match self.command {
                 _ if heard.signal == Signal::CHILD => {}
                 Some(Started { pid, ended: None }) if is_forwarded => {
                     let _ = kill_process(pid, self.meant_by(heard.signal));
+                    // A stopped process does not handle the signal.
+                    let _ = kill_process(pid, Signal::CONT);
                 }
                 Some(Started { ended: None, .. }) => {}
                 _ => self.hurry = Some(heard.signal),
