@@ -73,6 +73,12 @@ const CAUSES: [(StallCause, &str, &str); 7] = [
     ),
 ];
 
+/// Where nothing was lost and packets were late as well, either direction may have been slow.
+const LATE: &str = "The data arrived, though late, or their ACKs did: look for sudden delay in \
+                    either direction at that time (radio, a host or virtual machine that was not \
+                    scheduled, a route change). F-RTO (on Linux net.ipv4.tcp_frto = 2, the \
+                    default) undoes the harm.";
+
 /// The longest stall by late packets, if it continues this one or is continued by it: to its rule
 /// (`delay-spikes`) it is only the rest of a standstill.
 fn late_beside(direction: &Direction<'_>, stall: &Stall) -> Span {
@@ -91,15 +97,16 @@ fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
         .filter_map(|(cause, why, remedy)| Some((direction.stalls(cause)?, why, remedy)))
         .collect();
     met.sort_by_key(|(sum, ..)| std::cmp::Reverse(sum.time));
+    let longest = met.iter().map(|(sum, ..)| &sum.longest).max_by_key(|s| s.until.since(s.from))?;
+    let late = late_beside(direction, longest);
     let remedy = match *met.first()? {
         (StallSum { cause: StallCause::AckLoss, .. }, ..) if direction.lost() > 0 => BOTH_WAYS,
+        (StallSum { cause: StallCause::AckLoss, .. }, ..) if late > Span::ZERO => LATE,
         (.., remedy) => remedy,
     };
-    let longest = met.iter().map(|(sum, ..)| &sum.longest).max_by_key(|s| s.until.since(s.from))?;
     let time: Span = met.iter().map(|(sum, ..)| sum.time).sum();
     let count: u64 = met.iter().map(|(sum, ..)| sum.count).sum();
     let hole = path_mtu::BlackHole::of(direction).map_or(Span::ZERO, |hole| hole.time());
-    let late = late_beside(direction, longest);
     let unexplained = time.saturating_sub(hole) + late;
     if unexplained < LONG && !is_share(unexplained, direction.time(), SHARE) {
         return None;
