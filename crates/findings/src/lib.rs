@@ -30,6 +30,7 @@ pub mod one_direction;
 pub mod path_full;
 pub mod path_mtu;
 pub mod peer_silent;
+pub mod policer;
 pub mod recovery_episode;
 pub mod reordering;
 pub mod reset;
@@ -87,6 +88,7 @@ pub const RULES: &[Rule] = &[
     slow_answers::RULE,
     slow_start::RULE,
     loss_rate::RULE,
+    policer::RULE,
     recovery_episode::RULE,
     tail_loss::RULE,
     timeouts::RULE,

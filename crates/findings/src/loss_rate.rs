@@ -40,7 +40,7 @@ fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
         return None;
     }
     let round_trip = direction.round_trip()?;
-    let allowed = allowed(lost as f64 / segments as f64, flow.marks.largest, round_trip)?;
+    let allowed = allowed_in(direction)?;
     let reached = flow.transfer.goodput?;
     let bits = |rate: Rate| rate.bits_per_second() as f64;
     if bits(reached) > bits(allowed) * EXPLAINED {
@@ -70,6 +70,12 @@ fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
          policer, queues too short for bursts (`tc -s qdisc`). If the loss cannot be avoided, use \
          BBR, or shorten the RTT by ending connections nearer to the user (a proxy).",
     ))
+}
+
+/// What Reno and CUBIC carry at the loss rate and RTT of this direction, the better of both.
+pub(crate) fn allowed_in(direction: &Direction<'_>) -> Option<Rate> {
+    let loss = direction.lost() as f64 / direction.wire_segments() as f64;
+    allowed(loss, direction.flow.marks.largest, direction.round_trip()?)
 }
 
 /// The rate that the larger of both algorithms' mean windows carries; none without data.

@@ -7,13 +7,15 @@
 //!
 //! **Evidence.** Retransmissions of data that had been retransmitted before.
 //!
-//! **False positives.** Premature timeouts; those known to be spurious do not count.
+//! **False positives.** Premature timeouts; those known to be spurious do not count. The rule is
+//! silent where the path MTU may be the reason.
 //!
 //! **Reference.** RFC 8985 section 3.1; T. Flach et al., "An Internet-Wide Analysis of Traffic
 //! Policing", section 3.
 
 use tcplab_units::Bytes;
 
+use crate::path_mtu;
 use crate::words::{counted, percent};
 use crate::{Cost, Direction, Finding, Rule, Severity, Shown};
 
@@ -32,6 +34,9 @@ fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
     let (lost, segments) = (direction.lost(), direction.wire_segments());
     let by_chance = again * segments <= lost * lost * ODD;
     if again < LEAST || again * ONE_IN < lost || by_chance {
+        return None;
+    }
+    if path_mtu::BlackHole::of(direction).is_some() || path_mtu::suspicion(direction).is_some() {
         return None;
     }
     let statement = format!(

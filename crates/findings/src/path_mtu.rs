@@ -6,17 +6,19 @@
 //! **Why it matters.** If routers do not report it (ICMP is filtered), full segments vanish while
 //! small ones pass: the connection hangs for seconds or for ever.
 //!
-//! **Evidence.** The first smaller segment; the timeouts just before it.
+//! **Evidence.** The first smaller segment; the timeouts just before it, which are part of this
+//! finding. Where the sender never tries smaller ones, other rules say that none of its full
+//! segments arrived.
 //!
 //! **False positives.** An application that writes pieces of one size below a full segment; four
 //! in a row, each followed at once by more, count as full.
 //!
 //! **Reference.** RFC 1191; RFC 2923 section 2.1 (black holes); RFC 4821; RFC 8899.
 
-use tcplab_trace::{MssChange, Stall, StallCause};
-use tcplab_units::Span;
+use tcplab_trace::{MssChange, StallCause};
+use tcplab_units::{Bytes, Instant, Span};
 
-use crate::words::{rounded, seconds};
+use crate::words::{amount, rounded, seconds};
 use crate::{Cost, Direction, Finding, Rule, Severity, Shown};
 
 /// The rule.
@@ -24,6 +26,9 @@ pub const RULE: Rule = Rule::of_directions("path-mtu", in_direction);
 
 /// A silence that ends so shortly before smaller segments is what they answer.
 const SOON: Span = Span::from_millis(500);
+/// Smaller segments pass everywhere: no router of IPv6 may refuse them (RFC 8200 section 5), and
+/// few of IPv4 do.
+const LEAST: Bytes = Bytes::new(1_200);
 
 fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
     let changes = &direction.flow.marks.mss_changes;
@@ -37,20 +42,19 @@ fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
         first.from.as_u64(),
     );
     let shown = Shown::in_frames(changes.iter().map(|change| change.frame), first.at);
-    let Some(silence) = silence_before(direction, first) else {
+    let Some(hole) = BlackHole::of(direction) else {
         let remedy = "No timeout was needed. To avoid the first drop, set the MTU of the \
                       interface or route to that of the path, or let the router clamp the MSS of \
                       SYNs (TCPMSS, clamp to PMTU).";
         return Some(shown.proves(RULE.name, Severity::Note, Cost::NONE).saying(statement, remedy));
     };
-    let waited = silence.until.since(silence.from);
     statement += &format!(
         " A PMTU black hole: full segments vanished without ICMP, and the sender stalled for {} \
          before it tried smaller ones.",
-        rounded(waited)
+        rounded(hole.time())
     );
-    let shown = shown.and(Shown::by_stall(silence));
-    Some(shown.proves(RULE.name, Severity::Harm, Cost::time(waited)).saying(
+    let shown = shown.and(Shown::in_frames(hole.frames.iter().copied(), hole.since));
+    Some(shown.proves(RULE.name, Severity::Harm, Cost::time(hole.time())).saying(
         statement,
         "Let ICMP through (\"fragmentation needed\", \"packet too big\") on the whole path, or \
          set the MTU of the tunnel or route to what it carries, or clamp the MSS of SYNs (TCPMSS, \
@@ -58,16 +62,67 @@ fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
     ))
 }
 
-/// The longest timeout that ended when the smaller segments began.
-fn silence_before<'a>(direction: &Direction<'a>, change: &MssChange) -> Option<&'a Stall> {
-    let timeouts = [
-        StallCause::DoubleLoss,
-        StallCause::TailLoss,
-        StallCause::SmallWindow,
-        StallCause::ContinuousLoss,
-        StallCause::Timeout,
-    ];
-    let longest = timeouts.into_iter().filter_map(|cause| Some(&direction.stalls(cause)?.longest));
-    let near = |stall: &&Stall| stall.from < change.at && change.at <= stall.until + SOON;
-    longest.filter(near).max_by_key(|stall| stall.until.since(stall.from))
+/// The silence before the first smaller segments.
+#[derive(Debug)]
+pub(crate) struct BlackHole {
+    pub(crate) since: Instant,
+    until: Instant,
+    pub(crate) frames: Vec<u64>,
+}
+
+impl BlackHole {
+    pub(crate) fn of(direction: &Direction<'_>) -> Option<BlackHole> {
+        let change = direction.flow.marks.mss_changes.first()?;
+        let backoff = direction.flow.causes.backoffs.longest.as_ref().map(|backoff| BlackHole {
+            since: backoff.since,
+            until: backoff.until,
+            frames: backoff.frames.clone(),
+        });
+        let timeouts = [
+            StallCause::DoubleLoss,
+            StallCause::TailLoss,
+            StallCause::SmallWindow,
+            StallCause::ContinuousLoss,
+            StallCause::Timeout,
+        ];
+        let stalls = timeouts.into_iter().filter_map(|cause| {
+            let stall = direction.stalls(cause)?.longest;
+            let frames = vec![stall.frames.0, stall.frames.1];
+            Some(BlackHole { since: stall.from, until: stall.until, frames })
+        });
+        let silences = stalls.chain(backoff).filter(|silence| silence.ends_with(change));
+        silences.max_by_key(BlackHole::time)
+    }
+
+    pub(crate) fn time(&self) -> Span {
+        self.until.since(self.since)
+    }
+    fn ends_with(&self, change: &MssChange) -> bool {
+        self.since < change.at && change.at <= self.until + SOON
+    }
+}
+
+/// That a path MTU below a full segment explains the timeouts, if only small segments arrived; and
+/// what to do.
+pub(crate) fn suspicion(direction: &Direction<'_>) -> Option<(String, String)> {
+    let (marks, backoffs) = (&direction.flow.marks, &direction.flow.causes.backoffs);
+    let repeated = backoffs.longest.as_ref()?.range.len();
+    let full = marks.largest;
+    if !marks.only_small_arrived || full < LEAST || repeated < full.as_u64() {
+        return None;
+    }
+    let statement = format!(
+        " Small packets were answered, but no full segment of {} ever was: perhaps a PMTU black \
+         hole.",
+        amount(full)
+    );
+    let remedy = format!(
+        "Find out whether the path takes packets of that size (`ping -M do -s {}`). If not, let \
+         ICMP through (\"fragmentation needed\", \"packet too big\"), set the MTU of the route, or \
+         clamp the MSS of SYNs (TCPMSS); net.ipv4.tcp_mtu_probing = 1 lets the {} try smaller \
+         segments.",
+        full.as_u64(),
+        direction.sender,
+    );
+    Some((statement, remedy))
 }

@@ -10,6 +10,7 @@
 //! this finding: those on timeouts and losses since then are left out.
 //!
 //! **False positives.** A capture that ends during an outage.
+//! Where only small segments ever arrived, the path MTU is named as well.
 //!
 //! **Reference.** RFC 9293 section 3.8.3; `net.ipv4.tcp_retries2` and TCP_USER_TIMEOUT in Linux.
 
@@ -18,7 +19,7 @@ use tcplab_units::{Instant, Span};
 
 use crate::words::{rounded, seconds, times};
 use crate::{
-    Cost, Direction, Finding, Rule, Severity, Shown, lost_retransmissions, not_opened,
+    Cost, Direction, Finding, Rule, Severity, Shown, lost_retransmissions, not_opened, path_mtu,
     recovery_episode, tail_loss, timeout_backoff, timeouts,
 };
 
@@ -58,7 +59,7 @@ fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
     }
     let (sender, receiver) = (direction.sender, direction.receiver);
     let (took, again) = (rounded(silence), times(unanswered.retransmissions));
-    let statement = match unanswered.heard {
+    let mut statement = match unanswered.heard {
         Some(_) => format!(
             "The {receiver} stopped answering: its last packet passed at {} (frame {frame}). In \
              the {took} since then the {sender} retransmitted {again}. Whether its data or the \
@@ -71,11 +72,15 @@ fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
              answers were lost is unknown.",
         ),
     };
-    let remedy = format!(
+    let mut remedy = format!(
         "The {receiver}'s host is down or disconnected, the path is interrupted, or a firewall or \
          address translation has dropped the connection. Capture at the {receiver} too. \
          TCP_USER_TIMEOUT or a timeout of the application lets the {sender} give up sooner.",
     );
+    if let Some((why, first)) = path_mtu::suspicion(direction) {
+        statement += &why;
+        remedy = format!("{first} Else: {}{}", remedy[..1].to_lowercase(), &remedy[1..]);
+    }
     let cost = Cost::time(silence.min(direction.flow.shares.of(Limit::Timeout)));
     let shown = Shown::in_frames([frame, connection.frames.1], since);
     Some(shown.proves(RULE.name, Severity::Harm, cost).saying(statement, remedy))

@@ -8,13 +8,15 @@
 //! **Evidence.** The first lost segment, the evidence of loss, the ACK that covers all losses.
 //!
 //! **False positives.** At the receiver no episode is visible, and none is stated. If the ACK with
-//! a D-SACK was lost, a segment that arrived may count as lost.
+//! a D-SACK was lost, a segment that arrived may count as lost. The episode of a PMTU black hole is
+//! another rule's (`path-mtu`).
 //!
 //! **Reference.** W. Wang et al., "Experimental Analysis of TCP Behaviors against Bursty Packet
 //! Losses Caused by Transmission Interruption", section III; RFC 6675; RFC 8985.
 
 use tcplab_trace::{Connection, Evidence};
 
+use crate::path_mtu::BlackHole;
 use crate::{Cost, Direction, Finding, Rule, Severity, Shown, Test, story};
 
 /// The rule.
@@ -24,7 +26,13 @@ pub const RULE: Rule =
 fn in_connection(connection: &Connection) -> Vec<Finding> {
     let mut findings = Vec::new();
     for direction in Direction::both(connection) {
-        for episode in &direction.flow.episodes {
+        let hole = BlackHole::of(&direction);
+        let is_of_hole = |(first, last): (u64, u64)| {
+            let frames = hole.as_ref().map(|hole| &hole.frames);
+            frames.is_some_and(|frames| frames.iter().all(|at| (first..=last).contains(at)))
+        };
+        let episodes = direction.flow.episodes.iter();
+        for episode in episodes.filter(|episode| !is_of_hole(episode.frames)) {
             let evidence = match episode.evidence {
                 Evidence::Sack { frame }
                 | Evidence::DuplicateAcks { frame }

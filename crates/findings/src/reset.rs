@@ -199,11 +199,21 @@ impl Abort {
                  {who}'s sending side and read until the {other} closes too."
             )
         } else {
-            format!(
+            let check = format!(
                 "Check the {who}'s program at that time: a crash, an application timeout, \
-                 SO_LINGER of zero, a killed process. If it did not close, a firewall or load \
-                 balancer sent the RST; its TTL often differs."
-            )
+                 SO_LINGER of zero, a killed process."
+            );
+            let other = "If it did not close, a firewall or load balancer sent the RST";
+            match self.close.reset_ttls {
+                Some((ttl, first)) if ttl == first => {
+                    format!("{check} {other}, though its TTL is that of the {who}, {ttl}.")
+                }
+                Some((ttl, first)) => format!(
+                    "The RST has a TTL of {ttl}, the {who}'s first packet had {first}: perhaps a \
+                     firewall or load balancer on the path sent it. Otherwise: {check}"
+                ),
+                None => format!("{check} {other}; its TTL often differs."),
+            }
         }
     }
 }

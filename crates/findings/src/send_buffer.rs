@@ -15,6 +15,7 @@
 //! section 4 (sender window limited); tcp(7) on tcp_wmem.
 
 use tcplab_trace::Limit;
+use tcplab_units::Span;
 
 use crate::words::{amount, part_of_time, rounded, speed};
 use crate::{Cost, Direction, Finding, Rule, Severity};
@@ -26,11 +27,7 @@ pub const RULE: Rule = Rule::of_directions("send-buffer", in_direction);
 const SHARE: u64 = 20;
 
 fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
-    let time = direction.limited(Limit::SendBuffer, SHARE).filter(|_| direction.is_transfer())?;
-    // Without the scale, a full receive window looks the same: the rule on late captures says so.
-    if !direction.flow.windows.scale_negotiated {
-        return None;
-    }
+    let time = time_full(direction)?;
     let (sender, most) = (direction.sender, direction.flow.totals.max_in_flight);
     let mut statement = format!(
         "The {sender}'s send buffer limited it for {}: at most {} were in flight, although both \
@@ -56,4 +53,11 @@ fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
     );
     let shown = direction.shown_under(Limit::SendBuffer);
     Some(shown.proves(RULE.name, Severity::Harm, Cost::time(time)).saying(statement, remedy))
+}
+
+/// For how long the send buffer was full, if that matters. Without the scale, a full receive window
+/// looks the same: the rule on late captures says so.
+pub(crate) fn time_full(direction: &Direction<'_>) -> Option<Span> {
+    let is_known = direction.is_transfer() && direction.flow.windows.scale_negotiated;
+    direction.limited(Limit::SendBuffer, SHARE).filter(|_| is_known)
 }

@@ -20,6 +20,8 @@ pub const RULE: Rule = Rule::of_directions("silly-window", in_direction);
 
 /// Fewer do no harm.
 const LEAST: u64 = 3;
+/// A buffer of so many segments does not cause it.
+const SEVERAL: u64 = 8;
 
 fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
     let windows = &direction.flow.windows;
@@ -34,10 +36,13 @@ fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
         "The {receiver} advertised less than one segment {} (silly window syndrome){largest}.",
         times(windows.silly_windows.count),
     );
-    let remedy = format!(
-        "Let the {receiver}'s application read in larger pieces and more often, and give it a \
-         buffer of several segments (SO_RCVBUF).",
-    );
+    let mut remedy =
+        format!("Let the {receiver}'s application read in larger pieces and more often");
+    let several = direction.flow.marks.largest.as_u64() * SEVERAL;
+    remedy += match windows.max {
+        Some(max) if max.as_u64() >= several => ".",
+        _ => ", and give it a buffer of several segments (SO_RCVBUF).",
+    };
     let shown = Shown::by(&windows.silly_windows);
     Some(shown.proves(RULE.name, Severity::Harm, Cost::NONE).saying(statement, remedy))
 }

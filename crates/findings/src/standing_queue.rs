@@ -48,7 +48,8 @@ fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
         rounded(p95),
     );
     if let Some(capacity) = flow.transfer.capacity {
-        statement += &format!("; about {} queued", amount(capacity.bytes_in(queue)));
+        statement +=
+            &format!("; about {} of data, or their ACKs, queued", amount(capacity.bytes_in(queue)));
     }
     statement += ". Everything else on this path waits as long.";
     let shown = direction.shown_under(Limit::Path);

@@ -7,10 +7,12 @@
 //! **Evidence.** The retransmissions of the segment with the most, none triggered by an ACK.
 //!
 //! **False positives.** A stack that retransmits several segments per timeout and loses the first
-//! shows only the first. In a capture without ACKs every retransmission looks like a timeout.
+//! shows only the first. In a capture without ACKs every retransmission looks like a timeout. What
+//! ends with smaller segments is another rule's (`path-mtu`).
 //!
 //! **Reference.** RFC 6298 sections 5.5 to 5.7; RFC 8961 section 4 on the doubling.
 
+use crate::path_mtu::{self, BlackHole};
 use crate::words::{counted, rounded, seconds, times};
 use crate::{Cost, Direction, Finding, Rule, Severity, Shown};
 
@@ -24,6 +26,9 @@ const REMEDY: &str = "The timeout doubles each time, so the sender notices late 
 fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
     let backoffs = &direction.flow.causes.backoffs;
     let longest = backoffs.longest.as_ref()?;
+    if BlackHole::of(direction).is_some_and(|hole| hole.since == longest.since) {
+        return None;
+    }
     let mut waits: Vec<String> = longest.waits.iter().map(|wait| rounded(*wait)).collect();
     if longest.timeouts > waits.len() as u64 {
         waits.push("…".into());
@@ -45,6 +50,9 @@ fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
         statement += &format!(" It expired several times in a row for {others}, too.");
     }
     let shown = Shown::in_frames(longest.frames.iter().copied(), longest.since);
-    let cost = Cost::time(backoffs.time);
-    Some(shown.proves(RULE.name, Severity::Harm, cost).saying(statement, REMEDY))
+    let found = shown.proves(RULE.name, Severity::Harm, Cost::time(backoffs.time));
+    Some(match path_mtu::suspicion(direction) {
+        Some((why, remedy)) => found.saying(statement + &why, remedy),
+        None => found.saying(statement, REMEDY),
+    })
 }

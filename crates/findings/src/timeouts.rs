@@ -5,16 +5,18 @@
 //! **Why it matters.** Nothing is sent meanwhile, and slow start follows from one segment.
 //!
 //! **Evidence.** The stalls that ended with a timer, by cause; the longest by its frames, and the
-//! timer's retransmissions. A tail loss probe counts too. Tail loss has its own rule.
+//! timer's retransmissions. A tail loss probe counts too. Tail loss and PMTU black holes have their
+//! own rules.
 //!
 //! **False positives.** Retransmissions by ACKs that the capture lacks.
 //!
 //! **Reference.** RFC 6298; J. Zhou et al., "Demystifying and Mitigating TCP Stalls at the Server
 //! Side", section 4.
 
-use tcplab_trace::{StallCause, StallSum};
+use tcplab_trace::{Stall, StallCause, StallSum};
 use tcplab_units::Span;
 
+use crate::path_mtu;
 use crate::words::{part_of_time, rounded, times};
 use crate::{Cost, Direction, Finding, Rule, Severity, Shown, is_share};
 
@@ -71,6 +73,20 @@ const CAUSES: [(StallCause, &str, &str); 7] = [
     ),
 ];
 
+/// Where nothing was lost and packets were late as well, either direction may have been slow.
+const LATE: &str = "The data arrived, though late, or their ACKs did: look for sudden delay in \
+                    either direction at that time (radio, a host or virtual machine that was not \
+                    scheduled, a route change). F-RTO (on Linux net.ipv4.tcp_frto = 2, the \
+                    default) undoes the harm.";
+
+/// The longest stall by late packets, if it continues this one or is continued by it: to its rule
+/// (`delay-spikes`) it is only the rest of a standstill.
+fn late_beside(direction: &Direction<'_>, stall: &Stall) -> Span {
+    let late = direction.stalls(StallCause::PacketDelay).map(|sum| &sum.longest);
+    let beside = late.filter(|late| late.from == stall.until || late.until == stall.from);
+    beside.map_or(Span::ZERO, |late| late.until.since(late.from))
+}
+
 /// Where data was lost as well, the return path alone is not at fault.
 const BOTH_WAYS: &str = "Data was lost as well: look for interruptions of both directions \
                          (handover, radio, route change) at these times.";
@@ -81,21 +97,25 @@ fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
         .filter_map(|(cause, why, remedy)| Some((direction.stalls(cause)?, why, remedy)))
         .collect();
     met.sort_by_key(|(sum, ..)| std::cmp::Reverse(sum.time));
+    let longest = met.iter().map(|(sum, ..)| &sum.longest).max_by_key(|s| s.until.since(s.from))?;
+    let late = late_beside(direction, longest);
     let remedy = match *met.first()? {
         (StallSum { cause: StallCause::AckLoss, .. }, ..) if direction.lost() > 0 => BOTH_WAYS,
+        (StallSum { cause: StallCause::AckLoss, .. }, ..) if late > Span::ZERO => LATE,
         (.., remedy) => remedy,
     };
-    let longest = met.iter().map(|(sum, ..)| &sum.longest).max_by_key(|s| s.until.since(s.from))?;
     let time: Span = met.iter().map(|(sum, ..)| sum.time).sum();
     let count: u64 = met.iter().map(|(sum, ..)| sum.count).sum();
-    if time < LONG && !is_share(time, direction.time(), SHARE) {
+    let hole = path_mtu::BlackHole::of(direction).map_or(Span::ZERO, |hole| hole.time());
+    let unexplained = time.saturating_sub(hole) + late;
+    if unexplained < LONG && !is_share(unexplained, direction.time(), SHARE) {
         return None;
     }
     let reasons: Vec<String> = match met.as_slice() {
         [(_, why, _)] => vec![(*why).to_owned()],
         _ => met.iter().map(|(sum, why, _)| format!("{why} ({})", sum.count)).collect(),
     };
-    let statement = format!(
+    let mut statement = format!(
         "The {} waited for a timer {}, {}: {}. The longest wait was {}.",
         direction.sender,
         times(count),
@@ -103,6 +123,10 @@ fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
         reasons.join("; "),
         rounded(longest.until.since(longest.from)),
     );
+    if late > Span::ZERO {
+        statement +=
+            &format!(" Late packets stalled it for another {} beside that.", rounded(late));
+    }
     let causes = &direction.flow.causes;
     let of_stall = Shown::by_stall(longest);
     // Timers of the handshake count there, too, and come first.
@@ -111,5 +135,9 @@ fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
     } else {
         of_stall
     };
-    Some(shown.proves(RULE.name, Severity::Harm, Cost::time(time)).saying(statement, remedy))
+    let found = shown.proves(RULE.name, Severity::Harm, Cost::time(time));
+    Some(match path_mtu::suspicion(direction) {
+        Some((why, remedy)) => found.saying(statement + &why, remedy),
+        None => found.saying(statement, remedy),
+    })
 }

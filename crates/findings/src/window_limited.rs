@@ -5,9 +5,10 @@
 //! **Why it matters.** One window per RTT at most: the receiver's buffer set the rate.
 //!
 //! **Evidence.** The share of time with a full window, zero windows left out (those mean a slow
-//! reader, not a small buffer); segments that reached the window's edge. Where the window carried
-//! far less than one per path RTT, its size was not the limit: the receiver read slowly, if the
-//! window fell below a segment, or something delayed ACKs.
+//! reader, not a small buffer); segments that reached the window's edge. Its size was not the limit
+//! where it carried far less than one window per path RTT, where it fell below a segment and
+//! carried clearly less, and where it is twice what the path's rate needs: then the receiver read
+//! slowly, or something delayed ACKs.
 //!
 //! **False positives.** A window exactly as large as the path needs also limits. Away from the
 //! sender the window looks less full: the rule errs on the silent side.
@@ -30,6 +31,11 @@ const SHARE: u64 = 20;
 /// If windows, one per path RTT, would have carried this many times what was transferred, their
 /// size was not the limit. Below, the RTT may have grown by a queue.
 const UNUSED: u64 = 10;
+/// Where it fell below a segment, full of unread data, half this many times is enough.
+const UNREAD: u64 = 3;
+/// Nor was it where it holds so many bandwidth-delay products of the path's rate. That rate, if
+/// measured from one window per RTT alone, needs one.
+const AMPLE: u64 = 2;
 
 fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
     let windows = &direction.flow.windows;
@@ -70,19 +76,31 @@ fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
     Some(found.saying(statement, remedy(direction, largest, needed)))
 }
 
-/// Whether windows of this size, full for that time, carried far less than one per RTT.
+/// Whether windows of this size, full for that time, were not what limited the transfer.
 fn is_unused(direction: &Direction<'_>, largest: Bytes, full: Span) -> bool {
+    let needed = direction.bandwidth_delay_product();
+    if needed.is_some_and(|needed| largest.as_u64() >= needed.as_u64().saturating_mul(AMPLE)) {
+        return true;
+    }
     let rates = direction.rate_of_window(largest).zip(direction.flow.transfer.goodput);
     rates.is_some_and(|(rate, reached)| {
         let moved = reached.bytes_in(direction.time()).as_u64();
-        rate.bytes_in(full).as_u64() > moved.saturating_mul(UNUSED)
+        let carried = rate.bytes_in(full).as_u64();
+        let is_unread = least_below_a_segment(direction).is_some();
+        carried > moved.saturating_mul(UNUSED)
+            || (is_unread && carried.saturating_mul(2) >= moved.saturating_mul(UNREAD))
     })
+}
+
+/// The smallest window, if no segment fits into it.
+fn least_below_a_segment(direction: &Direction<'_>) -> Option<Bytes> {
+    direction.flow.windows.min.filter(|&least| least < direction.flow.marks.largest)
 }
 
 /// Why, and what helps; away from the sender only a window below a segment shows that.
 fn not_by_size(direction: &Direction<'_>, largest: Bytes) -> Option<(String, String)> {
     let (flow, receiver) = (direction.flow, direction.receiver);
-    let least = flow.windows.min.filter(|&least| least < flow.marks.largest);
+    let least = least_below_a_segment(direction);
     let is_away = direction.connection.is_away(flow);
     if is_away && least.is_none() {
         return None;

@@ -206,6 +206,7 @@ fn each_capture_gives_what_its_end_sends() {
             reset_by: Some(Endpoint::Client),
             reset_at: Some(millis(0)),
             reset_frame: Some(1),
+            reset_ttls: None,
             unread: None,
         });
         let mut sink = OneEnd::new(end, addresses);

@@ -156,6 +156,22 @@ pub(super) const CASES: &[Case] = &[
             limited(&mut c.forward, &[(Limit::SlowStart, 300), (Limit::Path, 9_700)]);
             c.forward.transfer.goodput = Some(mbit(23));
         },
+        silent: &[
+            |c| c.forward.transfer.goodput = Some(mbit(18)),
+            // Away from the sender: even writes of 833 bytes.
+            |c| {
+                c.forward.capture_point = CapturePoint::Receiver;
+                c.forward.totals.wire_segments = 12_000;
+            },
+        ],
+    },
+    Case {
+        name: "path-full, or a window of unknown scale",
+        fires: |c| {
+            limited(&mut c.forward, &[(Limit::SlowStart, 300), (Limit::Path, 9_700)]);
+            c.forward.transfer.goodput = Some(mbit(23));
+            c.forward.windows.scale_negotiated = false;
+        },
         silent: &[|c| c.forward.transfer.goodput = Some(mbit(18))],
     },
     Case {
@@ -187,6 +203,21 @@ pub(super) const CASES: &[Case] = &[
             c.forward.transfer.goodput = Some(mbit(1));
         },
         silent: &[|c| c.forward.windows.scale_known = false],
+    },
+    Case {
+        name: "window-limited, slow reader at times",
+        fires: |c| {
+            small_window(c, 68_600, 80_900);
+            c.forward.windows.min = Some(Bytes::new(1_024));
+            c.forward.transfer.goodput = Some(mbit(4));
+        },
+        silent: &[|c| c.forward.windows.scale_known = false],
+    },
+    Case {
+        name: "window-limited, ample for the path",
+        fires: |c| small_window(c, 68_600, 240_000),
+        // Without a window below a segment nothing shows it there.
+        silent: &[|c| c.forward.capture_point = CapturePoint::Receiver],
     },
     Case {
         name: "window-limited, late ACKs",
@@ -267,7 +298,20 @@ pub(super) const CASES: &[Case] = &[
             |c| c.forward.stall_sums.push(stalls(StallCause::NoRequest, 3, 4_000, 2_000)),
             // The client's pauses, too short for stalls.
             |c| c.forward.marks.listened = ms(4_000),
+            // Away from the sender a lost tail that is repaired late looks so.
+            |c| {
+                c.forward.capture_point = CapturePoint::Receiver;
+                c.forward.stall_sums = vec![stalls(StallCause::Undetermined, 1, 3_790, 3_790)];
+            },
         ],
+    },
+    Case {
+        name: "application-limited, with a full send buffer",
+        fires: |c| {
+            let limits = [(Limit::Application, 5_200), (Limit::SendBuffer, 2_500)];
+            limited(&mut c.forward, &[limits[0], limits[1], (Limit::Path, 2_300)]);
+        },
+        silent: &[|c| limited(&mut c.forward, &[(Limit::SendBuffer, 10_000)])],
     },
     Case {
         name: "slow-answers",

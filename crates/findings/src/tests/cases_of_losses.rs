@@ -6,7 +6,7 @@ use tcplab_trace::{
 };
 use tcplab_units::{Bytes, Offset};
 
-use super::changes::{lose, mark, queue, reorder, smaller};
+use super::changes::{lose, mark, police, queue, reorder, smaller};
 use super::sums::{Case, at, limited, mbit, ms, occurred, stalls};
 
 const NONE: u64 = 0;
@@ -23,6 +23,27 @@ pub(super) const CASES: &[Case] = &[
         silent: &[
             |c| c.forward.transfer.goodput = Some(mbit(20)),
             |c| c.forward.causes.spurious.sent = occurred(65, 1_100),
+            |c| limited(&mut c.forward, &[(Limit::Congestion, 4_000), (Limit::Path, 6_000)]),
+        ],
+    },
+    Case {
+        name: "policer",
+        fires: |c| police(&mut c.forward),
+        silent: &[
+            // The link itself may have this rate.
+            |c| c.forward.transfer.capacity = Some(mbit(12)),
+            // A queue of four packets.
+            |c| c.forward.round_trips.p95 = Some(ms(46)),
+            // So much is lost by chance, too.
+            |c| c.forward.causes.spurious.sent = occurred(180, 1_000),
+            |c| lose(&mut c.forward, 60),
+            // Uneven: the window grows and falls.
+            |c| {
+                let acked = &mut c.forward.series.acked;
+                acked.iter_mut().enumerate().for_each(|(i, bytes)| *bytes = i as u64 % 10 * 9_000);
+            },
+            |c| c.forward.series.acked.truncate(24),
+            |c| c.forward.capture_point = CapturePoint::Receiver,
             |c| limited(&mut c.forward, &[(Limit::Congestion, 4_000), (Limit::Path, 6_000)]),
         ],
     },
@@ -63,6 +84,16 @@ pub(super) const CASES: &[Case] = &[
         name: "timeouts, of one kind",
         fires: |c| c.forward.stall_sums = vec![stalls(StallCause::AckLoss, 6, 1_300, 220)],
         silent: &[|c| c.forward.stall_sums[0].cause = StallCause::TailLoss],
+    },
+    Case {
+        name: "timeouts, with late packets",
+        fires: |c| {
+            let mut late = stalls(StallCause::PacketDelay, 1, 400, 400);
+            (late.longest.from, late.longest.until) = (at(2_362), at(2_762));
+            c.forward.stall_sums = vec![stalls(StallCause::AckLoss, 2, 700, 362), late];
+        },
+        // Elsewhere.
+        silent: &[|c| c.forward.stall_sums[1].longest.from = at(6_000)],
     },
     Case {
         name: "timeouts, ACKs and data lost",

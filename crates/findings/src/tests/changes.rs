@@ -1,6 +1,8 @@
 //! What cases have in common: changes of a transfer.
 
-use tcplab_trace::{Connection, EcnAgreement, FastOpen, Flow, HandshakeKind, Limit, MssChange};
+use tcplab_trace::{
+    Connection, EcnAgreement, FastOpen, Flow, HandshakeKind, Limit, MssChange, Series,
+};
 use tcplab_units::Bytes;
 
 use super::sums::{at, limited, ms, occurred};
@@ -42,6 +44,15 @@ pub(super) fn lose(flow: &mut Flow, count: u64) {
     flow.causes.by_sack = occurred(count, 1_000);
     flow.totals.retransmissions = count;
     flow.totals.retransmitted = Bytes::new(count * 1_448);
+}
+
+/// 8 Mbit/s without a queue, of bursts that pass at 24.
+pub(super) fn police(flow: &mut Flow) {
+    lose(flow, 207);
+    limited(flow, &[(Limit::SlowStart, 300), (Limit::Path, 9_700)]);
+    flow.round_trips.p95 = Some(ms(41));
+    let (sent, acked) = (vec![103_000; 100], vec![100_000; 100]);
+    flow.series = Series { interval: ms(100), sent, acked, ..Series::default() };
 }
 
 pub(super) fn smaller() -> MssChange {

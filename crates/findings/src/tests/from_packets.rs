@@ -309,6 +309,22 @@ fn timestamps_reversed_found() {
     insta::assert_snapshot!(statement("timestamps-reversed", &text(u32::swap_bytes), &right));
 }
 
+/// The drill's packets have a TTL of 64.
+#[test]
+fn reset_with_another_ttl_says_so() {
+    let mut packets = drill::drill("open 0.020\n0.1 > 1:1449\n0.12 < ack 1449\n0.2 < R 1", 1_000);
+    let remedy = |packets: &[drill::Captured]| {
+        let connection = drill::analyze(packets).connections.remove(0);
+        found("reset", &connection).remove(0).remedy.unwrap()
+    };
+    let same = remedy(&packets);
+    assert!(same.ends_with("though its TTL is that of the server, 64."), "{same}");
+    packets.last_mut().unwrap().bytes[8] = 250;
+    let other = remedy(&packets);
+    let expected = "The RST has a TTL of 250, the server's first packet had 64: perhaps";
+    assert!(other.starts_with(expected), "{other}");
+}
+
 /// RFC 8684 section 3.3.6: what one subflow lost may come by another.
 #[test]
 fn reset_of_a_subflow_loses_nothing_for_certain() {

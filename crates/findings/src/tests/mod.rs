@@ -4,6 +4,7 @@ use tcplab_trace::Connection;
 
 use crate::{Finding, RULES, examine};
 
+mod black_holes;
 mod cases;
 mod cases_of_losses;
 mod changes;

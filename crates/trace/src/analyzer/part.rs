@@ -9,7 +9,7 @@ use super::found::Found;
 use crate::FlowId;
 use crate::bounds::{ENDS, OVER, PARTS, share};
 use crate::connection::{
-    ConnectionState, Entry, PacketOutcome, Placed, PlainOutcome, Table, TooBig,
+    ConnectionState, Entry, PacketOutcome, Placed, PlainOutcome, Refusal, Table, TooBig,
 };
 use crate::observers::Event;
 use crate::packet::{Ends, Packet};
@@ -356,9 +356,17 @@ pub(super) fn pass_on_to(
 
 /// Passes on what the packet of a connection in this frame came to.
 fn pass_on(number: u32, frame: u64, outcome: PacketOutcome, out: &mut impl FnMut(Found)) {
-    if outcome.out_of_place {
-        let text = "sequence number out of range: another connection, forged or damaged; \
-                    counted but not analysed";
+    if let Some(refusal) = outcome.refused {
+        let text = match refusal {
+            Refusal::OutOfPlace => {
+                "sequence number out of range: another connection, forged or damaged; counted but \
+                 not analysed"
+            }
+            Refusal::Damaged => {
+                "wrong checksum in a SYN, FIN or RST, though earlier ones of its sender were \
+                 right: damaged or forged; counted but not analysed"
+            }
+        };
         out(Found::Remark(text, frame));
     }
     if outcome.gave_up {

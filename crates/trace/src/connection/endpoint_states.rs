@@ -48,12 +48,14 @@ pub(crate) struct EndpointState {
     fin_waits: bool,
     /// When it last received data or FIN.
     heard_at: PacketTime,
+    /// The TTL of its first packet.
+    ttl: Option<u8>,
     unread_estimate: UnreadEstimate,
 }
 folded! {
     EndpointState {
         walk, syn, syn_at, syn_acked, fin, fin_at, fin_acked, again, fin_waits, heard_at,
-        unread_estimate
+        ttl, unread_estimate
     }
 }
 
@@ -63,12 +65,14 @@ struct Reset {
     moment: PacketTime,
     seq: SeqNumber,
     unread: Option<Bytes>,
+    /// Its TTL, and that of its sender's first packet.
+    ttls: Option<(u8, u8)>,
     /// Both FINs were already acknowledged.
     late: bool,
     /// The end of the first new data or FIN that client and server sent after it.
     followed: [Option<SeqNumber>; 2],
 }
-folded! { Reset { by, moment, seq, unread, late, followed } }
+folded! { Reset { by, moment, seq, unread, ttls, late, followed } }
 
 impl EndpointStates {
     /// `is_new`: its data or FIN are above all that its sender sent before.
@@ -134,6 +138,7 @@ impl EndpointStates {
             reset_at: reset.map(|reset| reset.moment.at),
             reset_frame: reset.map(|reset| reset.moment.frame),
             unread: reset.and_then(|reset| reset.unread),
+            reset_ttls: reset.and_then(|reset| reset.ttls),
         })
     }
 
@@ -168,6 +173,7 @@ impl EndpointStates {
                 self.crossed = other.fin.is_some() && !other.is_fin_reached(packet);
                 self.first_fin.get_or_insert((end, moment));
             }
+            own.ttl.get_or_insert(packet.ttl);
             own.sends(packet, other, moment);
             other.receives(packet, own, moment);
         }
@@ -204,6 +210,7 @@ impl EndpointStates {
             moment,
             seq: packet.seq,
             unread,
+            ttls: own.ttl.map(|first| (packet.ttl, first)),
             late,
             followed: [None; 2],
         });

@@ -17,6 +17,6 @@ mod too_big;
 mod unread;
 
 pub(crate) use entry::{Entry, Placed};
-pub(crate) use state::{ConnectionState, PacketOutcome, PlainOutcome};
+pub(crate) use state::{ConnectionState, PacketOutcome, PlainOutcome, Refusal};
 pub(crate) use table::Table;
 pub(crate) use too_big::TooBig;

@@ -80,6 +80,17 @@ enum Place {
     /// ([`Handshake::old_answers`](crate::Handshake::old_answers)).
     Before,
     Elsewhere,
+    /// To none: it was damaged or forged.
+    Nowhere,
+}
+
+/// Why a packet belongs to no connection.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Refusal {
+    /// Its sequence number is outside the connection's range.
+    OutOfPlace,
+    /// Its checksum is wrong, and its sender's were right.
+    Damaged,
 }
 
 #[derive(Debug, Default)]
@@ -92,8 +103,8 @@ pub(crate) struct PacketOutcome {
     pub(crate) reset: Option<Box<BareReset>>,
     /// The states of client and server that it led to, for a sink.
     pub(crate) states: Option<[Option<TcpState>; 2]>,
-    /// Its sequence number is outside the connection's range.
-    pub(crate) out_of_place: bool,
+    /// It was counted but not analysed.
+    pub(crate) refused: Option<Refusal>,
     /// State was dropped because a bound was reached.
     pub(crate) gave_up: bool,
 }
@@ -252,8 +263,12 @@ impl ConnectionState {
         if packet.is_control() || !self.opening.is_settled() {
             let place = self.open(packet, forward);
             if place != Place::Here {
-                let out_of_place = place == Place::Elsewhere;
-                return PacketOutcome { forward, out_of_place, ..PacketOutcome::default() };
+                let refused = match place {
+                    Place::Here | Place::Before => None,
+                    Place::Elsewhere => Some(Refusal::OutOfPlace),
+                    Place::Nowhere => Some(Refusal::Damaged),
+                };
+                return PacketOutcome { forward, refused, ..PacketOutcome::default() };
             }
         }
         let window = self.window(packet, forward);
@@ -272,7 +287,8 @@ impl ConnectionState {
         let high = own.high();
         let Ok(passed) = own.sent(packet, context) else {
             self.history.follow(packet, forward, 0);
-            return PacketOutcome { forward, out_of_place: true, ..PacketOutcome::default() };
+            let refused = Some(Refusal::OutOfPlace);
+            return PacketOutcome { forward, refused, ..PacketOutcome::default() };
         };
         let mut heard = other.answered(packet, window, passed.unread);
         let is_bare_reset = packet.wanted && packet.rst() && packet.ack.is_none();
@@ -290,7 +306,8 @@ impl ConnectionState {
         }
         let gave_up = take(&mut self.forward.gave_up) | take(&mut self.reverse.gave_up);
         let segment = passed.segment;
-        PacketOutcome { forward, segment, heard, reset, states, out_of_place: false, gave_up }
+        let outcome = PacketOutcome { forward, segment, heard, ..PacketOutcome::default() };
+        PacketOutcome { reset, states, gave_up, ..outcome }
     }
 
     /// The new events of one direction's observers.
@@ -347,7 +364,7 @@ impl ConnectionState {
         if packet.checksum == ChecksumState::Wrong {
             self.history.corrupt(forward);
             if *sound {
-                return Place::Elsewhere;
+                return Place::Nowhere;
             }
         }
         if self.is_stray(packet, forward) {

@@ -31,9 +31,13 @@ pub(crate) struct AckMark {
 folded! { AckMark { at, frame, una, position, sacked, bare_duplicate, too_big } }
 
 impl AckMark {
-    /// Whether it may be evidence that the transmission of this order was lost.
-    fn is_evidence_of(&self, order: u64) -> bool {
-        self.bare_duplicate || self.too_big || self.sacked.is_some_and(|sacked| sacked > order)
+    /// Whether it may be evidence that this transmission was lost. A duplicate ACK without SACK is
+    /// about the segment at its number, and an answer to what was sent a round trip before.
+    fn is_evidence_of(&self, (order, sent): Sent<'_>, least_round_trip: Span) -> bool {
+        let is_answer = self.una >= sent.range.start && self.at >= sent.at + least_round_trip;
+        self.bare_duplicate && is_answer
+            || self.too_big
+            || self.sacked.is_some_and(|sacked| sacked > order)
     }
 }
 
@@ -50,8 +54,9 @@ pub(crate) struct Found {
 pub(crate) fn find<'a>(
     log: &'a Log,
     marks: &'a [AckMark],
+    least_round_trip: Span,
 ) -> impl Iterator<Item = Found> + use<'a> {
-    let context = Context::new(log, marks);
+    let context = Context::new(log, marks, least_round_trip);
     let mut drafts: Vec<Draft<'a>> = Vec::new();
     for run in runs(log) {
         let full = drafts.len() >= EPISODES.most();
@@ -73,10 +78,12 @@ struct Context<'a> {
     timers: Vec<Sent<'a>>,
     /// For each transmission, the end of the highest byte sent until then.
     highest: Vec<Offset>,
+    /// No answer comes sooner.
+    least_round_trip: Span,
 }
 
 impl<'a> Context<'a> {
-    fn new(log: &'a Log, marks: &'a [AckMark]) -> Context<'a> {
+    fn new(log: &'a Log, marks: &'a [AckMark], least_round_trip: Span) -> Context<'a> {
         let mut high = Offset::ZERO;
         let mut rise = |(_, sent): Sent<'_>| {
             high = high.max(sent.range.end);
@@ -87,6 +94,7 @@ impl<'a> Context<'a> {
             marks,
             timers: log.iter().filter(|(_, sent)| sent.timer.is_some()).collect(),
             highest: log.iter().map(&mut rise).collect(),
+            least_round_trip,
         }
     }
 
@@ -285,7 +293,7 @@ fn first_evidence(lost: Sent<'_>, context: &Context<'_>) -> (Evidence, Instant, 
     let mark = marks[after..]
         .iter()
         .take_while(|mark| mark.una < transmission.range.end)
-        .find(|mark| mark.is_evidence_of(order));
+        .find(|mark| mark.is_evidence_of(lost, context.least_round_trip));
     let unaided = |mark: &AckMark, probe: Sent<'_>| mark.sacked.is_some_and(|o| o < probe.0);
     let probe = probe.filter(|&probe| !mark.is_some_and(|mark| unaided(mark, probe)));
     let timer = match (probe, timeout) {
@@ -309,12 +317,12 @@ fn first_evidence(lost: Sent<'_>, context: &Context<'_>) -> (Evidence, Instant, 
             };
             (evidence, mark.at, mark.position)
         }
-        (_, Some(timer)) => by_timer(timer),
-        // Neither was captured: the retransmission is the evidence.
-        (_, None) => {
+        // Without either, or before them, the retransmission is the evidence.
+        (_, timer) => {
             let again = log.overlapping(transmission.range).into_iter().find(|&o| o > order);
-            let again = again.and_then(|o| Some((o, log.get(o)?))).unwrap_or(lost);
-            by_timer(again)
+            let again = again.and_then(|o| Some((o, log.get(o)?)));
+            let first = timer.into_iter().chain(again).min_by_key(|&(order, _)| order);
+            by_timer(first.unwrap_or(lost))
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use tcplab_units::{Instant, Offset, Span};
 
-use super::episodes::{self, AckMark};
+use super::episodes::{self, AckMark, Found};
 use super::scoreboard::Scoreboard;
 use crate::Episode;
 use crate::bounds::MARKS;
@@ -83,7 +83,7 @@ impl RecoveryTracker {
         self.look_at = board.high;
         let mut finished = Vec::new();
         let mut keep_from = board.first_open();
-        for found in episodes::find(&board.log, &self.marks) {
+        for found in self.found(board) {
             if !found.settled {
                 keep_from = keep_from.min(found.first_lost);
                 break;
@@ -99,6 +99,11 @@ impl RecoveryTracker {
 
     /// The remaining episodes at the end.
     pub(crate) fn finish(&self, board: &Scoreboard) -> Vec<Episode> {
-        episodes::find(&board.log, &self.marks).map(|found| found.episode).collect()
+        self.found(board).map(|found| found.episode).collect()
+    }
+
+    fn found<'a>(&'a self, board: &'a Scoreboard) -> impl Iterator<Item = Found> + use<'a> {
+        let least_round_trip = board.min_round_trip.unwrap_or_default();
+        episodes::find(&board.log, &self.marks, least_round_trip)
     }
 }

@@ -160,15 +160,10 @@ impl Classifier {
             let classification = Classification { proof, ..Classification::new_data() };
             return (classification, LogEntry::NotLogged);
         }
-        let is_newer = || is_newer_than_the_first(packet, range, board);
         if self.send_order.step(packet).is_some_and(|step| is_of_old(step, range, board))
-            && !is_newer()
+            && let Some(late) = self.classify_of_old(candidate, board)
         {
-            // A duplicate whose original is forgotten.
-            self.send_order.copied();
-            let proof = Proof { by: Sign::IpId, ..Proof::default() };
-            let kind = SegmentKind::NetworkDuplicate;
-            return (Classification { kind, timer: None, proof }, LogEntry::NotLogged);
+            return (late, LogEntry::NotLogged);
         }
         self.counts.captured += u64::from(!board.covers(range));
         self.repeated = Some(range.start);
@@ -177,6 +172,35 @@ impl Classifier {
         let is_answer = classification.kind == SegmentKind::RepeatedControl;
         let entry = if is_answer { LogEntry::NotLogged } else { LogEntry::Retransmission };
         (classification, entry)
+    }
+
+    /// Classifies data that were captured before, with an identification as old as their place: by
+    /// their timestamps a retransmission, an original that its retransmission overtook, or, as of a
+    /// duplicate, the same packet, forgotten since.
+    fn classify_of_old(
+        &mut self,
+        candidate: &Candidate<'_>,
+        board: &Scoreboard,
+    ) -> Option<Classification> {
+        let &Candidate { packet, range, context, .. } = candidate;
+        let stamps = [first_captured(range, board), self.send_order.stamp_of_same(packet)];
+        let order = |of: SendStamp| Some((of, self.send_order.order(packet, &of)?));
+        let orders = stamps.into_iter().flatten().filter_map(order);
+        // The first that is known is decisive.
+        match orders.min_by_key(|(of, _)| of.frame) {
+            Some((_, (Ordering::Greater, _))) => None,
+            Some((of, (_, by))) => {
+                let (frame, waited) = (Some(of.frame), packet.at.since(of.at));
+                let proof = Proof { by, frame, waited, nth: 1, spurious: None };
+                Some(Classification { proof, ..self.classify_late(context) })
+            }
+            None => {
+                self.send_order.copied();
+                let proof = Proof { by: Sign::IpId, ..Proof::default() };
+                let kind = SegmentKind::NetworkDuplicate;
+                Some(Classification { kind, timer: None, proof })
+            }
+        }
     }
 
     /// A packet that was captured before, whole or as part of a larger one.
@@ -524,11 +548,11 @@ fn is_at_sender(context: Context<'_>) -> bool {
     tap == CapturePoint::Sender && sure >= Confidence::Medium
 }
 
-/// Whether the timestamp is later than that of the first transmission of the same data.
-fn is_newer_than_the_first(packet: &Packet, range: Range, board: &Scoreboard) -> bool {
-    let first = board.log.overlapping(range).into_iter().find_map(|order| board.log.get(order));
-    let clocks = packet.timestamps.zip(first.and_then(|first| first.clock));
-    clocks.is_some_and(|((value, _), first)| value.wrapping_sub(first) as i32 > 0)
+/// The first captured transmission of some of these data that is still known.
+fn first_captured(range: Range, board: &Scoreboard) -> Option<SendStamp> {
+    let orders = board.log.overlapping(range);
+    let first = orders.into_iter().find_map(|order| board.log.get(order))?;
+    Some(SendStamp::by_clock(first.clock, (first.at, first.frame)))
 }
 
 /// Whether the identification is as old as the place in the stream; retransmissions are newer.

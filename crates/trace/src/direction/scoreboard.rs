@@ -15,9 +15,10 @@
 //! - A transmission is *out of order* when something sent later arrived while it had not. On a path
 //!   that keeps the order it is lost; should its range be acknowledged without a retransmission, it
 //!   was merely late.
-//! - Without SACK, an acknowledgement that jumps over data sent only once was caused by what
-//!   filled the gap at its left edge; the rest had arrived before, so that no later retransmission
-//!   brought it.
+//! - Without SACK, an acknowledgement that jumps over data sent only once, or sent again less than
+//!   the smallest round trip before, was caused by what filled the gap at its left edge; the rest
+//!   had arrived before, so that no later retransmission brought it. So it is where duplicate ACKs
+//!   answered each segment, and this one answers more than fits one packet.
 //!
 //! What the capture cannot know: when the acknowledgement that carried a D-SACK was itself lost,
 //! a superseded transmission counts as lost although it arrived. Without SACK there is no such
@@ -39,6 +40,10 @@ const JITTER: Span = Span::from_millis(1);
 
 /// How many transmissions back the search for reordered ones goes.
 const SEARCHED: usize = 1 << 12;
+/// So many ACKs of one number answer one segment each (RFC 5681 section 4.2).
+const DUPLICATES: u8 = 3;
+/// The most bytes that a network card or kernel joins to one packet: what fits IPv4.
+const JOINED: u64 = 65_535;
 /// The most transmissions that one D-SACK may report.
 const TOLD_AGAIN: usize = 1 << 8;
 
@@ -71,10 +76,13 @@ pub(crate) struct Scoreboard {
     latest_age: Span,
     /// The ends agreed on not using SACK.
     pub(crate) without_sack: bool,
+    /// ACKs of the same number since it advanced, with data in flight.
+    repeated: u8,
 }
 folded! {
     Scoreboard {
-        una, high, sacked, log, min_round_trip, examined, latest_arrived, latest_age, without_sack
+        una, high, sacked, log, min_round_trip, examined, latest_arrived, latest_age, without_sack,
+        repeated
     }
 }
 
@@ -135,6 +143,8 @@ impl Scoreboard {
 
     #[inline]
     pub(crate) fn on_ack(&mut self, ack: &ReceivedAck<'_>) -> AckEffect {
+        let is_again = ack.ack == self.una && self.una < self.high;
+        self.repeated = self.repeated.saturating_add(u8::from(is_again));
         let plain = ack.sack.is_empty() && ack.dsack.is_none() && self.sacked.is_empty();
         if plain && self.log.is_plain() && fast_path::is_enabled() {
             self.on_ack_in_order(ack)
@@ -152,6 +162,7 @@ impl Scoreboard {
             return effect;
         }
         effect.advanced = true;
+        self.repeated = 0;
         let (first, from) = (self.log.first(), self.log.first_ending_behind(self.una));
         self.una = ack.ack;
         self.high = self.high.max(self.una);
@@ -185,6 +196,7 @@ impl Scoreboard {
     #[inline]
     pub(crate) fn arrived(&mut self, ack: Offset, at: Instant) -> AckEffect {
         let before = std::mem::replace(&mut self.una, ack);
+        self.repeated = 0;
         let (mut latest, mut ages) = (None, None);
         self.log.pop_before(ack, |order, sent| {
             if sent.range.end > before && sent.arrival != Arrival::Arrived {
@@ -232,6 +244,7 @@ impl Scoreboard {
         // Where what was retransmitted is taken in as well, the rest may have waited for it (Karn's
         // rule for the whole acknowledgement, as `tcp_clean_rtx_queue`); then only the timestamp
         // echo gives a sample.
+        self.repeated = if effect.advanced { 0 } else { self.repeated };
         effect.round_trip = if winners.blurred { effect.echoed_age } else { winners.round_trip };
         effect.acked_ages = winners.sure_ages;
         if effect.advanced {
@@ -298,7 +311,8 @@ impl Scoreboard {
         }
         let mut rivals: Vec<(Preference, u64)> = Vec::new();
         let candidates = self.log.overlapping(piece);
-        let filler = if self.without_sack { self.hole_filler(piece, &candidates) } else { None };
+        let filler =
+            if self.without_sack { self.hole_filler(piece, &candidates, ack.at) } else { None };
         for order in candidates {
             let Some(transmission) = self.log.get(order) else { continue };
             let beyond = transmission.range.start > piece.start;
@@ -366,17 +380,25 @@ impl Scoreboard {
         winners.add(order, sample, alone);
     }
 
-    /// If `piece` ends with data sent once, before the last retransmission of its start: that one.
-    fn hole_filler(&self, piece: Range, candidates: &[u64]) -> Option<u64> {
-        let top = candidates
-            .iter()
-            .rev()
-            .find(|&&order| self.log.get(order).is_some_and(|t| t.range.end >= piece.end))?;
-        let first = candidates
-            .iter()
-            .rev()
-            .find(|&&order| self.log.get(order).is_some_and(|t| t.range.start <= piece.start))?;
-        (self.log.is_alone(*top) && first > top).then_some(*first)
+    /// The retransmission of the start of `piece` that filled the gap, if the end of `piece` had
+    /// arrived before: it was sent once before that, or sent again too late for this answer; or the
+    /// receiver answered each segment, and now more at once than a network card joins.
+    fn hole_filler(&self, piece: Range, candidates: &[u64], at: Instant) -> Option<u64> {
+        let sent = |order: u64| self.log.get(order);
+        let in_time = |order: u64| sent(order).is_some_and(|sent| self.is_round_trip(sent, at));
+        let is_joined = self.repeated < DUPLICATES || piece.len() <= JOINED;
+        let is_held = |order: u64| !is_joined || !in_time(order);
+        let holds_end = |order: &u64| sent(*order).is_some_and(|it| it.range.end >= piece.end);
+        let holds_start =
+            |order: &u64| sent(*order).is_some_and(|it| it.range.start <= piece.start);
+        let mut latest = candidates.iter().rev().copied();
+        let top = latest.find(holds_end)?;
+        let mut starts = candidates.iter().rev().copied().filter(holds_start);
+        if self.log.is_alone(top) {
+            return starts.next().filter(|&first| first > top);
+        }
+        let first = candidates.iter().copied().find(holds_end)?;
+        starts.find(|&it| in_time(it)).filter(|&filler| is_held(top) && first < filler)
     }
 
     /// Whether the answer may be the answer to this transmission.
@@ -408,6 +430,11 @@ impl Scoreboard {
     fn was_on_the_way_long_enough(&self, sent: &Transmission, answered: Instant) -> bool {
         let least = self.min_round_trip.unwrap_or_default();
         answered.since(sent.at) >= least.saturating_sub((least / 8).max(JITTER))
+    }
+
+    /// Whether the smallest round trip fits between, but for what clocks and schedulers add.
+    fn is_round_trip(&self, sent: &Transmission, answered: Instant) -> bool {
+        answered.since(sent.at) + JITTER >= self.min_round_trip.unwrap_or_default()
     }
 
     /// A D-SACK: one more transmission of `block` arrived.

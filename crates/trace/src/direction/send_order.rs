@@ -53,6 +53,10 @@ impl SendStamp {
             frame: packet.frame,
         }
     }
+    /// Of a packet whose identification was not kept.
+    pub(crate) fn by_clock(clock: Option<u32>, (at, frame): (Instant, u64)) -> SendStamp {
+        SendStamp { id: None, clock, at, frame }
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -177,6 +181,16 @@ impl SendOrder {
             Ordering::Equal => None,
             order => Some((order, Sign::Timestamp)),
         }
+    }
+
+    /// The stamp of the first remembered packet with the same data.
+    pub(crate) fn stamp_of_same(&self, packet: &Packet) -> Option<SendStamp> {
+        let this = PassedPacket::of(packet);
+        let same = |passed: &&PassedPacket| {
+            passed.stamp.frame > 0 && passed.seq == this.seq && passed.len == this.len
+        };
+        let stamps = self.recent.iter().filter(same).map(|passed| passed.stamp);
+        stamps.min_by_key(|stamp| stamp.frame)
     }
 
     /// The large packet, captured before it was cut, that this one is a piece of: it comes soon

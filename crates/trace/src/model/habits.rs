@@ -84,6 +84,9 @@ pub struct SenderMarks {
     /// Lasting reductions of the segment size: path MTU (RFC 1191, RFC 4821) or a route change. At
     /// most 16, each reported after four smaller segments without PSH.
     pub mss_changes: Vec<MssChange>,
+    /// Full segments were sent and none of them arrived, as far as ACKs show, though every smaller
+    /// one did.
+    pub only_small_arrived: bool,
     /// Segments marked "congestion experienced" (RFC 3168 section 5).
     pub ce_marks: Occurrences,
     /// Packets larger than the MSS: segmentation or receive offload at the capture.

@@ -198,6 +198,9 @@ pub struct Close {
     /// After an RST: bytes that its sender had received and, as far as its windows and
     /// acknowledgements show, not read. An estimate; none where they do not show it.
     pub unread: Option<Bytes>,
+    /// The TTL of the RST, and that of its sender's first packet.
+    #[serde(skip)]
+    pub reset_ttls: Option<(u8, u8)>,
 }
 
 /// In which way a connection was closed.

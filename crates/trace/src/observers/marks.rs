@@ -2,13 +2,13 @@
 
 use std::mem::take;
 
-use tcplab_units::{Bytes, Instant, Span};
+use tcplab_units::{Bytes, Instant, Offset, Span};
 use tcplab_wire::TcpFlags;
 
 use super::event::{AckEvent, SendEvent};
 use crate::fold::folded;
 use crate::packet::Packet;
-use crate::{Flow, Occurrences, SegmentKind, SenderMarks};
+use crate::{Flow, Occurrences, Range, SegmentKind, SenderMarks};
 
 /// An ACK later than the quickest by this was delayed (RFC 9293 section 3.8.6.3: up to 500 ms).
 const DELAYED: Span = Span::from_millis(20);
@@ -40,12 +40,52 @@ pub(crate) struct Marks {
     freed: Option<Instant>,
     /// The smallest age at which data were acknowledged.
     least_age: Option<Span>,
+    by_size: ArrivalBySize,
 }
 folded! {
     Marks {
         push, urgent, keep_alives, small_in_flight, nagle_waits, nagle_waited, largest, congested,
         super_packets, last_sent, other_spoke, other_heard, listened, answers_with_ack, freed,
-        least_age
+        least_age, by_size
+    }
+}
+
+/// Whether full segments arrive, and smaller ones sent behind them.
+#[derive(Debug, Default)]
+struct ArrivalBySize {
+    /// The first full one.
+    full: Option<Range>,
+    full_arrived: bool,
+    /// The end of the last smaller one behind it, until it arrived.
+    small: Option<Offset>,
+}
+folded! { ArrivalBySize { full, full_arrived, small } }
+
+impl ArrivalBySize {
+    #[inline(always)]
+    fn on_send(&mut self, range: Range, is_full: bool) {
+        if self.full_arrived {
+            return;
+        }
+        if is_full {
+            self.full.get_or_insert(range);
+        } else if self.full.is_some() {
+            self.small = Some(range.end);
+        }
+    }
+
+    #[inline(always)]
+    fn on_ack(&mut self, ack: Offset, sack: &[Range]) {
+        if let Some(full) = self.full.filter(|_| !self.full_arrived) {
+            self.full_arrived =
+                ack >= full.end || sack.iter().any(|block| block.len() >= full.len());
+            let has = |end| sack.iter().any(|block| block.start < end && end <= block.end);
+            self.small = self.small.filter(|&end| !has(end));
+        }
+    }
+
+    fn only_small(&self) -> bool {
+        self.full.is_some() && !self.full_arrived && self.small.is_none()
     }
 }
 
@@ -79,6 +119,7 @@ impl Marks {
         }
         let Some(full) = full else { return };
         self.largest = self.largest.max(sent.payload.min(full));
+        self.by_size.on_send(sent.range, sent.payload >= full);
         if sent.payload == full {
             return;
         }
@@ -100,6 +141,7 @@ impl Marks {
         if heard.packet.payload > 0 {
             self.on_data(heard.packet);
         }
+        self.by_size.on_ack(heard.ack, heard.sack);
         let Some(ages) = heard.effect.acked_ages else { return };
         let least = self.least_age.map_or(ages.last, |least| least.min(ages.last));
         self.least_age = Some(least);
@@ -135,6 +177,7 @@ impl Marks {
             answers_with_ack: self.answers_with_ack,
             largest: Bytes::new(self.largest),
             mss_changes: Vec::new(),
+            only_small_arrived: self.by_size.only_small(),
             ce_marks: take(&mut self.congested),
             super_packets: self.super_packets,
         };

@@ -54,3 +54,34 @@ fn segments_of_a_captured_large_packet_are_duplicates() {
     assert_eq!(flow.totals.retransmissions, 1);
     assert_eq!(flow.totals.unique, Bytes::new(26_064));
 }
+
+/// Beside the receiver: 14481:15929 is late, and its retransmission arrives first. The original has
+/// the identification of its place and an earlier timestamp; a copy would have neither.
+#[test]
+fn original_overtaken_by_its_retransmission_is_out_of_order() {
+    let text = |late: &str| {
+        format!(
+            "open 0.00002 0.040
+             0.100 > 1:14481 every 0.001 id 10 clock 100
+             0.1095 < ack 14481
+             0.111 > 15929:28961 every 0.001 id 21 clock 101
+             0.1111 < ack 14481 sack 15929-... 28961 every 0.001
+             0.150 > 14481:15929 id 30 clock 150
+             0.1501 < ack 28961
+             0.151 > 28961:34753 every 0.001 id 31 clock 151
+             0.1545 < ack 34753
+             {late}"
+        )
+    };
+    for (late, reordered, copies) in [
+        ("0.160 > 14481:15929 id 20 clock 101", 1, 0),
+        // Without the timestamp the identification decides.
+        ("0.160 > 14481:15929 id 20", 1, 0),
+        ("0.160 > 14481:15929 id 30 clock 150", 0, 1),
+    ] {
+        let flow = super::drill::flow(&text(late));
+        let causes = &flow.causes;
+        let found = (causes.out_of_order.count, causes.network_duplicates.count);
+        assert_eq!((found, flow.totals.retransmissions), ((reordered, copies), 1), "{late}");
+    }
+}

@@ -1,5 +1,7 @@
 //! Which transmissions were lost, decided from the sender's side alone.
 
+use tcplab_units::Instant;
+
 use super::drill::flow;
 use crate::{EpisodeKind, Evidence, Flow};
 
@@ -277,6 +279,95 @@ fn go_back_n_sender_no_false_losses() {
          0.430 < ack 8689",
     );
     assert_eq!(lost(&flow), [[(1_449, 2)]]);
+}
+
+/// 1:1449 and 14481:15929 of 30 segments are lost. The sender goes back and repeats all: what it
+/// repeats less than an RTT before the ACK for everything did not bring it.
+#[test]
+fn go_back_n_repeated_within_a_round_trip_no_false_losses() {
+    let flow = flow(
+        "open 0.040 nosack
+         0.100 > 1:43441 every 0.001
+         0.400 > 1:1449
+         0.440 < ack 14481
+         0.4401 > 14481:43441 every 0.0019
+         0.4802 < ack 43441
+         0.490 > 43441:44889
+         0.530 < ack 44889",
+    );
+    assert_eq!(lost(&flow), [[(1, 1), (14_481, 11)]]);
+}
+
+/// A queue lengthens the RTT to 100 ms. Duplicate ACKs answer each segment, so that an ACK for 50
+/// answers one: the others had arrived.
+#[test]
+fn go_back_n_in_a_queue_no_false_losses() {
+    let flow = flow(
+        "open 0.040 nosack
+         0.100 > 1:86881 every 0.001
+         0.140 < ack 1449
+         0.401 > 1449:14481 every 0.001
+         0.441 < ack 14481
+         0.442 > 14481:86881 every 0.001
+         0.530 < ack 14481
+         0.531 < ack 14481
+         0.532 < ack 14481
+         0.542 < ack 86881
+         0.600 > 86881:88329
+         0.640 < ack 88329",
+    );
+    assert_eq!(lost(&flow).concat().iter().filter(|(start, _)| *start >= 14_481).count(), 1);
+}
+
+/// Everything behind 1449 is lost, and each ACK is for two segments: none of them had arrived.
+#[test]
+fn go_back_n_after_a_lost_window_all_losses_found() {
+    let flow = flow(
+        "open 0.040 nosack
+         0.100 > 1:7241 every 0.001
+         0.140 < ack 1449
+         0.400 > 1449:2897
+         0.440 < ack 2897
+         0.4401 > 2897:5793 every 0.0001
+         0.4803 < ack 5793
+         0.4804 > 5793:7241
+         0.5205 < ack 7241
+         0.530 > 7241:8689
+         0.570 < ack 8689",
+    );
+    assert_eq!(lost(&flow), [[(1_449, 2), (2_897, 3), (4_345, 4), (5_793, 5)]]);
+}
+
+/// 1:1449 is lost, and in its recovery 46337:47785. Duplicate ACKs of 1 go on meanwhile; they tell
+/// nothing of the second loss.
+#[test]
+fn without_sack_evidence_is_of_the_segment_and_a_round_trip_later() {
+    let flow = flow(
+        "open 0.040 nosack
+         0.100 > 1:43441 every 0.001
+         0.141 < ack 1
+         0.142 < ack 1
+         0.143 < ack 1
+         0.1431 > 1:1449
+         0.150 > 43441:57921 every 0.001
+         0.1511 < ack 1
+         0.1531 < ack 1
+         0.160 < ack 1
+         0.184 < ack 43441
+         0.191 < ack 46337
+         0.193 < ack 46337
+         0.194 < ack 46337
+         0.195 < ack 46337
+         0.1951 > 46337:47785
+         0.2352 < ack 57921
+         0.240 > 57921:59369
+         0.280 < ack 59369",
+    );
+    assert_eq!(lost(&flow), [[(1, 1)], [(46_337, 34)]]);
+    let second = &flow.episodes[1];
+    assert!(matches!(second.evidence, Evidence::DuplicateAcks { .. }), "{second:?}");
+    assert_eq!(second.evidence_at, Instant::from_nanos(193_000_000));
+    assert_eq!(second.kind, EpisodeKind::WithoutTimeLag);
 }
 
 /// A retransmission in other boundaries: what is reported twice is only its end, so that its

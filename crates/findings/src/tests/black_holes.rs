@@ -1,0 +1,61 @@
+//! PMTU black holes, as packets.
+
+use super::{drill, found};
+use crate::examine;
+
+/// `tcp_mtu_probing = 1`: full segments vanish until the sender tries 1024 bytes.
+const PROBED: &str = "0.000 > S
+    0.040 < S
+    0.0401 > ack 1 win 500
+    0.045 < ack 1 win 500
+    0.046 > 1:14481
+    0.300 > 1:1449
+    0.812 > 1:1449
+    1.808 > 1:1449
+    3.792 > 1:1025
+    3.833 < ack 1025 win 500
+    3.8332 > 1025:2049
+    3.8333 > 2049:3073
+    3.8334 > 3073:4097
+    3.8335 > 4097:5121
+    3.8336 > 5121:6145
+    3.8337 > 6145:7169
+    3.874 < ack 7169 win 500";
+
+#[test]
+fn black_hole_is_one_finding_with_all_of_its_time() {
+    let findings = examine(&drill::connection(PROBED));
+    // The drill has no timestamps, and the window holds no more than its flight.
+    let of_drill = ["no-timestamps", "window-limited"];
+    let others: Vec<_> = findings.iter().filter(|it| !of_drill.contains(&it.rule)).collect();
+    let [finding] = others.as_slice() else { panic!("{others:#?}") };
+    assert_eq!((finding.rule, finding.cost.time.as_micros()), ("path-mtu", 3_746_000));
+    let statement = &finding.statement;
+    assert!(statement.contains("the sender stalled for 3.75 s"), "{statement}");
+}
+
+/// Without probing nothing arrives any more.
+const NEVER: &str = "open 0.040\n0.046 > 1:14481\n0.300 > 1:1449\n0.812 > 1:1449
+    1.808 > 1:1449\n3.792 > 1:1449\n";
+
+#[test]
+fn only_small_packets_answered_suggests_path_mtu() {
+    let suspected = |rule: &str, text: &str| {
+        let findings = found(rule, &drill::connection(text));
+        let [finding] = findings.as_slice() else { panic!("{rule}: {findings:?}") };
+        let remedy = finding.remedy.as_deref().unwrap_or_default();
+        let named = finding.statement.ends_with("perhaps a PMTU black hole.");
+        assert_eq!(remedy.starts_with("Find out whether the path takes packets"), named);
+        named
+    };
+    assert!(suspected("peer-silent", NEVER));
+    // A small segment behind them got no answer either.
+    assert!(!suspected("peer-silent", &NEVER.replace("0.300", "0.047 > 14481:14581\n0.300")));
+    // A full one arrived before.
+    assert!(!suspected("peer-silent", &NEVER.replace("0.300", "0.086 < ack 1449\n0.300")));
+    // The other end is there, and closes.
+    let closed = format!("{NEVER}6.000 < 1:2 fin");
+    assert!(suspected("timeouts", &closed));
+    assert!(suspected("timeout-backoff", &closed));
+    assert_eq!(found("lost-retransmissions", &drill::connection(&closed)), []);
+}
