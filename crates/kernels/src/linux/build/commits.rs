@@ -86,7 +86,7 @@ impl<'a> CommitBuilds<'a> {
         }
         let _lock = self.cache.lock(&name)?;
         let built = self.make(&name, commit, tell);
-        if let Err(BuildError::Failed { .. }) = built {
+        if built.as_ref().is_err_and(BuildError::is_of_source) {
             // A full disk is no fault of the commit.
             self.work.check_space()?;
         }
@@ -94,7 +94,9 @@ impl<'a> CommitBuilds<'a> {
     }
 
     fn existing(&self, name: &KernelName, commit: &str) -> Option<Kernel> {
-        let kernel = self.cache.find(name).ok().filter(Kernel::is_current)?;
+        // One that is damaged is built again.
+        let kernel = self.cache.find(name).ok()?;
+        kernel.check_for_trials().ok()?;
         let is_same = matches!(&kernel.manifest.source,
             SourceOrigin::Commit { commit: of, .. } if of == commit);
         is_same.then_some(kernel)
