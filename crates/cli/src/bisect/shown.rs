@@ -5,6 +5,7 @@ use std::path::Path;
 use tcplab_kernels::CommitBuilds;
 use tcplab_lab::bisect::{BisectOutcome, BisectRecord, BisectStep, Bisection, Commit, StepVerdict};
 use tcplab_lab::in_words;
+use tcplab_path::tc::quoted;
 use tcplab_results::Claim;
 use tcplab_units::visible_line;
 
@@ -55,28 +56,30 @@ fn ordered(files: &[String]) -> Vec<&str> {
 fn candidates(bisection: &Bisection, commits: &[Commit]) -> String {
     let which = if bisection.is_repair { "good" } else { "bad" };
     let count = counted(commits.len() as u64, "commit");
-    let is_skipped = |commit: &Commit| {
-        let mut steps = bisection.steps.iter().filter(|step| step.commit.hash == commit.hash);
-        steps.any(|step| step.verdict == Some(StepVerdict::Skipped))
-    };
-    let why = if commits.iter().any(is_skipped) {
-        "some could not be tested"
-    } else {
-        "none of them changes the given paths"
-    };
-    let mut text = format!("The first {which} commit is one of {count}; {why}:\n\n");
+    let mut text = format!(
+        "The first {which} commit is one of {count}; some could not be tested. The same command \
+         tests them again.\n\n"
+    );
     for commit in commits.iter().take(LISTED) {
         text += &format!("  {}\n", commit.in_words());
         let step = bisection.steps.iter().find(|step| step.commit.hash == commit.hash);
         if let Some(reason) = step.and_then(|step| step.reason.as_ref()) {
-            let first = reason.lines().next().unwrap_or_default();
-            text += &format!("    skipped: {}\n", visible_line(first));
+            text += &format!("    skipped: {}\n", visible_line(&in_a_line(reason)));
         }
     }
     if commits.len() > LISTED {
         text += &format!("  and {} more\n", commits.len() - LISTED);
     }
     text
+}
+
+/// The beginning of a reason, with the compiler's first error if it has one.
+fn in_a_line(reason: &str) -> String {
+    let first = reason.lines().next().unwrap_or_default();
+    match (reason.lines().find(|line| line.contains("error:")), first.split_once(": ")) {
+        (Some(error), Some((what, _))) if error != first => format!("{what}: {}", error.trim()),
+        _ => first.to_owned(),
+    }
 }
 
 /// What is said after Ctrl-C.
@@ -87,7 +90,7 @@ pub(super) fn stopped(record: &BisectRecord) -> String {
          rm -r {}",
         counted(steps as u64, "commit"),
         CommitBuilds::shared_name(),
-        record.path().display()
+        quoted(&record.path().to_string_lossy())
     )
 }
 
@@ -109,10 +112,11 @@ fn changed(bisection: &Bisection, before: &BisectStep, after: &BisectStep) -> St
 /// How to see the difference in the packets.
 fn packets(before: &BisectStep, after: &BisectStep) -> String {
     let (Some(old), Some(new)) = (&before.run, &after.run) else { return String::new() };
-    let mut text = format!("\nCompare all metrics:\n  tcplab compare {old} {new}\n");
+    let command = |a: &str, b: &str| format!("tcplab compare {} {}", quoted(a), quoted(b));
+    let mut text = format!("\nCompare all metrics:\n  {}\n", command(old, new));
     if let Some(trial) = trial_of_both(Path::new(old), Path::new(new)) {
         let capture = |run: &str| format!("{run}/trials/{trial}/client.pcapng");
-        text += &format!("Compare packets:\n  tcplab compare {} {}\n", capture(old), capture(new));
+        text += &format!("Compare packets:\n  {}\n", command(&capture(old), &capture(new)));
     }
     text
 }
@@ -142,4 +146,19 @@ fn effort(bisection: &Bisection) -> String {
         in_words(build),
         in_words(trials)
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reason_of_a_skip_is_the_first_error() {
+        let error = "net/ipv4/tcp.c:7:1: error: expected ';'";
+        let said = format!("compiling failed: In file included from a.c:\n  {error}\n  make: ***");
+        assert_eq!(in_a_line(&said), format!("compiling failed: {error}"));
+        let plain = format!("compiling failed: {error}\n  make: ***");
+        assert_eq!(in_a_line(&plain), format!("compiling failed: {error}"));
+        assert_eq!(in_a_line("Kbuild is missing"), "Kbuild is missing");
+    }
 }

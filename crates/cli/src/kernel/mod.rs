@@ -11,6 +11,7 @@ use std::thread;
 
 use anyhow::{Context, Error, Result, anyhow};
 use tcplab_kernels::{Build, BuildError, BuildSource, Built, Cache, CacheError, DEFAULT_HZ};
+use tcplab_path::tc::quoted;
 use tcplab_quantities::{KERNEL_DOCUMENT, KERNELS_DOCUMENT};
 
 use crate::arguments::{BuildArguments, KernelArguments, KernelCommand};
@@ -70,7 +71,11 @@ fn build(cache: &Cache, arguments: &BuildArguments) -> Result<ExitCode> {
         (None, Some(directory)) => {
             (BuildSource::Tree(directory.clone()), BuildSource::name_of(directory)?)
         }
-        (None, None) => unreachable!("clap demands a name or a source"),
+        (None, None) => {
+            let remedy = "name a version, such as `tcplab kernel build 7.2`, or a tree of Linux \
+                          with `--source DIR`";
+            return Err(Remedied::error("nothing to build", remedy));
+        }
     };
     let hz = arguments.hz.unwrap_or(DEFAULT_HZ);
     let is_own_name = arguments.name.is_some() && arguments.source.is_some();
@@ -111,7 +116,8 @@ fn stopped_or_failed(
     }
     let name = arguments.name.as_ref().map(|name| format!(" {name}")).unwrap_or_default();
     let source = arguments.source.as_ref();
-    let source = source.map(|it| format!(" --source {}", it.display())).unwrap_or_default();
+    let source = source.map(|it| format!(" --source {}", quoted(&it.to_string_lossy())));
+    let source = source.unwrap_or_default();
     let hz = arguments.hz.map(|hz| format!(" --hz {hz}")).unwrap_or_default();
     let again = format!("stopped; continue with: tcplab kernel build{name}{source}{hz}");
     if fs::symlink_metadata(cache.root()).is_ok() {

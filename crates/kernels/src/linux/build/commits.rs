@@ -10,7 +10,7 @@ use super::store::{Built, store};
 use crate::cache::{Cache, Kernel};
 use crate::error::BuildError;
 use crate::event::Event;
-use crate::manifest::SourceOrigin;
+use crate::manifest::{DIGITS, SourceOrigin};
 use crate::name::KernelName;
 use crate::process::Runner;
 use crate::recipe::configuration_hash;
@@ -19,8 +19,6 @@ use crate::work::Work;
 
 /// The name of the unfinished build that all commits share, and the beginning of their images'.
 const SHARED: &str = "bisect";
-/// Digits of a commit's hash in a name.
-const DIGITS: usize = 12;
 
 /// Builds images of the commits of one repository, one after another, in one tree: each build
 /// compiles what differs from the one before. The repository is only read. There is one such tree
