@@ -108,7 +108,7 @@ fn of_event(event: Event<'_>) -> Value {
         Event::Flawed { flaws, again } => {
             json!({ "event": "flawed", "flaws": flaws, "again": again })
         }
-        Event::Stored { took } => json!({ "event": "stored", "seconds": took.as_secs_f64() }),
+        Event::Stored { took, .. } => json!({ "event": "stored", "seconds": took.as_secs_f64() }),
         Event::Skipped => json!({ "event": "skipped" }),
         Event::Analysing { done, total } => {
             json!({ "event": "analysing", "done": done, "total": total })

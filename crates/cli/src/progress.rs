@@ -130,7 +130,11 @@ impl Display {
                 self.bar.set_message("writing the report");
                 self.line("writing the report");
             }
-            Event::Stored { .. } => {}
+            Event::Stored { complaints, .. } => {
+                for complaint in complaints {
+                    self.bar.print_above(&format!("  ! {}: {complaint}", self.trial));
+                }
+            }
             Event::Skipped => {
                 if self.total <= EACH {
                     self.line("  exists");

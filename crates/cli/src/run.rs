@@ -13,7 +13,7 @@ use tcplab_lab::{
 };
 use tcplab_quantities::ESTIMATE_DOCUMENT;
 use tcplab_results::{ClaimCounts, RunWorld};
-use tcplab_scenario::Scenario;
+use tcplab_scenario::{Scenario, Stack};
 use tcplab_testbed::{DeviceKind, Launcher, Steering};
 
 use crate::arguments::{Io, RunArguments, Shown, World};
@@ -141,7 +141,11 @@ fn unfinished(
         return RunSummary { code: print_error(error), state: RunEnd::Unfinished(path) };
     }
     let code = print_error(error);
-    if directory.kept() == 0 {
+    let consoles = tcplab_lab::consoles(directory.path());
+    for path in &consoles {
+        print_note(&format!("what the kernel printed: {}", path.display()));
+    }
+    if directory.kept() == 0 && consoles.is_empty() {
         // Nothing to resume.
         let _ = directory.discard();
         return RunSummary { code, state: RunEnd::Unfinished(None) };
@@ -249,33 +253,54 @@ fn planned(arguments: &RunArguments) -> Result<(Scenario, Plan)> {
     let (recording, snaplen) = (arguments.recording.clone(), arguments.snaplen);
     let kernel = arguments.kernel.clone();
     let overrides = Overrides { trials, quick, seed, cases, trial, recording, snaplen, kernel };
-    let plan = tcplab_lab::plan(&scenario, arguments.world.chosen(), refused, overrides)?;
+    let plan = tcplab_lab::plan(&scenario, world_of(arguments, &scenario), refused, overrides)?;
+    warn_of_kernel(arguments, &plan);
     Ok((scenario, plan))
+}
+
+/// The world that is asked for: virtual time also by a kernel that is named, if it can stand for
+/// the stack `linux` somewhere.
+fn world_of(arguments: &RunArguments, scenario: &Scenario) -> Option<tcplab_results::World> {
+    let is_named = matches!(arguments.kernel, KernelChoice::Named(_));
+    let mut ends = scenario.cases.iter().flat_map(|case| [&case.client, &case.server]);
+    let is_asked = is_named && ends.any(|end| end.stack == Stack::Linux && end.model.is_empty());
+    arguments.world.chosen().or(is_asked.then_some(tcplab_results::World::Simulated))
+}
+
+/// Warns where the kernel that is asked for stands at no end.
+fn warn_of_kernel(arguments: &RunArguments, plan: &Plan) {
+    if let (KernelChoice::Named(name), None) = (&arguments.kernel, &plan.kernels.newest) {
+        let what = format!(
+            "! kernel {name} is not used: no end has the stack `linux` or `linux-newest` in \
+             virtual time"
+        );
+        print_note_unless(arguments.quiet, &what);
+    }
 }
 
 /// The plan of an extended run: keeps seed and world unless the user overrides them.
 fn changed(arguments: &RunArguments, plan: &Plan, written: Scenario) -> Result<(Plan, Scenario)> {
-    let is_own_seed = plan.seed != written.seed;
+    let (is_own_seed, before) = (plan.seed != written.seed, plan.kernel_choice(&written));
     let scenario = match arguments.scenario.as_deref() {
         Some(given) => tcplab_actions::find(given)?,
         None => written,
     };
     let world = match arguments.world {
-        World::Auto if plan.world == RunWorld::Simulated => World::Sim,
-        world => world,
+        World::Auto if plan.world == RunWorld::Simulated => Some(tcplab_results::World::Simulated),
+        _ => world_of(arguments, &scenario),
     };
     let seed = arguments.seed.or(is_own_seed.then_some(plan.seed));
     let (recording, snaplen) = (plan.recording.clone(), arguments.snaplen);
-    let kernel = match (&arguments.kernel, &plan.kernels.newest) {
-        (KernelChoice::Newest, Some(before)) => before.name.parse().map(KernelChoice::Named)?,
-        (KernelChoice::Newest, None) => KernelChoice::Model,
-        (asked, _) => asked.clone(),
+    let kernel = match &arguments.kernel {
+        KernelChoice::Newest => before,
+        asked => asked.clone(),
     };
     let trials = arguments.trials;
     let overrides = Overrides { trials, seed, recording, snaplen, kernel, ..Overrides::default() };
     let launcher = launcher()?;
     let refused = || tcplab_lab::kernel_refused(&launcher);
-    let new = tcplab_lab::plan(&scenario, world.chosen(), refused, overrides)?;
+    let new = tcplab_lab::plan(&scenario, world, refused, overrides)?;
+    warn_of_kernel(arguments, &new);
     Ok((Plan { fallback: new.fallback.clone().or_else(|| plan.fallback.clone()), ..new }, scenario))
 }
 

@@ -7,6 +7,17 @@ use tcplab_units::Instant;
 
 use crate::{GuestError, GuestRequest, Sent};
 
+/// What a kernel prints: there is none.
+#[derive(Debug, Clone)]
+pub enum Console {}
+
+impl Console {
+    /// What is not usual of it.
+    pub fn unusual(&self) -> String {
+        match *self {}
+    }
+}
+
 /// A kernel that runs in a process of its own: there is none.
 #[derive(Debug)]
 pub enum Guest {}
@@ -58,6 +69,11 @@ impl Guest {
     /// # Errors
     /// Never: there is none.
     pub fn poll_sent(&mut self) -> Result<Option<(Instant, Sent)>, GuestError> {
+        match *self {}
+    }
+
+    /// What its kernel prints.
+    pub fn console(&self) -> Console {
         match *self {}
     }
 

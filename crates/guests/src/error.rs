@@ -77,6 +77,10 @@ impl GuestError {
                 "this container refuses ptrace: allow it (such as `docker run --cap-add \
                  SYS_PTRACE`), or use a kernel from 6.16 on, which does without",
             ),
+            GuestError::Ended { status, .. } if is_killed(status) => Some(
+                "something killed it, such as the kernel where memory runs out: free some, or use \
+                 fewer `--jobs`",
+            ),
             GuestError::Ended { said, .. } if said.contains("SECCOMP") => Some(
                 "this container refuses seccomp: allow it (such as `docker run --security-opt \
                  seccomp=unconfined`)",
@@ -85,9 +89,26 @@ impl GuestError {
         }
     }
 
+    /// Whether the guest did it, not this machine.
+    pub fn is_of_guest(&self) -> bool {
+        match self {
+            GuestError::Setup { .. }
+            | GuestError::Image { .. }
+            | GuestError::NoPlace { .. }
+            | GuestError::Stopped => false,
+            GuestError::Ended { status, .. } => !is_killed(status),
+            GuestError::Spins { .. } | GuestError::Protocol { .. } => true,
+        }
+    }
+
     pub(crate) fn setup(what: &'static str) -> impl FnOnce(io::Error) -> GuestError {
         move |source| GuestError::Setup { what, source }
     }
+}
+
+/// Whether the status is that of a process which was killed: a guest never does this to itself.
+fn is_killed(status: &str) -> bool {
+    status.starts_with("signal: 9 ")
 }
 
 fn when(at: Instant) -> String {

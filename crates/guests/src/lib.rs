@@ -19,6 +19,7 @@ mod sent;
 #[cfg(target_os = "linux")]
 mod linux {
     pub(crate) mod calendar;
+    pub(crate) mod console;
     pub(crate) mod guest;
     pub(crate) mod launch;
     pub(crate) mod memory;
@@ -26,7 +27,9 @@ mod linux {
     pub(crate) mod place;
     pub(crate) mod processor_time;
     pub(crate) mod ring;
+    pub(crate) mod watch;
 
+    pub use console::Console;
     pub use guest::Guest;
     pub use pin::pin;
 }

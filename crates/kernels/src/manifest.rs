@@ -5,6 +5,8 @@ use serde::{Deserialize, Serialize};
 /// How often the clock of an image ticks a second unless it is built otherwise: as in Debian's
 /// kernels.
 pub const DEFAULT_HZ: u32 = 250;
+/// Digits of a commit's hash in names.
+pub(crate) const DIGITS: usize = 12;
 
 /// The manifest of an image: `manifest.json` beside it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -70,6 +72,20 @@ impl SourceOrigin {
     /// Whether it is a commit.
     pub fn is_commit(&self) -> bool {
         matches!(self, SourceOrigin::Commit { .. })
+    }
+
+    /// What tells it from a package: `commit f6a6cfc7205a`, `tree net-next`; nothing of a package.
+    pub fn in_short(&self) -> Option<String> {
+        match self {
+            SourceOrigin::Package { .. } => None,
+            SourceOrigin::Tree { directory, .. } => {
+                let last = directory.trim_end_matches('/').rsplit('/').next().unwrap_or_default();
+                Some(format!("tree {last}"))
+            }
+            SourceOrigin::Commit { commit, .. } => {
+                Some(format!("commit {}", commit.get(..DIGITS).unwrap_or(commit)))
+            }
+        }
     }
 
     /// The source in a few words.

@@ -8,10 +8,10 @@ use tcplab_guests::GuestError;
 use tcplab_kernels::CacheError;
 use tcplab_recording::{RUNS_FLAG, RecordingError, readable_again};
 use tcplab_results::verification::AboveCeiling;
-use tcplab_scenario::{ScenarioError, TRIALS_MAX, nearest};
+use tcplab_scenario::{KERNEL_MODEL, Profile, ScenarioError, Stack, TRIALS_MAX, nearest};
 use tcplab_sim::{CONGESTION_CONTROLS, GuestTrialError, SettingsError, SimError};
 use tcplab_testbed::TrialError;
-use tcplab_units::MORE_PROCESSES;
+use tcplab_units::{Endpoint, MORE_PROCESSES};
 
 /// What a case has that [`LabError::NotSimulated`] refuses, whose path the kernel makes.
 pub(crate) const BY_NETEM: &str = "has `backend = \"netem\"`, which makes paths in real time only";
@@ -19,6 +19,9 @@ pub(crate) const BY_NETEM: &str = "has `backend = \"netem\"`, which makes paths 
 /// What helps against that.
 const WITHOUT_NETEM: &str = "leave out `backend`; or let it run in real time: with the kernel's \
                              stacks, and without `--world`";
+
+/// What a program in a guest says of a full disk of this machine.
+const NO_SPACE: &str = "No space left on device";
 
 type GuestFailure = GuestTrialError<GuestError>;
 
@@ -48,8 +51,9 @@ pub enum LabError {
     Trial { case: String, number: u32, source: TrialError },
     #[error("trial {number} of case {case}: {source}")]
     Simulated { case: String, number: u32, source: SimError },
+    /// With the stacks of client and server.
     #[error("trial {number} of case {case}: {source}")]
-    OnGuests { case: String, number: u32, source: GuestFailure },
+    OnGuests { case: String, number: u32, stacks: [Stack; 2], source: GuestFailure },
     #[error("`linux-{name}` in virtual time: {source}")]
     NoKernel { name: String, source: CacheError },
     #[error("no kernel for virtual time has been built")]
@@ -98,21 +102,37 @@ pub enum LabError {
     Scenario(#[from] Box<ScenarioError>),
 }
 
-/// What would help a trial that a kernel in virtual time cannot run.
-fn instead_of_guests(error: &GuestError) -> String {
-    const OTHERS: &str = "use a model (`--kernel model`), or real time (`--world kernel`)";
+/// What would help a trial that a kernel in virtual time, the stack of this endpoint, cannot run.
+fn instead_of_guests(error: &GuestError, stacks: &[Stack; 2], endpoint: &str) -> String {
+    let others = instead_of(stacks, endpoint);
     if let GuestError::Setup { source, .. } = error
         && let Some(remedy) = tcplab_recording::room_for_files(source, RUNS_FLAG)
     {
         return remedy;
     }
     match (error.remedy(), error) {
-        (Some(remedy), _) => format!("{remedy}; or {OTHERS}"),
+        (Some(remedy), _) => format!("{remedy}; or {others}"),
         (None, GuestError::Spins { .. }) => "a program that waits for something without sleeping \
                                              stops virtual time: run it in real time (`--world \
                                              kernel`)"
             .into(),
-        (None, _) => OTHERS.into(),
+        (None, _) => others,
+    }
+}
+
+/// What can stand in the place of a kernel in virtual time; only a scenario changes what it names.
+fn instead_of(stacks: &[Stack; 2], endpoint: &str) -> String {
+    let stack = &stacks[usize::from(endpoint == Endpoint::Server.name())];
+    match stack {
+        Stack::Kernel(name) => {
+            let like = format!("linux-{name}");
+            let profile = if Profile::named(&like).is_ok() { like.as_str() } else { KERNEL_MODEL };
+            format!("use a model in its place (`stack = \"model:{profile}\"`), or another kernel")
+        }
+        Stack::Linux if stacks.iter().all(|stack| *stack == Stack::Linux) => {
+            "use a model (`--kernel model`), or real time (`--world kernel`)".into()
+        }
+        _ => "use a model (`--kernel model`), or another kernel (`--kernel NAME`)".into(),
     }
 }
 
@@ -156,9 +176,11 @@ impl LabError {
             }
             LabError::NoKernel { source, .. } => source.remedy(),
             LabError::NoKernels => Some("build one with `tcplab kernel build 7.2`".into()),
-            LabError::OnGuests { source: GuestTrialError::Guest { source, .. }, .. } => {
-                Some(instead_of_guests(source))
-            }
+            LabError::OnGuests {
+                source: GuestTrialError::Guest { source, endpoint },
+                stacks,
+                ..
+            } => Some(instead_of_guests(source, stacks, endpoint)),
             LabError::OnGuests { source: GuestTrialError::Failed { remedy, .. }, .. } => {
                 remedy.clone()
             }
@@ -173,7 +195,7 @@ impl LabError {
                 Some("build one with `tcplab kernel build 7.2`, or omit `--world`".into())
             }
             LabError::NotSimulated { what, .. } if *what == BY_NETEM => Some(WITHOUT_NETEM.into()),
-            LabError::NotSimulated { .. } => Some("omit `--world`".into()),
+            LabError::NotSimulated { .. } => Some("omit `--world` and `--kernel`".into()),
             LabError::KernelNeeded { remedy, .. } => remedy.clone(),
             LabError::Unfinished { path, .. } => {
                 Some(format!("resume it with `tcplab run --resume {}`", quoted_path(path)))
@@ -192,6 +214,25 @@ impl LabError {
                 error.remedy(RUNS_FLAG)
             }
             _ => None,
+        }
+    }
+
+    /// Whether a trial failed by what its kernel did: another kernel may run it.
+    pub fn is_of_kernel(&self) -> bool {
+        match self {
+            LabError::OnGuests { source, .. } => match source {
+                GuestTrialError::Guest { source, .. } => source.is_of_guest(),
+                GuestTrialError::Failed { message, .. } => !message.contains(NO_SPACE),
+                GuestTrialError::Recording(_)
+                | GuestTrialError::Output(_)
+                | GuestTrialError::Stopped => false,
+                _ => true,
+            },
+            LabError::Simulated { source, .. } => {
+                !matches!(source, SimError::Recording(_) | SimError::Stopped)
+            }
+            LabError::Flawed { .. } => true,
+            _ => false,
         }
     }
 

@@ -31,8 +31,8 @@ pub use plan::{
 };
 pub use replay::{Difference, Replay, replay};
 pub use run::{
-    CaseEstimate, Event, Remaining, RunEstimate, RunOutcome, analyse, begin, complete, estimate,
-    estimate_extension, estimate_plan, finish, in_words, no_report,
+    CaseEstimate, Event, Remaining, RunEstimate, RunOutcome, analyse, begin, complete, consoles,
+    estimate, estimate_extension, estimate_plan, finish, in_words, no_report,
 };
 pub use shell::{ShellError, VirtualShell, shell};
 pub use store::{

@@ -9,7 +9,8 @@ use serde::{Deserialize, Serialize};
 pub struct StackUsed {
     /// `client` or `server`.
     pub end: String,
-    /// The model's profile, such as `osx-10.7`, or the kernel, such as `Linux 6.18.44`.
+    /// The model's profile, such as `osx-10.7`, or the kernel, such as `Linux 6.18.44`; with its
+    /// image where that is not simply the release: `Linux 6.18.44 (image mine, 1000 Hz)`.
     pub name: String,
     /// Whether it was a model, in virtual time.
     pub is_model: bool,

@@ -49,7 +49,7 @@ pub(crate) enum KernelCommand {
 pub(crate) struct BuildArguments {
     /// The version, such as 7.2, 6.12, 6.1 or 5.10; with --source, the image's name [default: the
     /// tree's version and the name of its directory]
-    #[arg(value_name = "VERSION", required_unless_present = "source", value_parser = name)]
+    #[arg(value_name = "VERSION", value_parser = name)]
     pub(crate) name: Option<KernelName>,
     /// Build this tree of Linux, which is only read
     #[arg(long, value_name = "DIR")]

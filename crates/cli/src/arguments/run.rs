@@ -19,7 +19,7 @@ Examples:
   tcplab run interruption --quick              run as few trials as tell something
   tcplab run my.toml --dry-run                 show cases, order, seeds, duration and disk space
   tcplab run my.toml --world sim --jobs 4      run in virtual time, four trials at once
-  tcplab run my.toml --world sim --kernel 6.12 run the stack `linux` on Linux 6.12, built before
+  tcplab run my.toml --kernel 6.12             run the stack `linux` on Linux 6.12, built before
   tcplab run tuning --world sim                run all experiments of a folder
   tcplab run my.toml --live                    watch trials on the whole screen while they run
   tcplab run my.toml --case reno --trial 3     run one trial again
@@ -46,10 +46,10 @@ pub(crate) struct RunArguments {
     /// Choose the world to run in
     #[arg(long, value_name = "WORLD", default_value = "auto")]
     pub(crate) world: World,
-    /// In virtual time, run the stack `linux` on this kernel [default: the newest that was built]
+    /// Run the stack `linux` on this kernel, in virtual time [default: the newest that was built]
     ///
-    /// A name of `tcplab kernel list`, or `model` for the model. Where no kernel was built, the
-    /// model it is.
+    /// A name of `tcplab kernel list`: it implies `--world sim` where an end has the stack `linux`.
+    /// `model` is the model, in virtual time; where no kernel was built, the model it is.
     #[arg(long, value_name = "NAME", value_parser = kernel, default_value = "newest")]
     #[arg(hide_default_value = true, conflicts_with = "resume")]
     pub(crate) kernel: KernelChoice,

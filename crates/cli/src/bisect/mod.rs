@@ -30,7 +30,7 @@ use step::Tester;
 pub(crate) fn bisect(arguments: &BisectArguments) -> Result<ExitCode> {
     check_outputs([&arguments.results.json.place], Some(&arguments.results.runs))?;
     let scenario = tcplab_actions::find(&arguments.scenario)?;
-    let claims = claims_of(&scenario, &arguments.claim)?;
+    let claims = claims_of(&scenario, &arguments.claim, arguments.trials)?;
     for name in other_kernels(&scenario)? {
         kernel_image(&KernelChoice::Named(name.parse()?))?;
     }
@@ -75,6 +75,7 @@ fn run(
     record: &mut BisectRecord,
     stop: &AtomicBool,
 ) -> Result<BisectOutcome> {
+    record.bisection.retry_skipped();
     if let Some(outcome) = record.bisection.outcome.clone() {
         return Ok(outcome);
     }

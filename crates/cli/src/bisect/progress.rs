@@ -66,7 +66,8 @@ impl Display {
                 ("compiling", counted(done - before, "file"))
             }
             BuildEvent::Storing => ("storing the image", String::new()),
-            BuildEvent::Looking { .. }
+            BuildEvent::Replaces { .. }
+            | BuildEvent::Looking { .. }
             | BuildEvent::Downloading { .. }
             | BuildEvent::Patched { .. } => return,
         };
@@ -134,7 +135,9 @@ impl Display {
 fn built(step: &BisectStep) -> String {
     let time = in_words(step.build_s);
     match (step.is_built, step.verdict) {
-        (false, Some(StepVerdict::Skipped)) => format!("not built, after {time}"),
+        (false, Some(StepVerdict::Skipped)) if step.run.is_none() => {
+            format!("not built, after {time}")
+        }
         (false, _) => "built before".into(),
         (true, _) => format!("built in {time}, {} compiled", counted(step.compiled_files, "file")),
     }

@@ -6,6 +6,7 @@ use tcplab_path::tc::{quoted, quoted_path};
 use tcplab_kernels::CommitBuilds;
 use tcplab_lab::bisect::{BisectOutcome, BisectRecord, BisectStep, Bisection, Commit, StepVerdict};
 use tcplab_lab::in_words;
+use tcplab_path::tc::quoted;
 use tcplab_results::Claim;
 use tcplab_units::visible_line;
 
@@ -56,28 +57,30 @@ fn ordered(files: &[String]) -> Vec<&str> {
 fn candidates(bisection: &Bisection, commits: &[Commit]) -> String {
     let which = if bisection.is_repair { "good" } else { "bad" };
     let count = counted(commits.len() as u64, "commit");
-    let is_skipped = |commit: &Commit| {
-        let mut steps = bisection.steps.iter().filter(|step| step.commit.hash == commit.hash);
-        steps.any(|step| step.verdict == Some(StepVerdict::Skipped))
-    };
-    let why = if commits.iter().any(is_skipped) {
-        "some could not be tested"
-    } else {
-        "none of them changes the given paths"
-    };
-    let mut text = format!("The first {which} commit is one of {count}; {why}:\n\n");
+    let mut text = format!(
+        "The first {which} commit is one of {count}; some could not be tested. The same command \
+         tests them again.\n\n"
+    );
     for commit in commits.iter().take(LISTED) {
         text += &format!("  {}\n", commit.in_words());
         let step = bisection.steps.iter().find(|step| step.commit.hash == commit.hash);
         if let Some(reason) = step.and_then(|step| step.reason.as_ref()) {
-            let first = reason.lines().next().unwrap_or_default();
-            text += &format!("    skipped: {}\n", visible_line(first));
+            text += &format!("    skipped: {}\n", visible_line(&in_a_line(reason)));
         }
     }
     if commits.len() > LISTED {
         text += &format!("  and {} more\n", commits.len() - LISTED);
     }
     text
+}
+
+/// The beginning of a reason, with the compiler's first error if it has one.
+fn in_a_line(reason: &str) -> String {
+    let first = reason.lines().next().unwrap_or_default();
+    match (reason.lines().find(|line| line.contains("error:")), first.split_once(": ")) {
+        (Some(error), Some((what, _))) if error != first => format!("{what}: {}", error.trim()),
+        _ => first.to_owned(),
+    }
 }
 
 /// What is said after Ctrl-C.
@@ -145,4 +148,19 @@ fn effort(bisection: &Bisection) -> String {
         in_words(build),
         in_words(trials)
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reason_of_a_skip_is_the_first_error() {
+        let error = "net/ipv4/tcp.c:7:1: error: expected ';'";
+        let said = format!("compiling failed: In file included from a.c:\n  {error}\n  make: ***");
+        assert_eq!(in_a_line(&said), format!("compiling failed: {error}"));
+        let plain = format!("compiling failed: {error}\n  make: ***");
+        assert_eq!(in_a_line(&plain), format!("compiling failed: {error}"));
+        assert_eq!(in_a_line("Kbuild is missing"), "Kbuild is missing");
+    }
 }

@@ -35,10 +35,7 @@ impl Tester<'_> {
         display: &mut Display,
     ) -> Result<()> {
         let Some(kernel) = self.build(record, place, display)? else { return Ok(()) };
-        if let Err(error) = kernel.check_for_trials() {
-            record.bisection.steps[place].skip(error.to_string());
-            return Ok(());
-        }
+        kernel.check_for_trials()?;
         let directory = self.directory(record, place, &kernel)?;
         record.bisection.steps[place].run = Some(directory.path().to_string_lossy().into_owned());
         record.save()?;
@@ -50,7 +47,9 @@ impl Tester<'_> {
         step.trials_s += began.elapsed().as_secs_f64();
         match completed {
             Ok(outcome) => step.judge(&outcome.run, &claims)?,
-            Err(error) if is_of_kernel(&error) => step.skip(error.to_string()),
+            Err(error) if error.downcast_ref().is_some_and(LabError::is_of_kernel) => {
+                step.skip(error.to_string());
+            }
             Err(error) => return Err(error),
         }
         Ok(())
@@ -113,16 +112,4 @@ impl Tester<'_> {
         let plan = plan(self.scenario, Some(World::Simulated), || None, overrides)?;
         begin(record.path(), self.scenario.clone(), plan)
     }
-}
-
-/// Whether trials failed by what the kernel did: another commit's may run.
-fn is_of_kernel(error: &anyhow::Error) -> bool {
-    let of_trial = |error: &LabError| {
-        let is_trial = matches!(
-            error,
-            LabError::OnGuests { .. } | LabError::Simulated { .. } | LabError::Flawed { .. }
-        );
-        is_trial && !error.is_stop()
-    };
-    error.downcast_ref::<LabError>().is_some_and(of_trial)
 }

@@ -12,6 +12,7 @@ use tcplab_path::tc::quoted_path;
 
 use anyhow::{Context, Error, Result, anyhow};
 use tcplab_kernels::{Build, BuildError, BuildSource, Built, Cache, CacheError, DEFAULT_HZ};
+use tcplab_path::tc::quoted;
 use tcplab_quantities::{KERNEL_DOCUMENT, KERNELS_DOCUMENT};
 
 use crate::arguments::{BuildArguments, KernelArguments, KernelCommand};
@@ -71,7 +72,11 @@ fn build(cache: &Cache, arguments: &BuildArguments) -> Result<ExitCode> {
         (None, Some(directory)) => {
             (BuildSource::Tree(directory.clone()), BuildSource::name_of(directory)?)
         }
-        (None, None) => unreachable!("clap demands a name or a source"),
+        (None, None) => {
+            let remedy = "name a version, such as `tcplab kernel build 7.2`, or a tree of Linux \
+                          with `--source DIR`";
+            return Err(Remedied::error("nothing to build", remedy));
+        }
     };
     let hz = arguments.hz.unwrap_or(DEFAULT_HZ);
     let is_own_name = arguments.name.is_some() && arguments.source.is_some();

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use tcplab_kernels::Event;
 use tcplab_lab::in_words;
-use tcplab_units::{Bytes, rounded};
+use tcplab_units::{Bytes, rounded, visible_line};
 
 use crate::output::{Bar, has_seen_notes, print_note};
 
@@ -26,6 +26,7 @@ const ENOUGH: u64 = 20;
 
 pub(super) struct Display {
     bar: Bar,
+    quiet: bool,
     plain: bool,
     began: Instant,
     /// When the present step began.
@@ -54,7 +55,7 @@ impl Display {
         let bar = if quiet { Bar::hidden() } else { Bar::with_time_left(STEPS, TEMPLATE, left) };
         let plain = !quiet && !has_seen_notes();
         let (step, message) = (began, String::new());
-        Display { bar, plain, began, step, message, compile, end, tenths: 0 }
+        Display { bar, quiet, plain, began, step, message, compile, end, tenths: 0 }
     }
 
     /// How long it has taken.
@@ -65,6 +66,12 @@ impl Display {
     pub(super) fn show(&mut self, event: Event) {
         let later = |steps: &[f64]| steps.iter().sum::<f64>();
         match event {
+            Event::Replaces { source } => {
+                let text = format!("! replaces the image of {}", visible_line(&source));
+                if !self.quiet {
+                    self.bar.print_above(&text);
+                }
+            }
             Event::Looking { suite } => {
                 self.step(&format!("looking for the source in {suite}"));
                 self.left(later(&[DOWNLOAD, UNPACK, CONFIGURE, self.compile, STORE]));

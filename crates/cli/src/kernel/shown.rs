@@ -8,7 +8,7 @@ use serde::Serialize;
 use tcplab_kernels::{Cache, Kernel, Manifest, Unusable};
 use tcplab_lab::in_words;
 use tcplab_testbed::{Ability, AbilityLevel};
-use tcplab_units::{Bytes, visible_line};
+use tcplab_units::{Bytes, rounded, visible_line};
 
 /// The version that an image is first built of.
 const RECOMMENDED: &str = "7.2";
@@ -102,7 +102,7 @@ pub(super) fn table(all: &[Entry], root: &Path) -> String {
         );
     }
     let rows: Vec<Vec<String>> = all.iter().filter_map(row).collect();
-    let heads = ["name", "Linux", "HZ", "size", "built", "configuration", ""];
+    let heads = ["name", "Linux", "HZ", "size", "built", "source", "configuration", ""];
     let heads: Vec<String> = heads.map(str::to_owned).to_vec();
     let mut text = String::new();
     if !rows.is_empty() {
@@ -126,7 +126,8 @@ pub(super) fn table(all: &[Entry], root: &Path) -> String {
 
 fn row(entry: &Entry) -> Option<Vec<String>> {
     let Entry::Kernel(shown) = entry else { return None };
-    let Manifest { name, release, hz, configuration_hash, .. } = &shown.manifest;
+    let Manifest { name, release, source, hz, configuration_hash, .. } = &shown.manifest;
+    let source = source.in_short().filter(|_| source.is_commit()).unwrap_or(source.in_words());
     let state = if shown.is_current { "current" } else { "older configuration: build it again" };
     Some(vec![
         visible_line(name).into_owned(),
@@ -134,6 +135,7 @@ fn row(entry: &Entry) -> Option<Vec<String>> {
         hz.to_string(),
         shown.size().to_string(),
         shown.date(),
+        visible_line(&source).into_owned(),
         visible_line(configuration_hash).into_owned(),
         state.into(),
     ])
@@ -153,9 +155,9 @@ pub(super) fn description(shown: &Shown) -> String {
         (
             "HZ",
             format!(
-                "{} (timers of TCP are rounded to {:.0} ms)",
+                "{} (timers of TCP are rounded to {} ms)",
                 of.hz,
-                1e3 / f64::from(of.hz.max(1))
+                rounded::figures(1e3 / f64::from(of.hz.max(1)))
             ),
         ),
         ("processes run by", if of.seccomp { "seccomp or ptrace" } else { "ptrace" }.into()),

@@ -100,7 +100,10 @@ impl RunState {
                     self.over(true, Some(format!("flawed: {}", flaws.join("; "))));
                 }
             }
-            Event::Stored { .. } => self.over(false, None),
+            Event::Stored { complaints, .. } => {
+                self.notes.extend(complaints.iter().map(|it| format!("! {it}")));
+                self.over(false, None);
+            }
             Event::Skipped => self.over(false, Some("exists".into())),
             Event::Analysing { done, total } => {
                 self.phase = format!("analysing the trials: {done} of {total}");

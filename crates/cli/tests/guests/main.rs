@@ -11,6 +11,7 @@ mod everything;
 mod fidelity;
 mod image;
 mod mixed;
+mod named;
 mod old;
 #[expect(dead_code, reason = "the benchmark uses all of it")]
 mod qdiscs;

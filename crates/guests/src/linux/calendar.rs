@@ -84,6 +84,8 @@ pub(crate) enum Turn {
     Runs,
     /// It waits to be told to run.
     Waits,
+    /// It begins again: it was rebooted.
+    Restarts,
     /// Its end of the connection is closed.
     Gone,
 }
@@ -150,6 +152,7 @@ impl Calendar {
             };
             let time = match message.op {
                 WAIT => return Ok(Turn::Waits),
+                START => return Ok(Turn::Restarts),
                 ACK => continue,
                 GET => memory.read(CURRENT_TIME),
                 GET_TOD => wall_nanos,

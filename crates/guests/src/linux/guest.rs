@@ -4,23 +4,22 @@ use std::collections::VecDeque;
 use std::io::ErrorKind::{BrokenPipe, ConnectionReset, UnexpectedEof};
 use std::os::fd::AsFd;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time;
+use std::time::Instant as RealInstant;
 
 use tcplab_units::{Instant, Span};
 
 use crate::calendar::{self, Calendar, LOOK, Turn};
+use crate::console::Console;
 use crate::error::GuestError;
 use crate::launch::{BOOT_UNIX_NANOS, Process, ZERO_NANOS};
 use crate::memory::SharedMemory;
 use crate::request::GuestRequest;
 use crate::ring::{self, Content, Record};
 use crate::sent::Sent;
+use crate::watch::{Fault, Watch};
 
 /// How long its turns are while it boots.
 const BOOT_STEP: Span = Span::from_millis(4);
-
-/// A guest that does not get the processor is ended after so many times its longest turn.
-const MOST_TURNS: u32 = 30;
 
 /// A kernel that runs in a process of its own, when its owner says so.
 ///
@@ -39,7 +38,7 @@ pub struct Guest {
     /// The time of its last turn, and until when it might run in it.
     at: Instant,
     until: Instant,
-    longest_turn: time::Duration,
+    watch: Watch,
 }
 
 #[derive(Debug)]
@@ -74,19 +73,17 @@ impl Guest {
         ring::lay_out(&memory, request.cuts, request.response);
         let connecting = || GuestError::setup("connect the clock");
         let (mut process, socket) = Process::start(request)?;
-        let begun = process.computed();
-        let mut looks = 0;
+        let mut watch = Watch::new(request.longest_turn, RealInstant::now());
         while !calendar::is_readable(socket.as_fd(), LOOK).map_err(connecting())? {
             if stop.load(Ordering::Relaxed) {
                 return Err(GuestError::Stopped);
             }
-            looks += 1;
-            judge(&mut process, request.longest_turn, Instant::ZERO, (LOOK * looks, begun))?;
+            judge(&mut process, &mut watch, Instant::ZERO)?;
         }
         let calendar = match Calendar::begin(socket, &memory) {
             // Its end of the connection went with it.
             Err(error) if matches!(error.kind(), UnexpectedEof | ConnectionReset | BrokenPipe) => {
-                let (status, said) = process.end();
+                let (status, said) = process.ended_by_itself();
                 return Err(GuestError::Ended { at: Instant::ZERO, status, said });
             }
             begun => begun.map_err(connecting())?,
@@ -100,7 +97,7 @@ impl Guest {
             is_gone: false,
             at: Instant::ZERO,
             until: Instant::ZERO,
-            longest_turn: request.longest_turn,
+            watch,
         };
         guest.await_turn(stop)?;
         guest.boot(stop)?;
@@ -200,6 +197,7 @@ impl Guest {
                 break;
             }
             self.arrivals.pop_front();
+            self.watch.exchange(RealInstant::now());
         }
         // What found no room comes with a later turn.
         let until = self.arrivals.front().map_or(until, |(due, _)| until.min(*due));
@@ -219,25 +217,34 @@ impl Guest {
         ring::dropped(&self.memory)
     }
 
+    /// What its kernel prints on its console.
+    pub fn console(&self) -> Console {
+        self.process.console()
+    }
+
     /// The last that it said on its console, for an error.
     pub fn over(&mut self, what: &str) -> GuestError {
-        let (status, said) = self.process.end();
         if self.is_gone {
+            let (status, said) = self.process.ended_by_itself();
             return GuestError::Ended { at: of_trial(self.at), status, said };
         }
+        let (_, said) = self.process.end();
         GuestError::Protocol { what: what.into(), said }
     }
 
     fn turn(&mut self, at: Instant, until: Instant, stop: &AtomicBool) -> Result<(), GuestError> {
         (self.at, self.until) = (at, until);
+        let now = RealInstant::now();
+        self.watch.turn(at, now);
+        if self.watch.is_due(now) {
+            judge(&mut self.process, &mut self.watch, of_trial(at))?;
+        }
         let ran = self.calendar.run(&self.memory, at, until);
         ran.map_err(GuestError::setup("let it run"))?;
         self.await_turn(stop)
     }
 
     fn await_turn(&mut self, stop: &AtomicBool) -> Result<(), GuestError> {
-        let mut looks = 0;
-        let mut begun = None;
         loop {
             let turn = self.calendar.turn(&self.memory, BOOT_UNIX_NANOS);
             match turn.map_err(GuestError::setup("read its clock"))? {
@@ -246,21 +253,30 @@ impl Guest {
                     self.is_gone = true;
                     return Ok(());
                 }
-                Turn::Runs => looks += 1,
+                Turn::Restarts => {
+                    self.is_gone = true;
+                    self.process.end_as("it began again: it was rebooted");
+                    return Ok(());
+                }
+                Turn::Runs => {}
             }
             if stop.load(Ordering::Relaxed) {
                 return Err(GuestError::Stopped);
             }
-            if looks == 1 {
-                begun = self.process.computed();
-            }
-            let at = of_trial(self.at);
-            judge(&mut self.process, self.longest_turn, at, (LOOK * looks, begun))?;
+            judge(&mut self.process, &mut self.watch, of_trial(self.at))?;
         }
     }
 
     /// The next whole thing that it has sent, by its own clock.
     fn take(&mut self) -> Result<Option<(Instant, Sent)>, GuestError> {
+        let taken = self.take_whole()?;
+        if taken.is_some() {
+            self.watch.exchange(RealInstant::now());
+        }
+        Ok(taken)
+    }
+
+    fn take_whole(&mut self) -> Result<Option<(Instant, Sent)>, GuestError> {
         let failed = |guest: &mut Guest, what| {
             let (_, said) = guest.process.end();
             Err(GuestError::Protocol { what: format!("its network device: {what}"), said })
@@ -291,31 +307,20 @@ impl Guest {
     }
 }
 
-/// Ends a guest whose turn, which began so long ago, is too long; `begun` is the processor time
-/// that it had used after the first [`LOOK`]. A machine with other work gives it less than all.
-fn judge(
-    process: &mut Process,
-    longest_turn: time::Duration,
-    at: Instant,
-    (real, begun): (time::Duration, Option<time::Duration>),
-) -> Result<(), GuestError> {
-    if real <= longest_turn {
-        return Ok(());
-    }
-    let now = process.computed();
-    let computed = now.zip(begun).map(|(now, begun)| LOOK + now.saturating_sub(begun));
-    let computed = computed.unwrap_or(real);
-    if computed >= longest_turn {
-        let (_, said) = process.end();
-        let computed = Span::from_millis(computed.as_millis() as u64);
-        return Err(GuestError::Spins { at, computed, said });
-    }
-    if real > MOST_TURNS * longest_turn {
-        let (_, said) = process.end();
-        let what = format!("its clock: it has neither computed nor waited for {real:.0?}");
-        return Err(GuestError::Protocol { what, said });
-    }
-    Ok(())
+/// Ends a guest that computes without end; `at` is its clock's time in the trial.
+fn judge(process: &mut Process, watch: &mut Watch, at: Instant) -> Result<(), GuestError> {
+    let Some(fault) = watch.look(RealInstant::now(), || process.computed()) else { return Ok(()) };
+    let (_, said) = process.end();
+    Err(match fault {
+        Fault::Spins(computed) => {
+            let computed = Span::from_millis(computed.as_millis() as u64);
+            GuestError::Spins { at, computed, said }
+        }
+        Fault::Stuck(real) => {
+            let what = format!("its clock: it has neither computed nor waited for {real:.0?}");
+            GuestError::Protocol { what, said }
+        }
+    })
 }
 
 /// The records that carry a message.

@@ -1,17 +1,17 @@
 //! The process of a guest.
 #![expect(unsafe_code, reason = "descriptors that a new process keeps")]
 
-use std::io::{self, Read};
+use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, Stdio};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use rustix::fs::{Mode, OFlags, open};
 
+use crate::console::Console;
 use crate::error::GuestError;
 use crate::place::memory_place;
 use crate::processor_time;
@@ -31,14 +31,16 @@ pub(crate) const BOOT_UNIX_NANOS: u64 = 946_684_800_000_000_000 - ZERO_NANOS;
 const INIT_FD: libc::c_int = 1000;
 const CLOCK_FD: libc::c_int = 1001;
 
-/// How much is kept of what it prints, bytes.
-const KEPT: usize = 16 << 10;
+/// How long a process whose connection is closed has to end by itself.
+const PARTING: Duration = Duration::from_secs(2);
 
 /// The process; it is killed when this is dropped.
 #[derive(Debug)]
 pub(crate) struct Process {
     child: Child,
-    console: Arc<Mutex<Vec<u8>>>,
+    /// How it ended, where that is known otherwise.
+    status: Option<String>,
+    console: Console,
     reader: Option<thread::JoinHandle<()>>,
 }
 
@@ -61,23 +63,18 @@ impl Process {
         // A key on the terminal is for tcplab, which then ends it.
         command.stdin(Stdio::null()).stdout(Stdio::piped()).process_group(0);
         keep_in_child(&mut command, [(init, INIT_FD), (clock.into(), CLOCK_FD)]);
-        let (mut read, write) = io::pipe().map_err(GuestError::setup("make a pipe"))?;
+        let (read, write) = io::pipe().map_err(GuestError::setup("make a pipe"))?;
         let errors = write.try_clone().map_err(GuestError::setup("make a pipe"))?;
         command.stdout(write).stderr(errors);
         let child = command.spawn().map_err(image)?;
         // It has the ends to write to.
         drop(command);
-        let console = Arc::new(Mutex::new(Vec::new()));
-        let kept = Arc::clone(&console);
-        let mut process = Process { child, console, reader: None };
+        let console = Console::default();
+        let kept = console.clone();
+        let mut process = Process { child, status: None, console, reader: None };
         let keep = move || {
-            let mut bytes = [0; 4096];
-            while let Ok(count @ 1..) = read.read(&mut bytes) {
-                let mut kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
-                kept.extend_from_slice(&bytes[..count]);
-                let excess = kept.len().saturating_sub(KEPT);
-                kept.drain(..excess);
-            }
+            // It ends with the guest, or is of no use.
+            let _ = kept.fill(read);
         };
         let reader = thread::Builder::new().name("guest's console".into()).spawn(keep);
         process.reader = Some(reader.map_err(GuestError::setup("start a thread"))?);
@@ -85,8 +82,29 @@ impl Process {
     }
 
     /// How it ended, if it did.
-    pub(crate) fn ended(&mut self) -> Option<String> {
-        self.child.try_wait().ok().flatten().map(|status| status.to_string())
+    fn ended(&mut self) -> Option<String> {
+        let ended = || self.child.try_wait().ok().flatten().map(|status| status.to_string());
+        self.status.clone().or_else(ended)
+    }
+
+    /// Ends it; this is how it ended.
+    pub(crate) fn end_as(&mut self, status: &str) {
+        self.end();
+        self.status = Some(status.into());
+    }
+
+    /// Its status and the last it said, when it has closed the connection.
+    pub(crate) fn ended_by_itself(&mut self) -> (String, String) {
+        let begun = Instant::now();
+        while self.ended().is_none() && begun.elapsed() < PARTING {
+            thread::sleep(Duration::from_millis(1));
+        }
+        self.end()
+    }
+
+    /// What it prints.
+    pub(crate) fn console(&self) -> Console {
+        self.console.clone()
     }
 
     /// The processor time that it and its programs have used; none where that is not known.
@@ -103,35 +121,13 @@ impl Process {
         if let Some(reader) = self.reader.take() {
             let _ = reader.join();
         }
-        (status, self.said())
-    }
-
-    /// The line that says why it ended, or the last one that it printed.
-    pub(crate) fn said(&self) -> String {
-        let kept = self.console.lock().unwrap_or_else(PoisonError::into_inner);
-        gist(&String::from_utf8_lossy(&kept))
+        (status, self.console.gist())
     }
 }
 
 impl Drop for Process {
     fn drop(&mut self) {
         self.end();
-    }
-}
-
-/// What of a console says why it ended: a panic of the kernel or of a program, else the last line.
-fn gist(console: &str) -> String {
-    // That it may leave no directory is asked for.
-    let is_said =
-        |line: &&str| !line.is_empty() && !line.contains(" umid") && !line.starts_with("make_umid");
-    let mut lines = console.lines().map(str::trim).filter(is_said);
-    let is_panic = |line: &&str| line.contains("Kernel panic") || line.contains("panicked at ");
-    let last = lines.clone().next_back();
-    let panic = lines.clone().position(|line| is_panic(&line));
-    match panic {
-        // A program's panic has its words in the next line.
-        Some(nth) => lines.by_ref().skip(nth).take(2).collect::<Vec<_>>().join(" "),
-        None => last.unwrap_or_default().to_owned(),
     }
 }
 

@@ -141,6 +141,7 @@ fn candidate(
     let (file, version, bytes) = found.ok_or_else(|| BuildError::Failed {
         what: "looking for the source".into(),
         said: "apt-get named no file".into(),
+        code: None,
     })?;
     let (package, suite) = (package.to_owned(), suite.map(str::to_owned));
     Ok(Candidate { package, version, file, bytes, suite, options })

@@ -75,6 +75,9 @@ impl Build<'_> {
         if let Some(kernel) = self.existing(&given) {
             return Ok(Built::Existing(kernel));
         }
+        if let Some(source) = self.replaced(&given) {
+            tell(Event::Replaces { source });
+        }
         let missing = tools::missing(match given {
             Given::Package(_) => &[&tools::ALWAYS, &tools::PACKAGES],
             Given::Tree { .. } => &[&tools::ALWAYS],
@@ -133,6 +136,19 @@ impl Build<'_> {
             _ => false,
         };
         is_same.then_some(kernel)
+    }
+
+    /// The source of the image that has the name so far, if it is another.
+    fn replaced(&self, given: &Given) -> Option<String> {
+        let source = self.cache.find(&self.name).ok()?.manifest.source;
+        let is_same = match (given, &source) {
+            (Given::Package(_), SourceOrigin::Package { .. }) => true,
+            (Given::Tree { directory, .. }, SourceOrigin::Tree { directory: of, .. }) => {
+                directory.to_string_lossy() == *of
+            }
+            _ => false,
+        };
+        (!is_same).then(|| source.in_words())
     }
 
     /// Makes the patched tree, or as much as is missing of it.

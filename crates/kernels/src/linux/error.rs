@@ -4,6 +4,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use tcplab_units::Bytes;
+use tcplab_units::rounded::bytes;
 use thiserror::Error;
 
 use crate::cache_error::CacheError;
@@ -22,7 +23,10 @@ pub enum BuildError {
         tools: Vec<&'static Tool>,
     },
     /// The disk is too full.
-    #[error("a build needs {needed} of disk space for a while; {} has {free}", path.display())]
+    #[error(
+        "a build needs {} of disk space for a while; {} has {}",
+        bytes(*needed), path.display(), bytes(*free)
+    )]
     Space {
         /// Where.
         path: PathBuf,
@@ -30,6 +34,12 @@ pub enum BuildError {
         needed: Bytes,
         /// What is free.
         free: Bytes,
+    },
+    /// `make` takes some characters of a path for its own.
+    #[error("Linux cannot be built in {}: the path has a space or a colon", path.display())]
+    Place {
+        /// Where.
+        path: PathBuf,
     },
     /// Only a name that is a version names a package.
     #[error("`{name}` is no version such as 6.12, so no package has its source")]
@@ -80,6 +90,16 @@ pub enum BuildError {
         what: String,
         /// Its last lines.
         said: String,
+        /// Its exit status; none if it did not come to one.
+        code: Option<i32>,
+    },
+    /// A program failed by what this machine lacks, whatever the source.
+    #[error("{what} failed on this machine: {said}")]
+    Machine {
+        /// What it was to do.
+        what: String,
+        /// Its last lines.
+        said: String,
     },
     /// The user stopped it.
     #[error("stopped")]
@@ -116,6 +136,9 @@ impl BuildError {
             BuildError::Space { .. } => {
                 Some("free some, or set TCPLAB_KERNELS to a directory on another disk".into())
             }
+            BuildError::Place { .. } => {
+                Some("set TCPLAB_KERNELS to a directory without spaces and colons".into())
+            }
             BuildError::NotVersion { .. } => {
                 Some("name a version such as 6.12, or a tree with --source DIR".into())
             }
@@ -125,6 +148,11 @@ impl BuildError {
             BuildError::NotLinux { .. } => Some("use Linux 5.10 or later".into()),
             BuildError::Patch { .. } | BuildError::Option { .. } => Some(
                 "use another version of Linux; 5.10, 6.1, 6.12 and 7.2 are known to work".into(),
+            ),
+            BuildError::Machine { .. } => Some(
+                "make room on the disks of the cache (TCPLAB_KERNELS) and of TMPDIR, and in \
+                 memory (`--jobs 1` needs less), then use the same command again"
+                    .into(),
             ),
             BuildError::Failed { .. } | BuildError::Repository { .. } | BuildError::Stopped => None,
         }

@@ -3,6 +3,11 @@
 /// A step of a build.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Event {
+    /// The image of another source has the name, and will be replaced.
+    Replaces {
+        /// That source, in words.
+        source: String,
+    },
     /// Looking for the package in these suites.
     Looking {
         /// Their name.

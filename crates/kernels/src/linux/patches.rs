@@ -102,6 +102,9 @@ pub(crate) const PATCHES: [Patch; 12] = [
     },
 ];
 
+/// The exit status of `patch` for a patch that does not fit; of trouble it is 2.
+const MISFIT: i32 = 1;
+
 /// The patch that says how often a kernel ticks, and its line that does.
 const HZ: &str = "hz";
 const HZ_LINE: &str = "+\tdefault 250\n";
@@ -157,7 +160,10 @@ impl Patch {
                     runner.output(command(false), "patch")?;
                     return fs::remove_file(&file).map_err(BuildError::file("remove", &file));
                 }
-                Err(BuildError::Failed { said: why, .. }) => said = why,
+                Err(BuildError::Failed { said: why, code: Some(MISFIT), .. }) => said = why,
+                Err(BuildError::Failed { what, said, .. }) => {
+                    return Err(BuildError::Machine { what, said });
+                }
                 Err(error) => return Err(error),
             }
         }

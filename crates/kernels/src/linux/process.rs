@@ -2,9 +2,9 @@
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{BufRead, BufReader};
-use std::os::unix::process::CommandExt;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStdout, Command, Stdio};
+use std::process::{Child, ChildStdout, Command, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
@@ -79,7 +79,7 @@ impl<'a> Runner<'a> {
             heard(None);
             thread::sleep(TICK);
         }
-        if group.has_failed { Err(self.failure(what)) } else { Ok(()) }
+        group.failed.map_or(Ok(()), |status| Err(self.failure(what, status)))
     }
 
     fn listen(
@@ -100,8 +100,7 @@ impl<'a> Runner<'a> {
                 }
             }
         };
-        let failed = |error| BuildError::Failed { what: "reading".into(), said: error };
-        thread::Builder::new().spawn(read).map_err(|error| failed(error.to_string()))?;
+        thread::Builder::new().spawn(read).map_err(|error| of_machine("reading", &error))?;
         loop {
             self.check_stop()?;
             match lines.recv_timeout(TICK) {
@@ -112,20 +111,57 @@ impl<'a> Runner<'a> {
         }
     }
 
-    fn failure(&self, what: &str) -> BuildError {
+    fn failure(&self, what: &str, status: ExitStatus) -> BuildError {
         let text = fs::read(&self.log).unwrap_or_default();
         let text = String::from_utf8_lossy(&text);
         let lines: Vec<&str> = text.lines().filter(|line| is_telling(line)).collect();
         let said = lines[lines.len().saturating_sub(QUOTED)..].join("\n  ");
-        let said = if said.is_empty() { "it said nothing".to_owned() } else { said };
-        BuildError::Failed { what: what.into(), said: visible(&said).into_owned() }
+        let said = match status.signal() {
+            _ if !said.is_empty() => visible(&said).into_owned(),
+            Some(signal) => format!("it was ended by signal {signal}"),
+            None => "it said nothing".to_owned(),
+        };
+        let what = what.to_owned();
+        if status.signal() == Some(Signal::KILL.as_raw()) || lines.iter().any(|it| is_lack(it)) {
+            return BuildError::Machine { what, said };
+        }
+        BuildError::Failed { what, said, code: status.code() }
     }
 }
 
-/// Whether a line of a log may tell why a program failed; `make` names each file that it compiles.
+/// Whether a line of a log may tell why a program failed: `make` names each file that it makes,
+/// as in `  CC [M]  net/ipv4/tcp.o`.
 fn is_telling(line: &str) -> bool {
-    const TASKS: [&str; 8] = ["CC", "AS", "AR", "LD", "GEN", "UPD", "HOSTCC", "CALL"];
-    line.split_whitespace().next().is_some_and(|first| !TASKS.contains(&first))
+    let task = line.strip_prefix("  ").map(|rest| rest.split(' ').next().unwrap_or_default());
+    let is_task = task.is_some_and(|task| {
+        task.len() > 1
+            && task.starts_with(|c: char| c.is_ascii_uppercase())
+            && task
+                .chars()
+                .all(|c| c.is_ascii_uppercase() || c.is_ascii_digit() || "-_".contains(c))
+    });
+    !is_task && !line.trim().is_empty()
+}
+
+/// Whether a line tells what a machine lacks: disk space, memory, processes; the last is what gcc
+/// says of its compiler that the kernel killed.
+fn is_lack(line: &str) -> bool {
+    const LACKS: [&str; 8] = [
+        "No space left on device",
+        "Disk quota exceeded",
+        "Read-only file system",
+        "Cannot allocate memory",
+        "virtual memory exhausted",
+        "Too many open files",
+        "Resource temporarily unavailable",
+        "Killed signal terminated program",
+    ];
+    LACKS.iter().any(|lack| line.contains(lack))
+}
+
+/// A program could not be started or waited for.
+fn of_machine(what: &str, error: &dyn std::fmt::Display) -> BuildError {
+    BuildError::Machine { what: what.into(), said: error.to_string() }
 }
 
 /// Running programs; those that are left end with it.
@@ -133,7 +169,8 @@ fn is_telling(line: &str) -> bool {
 struct Group {
     leader: Option<Pid>,
     children: Vec<Child>,
-    has_failed: bool,
+    /// How the first one ended that failed.
+    failed: Option<ExitStatus>,
 }
 
 impl Group {
@@ -147,26 +184,22 @@ impl Group {
         command.env("LC_ALL", "C").stdin(input.map_or_else(Stdio::null, Stdio::from));
         command.stdout(Stdio::piped()).stderr(log);
         command.process_group(self.leader.map_or(0, |leader| leader.as_raw_nonzero().get()));
-        let mut child = command.spawn().map_err(|error| BuildError::Failed {
-            what: what.into(),
-            said: format!("cannot start {}: {error}", command.get_program().display()),
+        let mut child = command.spawn().map_err(|error| {
+            of_machine(what, &format!("cannot start {}: {error}", command.get_program().display()))
         })?;
         self.leader.get_or_insert(Pid::from_child(&child));
         let output = child.stdout.take();
         self.children.push(child);
-        output.ok_or_else(|| BuildError::Failed { what: what.into(), said: "no output".into() })
+        output.ok_or_else(|| of_machine(what, &"no output"))
     }
 
     /// Whether all have ended.
     fn is_over(&mut self, what: &str) -> Result<bool, BuildError> {
         for child in &mut self.children {
-            let ended = child.try_wait().map_err(|error| BuildError::Failed {
-                what: what.into(),
-                said: error.to_string(),
-            })?;
-            match ended {
+            match child.try_wait().map_err(|error| of_machine(what, &error))? {
                 None => return Ok(false),
-                Some(status) => self.has_failed |= !status.success(),
+                Some(status) if !status.success() => self.failed = self.failed.or(Some(status)),
+                Some(_) => {}
             }
         }
         Ok(true)
@@ -232,6 +265,41 @@ mod tests {
         let script = "echo '  CC  a.o'; echo no such thing >&2; exit 2";
         let error = Runner::new(&log, &stop).output(shell(script), "a test").unwrap_err();
         assert_eq!(error.to_string(), "a test failed: no such thing");
+        assert!(matches!(error, BuildError::Failed { code: Some(2), .. }));
+    }
+
+    #[test]
+    fn lines_of_tasks_tell_nothing() {
+        for line in [
+            "  QUOTE   arch/um/kernel/config.tmp",
+            "  CC      net/ipv4/tcp.o",
+            "  CC [M]  a.o",
+            "  HOSTLD  scripts/mod/modpost",
+            "  LDS     arch/um/kernel/vmlinux.lds",
+            "  VDSO    arch/x86/um/vdso/vdso.so.dbg",
+            "  SYMLINK include/asm",
+            "",
+        ] {
+            assert!(!is_telling(line), "{line}");
+        }
+        for line in ["net/ipv4/tcp.c:12:1: error: expected", "  2 | EXPORT();", "make: *** [x]"] {
+            assert!(is_telling(line), "{line}");
+        }
+    }
+
+    /// Another commit would fare no better.
+    #[test]
+    fn what_the_machine_lacks_is_no_fault_of_a_source() {
+        for script in [
+            "echo 'cannot write a.o: No space left on device' >&2; exit 1",
+            "echo 'gcc: fatal error: Killed signal terminated program cc1' >&2; exit 1",
+            "kill -KILL $$",
+        ] {
+            let ((_directory, log), stop) = (log(), AtomicBool::new(false));
+            let error = Runner::new(&log, &stop).output(shell(script), "a test").unwrap_err();
+            assert!(matches!(error, BuildError::Machine { .. }), "{error}");
+            assert!(!error.is_of_source() && error.remedy().is_some(), "{error}");
+        }
     }
 
     /// A process that ended and for which nobody waited is no longer running.

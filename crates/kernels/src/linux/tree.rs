@@ -204,10 +204,15 @@ fn add(root: &Path, inside: &Path, hasher: &mut blake3::Hasher) -> io::Result<()
     Ok(())
 }
 
+/// How names of sources end: code, tables and scripts that code is made from.
+const KINDS: [&str; 13] =
+    [".c", ".h", ".S", ".tbl", ".bc", ".sh", ".pl", ".awk", ".py", ".y", ".l", ".lds", ".include"];
+
 fn is_source(name: &str) -> bool {
     let is_made = name.starts_with('.') || name.ends_with(".mod.c");
-    let is_kind = [".c", ".h", ".S"].iter().any(|ending| name.ends_with(ending));
-    !is_made && (is_kind || ["Makefile", "Kbuild"].contains(&name) || name.starts_with("Kconfig"))
+    let is_kind = KINDS.iter().any(|ending| name.ends_with(ending));
+    let is_named = |begin: &str| name.starts_with(begin);
+    !is_made && (is_kind || ["Makefile", "Kbuild", "Kconfig"].into_iter().any(is_named))
 }
 
 #[cfg(test)]
@@ -275,8 +280,15 @@ mod tests {
         fs::write(tree.path().join("net/ipv4/tcp.o"), "built").unwrap();
         fs::write(tree.path().join(".config"), "CONFIG_A=y").unwrap();
         assert_eq!(fingerprint(tree.path()).unwrap(), before);
-        fs::write(tree.path().join("net/ipv4/tcp.c"), "int tcp, other;\n").unwrap();
-        assert_ne!(fingerprint(tree.path()).unwrap(), before);
+        let mut seen = vec![before];
+        for name in ["net/ipv4/tcp.c", "kernel/time/timeconst.bc", "arch/um/syscall.tbl", "a.sh"] {
+            let path = tree.path().join(name);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, "int tcp, other;\n").unwrap();
+            let after = fingerprint(tree.path()).unwrap();
+            assert!(!seen.contains(&after), "{name}");
+            seen.push(after);
+        }
     }
 
     #[test]

@@ -34,6 +34,10 @@ impl Work {
     /// Opens the directory for a build of this key, and removes trees of other keys: they cannot be
     /// used any more.
     pub(crate) fn open(root: PathBuf, key: &str) -> Result<Work, BuildError> {
+        let is_odd = |byte: &u8| byte.is_ascii_whitespace() || *byte == b':';
+        if root.as_os_str().as_encoded_bytes().iter().any(is_odd) {
+            return Err(BuildError::Place { path: root });
+        }
         let work = Work { root, key: key.into() };
         let packages = work.packages();
         fs::create_dir_all(&packages).map_err(BuildError::file("make", &packages))?;
@@ -135,6 +139,17 @@ pub(crate) fn write_json(path: &Path, value: &impl Serialize) -> Result<(), Buil
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn place_that_make_cannot_use_is_refused_before_anything_is_made() {
+        let home = tempfile::tempdir().unwrap();
+        for name in ["my kernels", "a:b"] {
+            let root = home.path().join(name);
+            let error = Work::open(root.clone(), "aa").unwrap_err();
+            assert!(error.remedy().unwrap().contains("without spaces"), "{error}");
+            assert!(!root.exists());
+        }
+    }
 
     #[test]
     fn next_build_finds_package_and_tree_of_its_key() {

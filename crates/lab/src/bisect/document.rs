@@ -22,7 +22,7 @@ pub struct Bisection {
     pub is_repair: bool,
     /// The claims that count.
     pub claims: Vec<String>,
-    /// Only commits that change these files or folders are tested; all, where there are none.
+    /// Commits that change these files or folders are tested first; all, where there are none.
     pub paths: Vec<String>,
     /// Trials of each case; those of the scenario where none is given.
     pub trials: Option<u32>,
@@ -115,6 +115,15 @@ impl Bisection {
             steps: Vec::new(),
             outcome: None,
         })
+    }
+
+    /// Forgets what was skipped, and the outcome if it was left open by that: what hindered the
+    /// tests may be gone.
+    pub fn retry_skipped(&mut self) {
+        if self.outcome.as_ref().is_some_and(|outcome| outcome.commits.len() > 1) {
+            self.outcome = None;
+            self.steps.retain(|step| step.verdict != Some(StepVerdict::Skipped));
+        }
     }
 
     /// The verdict of commits before the change.

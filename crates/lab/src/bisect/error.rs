@@ -1,7 +1,8 @@
 //! Why a bisection could not be made.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
+use tcplab_path::tc::quoted;
 use tcplab_results::Claim;
 use tcplab_scenario::nearest;
 
@@ -54,6 +55,14 @@ impl From<LabError> for BisectError {
     }
 }
 
+/// What git says of a repository that belongs to another user.
+pub(super) const FOREIGN: &str = "dubious ownership";
+
+/// A path as a shell reads it as one word.
+fn word(path: &Path) -> String {
+    quoted(&path.to_string_lossy())
+}
+
 /// How claims went, a line each.
 fn listed(claims: &[Claim]) -> String {
     let line = |claim: &Claim| {
@@ -68,15 +77,19 @@ impl BisectError {
     pub fn remedy(&self) -> Option<String> {
         Some(match self {
             BisectError::NoGit => "apt-get install git".into(),
+            // git names the command that lets it read the repository.
+            BisectError::Git { said } if said.contains(FOREIGN) => {
+                said.lines().find(|line| line.contains("safe.directory"))?.trim().into()
+            }
             BisectError::NotARepository { .. } => "pass a clone of Linux: git clone \
                  https://git.kernel.org/pub/scm/linux/kernel/git/torvalds/linux.git"
                 .into(),
             BisectError::UnknownRevision { path, is_shallow: true, .. } => {
-                format!("fetch the whole history: git -C {} fetch --unshallow", path.display())
+                format!("fetch the whole history: git -C {} fetch --unshallow", word(path))
             }
             BisectError::UnknownRevision { path, .. } => format!(
                 "name a commit, a tag or a branch of it (`git -C {} tag`), or fetch it first",
-                path.display()
+                word(path)
             ),
             BisectError::SameCommit(_) => "name two commits".into(),
             BisectError::NotRelated { base: Some(base), .. } => format!(
@@ -112,7 +125,7 @@ impl BisectError {
             }
             BisectError::Untested { .. } => "name a commit beside it".into(),
             BisectError::Record { path, .. } => {
-                format!("remove it, to begin anew: rm -r {}", path.display())
+                format!("remove it, to begin anew: rm -r {}", word(path))
             }
             BisectError::Git { .. } => return None,
             BisectError::Lab(error) => return error.remedy(),

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Output, Stdio};
 
 use super::commit::Commit;
-use super::error::BisectError;
+use super::error::{BisectError, FOREIGN};
 
 /// Hash, author, date and subject, each on a line, as `git log` writes them.
 const FORMAT: &str = "--format=%H%n%an <%ae>%n%aI%n%s";
@@ -32,6 +32,9 @@ impl Repository {
             }
             if flag == "--absolute-git-dir" {
                 let said = said(&ended);
+                if said.contains(FOREIGN) {
+                    return Err(BisectError::Git { said });
+                }
                 return Err(BisectError::NotARepository { path: directory.into(), said });
             }
         }
@@ -107,15 +110,10 @@ impl Repository {
         Ok(found.into_iter().filter_map(hash).collect())
     }
 
-    /// The same commits, newest first.
-    pub(super) fn suspects(
-        &self,
-        newer: &str,
-        older: &[&str],
-        paths: &[String],
-    ) -> Result<Vec<Commit>, BisectError> {
+    /// The commits that `newer` has and none of `older` has, newest first.
+    pub(super) fn suspects(&self, newer: &str, older: &[&str]) -> Result<Vec<Commit>, BisectError> {
         let log = ["log", "--encoding=UTF-8", "--no-show-signature", FORMAT];
-        Ok(commits(&self.between(&log, newer, older, paths)?))
+        Ok(commits(&self.between(&log, newer, older, &[])?))
     }
 
     fn between(

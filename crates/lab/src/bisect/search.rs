@@ -1,7 +1,7 @@
 //! Which commit to test next.
 
 use super::commit::Commit;
-use super::document::{BisectOutcome, BisectStep, StepVerdict};
+use super::document::{BisectOutcome, BisectStep, Bisection, StepVerdict};
 use super::error::BisectError;
 use super::record::BisectRecord;
 use super::repository::Repository;
@@ -55,7 +55,7 @@ pub fn bisect<E: From<BisectError>>(
 }
 
 fn task(step: usize, commits: usize) -> BisectTask {
-    let halvings = commits.max(1).ilog2();
+    let halvings = commits.next_power_of_two().ilog2();
     // After a step that halves the commits one less is left.
     BisectTask { step, commits, left: if step < 2 { halvings } else { halvings.saturating_sub(1) } }
 }
@@ -127,26 +127,39 @@ fn edges(record: &BisectRecord) -> (Vec<&str>, &str) {
 }
 
 fn next(repository: &Repository, record: &BisectRecord) -> Result<Next, BisectError> {
-    let all = remaining(repository, record)?;
     let bisection = &record.bisection;
+    let of_paths = remaining(repository, record)?;
     let (older, newer) = edges(record);
-    let skipped: Vec<&str> = bisection
-        .with_verdict(StepVerdict::Skipped)
-        .map(|place| bisection.steps[place].commit.hash.as_str())
-        .collect();
-    let is_untested = |hash: &&String| **hash != newer && !skipped.contains(&hash.as_str());
-    let untested: Vec<&String> = all.iter().filter(is_untested).collect();
-    if !untested.is_empty() {
-        let hindered = all.iter().take_while(|hash| !is_untested(hash)).count();
-        let hash = untested[away(hindered, untested.len())].clone();
+    if let Some(hash) = best(bisection, newer, &of_paths) {
+        return Ok(Next::Test(hash, of_paths.len()));
+    }
+    // The commit that is looked for may change none of the paths.
+    let all = repository.by_distance(newer, &older, &[])?;
+    if let Some(hash) = best(bisection, newer, &all) {
+        // Most often it does change one: then its parent tells that it is the one.
+        let is_open = |parent: &String| all.contains(parent) && is_untested(bisection, parent);
+        let is_found = of_paths.iter().any(|hash| hash == newer);
+        let parents = if is_found { repository.parents(newer)? } else { Vec::new() };
+        let hash = parents.into_iter().find(is_open).unwrap_or(hash);
         return Ok(Next::Test(hash, all.len()));
     }
-    let mut commits = repository.suspects(newer, &older, &bisection.paths)?;
-    if commits.is_empty() {
-        // None of them changes one of the paths.
-        commits = repository.suspects(newer, &older, &[])?;
-    }
+    let commits = repository.suspects(newer, &older)?;
     outcome(repository, record, commits).map(Next::Done)
+}
+
+/// The commit to test of these, which are ordered by how well they halve them; none if all are
+/// tested. `newer` is known to have the change.
+fn best(bisection: &Bisection, newer: &str, all: &[String]) -> Option<String> {
+    let is_open = |hash: &&String| **hash != newer && is_untested(bisection, hash);
+    let open: Vec<&String> = all.iter().filter(is_open).collect();
+    let hindered = all.iter().take_while(|hash| !is_open(hash)).count();
+    (!open.is_empty()).then(|| open[away(hindered, open.len())].clone())
+}
+
+/// Whether a commit was not skipped; what has another verdict is no suspect.
+fn is_untested(bisection: &Bisection, hash: &str) -> bool {
+    let mut skipped = bisection.with_verdict(StepVerdict::Skipped);
+    !skipped.any(|place| bisection.steps[place].commit.hash == hash)
 }
 
 /// Which of the commits to test, the best one first, where so many better ones were skipped: what

@@ -1,14 +1,20 @@
 //! What of a scenario a bisection looks at.
 
-use tcplab_scenario::{EndpointSpec, Scenario, Stack};
+use tcplab_scenario::{Check, EndpointSpec, Evidence, Expectation, Scenario, Stack};
 
 use super::error::BisectError;
 
-/// The claims that count: those asked for, or all.
+/// The claims that count: those asked for, or all. `trials` of each case are run; those of the
+/// scenario where no number is given.
 ///
 /// # Errors
-/// If the scenario has none, or not one that is asked for.
-pub fn claims_of(scenario: &Scenario, asked: &[String]) -> Result<Vec<String>, BisectError> {
+/// If the scenario has none, or not one that is asked for, or one would not hold for want of
+/// trials.
+pub fn claims_of(
+    scenario: &Scenario,
+    asked: &[String],
+    trials: Option<u32>,
+) -> Result<Vec<String>, BisectError> {
     let name = || scenario.name.clone();
     let all: Vec<String> = scenario.expects.iter().map(|it| it.claim.clone()).collect();
     if all.is_empty() {
@@ -18,7 +24,18 @@ pub fn claims_of(scenario: &Scenario, asked: &[String]) -> Result<Vec<String>, B
         let asked = missing.clone();
         return Err(BisectError::NoClaim { scenario: name(), asked, known: all });
     }
-    Ok(if asked.is_empty() { all } else { asked.to_vec() })
+    let claims = if asked.is_empty() { all } else { asked.to_vec() };
+    let trials = trials.unwrap_or(scenario.trials);
+    let lacks = |it: &&Expectation| {
+        let is_open = |check: &Check| it.evidence(check) == Evidence::Whole;
+        claims.contains(&it.claim) && it.trials > trials && it.checks.iter().any(is_open)
+    };
+    match scenario.expects.iter().find(lacks) {
+        Some(Expectation { claim, trials: needs, .. }) => {
+            Err(BisectError::NotJudged { claim: claim.clone(), needs: *needs, trials })
+        }
+        None => Ok(claims),
+    }
 }
 
 /// The other kernels in virtual time that the scenario names.

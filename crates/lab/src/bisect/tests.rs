@@ -189,6 +189,50 @@ fn paths_leave_out_other_commits() {
     assert!(tested[2..].chars().all(|name| "DEG".contains(name)), "tested {tested}");
 }
 
+/// C changes `core` alone; the first commit of `net` that has its change is G.
+#[test]
+fn commit_beside_the_paths_is_found_all_the_same() {
+    let Some(history) = History::with_merge() else { return };
+    let asked = Bisection { paths: vec!["net".into()], ..history.asked("A", "H") };
+    let (tested, outcome) = search(&history, asked, with("CFGH"));
+    let outcome = outcome.unwrap();
+    assert_eq!((names(&outcome).as_str(), &outcome.files[..]), ("C", &["core/C".into()][..]));
+    assert!(tested.contains('F'), "the parent of G: {tested}");
+}
+
+#[test]
+fn commit_of_the_paths_is_proved_by_its_parent() {
+    let Some(history) = History::with_merge() else { return };
+    let asked = Bisection { paths: vec!["net".into()], ..history.asked("A", "H") };
+    let (tested, outcome) = search(&history, asked, with("GH"));
+    assert_eq!(names(&outcome.unwrap()), "G");
+    assert!(tested.ends_with('F') && tested.len() <= 6, "{tested}");
+}
+
+#[test]
+fn skipped_commits_are_tested_again_by_the_same_command() {
+    let Some(history) = History::with_merge() else { return };
+    let runs = tempfile::tempdir().unwrap();
+    for (skipped, found) in [("F", "GF"), ("", "F"), ("F", "F")] {
+        let asked = history.asked("A", "H");
+        let mut record = BisectRecord::open(runs.path(), &scenario(), asked).unwrap();
+        record.bisection.retry_skipped();
+        let outcome = match record.bisection.outcome.clone() {
+            Some(outcome) => outcome,
+            None => bisect(&history.repository(), &mut record, |record, task| {
+                let step = &mut record.bisection.steps[task.step];
+                let name = step.commit.subject.as_str();
+                let is_skipped = skipped.contains(name);
+                step.verdict =
+                    Some(if is_skipped { StepVerdict::Skipped } else { with("FGH")(name) });
+                Ok::<(), BisectError>(())
+            })
+            .unwrap(),
+        };
+        assert_eq!(names(&outcome), found);
+    }
+}
+
 #[test]
 fn paths_without_the_change_are_not_blamed() {
     let Some(history) = History::with_merge() else { return };
@@ -337,4 +381,42 @@ fn failed_trial_says_nothing_of_the_claims() {
     let run = Run { cases: vec![case], claims: vec![claim("a", false, true)], ..Run::default() };
     let found = verdict_of(&run, &["a".into()]).unwrap();
     assert_eq!(found.unwrap_err(), "trial 2 of case cubic failed: the kernel panicked");
+}
+
+#[test]
+fn claim_that_needs_more_trials_is_refused_before_anything_is_built() {
+    let scenario = |check: &str| {
+        let text = format!(
+            "title = \"t\"\npath = {{ delay = \"1 ms\" }}\nworkload = {{ upload = \"1 kB\" }}\n\
+             repeat = {{ trials = 3 }}\n[[expect]]\nclaim = \"c\"\nmetric = \"transfer_time\"\n\
+             trials = 5\n{check}\n"
+        );
+        Scenario::parse(&text, "x").unwrap()
+    };
+    let median = scenario("of = \"median\"\nat_most = \"1 s\"");
+    let error = claims_of(&median, &[], None).unwrap_err();
+    assert!(matches!(error, BisectError::NotJudged { needs: 5, trials: 3, .. }), "{error}");
+    assert_eq!(claims_of(&median, &[], Some(5)).unwrap(), ["c"]);
+    // Each trial alone may break it.
+    let each = scenario("at_most = \"1 s\"");
+    assert_eq!(claims_of(&each, &[], None).unwrap(), ["c"]);
+}
+
+#[test]
+fn last_step_is_the_one_after_which_nothing_is_left() {
+    let Some(history) = History::with_merge() else { return };
+    let runs = tempfile::tempdir().unwrap();
+    let asked = history.asked("A", "H");
+    let mut record = BisectRecord::open(runs.path(), &scenario(), asked).unwrap();
+    let mut tasks = Vec::new();
+    bisect(&history.repository(), &mut record, |record, task| {
+        tasks.push((task.commits, task.left));
+        let step = &mut record.bisection.steps[task.step];
+        step.verdict = Some(with("H")(&step.commit.subject));
+        Ok::<(), BisectError>(())
+    })
+    .unwrap();
+    for (commits, left) in &tasks[2..] {
+        assert_eq!(*left == 0, *commits <= 2, "{commits} commits, {left} steps left: {tasks:?}");
+    }
 }

@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::Path;
 
+use super::kernels::VirtualKernels;
 use crate::json::to_json;
 
 /// Name and value of what should be known of the machine, in the order to show. What cannot be
@@ -39,6 +40,11 @@ pub fn environment() -> Vec<(String, String)> {
     let hystart = "/sys/module/tcp_cubic/parameters/hystart";
     row("tcp_cubic hystart", Path::new(hystart).exists().then(|| read(hystart)).flatten());
     rows
+}
+
+/// The environment of a run on these kernels in virtual time.
+pub(crate) fn environment_of_run(kernels: &VirtualKernels) -> Vec<(String, String)> {
+    environment().into_iter().chain(kernels.environment()).collect()
 }
 
 /// Version and revision of tcplab.

@@ -1,8 +1,9 @@
 //! Which kernels the trials in virtual time run on.
 
 use serde::{Deserialize, Serialize};
-use tcplab_kernels::{Cache, Kernel, KernelName};
+use tcplab_kernels::{Cache, DEFAULT_HZ, Kernel, KernelName, SourceOrigin};
 use tcplab_scenario::{Case, EndpointSpec, Profile, Scenario, Stack};
+use tcplab_units::visible_line;
 
 use crate::error::LabError;
 
@@ -42,16 +43,54 @@ pub struct KernelUsed {
     pub release: String,
     /// Hash of the image (BLAKE3).
     pub image_hash: String,
+    /// Where its source came from; none in a plan of before that was noted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub source: Option<SourceOrigin>,
+    /// The patches applied, by name.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub patches: Vec<String>,
+    /// Ticks a second; 0 in a plan of before that was noted.
+    #[serde(default)]
+    pub hz: u32,
 }
 
 impl KernelUsed {
-    fn of(kernel: Kernel) -> KernelUsed {
+    pub(crate) fn of(kernel: Kernel) -> KernelUsed {
         let manifest = kernel.manifest;
         KernelUsed {
             name: manifest.name,
             release: manifest.release,
             image_hash: manifest.image_hash,
+            source: Some(manifest.source),
+            patches: manifest.patches,
+            hz: manifest.hz,
         }
+    }
+
+    /// Its release, with what tells the image from the usual one of that: `Linux 6.12.117`,
+    /// `Linux 6.12.117 (image mine, commit f6a6cfc7205a, 250 Hz)`.
+    pub(crate) fn in_words(&self) -> String {
+        let KernelUsed { name, release, source, hz, .. } = self;
+        let Some(source) = source else { return format!("Linux {release}") };
+        let origin = source.in_short();
+        let is_version = name.parse().is_ok_and(|name: KernelName| name.is_version());
+        if origin.is_none() && is_version && *hz == DEFAULT_HZ {
+            return format!("Linux {release}");
+        }
+        let origin = origin.map_or(String::new(), |origin| format!(", {origin}"));
+        let said = format!("Linux {release} (image {name}{origin}, {hz} Hz)");
+        visible_line(&said).into_owned()
+    }
+
+    /// All that is known of it.
+    fn in_detail(&self) -> String {
+        let KernelUsed { name, release, image_hash, source, patches, hz } = self;
+        let source = source.as_ref().map_or(String::new(), |it| format!(", {}", it.in_words()));
+        let said = format!(
+            "image {name}: Linux {release}{source}, patches {}, {hz} Hz, BLAKE3 {image_hash}",
+            patches.join(" ")
+        );
+        visible_line(&said).into_owned()
     }
 
     /// Its image, if that is still the same.
@@ -68,15 +107,14 @@ impl KernelUsed {
 }
 
 impl VirtualKernels {
-    /// What stands for `linux`.
+    /// What would stand for `linux`.
     pub(super) fn choose(choice: &KernelChoice) -> Result<VirtualKernels, LabError> {
         let newest = match choice {
             KernelChoice::Model | KernelChoice::Profile(_) => None,
             KernelChoice::Named(name) => Some(find(name.as_str())?),
             // Where nothing can be read there is none.
             KernelChoice::Newest => {
-                let newest = Cache::of_user().and_then(|cache| cache.newest()).unwrap_or(None);
-                newest.map(checked).transpose()?
+                Cache::of_user().and_then(|cache| cache.newest()).unwrap_or(None)
             }
         };
         let profile = match choice {
@@ -94,6 +132,44 @@ impl VirtualKernels {
         names.dedup();
         let named = names.into_iter().map(|name| find(name).map(KernelUsed::of));
         Ok(VirtualKernels { named: named.collect::<Result<_, _>>()?, ..self })
+    }
+
+    /// Without what these cases, which run in virtual time, do not use.
+    ///
+    /// # Errors
+    /// If what they use cannot be used.
+    pub(super) fn used_by<'a>(
+        self,
+        cases: impl IntoIterator<Item = &'a Case>,
+    ) -> Result<VirtualKernels, LabError> {
+        let newest = self.newest.filter(|_| cases.into_iter().any(asks_for_newest));
+        if let Some(newest) = &newest {
+            find(&newest.name)?;
+        }
+        Ok(VirtualKernels { newest, ..self })
+    }
+
+    /// What was chosen to stand for `linux` in a run of these cases in virtual time, for the run to
+    /// go on so; the newest where none of them asks.
+    pub(super) fn choice<'a>(&self, cases: impl IntoIterator<Item = &'a Case>) -> KernelChoice {
+        let named = self.newest.as_ref().and_then(|newest| newest.name.parse().ok());
+        let profile = self.profile.as_deref().and_then(|name| Profile::named(name).ok());
+        match (named, profile) {
+            (Some(name), _) => KernelChoice::Named(name),
+            (None, Some(profile)) => KernelChoice::Profile(profile.name),
+            (None, None) if cases.into_iter().any(asks_for_newest) => KernelChoice::Model,
+            (None, None) => KernelChoice::Newest,
+        }
+    }
+
+    /// Name and value of what the environment of a run has of its kernels.
+    pub(crate) fn environment(&self) -> Vec<(String, String)> {
+        let row = |stack: String, kernel: &KernelUsed| {
+            (format!("{stack} in virtual time"), kernel.in_detail())
+        };
+        let newest = self.newest.iter().map(|kernel| row("linux".into(), kernel));
+        let named = self.named.iter().map(|kernel| row(format!("linux-{}", kernel.name), kernel));
+        newest.chain(named).collect()
     }
 
     /// The kernel of an endpoint in virtual time; none if a model stands there.
@@ -121,6 +197,15 @@ impl VirtualKernels {
     pub(crate) fn of_case(&self, case: &Case) -> [Option<&KernelUsed>; 2] {
         [self.of_end(&case.client), self.of_end(&case.server)]
     }
+}
+
+/// Whether a kernel that a scenario does not name stands at an end of the case in virtual time.
+fn asks_for_newest(case: &Case) -> bool {
+    [&case.client, &case.server].into_iter().any(|end| match end.stack {
+        Stack::Linux => end.model.is_empty(),
+        Stack::Newest => true,
+        Stack::Kernel(_) | Stack::Model(_) => false,
+    })
 }
 
 fn name_of(stack: &Stack) -> Option<&str> {
@@ -159,4 +244,104 @@ fn checked(kernel: Kernel) -> Result<Kernel, LabError> {
 fn no_kernel(name: &str) -> impl FnOnce(tcplab_kernels::CacheError) -> LabError {
     let name = name.to_owned();
     move |source| LabError::NoKernel { name, source }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn kernel(name: &str, source: SourceOrigin, hz: u32) -> KernelUsed {
+        let (release, image_hash) = ("6.12.117".to_owned(), "cba5fd21c2064488".to_owned());
+        let (source, patches) = (Some(source), vec!["hz".to_owned(), "link".to_owned()]);
+        KernelUsed { name: name.into(), release, image_hash, source, patches, hz }
+    }
+
+    fn package() -> SourceOrigin {
+        let (package, version) = ("linux-source-6.12".into(), "6.12.117-1".into());
+        SourceOrigin::Package { package, version, suite: None }
+    }
+
+    fn commit() -> SourceOrigin {
+        let commit = "f6a6cfc7205a00112233445566778899aabbccdd".into();
+        SourceOrigin::Commit { repository: "/src/linux".into(), commit }
+    }
+
+    #[test]
+    fn image_is_named_where_it_is_not_simply_the_release() {
+        let tree = |directory: &str| SourceOrigin::Tree {
+            directory: directory.into(),
+            fingerprint: "00".into(),
+        };
+        for (used, words) in [
+            (kernel("6.12", package(), 250), "Linux 6.12.117"),
+            (kernel("6.12-1000hz", package(), 1000), "Linux 6.12.117 (image 6.12-1000hz, 1000 Hz)"),
+            (
+                kernel("mine", commit(), 250),
+                "Linux 6.12.117 (image mine, commit f6a6cfc7205a, 250 Hz)",
+            ),
+            // A tree under the name of a version.
+            (
+                kernel("6.12", tree("/src/net-next"), 250),
+                "Linux 6.12.117 (image 6.12, tree net-next, 250 Hz)",
+            ),
+        ] {
+            assert_eq!(used.in_words(), words);
+        }
+        let old = r#"{"name":"mine","release":"6.12.117","image_hash":"00"}"#;
+        let old: KernelUsed = serde_json::from_str(old).unwrap();
+        assert_eq!(old.in_words(), "Linux 6.12.117");
+    }
+
+    #[test]
+    fn environment_tells_where_images_come_from() {
+        let kernels = VirtualKernels {
+            newest: Some(kernel("6.12", package(), 250)),
+            named: vec![kernel("mine", commit(), 1000)],
+            profile: None,
+        };
+        let rows = [
+            (
+                "linux in virtual time",
+                "image 6.12: Linux 6.12.117, package linux-source-6.12 6.12.117-1, patches \
+                 hz link, 250 Hz, BLAKE3 cba5fd21c2064488",
+            ),
+            (
+                "linux-mine in virtual time",
+                "image mine: Linux 6.12.117, commit f6a6cfc7205a00112233445566778899aabbccdd of \
+                 /src/linux, patches hz link, 1000 Hz, BLAKE3 cba5fd21c2064488",
+            ),
+        ];
+        let rows = rows.map(|(name, value)| (name.to_owned(), value.to_owned()));
+        assert_eq!(kernels.environment(), rows);
+    }
+
+    /// An image that is noted must be there when the run is extended.
+    #[test]
+    fn image_that_no_end_uses_is_neither_checked_nor_noted() {
+        let case = |stack: &str| {
+            let text = format!(
+                "title = \"t\"\npath = {{ delay = \"1 ms\" }}\nworkload = {{ upload = \"1 B\" }}\n\
+                 client = {{ stack = \"{stack}\" }}\nserver = {{ stack = \"model:linux-6.18\" }}\n"
+            );
+            Scenario::parse(&text, "t").unwrap().cases.remove(0)
+        };
+        let newest = kernel("damaged", package(), 250);
+        let kernels = || VirtualKernels { newest: Some(newest.clone()), ..Default::default() };
+        for stack in ["model:linux-6.12", "linux-mine"] {
+            let used = kernels().used_by([&case(stack)]).unwrap();
+            assert_eq!(
+                (used.newest.as_ref(), used.choice([&case(stack)])),
+                (None, KernelChoice::Newest)
+            );
+        }
+        assert!(kernels().used_by([]).unwrap().newest.is_none(), "in real time");
+        // What is used has to be there.
+        for stack in ["linux", "linux-newest"] {
+            assert!(kernels().used_by([&case(stack)]).is_err(), "{stack}");
+            let chosen = kernels().choice([&case(stack)]);
+            assert_eq!(chosen, KernelChoice::Named("damaged".parse().unwrap()));
+            let model = VirtualKernels::default().choice([&case(stack)]);
+            assert_eq!(model, KernelChoice::Model);
+        }
+    }
 }

@@ -7,7 +7,7 @@ mod run_plan;
 mod worlds;
 
 pub use environment::environment;
-pub(crate) use environment::{of_kernel, sysctl, tcplab};
+pub(crate) use environment::{environment_of_run, of_kernel, sysctl, tcplab};
 pub use kernels::{KernelChoice, KernelUsed, VirtualKernels, kernel_image};
 pub use run_plan::{Overrides, Plan, plan};
 pub use worlds::{Refusal, kernel_refused, kernel_substitute};

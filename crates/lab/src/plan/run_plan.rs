@@ -95,6 +95,7 @@ pub fn plan(
     let scenario = chosen.as_ref().unwrap_or(scenario);
     let kernels = VirtualKernels::choose(&overrides.kernel)?.with_named(scenario)?;
     let (world, fallback) = worlds::of_run(scenario, &kernels, world, refused)?;
+    let kernels = kernels.used_by(simulated(scenario, world))?;
     worlds::check_congestion(scenario, &kernels, world)?;
     worlds::check_sampling(scenario, world)?;
     worlds::check_ends(scenario, &kernels, world)?;
@@ -127,6 +128,11 @@ pub fn plan(
         tcplab: env!("CARGO_PKG_VERSION").into(),
         cases: scenario.cases.iter().map(|case| case.hash.clone()).collect(),
     })
+}
+
+/// The cases that run in virtual time.
+fn simulated(scenario: &Scenario, world: RunWorld) -> impl Iterator<Item = &Case> {
+    scenario.cases.iter().filter(move |case| worlds::is_simulated(world, case))
 }
 
 /// The scenario with the cases of these names alone, where there are any.
@@ -168,6 +174,11 @@ impl Plan {
             World::Simulated => self.kernels.of_case(case),
             World::Kernel => [None, None],
         }
+    }
+
+    /// What was chosen to stand for `linux` in virtual time, for a run of `scenario` to go on so.
+    pub fn kernel_choice(&self, scenario: &Scenario) -> KernelChoice {
+        self.kernels.choice(simulated(scenario, self.world))
     }
 
     /// Whether a kernel in virtual time is at an end of a case.

@@ -189,7 +189,7 @@ fn fallback(refusal: &Refusal, kernels: &VirtualKernels) -> String {
     let Refusal { why, remedy } = refusal;
     let remedy = remedy.as_ref().map(|remedy| format!("; to use the kernel: {remedy}"));
     let instead = match &kernels.newest {
-        Some(newest) => format!("On Linux {} in virtual time", newest.release),
+        Some(newest) => format!("On {} in virtual time", newest.in_words()),
         None => format!("Simulated with the {KERNEL_MODEL} model"),
     };
     format!("{instead}, not on the kernel: {why}{}", remedy.unwrap_or_default())
@@ -206,11 +206,9 @@ pub(crate) fn stacks(
         .into_iter()
         .map(|(end, spec)| match (Profile::named(spec.profile()), world) {
             (Ok(profile), World::Simulated) => match kernels.of_end(spec) {
-                Some(kernel) => StackUsed {
-                    end: end.into(),
-                    name: format!("Linux {}", kernel.release),
-                    ..StackUsed::default()
-                },
+                Some(kernel) => {
+                    StackUsed { end: end.into(), name: kernel.in_words(), ..StackUsed::default() }
+                }
                 None => StackUsed {
                     end: end.into(),
                     name: profile.name.into(),

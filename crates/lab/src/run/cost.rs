@@ -2,7 +2,8 @@
 
 use std::time::{Duration, Instant};
 
-use tcplab_scenario::{Case, trial_seed};
+use tcplab_scenario::{Case, RouteSpec, trial_seed};
+use tcplab_sim::Measured;
 use tcplab_units::Span;
 
 use crate::plan::{Plan, is_simulated};
@@ -98,6 +99,29 @@ struct TrialEstimate {
     spent: f64,
 }
 
+/// Measures a trial on models; without what they do not have of a kernel, as far as is necessary.
+fn measure(case: &Case, seed: u64, is_stopped: &mut dyn FnMut() -> bool) -> Option<Measured> {
+    let mut measure = |case: &Case| tcplab_sim::measure(case, seed, is_stopped).ok();
+    if let Some(measured) = measure(case) {
+        return Some(measured);
+    }
+    let mut plain = case.clone();
+    for end in [&mut plain.client, &mut plain.server] {
+        (end.sysctl, end.module) = Default::default();
+        end.route = RouteSpec::default();
+    }
+    if let Some(measured) = measure(&plain) {
+        return Some(measured);
+    }
+    for end in [&mut plain.client, &mut plain.server] {
+        (end.socket, end.accepted) = Default::default();
+    }
+    for flow in &mut plain.flows {
+        (flow.spec.client, flow.spec.server) = Default::default();
+    }
+    measure(&plain)
+}
+
 /// Watches a trial from its beginning for longer and longer, until it is over or patience is; then
 /// it is taken to continue as before.
 fn estimate_trial(case: &Case, seed: u64, patience: Duration) -> TrialEstimate {
@@ -114,7 +138,7 @@ fn estimate_trial(case: &Case, seed: u64, patience: Duration) -> TrialEstimate {
             is_cut = begun.elapsed() >= patience;
             is_cut
         };
-        let Ok(measured) = tcplab_sim::measure(&part, seed, &mut is_stopped) else {
+        let Some(measured) = measure(&part, seed, &mut is_stopped) else {
             return TrialEstimate { seconds: 0.0, packets: 0.0, spent: 0.0 };
         };
         let spent = from.elapsed().as_secs_f64();
@@ -132,5 +156,34 @@ fn estimate_trial(case: &Case, seed: u64, patience: Duration) -> TrialEstimate {
             };
         }
         watched = Span::from_nanos(watched.as_nanos().saturating_mul(4)).min(limit);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tcplab_scenario::Scenario;
+
+    use super::*;
+
+    #[test]
+    fn settings_that_models_lack_leave_an_estimate() {
+        let packets = |client: &str| {
+            let text = format!(
+                "title = \"t\"\npath = {{ delay = \"1 ms\" }}\nworkload = {{ upload = \"1 MB\" }}\n\
+                 [client]\nstack = \"linux-6.12\"\n{client}\n"
+            );
+            let case = Scenario::parse(&text, "t").unwrap().cases.remove(0);
+            estimate_trial(&case, 1, Duration::from_secs(60)).packets
+        };
+        let usual = packets("");
+        assert!(usual > 700.0, "{usual}");
+        for client in [
+            "sysctl = { \"net.ipv4.tcp_autocorking\" = 0 }",
+            "module = { \"tcp_cubic.hystart\" = 0 }",
+            "route = { mtu = \"1400 B\" }",
+            "socket = { congestion = \"htcp\" }",
+        ] {
+            assert!((packets(client) / usual - 1.0).abs() < 0.1, "{client}: {}", packets(client));
+        }
     }
 }

@@ -52,6 +52,8 @@ pub enum Event<'a> {
     Stored {
         /// How long it took, with all attempts.
         took: Duration,
+        /// What its kernels complain of in virtual time, a sentence each.
+        complaints: &'a [String],
     },
     /// It was stored already.
     Skipped,

@@ -15,7 +15,7 @@ use super::sim::simulate;
 use super::state::RunState;
 use crate::bench::Bench;
 use crate::error::LabError;
-use crate::plan::{Plan, environment, is_simulated};
+use crate::plan::{Plan, environment_of_run, is_simulated};
 use crate::store::RunDirectory;
 use crate::verify::tuning_of;
 
@@ -24,7 +24,8 @@ use crate::verify::tuning_of;
 /// # Errors
 /// When it cannot be made.
 pub fn begin(runs: &Path, scenario: Scenario, plan: Plan) -> Result<RunDirectory, LabError> {
-    RunDirectory::create(runs, plan, scenario, &environment())
+    let environment = environment_of_run(&plan.kernels);
+    RunDirectory::create(runs, plan, scenario, &environment)
 }
 
 /// Verifies the paths and runs every trial that the plan asks for and the directory does not have,
@@ -87,7 +88,7 @@ fn run_batch(
         let trials = KernelTrials { run, bench, tuning, stop: state.stop };
         let from = Instant::now();
         match trials.try_until_good(case, id.number, on_event)? {
-            None => on_event(Event::Stored { took: from.elapsed() }),
+            None => on_event(Event::Stored { took: from.elapsed(), complaints: &[] }),
             Some(error) => state.failures.failed(id.number, error)?,
         }
     }

@@ -83,7 +83,11 @@ impl LabError {
 
 #[cfg(test)]
 mod tests {
-    use tcplab_units::{Bytes, Span};
+    use std::io;
+
+    use tcplab_guests::GuestError;
+    use tcplab_scenario::Stack;
+    use tcplab_units::{Bytes, Instant, Span};
 
     use super::*;
 
@@ -93,7 +97,10 @@ mod tests {
 
     #[test]
     fn trial_of_a_kernel_that_takes_too_long_ends_no_run() {
-        let on_guests = |source| LabError::OnGuests { case: "reno".into(), number: 1, source };
+        let on_guests = |source| {
+            let (case, stacks) = ("reno".into(), [Stack::Linux, Stack::Linux]);
+            LabError::OnGuests { case, number: 1, stacks, source }
+        };
         let limit = Span::from_secs(120);
         let late = |received, wanted| {
             let wanted = Bytes::new(wanted);
@@ -111,6 +118,58 @@ mod tests {
         let mut failures = FailurePolicy::new(1, 1);
         assert!(failures.failed(1, late(None, 0)).is_ok());
         assert!(failures.failed(1, on_guests(GuestTrialError::Stopped)).is_err());
+    }
+
+    fn of_guest(stacks: [Stack; 2], source: GuestError) -> LabError {
+        let source = GuestTrialError::Guest { endpoint: "client", source };
+        LabError::OnGuests { case: "reno".into(), number: 1, stacks, source }
+    }
+
+    fn ended(status: &str) -> GuestError {
+        let (status, said) = (status.into(), "Kernel panic".into());
+        GuestError::Ended { at: Instant::ZERO, status, said }
+    }
+
+    #[test]
+    fn advice_after_a_crash_fits_the_stack() {
+        let (linux, newest) = (Stack::Linux, Stack::Newest);
+        let named = |name: &str| Stack::Kernel(name.into());
+        for (client, server, advice) in [
+            (linux.clone(), linux.clone(), "`--world kernel`"),
+            (linux, named("6.12"), "`--kernel model`"),
+            (newest.clone(), newest, "`--kernel model`"),
+            (named("6.12"), Stack::Linux, "`stack = \"model:linux-6.12\"`"),
+            (named("mine"), Stack::Linux, "`stack = \"model:linux-6.18\"`"),
+        ] {
+            let is_both = client == Stack::Linux && server == Stack::Linux;
+            let remedy = of_guest([client, server], ended("exit status: 1")).remedy().unwrap();
+            assert!(remedy.contains(advice), "{remedy}");
+            assert_eq!(remedy.contains("--world kernel"), is_both, "{remedy}");
+        }
+    }
+
+    #[test]
+    fn troubles_of_the_machine_are_no_fault_of_a_kernel() {
+        let of = |source| of_guest([Stack::Linux, Stack::Linux], source);
+        let full = || io::Error::from(io::ErrorKind::StorageFull);
+        assert!(of(ended("exit status: 1")).is_of_kernel());
+        for trouble in [
+            of(ended("signal: 9 (SIGKILL)")),
+            of(GuestError::NoPlace { wrong: "/tmp has 1 MiB free".into() }),
+            of(GuestError::Setup { what: "make a pipe", source: full() }),
+            LabError::OnGuests {
+                case: "reno".into(),
+                number: 1,
+                stacks: [Stack::Linux, Stack::Linux],
+                source: GuestTrialError::Recording(RecordingError::File {
+                    verb: "write",
+                    path: "client.pcapng".into(),
+                    source: full(),
+                }),
+            },
+        ] {
+            assert!(!trouble.is_of_kernel() && trouble.remedy().is_some(), "{trouble}");
+        }
     }
 
     #[test]

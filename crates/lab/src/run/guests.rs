@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use tcplab_guests::{GuestError, GuestRequest, LONGEST_TURN, Sent};
+use tcplab_guests::{Console, GuestError, GuestRequest, LONGEST_TURN, Sent};
 use tcplab_kernels::Kernel;
 use tcplab_recording::{GuestOrder, GuestReport, Sample};
 use tcplab_scenario::Case;
@@ -14,6 +14,7 @@ use tcplab_testbed::{GuestTask, GuestWork, Launcher};
 use tcplab_units::{Endpoint, Instant, Span};
 use tcplab_wire::offload::Cutter;
 
+use super::consoles;
 use crate::error::LabError;
 use crate::plan::{KernelUsed, Plan};
 
@@ -37,21 +38,40 @@ pub(crate) fn kernels_of(
     Ok(Some([image(client)?, image(server)?]))
 }
 
-/// Runs a trial with a kernel of its own at one end or at both.
+/// Runs a trial with a kernel of its own at one end or at both; what these print beyond the usual
+/// is written beside it.
 pub(crate) fn run_on_guests(
     request: &TrialRequest<'_>,
     kernels: &[Option<Kernel>; 2],
     launcher: &Launcher,
     stop: &AtomicBool,
 ) -> Result<(), GuestFailure> {
+    let mut printed = Vec::new();
+    let ended = run_hosts(request, kernels, (launcher, stop), &mut printed);
+    let written = printed.iter().try_for_each(|(host, console)| {
+        consoles::write(request.directory, host, console).map_err(GuestTrialError::Recording)
+    });
+    ended.and(written)
+}
+
+/// Runs them; `printed` gets the console of each host that has a kernel.
+fn run_hosts(
+    request: &TrialRequest<'_>,
+    kernels: &[Option<Kernel>; 2],
+    (launcher, stop): (&Launcher, &AtomicBool),
+    printed: &mut Vec<(&'static str, Console)>,
+) -> Result<(), GuestFailure> {
     let TrialRequest { case, seed, .. } = *request;
     if let ([Some(kernel), Some(_)], true) = (kernels, case.path.same_host) {
         let host = KernelHost::start(request, Endpoint::Client, kernel, launcher, stop)?;
+        printed.push(("host", host.guest.console()));
         return run_on_one(host, stop);
     }
-    let start = |end: Endpoint| match &kernels[end.index()] {
-        Some(kernel) => KernelHost::start(request, end, kernel, launcher, stop)
-            .map(|host| Host::Kernel(Box::new(host))),
+    let mut start = |end: Endpoint| match &kernels[end.index()] {
+        Some(kernel) => KernelHost::start(request, end, kernel, launcher, stop).map(|host| {
+            printed.push((end.name(), host.guest.console()));
+            Host::Kernel(Box::new(host))
+        }),
         None => match ModelHost::start(case, seed, end) {
             Ok(model) => Ok(Host::Model(Box::new(model))),
             Err(error) => {
@@ -62,7 +82,7 @@ pub(crate) fn run_on_guests(
     };
     let hosts = [start(Endpoint::Client)?, start(Endpoint::Server)?];
     let names = [0, 1].map(|end| match &kernels[end] {
-        Some(kernel) => format!("Linux {}", kernel.manifest.release),
+        Some(kernel) => KernelUsed::of(kernel.clone()).in_words(),
         None => format!("model {}", case.end(Endpoint::BOTH[end]).profile()),
     });
     let names = [names[0].as_str(), names[1].as_str()];

@@ -3,6 +3,7 @@
 mod blocks;
 mod calibration;
 mod complete;
+mod consoles;
 mod cost;
 mod estimate;
 mod event;
@@ -18,6 +19,7 @@ pub use self::estimate::{
     CaseEstimate, RunEstimate, estimate, estimate_extension, estimate_plan, in_words,
 };
 pub use complete::{RunOutcome, analyse, complete, finish, no_report};
+pub use consoles::consoles;
 pub use event::Event;
 pub use execute::begin;
 pub(crate) use guests::{GuestFailure, KernelHost, arguments_of, bbr_phases, seed_of};

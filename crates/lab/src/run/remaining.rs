@@ -83,7 +83,7 @@ impl Remaining {
                 self.enter(if part == Part::Virtual { self.since } else { at }, part);
                 self.current = Some((case.to_owned(), at));
             }
-            Event::Stored { took } => {
+            Event::Stored { took, .. } => {
                 if let Some(case) = self.finished() {
                     case.known += 1;
                     case.took += took.as_secs_f64();

@@ -15,6 +15,7 @@ use tcplab_scenario::{Case, TrialId, trial_seed};
 use tcplab_sim::{TrialRequest, run_trial};
 use tcplab_testbed::{Launcher, Reach, Steering};
 
+use super::consoles;
 use super::event::Event;
 use super::guests::{kernels_of, run_on_guests};
 use super::state::RunState;
@@ -22,7 +23,7 @@ use crate::analysis::{Contents, analyse_and_store};
 use crate::bench::Bench;
 use crate::error::LabError;
 use crate::plan::Plan;
-use crate::store::RunDirectory;
+use crate::store::{RunDirectory, trial_directory};
 
 /// Looking at the flag this often makes Ctrl-C feel immediate.
 const STOP_CHECK_INTERVAL: Duration = Duration::from_millis(50);
@@ -34,8 +35,8 @@ struct TrialEnd {
 }
 
 enum Ended {
-    /// In this time.
-    Stored(Duration),
+    /// In this time; what its kernels complain of.
+    Stored(Duration, Vec<String>),
     StoredBefore,
     /// It failed, which is written down.
     Failed(LabError),
@@ -104,7 +105,9 @@ fn report_end(
 ) -> Result<(), LabError> {
     state.begins(id, on_event);
     match ended? {
-        Ended::Stored(took) => on_event(Event::Stored { took }),
+        Ended::Stored(took, complaints) => {
+            on_event(Event::Stored { took, complaints: &complaints });
+        }
         Ended::StoredBefore => on_event(Event::Skipped),
         Ended::Failed(error) => {
             on_event(Event::Failed { reason: &error.reason(), again: false });
@@ -155,9 +158,14 @@ fn one(
     match made {
         Ok(()) => {
             run.keep_trial(&stage, &case.name, number)?;
-            Ok(Ended::Stored(from.elapsed()))
+            let place = run.path().join(trial_directory(&case.name, number));
+            let complaints = consoles::complaints(&place);
+            Ok(Ended::Stored(from.elapsed(), complaints))
         }
         Err(error) if error.is_stop() || error.reach() == Reach::All => {
+            if !error.is_stop() {
+                consoles::keep(&stage, run.path());
+            }
             let _ = fs::remove_dir_all(&stage);
             Err(error)
         }
@@ -185,8 +193,10 @@ fn make(
     let request = TrialRequest { case, seed, directory: stage, snaplen, keeps_packets };
     let name = || case.name.clone();
     match kernels_of(plan, case)? {
-        Some(kernels) => run_on_guests(&request, &kernels, launcher, halt)
-            .map_err(|source| LabError::OnGuests { case: name(), number, source })?,
+        Some(kernels) => run_on_guests(&request, &kernels, launcher, halt).map_err(|source| {
+            let stacks = [&case.client, &case.server].map(|end| end.stack.clone());
+            LabError::OnGuests { case: name(), number, stacks, source }
+        })?,
         None => run_trial(&request, halt).map_err(|source| LabError::Simulated {
             case: name(),
             number,

@@ -11,7 +11,7 @@ use super::directory::RunDirectory;
 use super::files::{TRIALS, read_scenario};
 use crate::error::LabError;
 use crate::json::to_json;
-use crate::plan::{Plan, environment};
+use crate::plan::{Plan, environment_of_run};
 
 /// Makes the run in `path` one of the plan that `change` makes of its own and of its scenario.
 ///
@@ -26,7 +26,8 @@ pub fn extend<E: From<LabError>>(
     let written = read_scenario(path, &run.plan().name)?;
     let (plan, scenario) = change(run.plan(), written)?;
     let plan = Plan { name: run.plan().name.clone(), started: run.plan().started.clone(), ..plan };
-    let target = Target::of(plan, &scenario, environment());
+    let environment = environment_of_run(&plan.kernels);
+    let target = Target::of(plan, &scenario, environment);
     run.replace(EXTENSION, &to_json(&target))?;
     let extension = apply(path)?.unwrap_or_default();
     drop(run);

@@ -42,7 +42,8 @@ pub(super) fn of_runs(a: &Run, b: &Run) -> Vec<String> {
     // In virtual time the machine decides nothing, but what ran there does.
     let is_virtual = a.world == RunWorld::Simulated && b.world == RunWorld::Simulated;
     let names = names.filter(|name| !FLEETING.contains(name));
-    for name in names.filter(|name| !is_virtual || name.starts_with("tcplab")) {
+    let decides = |name: &str| name.starts_with("tcplab") || name.ends_with(" in virtual time");
+    for name in names.filter(|name| !is_virtual || decides(name)) {
         if seen.contains(&name) {
             continue;
         }

@@ -10,7 +10,7 @@ use super::store::{Built, store};
 use crate::cache::{Cache, Kernel};
 use crate::error::BuildError;
 use crate::event::Event;
-use crate::manifest::SourceOrigin;
+use crate::manifest::{DIGITS, SourceOrigin};
 use crate::name::KernelName;
 use crate::process::Runner;
 use crate::recipe::configuration_hash;
@@ -19,8 +19,6 @@ use crate::work::Work;
 
 /// The name of the unfinished build that all commits share, and the beginning of their images'.
 const SHARED: &str = "bisect";
-/// Digits of a commit's hash in a name.
-const DIGITS: usize = 12;
 
 /// Builds images of the commits of one repository, one after another, in one tree: each build
 /// compiles what differs from the one before. The repository is only read. There is one such tree
@@ -86,7 +84,7 @@ impl<'a> CommitBuilds<'a> {
         }
         let _lock = self.cache.lock(&name)?;
         let built = self.make(&name, commit, tell);
-        if let Err(BuildError::Failed { .. }) = built {
+        if built.as_ref().is_err_and(BuildError::is_of_source) {
             // A full disk is no fault of the commit.
             self.work.check_space()?;
         }
@@ -94,7 +92,9 @@ impl<'a> CommitBuilds<'a> {
     }
 
     fn existing(&self, name: &KernelName, commit: &str) -> Option<Kernel> {
-        let kernel = self.cache.find(name).ok().filter(Kernel::is_current)?;
+        // One that is damaged is built again.
+        let kernel = self.cache.find(name).ok()?;
+        kernel.check_for_trials().ok()?;
         let is_same = matches!(&kernel.manifest.source,
             SourceOrigin::Commit { commit: of, .. } if of == commit);
         is_same.then_some(kernel)

@@ -14,14 +14,30 @@ use crate::{recipe, tree};
 const CONFIGURED: &str = ".tcplab-configured";
 
 /// Variables of the user's that would change the build.
-const FOREIGN: [&str; 8] = [
+const FOREIGN: [&str; 24] = [
     "MAKEFLAGS",
+    "MAKEFILES",
     "MFLAGS",
+    "GNUMAKEFLAGS",
     "KBUILD_OUTPUT",
     "KBUILD_EXTMOD",
+    "KBUILD_EXTRA_SYMBOLS",
+    "KBUILD_VERBOSE",
+    "KBUILD_DEFCONFIG",
+    "KCONFIG_CONFIG",
+    "KCONFIG_ALLCONFIG",
+    "KCONFIG_OVERWRITECONFIG",
     "KCFLAGS",
+    "KCPPFLAGS",
+    "KAFLAGS",
+    "HOSTCFLAGS",
+    "HOSTLDFLAGS",
+    "LLVM",
+    "LLVM_IAS",
     "CROSS_COMPILE",
+    "SUBARCH",
     "INSTALL_PATH",
+    "V",
     "O",
 ];
 

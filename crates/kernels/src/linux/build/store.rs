@@ -25,6 +25,9 @@ pub enum Built {
     Existing(Kernel),
 }
 
+/// What `make` writes beside an image of Linux.
+const MAP: &str = "System.map";
+
 /// Which patches were applied, in a tree that is complete.
 const PATCHED: &str = ".tcplab-patches.json";
 
@@ -52,6 +55,7 @@ pub(super) fn store(
     let config = make.config()?;
     fs::write(partial.join(CONFIG), &config)
         .map_err(BuildError::file("write", &partial.join(CONFIG)))?;
+    keep_map(&work.tree(), &partial)?;
     let content = fs::read(&image).map_err(BuildError::file("read", &image))?;
     let since_1970 = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     let manifest = Manifest {
@@ -74,6 +78,14 @@ pub(super) fn store(
     Ok(cache.find(name)?)
 }
 
+/// Keeps the addresses of functions, which a panic names by numbers alone; the image has none.
+fn keep_map(tree: &Path, image: &Path) -> Result<(), BuildError> {
+    match fs::copy(tree.join(MAP), image.join(MAP)) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        copied => copied.map(drop).map_err(BuildError::file("write", &image.join(MAP))),
+    }
+}
+
 fn missing(config: &str) -> Vec<String> {
     recipe::missing_options(config).into_iter().map(str::to_owned).collect()
 }
@@ -92,6 +104,16 @@ fn replace(new: &Path, place: &Path) -> Result<(), BuildError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn addresses_of_functions_are_kept_if_there_are_any() {
+        let (tree, image) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        keep_map(tree.path(), image.path()).unwrap();
+        assert!(!image.path().join(MAP).exists());
+        fs::write(tree.path().join(MAP), "60000000 T _text\n").unwrap();
+        keep_map(tree.path(), image.path()).unwrap();
+        assert!(image.path().join(MAP).is_file());
+    }
 
     #[test]
     fn new_image_replaces_the_old_one_in_one_step() {

@@ -56,7 +56,8 @@ impl Recorded {
                         remaining.handle(now, &begins(case));
                     }
                     has_trial = true;
-                    remaining.handle(now, &Event::Stored { took: Duration::from_secs_f64(*took) });
+                    let took = Duration::from_secs_f64(*took);
+                    remaining.handle(now, &Event::Stored { took, complaints: &[] });
                 }
                 Failed => remaining.handle(now, &Event::Failed { reason: "", again: false }),
                 Reporting => remaining.handle(now, &Event::Reporting),
