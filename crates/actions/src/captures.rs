@@ -125,6 +125,7 @@ fn read_merged<S: Sink>(
     analyzer: &mut Analyzer<S>,
 ) -> Vec<Interface> {
     let mut clock = FrameClock::default();
+    analyzer.counts_time_in(merged.time_unit());
     while let Some((record, interface)) = merged.next_record() {
         let (time_ns, at) = clock.time(record.time);
         let comment = all_comments(&record);

@@ -7,7 +7,8 @@
 //! **Evidence.** The share of time with an empty send queue. Pauses before an answer belong to
 //! another rule, as do waits by Nagle's algorithm; while the other end asks or answers, its data
 //! are what the application waits for. All are left out, and away from the sender stalls of unknown
-//! cause: there a lost tail that its sender repairs late looks like a pause.
+//! cause: there a lost tail that its sender repairs late looks like a pause. Without handshake and
+//! timestamps it is unknown how far the sender is, and the rule is silent.
 //!
 //! **False positives.** Some applications send slowly on purpose: video, voice, a rate limit.
 //!
@@ -26,6 +27,9 @@ pub const RULE: Rule = Rule::of_directions("application-limited", in_direction);
 const SHARE: u64 = 50;
 
 fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
+    if direction.is_lost_in_midstream() {
+        return None;
+    }
     let marks = &direction.flow.marks;
     let there_and_back = direction.round_trip().filter(|_| direction.is_away());
     let on_the_way = there_and_back.unwrap_or_default() * marks.answers_with_ack;

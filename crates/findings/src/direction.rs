@@ -1,6 +1,8 @@
 //! One direction of a connection: questions that many rules ask.
 
-use tcplab_trace::{Connection, Flow, Limit, Occurrences, StallCause, StallSum, SynOptions};
+use tcplab_trace::{
+    CapturePoint, Connection, Flow, Limit, Occurrences, StallCause, StallSum, SynOptions,
+};
 use tcplab_units::{Bytes, Instant, Rate, Span};
 
 use crate::finding::Shown;
@@ -78,6 +80,12 @@ impl<'a> Direction<'a> {
     /// Whether the capture point is not the sender's.
     pub(crate) fn is_away(&self) -> bool {
         self.connection.is_away(self.flow)
+    }
+
+    /// Whether the capture began after the handshake, and no timestamps show how far its sender is:
+    /// far from it, a sender that waits for ACKs looks like one without data.
+    pub(crate) fn is_lost_in_midstream(&self) -> bool {
+        self.connection.handshake.midstream && self.flow.capture_point == CapturePoint::Unknown
     }
 
     /// Where the RTT comes from, if not from the data, in brackets.

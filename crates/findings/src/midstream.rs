@@ -4,7 +4,8 @@
 //! perhaps which end is the client.
 //!
 //! **Why it matters.** Without its scale the size of a receive window is unknown. A full one then
-//! looks like a full congestion window or send buffer.
+//! looks like a full congestion window or send buffer. Without timestamps, too, it is unknown how
+//! far the sender is, and what it waited for.
 //!
 //! **Evidence.** The first packet; the time in which a window was full.
 //!
@@ -61,6 +62,20 @@ fn in_connection(connection: &Connection) -> Option<Finding> {
                  flight."
             );
         }
+    }
+    for direction in [forward, reverse] {
+        let waited = direction.flow.shares.of(Limit::Application);
+        let is_large = is_share(waited, direction.time(), SHARE) && direction.is_transfer();
+        if !is_large || !direction.is_lost_in_midstream() {
+            continue;
+        }
+        severity = Severity::Doubt;
+        statement += &format!(
+            " The {} waited for {}: without handshake and timestamps its distance is unknown, so \
+             it may have waited for ACKs as well as for its application.",
+            direction.sender,
+            part_of_time(waited, direction.time()),
+        );
     }
     let shown = Shown::in_frames([connection.frames.0], connection.first);
     Some(

@@ -5,7 +5,7 @@
 //! **Why it matters.** Each such write takes 40 ms (Linux) to 200 ms (others) longer.
 //!
 //! **Evidence.** Segments smaller than a full one, sent as soon as a delayed ACK left nothing
-//! unacknowledged; and how long they waited.
+//! unacknowledged (away from the sender, a round trip to it later); and how long they waited.
 //!
 //! **False positives.** An application that writes in step with delayed ACKs by chance.
 //!

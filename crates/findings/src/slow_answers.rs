@@ -4,8 +4,8 @@
 //!
 //! **Why it matters.** The "slow network" is a slow server: the request was acknowledged.
 //!
-//! **Evidence.** The stalls between requests and the first data of their answers. Away from the
-//! server they begin when it acknowledged the whole request.
+//! **Evidence.** The stalls between requests and the first data of their answers, the first one
+//! among them. Away from the server they begin when it acknowledged the whole request.
 //!
 //! **False positives.** Servers that hold a request until there is news (long polling). If the
 //! capture begins in the middle, the client may be taken for the server.

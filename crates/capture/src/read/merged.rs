@@ -105,6 +105,10 @@ impl<R> Merged<R> {
         let &(capture, at) = self.origins.get(interface)?;
         self.captures[capture].reader.found.statistics.get(at)?.as_ref()
     }
+    /// As [`Reader::time_unit`], of all captures.
+    pub fn time_unit(&self) -> u64 {
+        self.captures.iter().map(|capture| capture.reader.found.time_unit).max().unwrap_or(0)
+    }
     /// The capture, counted from 0, that an interface belongs to.
     pub fn capture_of(&self, interface: usize) -> Option<usize> {
         self.origins.get(interface).map(|&(capture, _)| capture)

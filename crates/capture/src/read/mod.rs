@@ -140,6 +140,11 @@ impl<R: Read + ?Sized> Reader<R> {
     pub fn interfaces(&self) -> &[Interface] {
         &self.found.interfaces
     }
+    /// The longest unit in which one of the [interfaces](Reader::interfaces) counts time,
+    /// nanoseconds, if the capture says so for each; 0 before the first.
+    pub fn time_unit(&self) -> u64 {
+        self.found.time_unit
+    }
     /// The counts of each [interface](Reader::interfaces), usually known at the end.
     pub fn statistics(&self) -> &[Option<Statistics>] {
         &self.found.statistics

@@ -129,7 +129,9 @@ impl Section {
                 _ => {}
             }
         }
-        self.clocks.push(Clock::new(resolution, offset));
+        let clock = Clock::new(resolution, offset);
+        found.time_unit = found.time_unit.max(clock.unit());
+        self.clocks.push(clock);
         if found.interfaces.len() == Interfaces::MOST {
             return Err(Damage::Interfaces(Interfaces::MOST));
         }
@@ -318,6 +320,16 @@ impl Clock {
             fine => Tick::PartOfNano(10_u128.checked_pow(fine - 9).unwrap_or(u128::MAX)),
         };
         Clock { tick, offset }
+    }
+
+    /// How long a unit is, nanoseconds, rounded down.
+    fn unit(&self) -> u64 {
+        let nanos = match self.tick {
+            Tick::Nanos(nanos) => nanos,
+            Tick::PartOfNano(_) => 0,
+            Tick::Binary(exponent) => NANOS_PER_SECOND >> exponent,
+        };
+        u64::try_from(nanos).unwrap_or(u64::MAX)
     }
 
     fn time(&self, ticks: u64) -> Option<UnixTime> {

@@ -6,7 +6,6 @@ use tcplab_path::tc::{quoted, quoted_path};
 use tcplab_kernels::CommitBuilds;
 use tcplab_lab::bisect::{BisectOutcome, BisectRecord, BisectStep, Bisection, Commit, StepVerdict};
 use tcplab_lab::in_words;
-use tcplab_path::tc::quoted;
 use tcplab_results::Claim;
 use tcplab_units::visible_line;
 

@@ -12,7 +12,6 @@ use tcplab_path::tc::quoted_path;
 
 use anyhow::{Context, Error, Result, anyhow};
 use tcplab_kernels::{Build, BuildError, BuildSource, Built, Cache, CacheError, DEFAULT_HZ};
-use tcplab_path::tc::quoted;
 use tcplab_quantities::{KERNEL_DOCUMENT, KERNELS_DOCUMENT};
 
 use crate::arguments::{BuildArguments, KernelArguments, KernelCommand};

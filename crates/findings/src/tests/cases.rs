@@ -46,6 +46,16 @@ pub(super) const CASES: &[Case] = &[
         ],
     },
     Case {
+        name: "midstream, at an unknown distance",
+        fires: |c| {
+            c.handshake.midstream = true;
+            c.roles = Roles::ByPorts;
+            c.forward.capture_point = CapturePoint::Unknown;
+            limited(&mut c.forward, &[(Limit::Application, 9_700), (Limit::Path, 300)]);
+        },
+        silent: &[|c| c.handshake.midstream = false],
+    },
+    Case {
         name: "not-opened, no answer",
         fires: |c| never_opened(c, HandshakeKind::Unanswered, 6),
         silent: &[|c| c.handshake.kind = HandshakeKind::ThreeWay],
@@ -302,6 +312,11 @@ pub(super) const CASES: &[Case] = &[
             |c| {
                 c.forward.capture_point = CapturePoint::Receiver;
                 c.forward.stall_sums = vec![stalls(StallCause::Undetermined, 1, 3_790, 3_790)];
+            },
+            // It may as well wait for ACKs.
+            |c| {
+                c.handshake.midstream = true;
+                c.forward.capture_point = CapturePoint::Unknown;
             },
         ],
     },

@@ -357,6 +357,15 @@ pub(super) const CASES: &[Case] = &[
         silent: &[|c| c.handshake.ecn = EcnAgreement::Unknown],
     },
     Case {
+        name: "congestion-marks, behind the sender",
+        fires: |c| {
+            c.handshake.ecn = EcnAgreement::Classic;
+            c.forward.marks.reductions = occurred(28, 249);
+            limited(&mut c.forward, &[(Limit::Congestion, 9_800), (Limit::SlowStart, 200)]);
+        },
+        silent: &[|c| c.forward.marks.reductions = occurred(NONE, 0)],
+    },
+    Case {
         name: "congestion-marks, not agreed",
         fires: |c| mark(c, EcnAgreement::NotAsked),
         silent: &[|c| c.forward.marks.ce_marks = occurred(NONE, 0)],

@@ -50,6 +50,11 @@ const LATEST: Instant = Instant::from_nanos(1 << 60);
 /// the numbers.
 const BEYOND_FRAME: &str = "the IP packet claims more bytes than the frame has";
 
+/// Units of time from which on reactions of a kernel do not show, nanoseconds.
+const COARSE: u64 = 1_000_000;
+const COARSE_NOTE: &str = "the capture counts time in milliseconds or more: what prompted a \
+                           packet, and so what limits a sender, shows less surely";
+
 /// Reads frames in capture order; stores only data in flight and unfinished recoveries.
 #[derive(Debug)]
 pub struct Analyzer<S: ?Sized = Collector> {
@@ -67,6 +72,8 @@ pub struct Analyzer<S: ?Sized = Collector> {
     fragments: Fragments,
     filter: Option<Filter>,
     checks: bool,
+    /// Times are of a millisecond or more.
+    coarse: bool,
     others: Others,
     output: Output<S>,
 }
@@ -109,6 +116,7 @@ impl<S: Sink> Analyzer<S> {
             fragments: Fragments::default(),
             filter: None,
             checks: false,
+            coarse: false,
             others: Others::default(),
             output: Output::new(sink),
         }
@@ -183,6 +191,13 @@ impl<S: Sink> Analyzer<S> {
         any.next_frame(time_ns);
     }
 
+    /// The capture counts time in units of so many nanoseconds. From a millisecond on, a note says
+    /// that it shows little of what prompted what.
+    pub fn counts_time_in(&mut self, nanos: u64) {
+        let any: &mut AnyAnalyzer<'_> = self;
+        any.tell_coarse(nanos);
+    }
+
     /// Adds a note on the whole capture.
     pub fn note(&mut self, note: Note) {
         self.output.remarks.whole.push(note);
@@ -197,6 +212,13 @@ impl<S: Sink> Analyzer<S> {
 }
 
 impl AnyAnalyzer<'_> {
+    fn tell_coarse(&mut self, nanos: u64) {
+        if nanos >= COARSE && !self.coarse {
+            self.coarse = true;
+            self.output.note(COARSE_NOTE.to_owned());
+        }
+    }
+
     fn frame(&mut self, frame: &Frame<'_>) {
         self.next_frame(frame.time_ns);
         let epoch = self.epoch_nanos.unwrap_or(frame.time_ns);
@@ -282,6 +304,7 @@ impl AnyAnalyzer<'_> {
         if self.clock.leap().is_some() {
             self.explain_leap(&mut packet);
         }
+        packet.coarse = self.coarse;
         if let Some(parts) = &mut self.parts {
             packet.copies_usual = self.duplicates.are_usual(&packet);
             if self.output.copies_usual != packet.copies_usual {

@@ -33,6 +33,7 @@ impl AnyAnalyzer<'_> {
     fn records(&mut self, reader: &mut Reader<dyn Read + '_>, most: u64) {
         let mut links = Vec::new();
         add_links(&mut links, reader);
+        self.tell_coarse(reader.time_unit());
         let mut last_time = 0;
         let mut copy = Vec::new();
         let wants_comments = self.output.wants_packets;
@@ -69,6 +70,7 @@ impl AnyAnalyzer<'_> {
                 copy.clear();
                 copy.extend_from_slice(record.captured);
                 add_links(&mut links, reader);
+                self.tell_coarse(reader.time_unit());
                 let unknown = LinkType::Other(u16::MAX);
                 (&copy[..], links.get(index).copied().unwrap_or(unknown))
             };

@@ -63,6 +63,7 @@ pub fn replay<R: Read + Seek, S: Sink>(
     let interfaces = reader.interfaces().to_vec();
     let mut links = Vec::new();
     add_links(&mut links, reader);
+    any.tell_coarse(reader.time_unit());
     let mut copies = known.copies_usual.iter().peekable();
     for &(number, position) in &known.frames {
         while let Some((_, usual)) = copies.next_if(|(from, _)| *from <= number) {
@@ -125,6 +126,7 @@ impl AnyAnalyzer<'_> {
         if let Some(tcp) = view.tcp().filter(|_| !is_damaged(&view)) {
             let mut packet = Packet::read(&tcp, at, number, self.output.wants_packets);
             packet.copies_usual = self.output.copies_usual;
+            packet.coarse = self.coarse;
             if let Some(parts) = &mut self.parts {
                 parts.packet(&packet, frame.comment, &mut self.output);
             }

@@ -65,6 +65,10 @@ impl HandshakeTracker {
     pub(crate) fn handshake(&self) -> &Handshake {
         &self.handshake
     }
+    /// Whether the capture begins after the handshake, as far as seen.
+    pub(crate) fn is_midstream(&self) -> bool {
+        self.midstream && !self.handshake.client.seen && !self.handshake.server.seen
+    }
     /// Whether the options of both endpoints are final.
     pub(crate) fn is_settled(&self) -> bool {
         self.midstream || self.handshake.opened.is_some()
@@ -233,6 +237,11 @@ impl HandshakeTracker {
         } else {
             HandshakeKind::Unseen
         }
+    }
+
+    /// Whether both SYNs agree on classic ECN.
+    pub(crate) fn is_classic_ecn(&self) -> bool {
+        self.ecn() == EcnAgreement::Classic
     }
 
     /// AE, CWR and ECE of both SYNs (RFC 3168 section 6.1.1; RFC 9768 section 3.1.2, table 2).

@@ -243,12 +243,15 @@ impl ConnectionState {
         self.packets += 1;
         self.one_way.follow(packet, forward);
         self.last_heard[usize::from(!forward)].follow(packet, other.totals.retransmissions);
-        self.distances.packet(packet, forward);
+        let is_nearer = self.distances.packet(packet, forward);
         own.observers.learn(&other.observers);
         let segment = own.go_on(packet);
         let ack = other.on_plain_ack(ack, packet, window);
         self.endpoint_states.go_on(packet, forward);
         self.history.follow(packet, forward, 0);
+        if is_nearer {
+            self.locate(forward);
+        }
         Some(PlainOutcome { forward, segment, ack })
     }
 
@@ -272,7 +275,7 @@ impl ConnectionState {
             }
         }
         let window = self.window(packet, forward);
-        self.distances.packet(packet, forward);
+        let is_nearer = self.distances.packet(packet, forward);
         let (own, other) = if forward {
             (&mut self.forward, &mut self.reverse)
         } else {
@@ -303,6 +306,9 @@ impl ConnectionState {
         self.history.follow(packet, forward, heard.gaps);
         if !heard.episodes.is_empty() {
             heard.episodes = visible(heard.episodes, self.tap(!forward).0);
+        }
+        if is_nearer {
+            self.locate(forward);
         }
         let gave_up = take(&mut self.forward.gave_up) | take(&mut self.reverse.gave_up);
         let segment = passed.segment;
@@ -398,6 +404,8 @@ impl ConnectionState {
                 self.reverse.refuse_sack();
             }
             self.agree_on_segments();
+            let classic_ecn = self.opening.is_classic_ecn();
+            (self.forward.classic_ecn, self.reverse.classic_ecn) = (classic_ecn, classic_ecn);
         }
         let first = self.opened.is_none();
         self.opened = self.opening.handshake().opened;
@@ -422,6 +430,16 @@ impl ConnectionState {
                 .set_scales((client, handshake.client.mss), (server, handshake.server.mss));
         }
         Place::Here
+    }
+
+    /// Without a handshake, timestamps show how far the sender of a packet is.
+    #[cold]
+    fn locate(&mut self, forward: bool) {
+        let reaction = self.distances.to_sender(forward);
+        if let Some(reaction) = reaction.filter(|_| self.opening.is_midstream()) {
+            let flow = if forward { &mut self.forward } else { &mut self.reverse };
+            flow.opened(reaction);
+        }
     }
 
     /// Two different SYN-ACKs arrived: the client's answer selects one.

@@ -46,10 +46,10 @@ struct Distance {
 folded! { Distance { least, echoes, clock, awaited } }
 
 impl Distances {
-    /// Uses the timestamps of a packet.
+    /// Uses the timestamps of a packet; returns whether its sender is nearer than known before.
     #[inline(always)]
-    pub(crate) fn packet(&mut self, packet: &Packet, forward: bool) {
-        let Some((value, echo)) = packet.timestamps else { return };
+    pub(crate) fn packet(&mut self, packet: &Packet, forward: bool) -> bool {
+        let Some((value, echo)) = packet.timestamps else { return false };
         self.clocks[usize::from(!forward)].passed(value, packet.at);
         let (towards, from) = if forward {
             (&mut self.server, &mut self.client)
@@ -59,8 +59,9 @@ impl Distances {
         if towards.echoes < ECHOES {
             towards.sent(value, packet.at, packet.syn());
         }
-        if let Some((clock, since)) = from.awaited {
-            from.echoed(clock, since, echo, packet.at);
+        match from.awaited {
+            Some((clock, since)) => from.echoed(clock, since, echo, packet.at),
+            None => false,
         }
     }
 
@@ -122,19 +123,25 @@ impl Distance {
         self.clock = Some(value);
     }
 
-    fn echoed(&mut self, clock: u32, since: Instant, echo: u32, at: Instant) {
+    /// Returns whether it is nearer than known before.
+    fn echoed(&mut self, clock: u32, since: Instant, echo: u32, at: Instant) -> bool {
         let newer = echo.wrapping_sub(clock) as i32;
         if newer < 0 {
-            return;
+            return false;
         }
         self.awaited = None;
-        if newer == 0 && at > since {
-            self.echoes += 1;
-            self.sample(at.since(since));
+        if newer > 0 || at <= since {
+            return false;
         }
+        self.echoes += 1;
+        self.sample(at.since(since))
     }
 
-    fn sample(&mut self, span: Span) {
-        self.least = Some(self.least.map_or(span, |least| least.min(span)));
+    fn sample(&mut self, span: Span) -> bool {
+        let is_nearer = self.least.is_none_or(|least| span < least);
+        if is_nearer {
+            self.least = Some(span);
+        }
+        is_nearer
     }
 }

@@ -27,6 +27,8 @@ pub(crate) struct SendEvent<'a> {
     pub(crate) may_dsack: bool,
     /// Everything that the sender sent so far was captured.
     pub(crate) whole: bool,
+    /// It says that the sender reduced its window on a mark: CWR, where classic ECN was agreed.
+    pub(crate) reduced: bool,
     /// The right edge of the last advertised window; none if its scale is unknown.
     pub(crate) window_edge: Option<Offset>,
 }

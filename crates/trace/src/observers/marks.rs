@@ -14,6 +14,8 @@ use crate::{Flow, Occurrences, Range, SegmentKind, SenderMarks};
 const DELAYED: Span = Span::from_millis(20);
 /// What waited for an acknowledgement follows it within this time.
 const AT_ONCE: Span = Span::from_millis(1);
+/// Away from the sender its reaction is known to this fraction.
+const PARTS: u64 = 16;
 
 /// What one direction's sender does.
 #[derive(Debug, Default)]
@@ -38,6 +40,10 @@ pub(crate) struct Marks {
     answers_with_ack: u64,
     /// When an acknowledgement without data, itself delayed, left nothing unacknowledged.
     freed: Option<Instant>,
+    /// The sender's reaction time to an ACK, as seen at the capture point.
+    reaction: Span,
+    /// Segments with CWR.
+    reductions: Occurrences,
     /// The smallest age at which data were acknowledged.
     least_age: Option<Span>,
     by_size: ArrivalBySize,
@@ -46,6 +52,7 @@ folded! {
     Marks {
         push, urgent, keep_alives, small_in_flight, nagle_waits, nagle_waited, largest, congested,
         super_packets, last_sent, other_spoke, other_heard, listened, answers_with_ack, freed,
+        reaction, reductions,
         least_age, by_size
     }
 }
@@ -90,6 +97,10 @@ impl ArrivalBySize {
 }
 
 impl Marks {
+    pub(crate) fn opened(&mut self, reaction: Span) {
+        self.reaction = if reaction < AT_ONCE { Span::ZERO } else { reaction };
+    }
+
     /// A packet of the direction; `full` is the size of a full segment.
     #[inline(always)]
     pub(crate) fn on_send(&mut self, sent: &SendEvent<'_>, full: Option<u64>) {
@@ -101,6 +112,9 @@ impl Marks {
         }
         if packet.congestion_marked {
             self.congested.add(at, frame);
+        }
+        if sent.reduced {
+            self.reductions.add(at, frame);
         }
         if sent.kind == SegmentKind::KeepAlive {
             self.keep_alives.add(at, frame);
@@ -130,7 +144,7 @@ impl Marks {
         }
         if sent.in_flight > sent.payload + u64::from(packet.fin()) {
             self.small_in_flight += 1;
-        } else if sent.payload < full && freed.is_some_and(|freed| at.since(freed) <= AT_ONCE) {
+        } else if sent.payload < full && freed.is_some_and(|freed| self.reacts(at.since(freed))) {
             self.nagle_waits.add(at, frame);
             self.nagle_waited += waited;
         }
@@ -148,6 +162,12 @@ impl Marks {
         let delayed = ages.last > least + DELAYED;
         let all = heard.ack == heard.high && heard.packet.is_bare();
         self.freed = (delayed && all).then_some(heard.packet.at);
+    }
+
+    /// Whether what follows an acknowledgement by this much was waiting for it.
+    fn reacts(&self, waited: Span) -> bool {
+        let blurred = self.reaction / PARTS;
+        waited + blurred >= self.reaction && waited <= self.reaction + blurred.max(AT_ONCE)
     }
 
     /// What the other direction knows of the question that this one answers: when all was
@@ -179,6 +199,7 @@ impl Marks {
             mss_changes: Vec::new(),
             only_small_arrived: self.by_size.only_small(),
             ce_marks: take(&mut self.congested),
+            reductions: take(&mut self.reductions),
             super_packets: self.super_packets,
         };
     }

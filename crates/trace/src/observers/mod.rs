@@ -39,7 +39,7 @@ use windows::Windows;
 pub(crate) struct Observers {
     full_size: FullSize,
     round_trips: RoundTripTimes,
-    pub(crate) windows: Windows,
+    windows: Windows,
     acking: Acking,
     marks: Marks,
     limits: Limits,
@@ -57,10 +57,12 @@ folded! {
 }
 
 impl Observers {
-    /// The reaction time in the handshake: near zero at the sender, an RTT elsewhere.
+    /// The sender's reaction time: near zero at the sender, an RTT elsewhere. By the handshake; or,
+    /// again and again, by timestamps.
     pub(crate) fn opened(&mut self, reaction: Span) {
-        self.limits.opened(reaction);
+        self.limits.opened(reaction, &mut self.events);
         self.stalls.opened(reaction);
+        self.marks.opened(reaction);
     }
     /// Bytes of data in a full segment; `None` while unknown.
     pub(crate) fn full_size(&self) -> Option<u64> {
@@ -84,7 +86,7 @@ impl Observers {
         self.windows.on_send(sent, full);
         self.acking.on_send(sent);
         self.marks.on_send(sent, full);
-        self.limits.on_send(sent, &mut self.events);
+        self.limits.on_send(sent, full, &mut self.events);
         self.stalls.on_send(sent, &mut self.events);
         self.transfer.on_send(sent);
         self.series.on_send(sent);
@@ -123,10 +125,15 @@ impl Observers {
     /// Such an ACK in a packet with data, while nothing is in flight.
     #[inline]
     pub(crate) fn on_repeated_ack(&mut self, packet: &Packet) {
-        self.windows.on_repeated_ack(packet);
+        self.on_still_ack(packet);
         self.acking.on_repeated_ack();
         self.marks.on_data(packet);
-        self.stalls.on_repeated_ack();
+    }
+    /// Such an ACK once more.
+    #[inline]
+    pub(crate) fn on_still_ack(&mut self, packet: &Packet) {
+        self.windows.on_repeated_ack(packet);
+        self.stalls.on_repeated_ack(packet);
     }
     /// Before a packet with data: what the other direction knows of what was asked.
     #[inline(always)]

@@ -178,3 +178,28 @@ fn directions_are_independent() {
     Acking::default().finish(&mut empty);
     assert_eq!(empty.acking, AckBehaviour::default());
 }
+
+/// Beside the receiver what waited for the ACK arrives a round trip of 19.9 ms after it.
+#[test]
+fn nagle_against_delayed_acknowledgements_at_receiver() {
+    for (second, waits) in [(0.1750, 0), (0.1799, 1), (0.1810, 1), (0.1850, 0)] {
+        let text = format!(
+            "{BESIDE_RECEIVER}
+             0.120 > 1:101 clock 1 psh\n0.160 < ack 101\n{second} > 101:201 clock 2 psh"
+        );
+        assert_eq!(flow(&text).marks.nagle_waits.count, waits, "{second}");
+    }
+}
+
+/// Only where classic ECN was agreed: Accurate ECN counts with the same bits (RFC 9768).
+#[test]
+fn window_reductions_counted_if_ecn_is_classic() {
+    for (client, server, reductions) in [("011", "001", 1), ("111", "010", 0), ("000", "000", 0)] {
+        let text = format!(
+            "0 > S bits {client}\n0.020 < S bits {server}\n0.0201 > ack 1
+             0.100 > 1:2897 clock 1\n0.120 < ack 2897\n0.121 > 2897:4345 clock 2 cwr"
+        );
+        let found = flow(&text).marks.reductions;
+        assert_eq!(found.count, reductions, "{client} {server}");
+    }
+}

@@ -71,6 +71,7 @@ impl Fold for Packet {
             wanted,
             plain,
             long_frame,
+            coarse,
         ] = std::array::from_fn(|place| marks >> (MARKS as usize + place) & 1 != 0);
         let at = Instant::from_nanos(from.raw(8));
         let frame = from.raw(if long_frame { 8 } else { 4 });
@@ -110,6 +111,7 @@ impl Fold for Packet {
             ip_id,
             ttl,
             copies_usual,
+            coarse,
             options_cut,
             congestion_marked,
             wanted,
@@ -143,6 +145,7 @@ fn marks_of(packet: &Packet) -> u32 {
         packet.wanted,
         packet.plain,
         packet.frame > u32::MAX.into(),
+        packet.coarse,
     ];
     let marks = marks.into_iter().rev().fold(0, |all, mark| all << 1 | u32::from(mark));
     (packet.checksum as u32) << CHECKSUM | marks << MARKS | u32::from(packet.flags.bits())
@@ -185,13 +188,13 @@ mod tests {
             (ack, payload, window, ttl) in any::<(Option<u32>, u32, u16, u8)>(),
             (mss, window_scale, fast_open) in any::<(Option<u16>, Option<u8>, Option<u8>)>(),
             (timestamps, ip_id) in any::<(Option<(u32, u32)>, Option<u16>)>(),
-            bits in any::<[bool; 8]>(),
+            bits in any::<[bool; 9]>(),
             checksum in prop::sample::select(CHECKSUMS.to_vec()),
             blocks in prop::collection::vec(any::<(u32, u32)>(), 0..=4),
         ) -> Packet {
             let [
                 from_low, sack_permitted, multipath, copies_usual, options_cut, congestion_marked,
-                wanted, plain,
+                wanted, plain, coarse,
             ] = bits;
             let block = |(left, right)| {
                 SackBlock { left: SeqNumber::new(left), right: SeqNumber::new(right) }
@@ -202,7 +205,7 @@ mod tests {
                 flags: TcpFlags::from_bits(flags), window, payload, mss, window_scale,
                 sack_permitted, timestamps, sack: blocks.into_iter().map(block).collect(),
                 fast_open, multipath, checksum, ip_id, ttl, copies_usual, options_cut,
-                congestion_marked, wanted, plain,
+                congestion_marked, wanted, plain, coarse,
             }
         }
     }

@@ -51,6 +51,8 @@ pub(crate) struct Packet {
     pub(crate) ttl: u8,
     /// Many frames of this capture are duplicated.
     pub(crate) copies_usual: bool,
+    /// Its time is of a millisecond or more.
+    pub(crate) coarse: bool,
     /// The capture truncated the options.
     pub(crate) options_cut: bool,
     /// Marked congestion experienced (RFC 3168 section 5).
@@ -117,6 +119,7 @@ impl Packet {
             ip_id: tcp.ip().id(),
             ttl: tcp.ip().ttl(),
             copies_usual: false,
+            coarse: false,
             options_cut,
             congestion_marked,
             wanted,

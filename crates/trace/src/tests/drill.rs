@@ -10,7 +10,7 @@
 //! 0.120 < ack 5793 sack 7241-... 10137 every 0.001   one with the block 7241-8689, 7241-10137 ...
 //! 0.200 > 14481:14482 fin            the last segment
 //! 0.300 > 1:1449 clock 7             with a timestamp of 7; `echo 7` in the answer
-//! 0.400 > 1:1449 psh urg ce          each segment pushed, urgent, marked by a router
+//! 0.400 > 1:1449 psh urg ce          each segment pushed, urgent, marked by a router; also `cwr`
 //! 0.310 > 1449:1450 fin acking 5     with another acknowledgement than of the SYN
 //! 0.320 > ack 5 at 1450              from another place than the first byte's
 //! 0.330 < R 1 ack 1450               an RST, with ACK or without
@@ -141,7 +141,8 @@ fn packets(line: &str, isn: u32) -> Vec<Captured> {
             let mut tcp = header.tcp(from);
             let echo = stamp("echo").unwrap_or(1);
             tcp.timestamps = stamp("clock").map(|clock| (clock, echo));
-            for (word, flag) in [("psh", TcpFlags::PSH), ("urg", TcpFlags::URG)] {
+            let flags = [("psh", TcpFlags::PSH), ("urg", TcpFlags::URG), ("cwr", TcpFlags::CWR)];
+            for (word, flag) in flags {
                 if words.contains(&word) {
                     tcp.flags |= flag;
                 }

@@ -40,6 +40,7 @@ pub(crate) fn sent(packet: &Packet, start: u64, kind: SegmentKind) -> SendEvent<
         high: range.start,
         una: range.start,
         whole: true,
+        reduced: false,
         was_revealed: false,
         may_dsack: true,
         in_flight: payload,

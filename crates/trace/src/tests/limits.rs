@@ -6,8 +6,8 @@ use std::fmt::Write;
 use proptest::prelude::*;
 use tcplab_units::{Bytes, Instant};
 
-use super::drill::{MSS, analyze, connection, drill, flow};
-use crate::{Confidence, Flow, Limit, LimitShares, SegmentKind};
+use super::drill::{MSS, analyze, connection, drill, feed, flow};
+use crate::{Analyzer, CapturePoint, Confidence, Flow, Limit, LimitShares, SegmentKind};
 
 /// The handshake of a path with 20 ms there and back, seen beside the client.
 const OPENED: &str = "open 0.020
@@ -172,7 +172,7 @@ fn writes(count: u64, every: u64, size: u64) -> String {
     let mut text = String::new();
     for write in 0..count {
         let (at, start) = (100_000 + write * every, 1 + write * size);
-        writeln!(text, "{} > {start}:{}", seconds(at), start + size).unwrap();
+        writeln!(text, "{} > {start}:{} psh", seconds(at), start + size).unwrap();
         writeln!(text, "{} < ack {}", seconds(at + 20_400), start + size).unwrap();
     }
     text
@@ -186,16 +186,16 @@ fn limit_application() {
     assert_eq!(flow.shares.idle.as_micros(), 39 * 16_600);
 }
 
-/// Messages of 12 bytes, each sent when the answer to the last one came, `wait` microseconds after
-/// it. Answers bear the ACK and take 20 to 45 ms: no window and no queue makes them wait.
-fn messages(wait: u64) -> LimitShares {
+/// Messages of `size` bytes, each sent when the answer to the last one came, `wait` microseconds
+/// after it. Answers bear the ACK and take 20 to 45 ms: no window and no queue makes them wait.
+fn messages(size: u64, wait: u64) -> LimitShares {
     let mut text = String::new();
     let mut at = 100_000;
     for message in 0..60_u64 {
-        let start = 1 + message * 12;
-        writeln!(text, "{} > {start}:{}", seconds(at), start + 12).unwrap();
+        let start = 1 + message * size;
+        writeln!(text, "{} > {start}:{} psh", seconds(at), start + size).unwrap();
         at += 20_000 + message * 7 % 25 * 1_000;
-        writeln!(text, "{} < ack {}", seconds(at), start + 12).unwrap();
+        writeln!(text, "{} < ack {}", seconds(at), start + size).unwrap();
         at += wait;
     }
     after_handshake(&text).shares
@@ -203,9 +203,117 @@ fn messages(wait: u64) -> LimitShares {
 
 #[test]
 fn limit_application_small_messages() {
-    for wait in [30, 5_000] {
-        mostly(&messages(wait), Limit::Application);
+    for (size, wait) in [(12, 30), (12, 5_000), (600, 30), (1_200, 30)] {
+        mostly(&messages(size, wait), Limit::Application);
     }
+}
+
+/// Two of them are in flight when the ACK of the first comes, at the moment of the next write.
+#[test]
+fn limit_application_below_initial_window() {
+    mostly(&after_handshake(&writes(60, 10_200, 700)).shares, Limit::Application);
+}
+
+/// As many in flight as an initial window has: what it held back would fill segments.
+#[test]
+fn limit_application_messages_as_many_as_initial_window() {
+    mostly(&after_handshake(&writes(200, 2_040, 1_000)).shares, Limit::Application);
+}
+
+#[test]
+fn limit_application_small_writes_at_receiver() {
+    let mut text = "open 0.0001 0.0401\n".to_owned();
+    for write in 0..200_u64 {
+        let (at, start) = (100_000 + write * 5_000, 1 + write * 700);
+        writeln!(text, "{} > {start}:{} psh", seconds(at), start + 700).unwrap();
+        writeln!(text, "{} < ack {}", seconds(at + 10), start + 700).unwrap();
+    }
+    let flow = flow(&text);
+    mostly(&flow.shares, Limit::Application);
+    assert_eq!(flow.transfer.capacity, None);
+}
+
+/// The congestion window falls to a half each 800 segments, on marks.
+#[test]
+fn limit_congestion_by_marks() {
+    let ideal = Ideal { window: |acked| if acked / 400 % 2 == 0 { 40 } else { 20 }, ..IDEAL };
+    let opened = "0 > S bits 011\n0.020 < S bits 001\n0.0201 > ack 1";
+    let mut text = ideal.text().replace("open 0.020", opened);
+    for fall in [400, 1_200] {
+        let first = 1 + (fall + 40) * MSS;
+        let line = format!("> {first}:{}", first + MSS);
+        assert!(text.contains(&line));
+        text = text.replace(&line, &format!("{line} cwr"));
+    }
+    let flow = flow(&text);
+    holds_together(&flow);
+    let shares = &flow.shares;
+    assert!(shares.share(Limit::Congestion) > 0.8, "{shares:?}");
+    assert!(shares.share(Limit::SendBuffer) < 0.05, "{shares:?}");
+}
+
+/// A capture beside the receiver, with timestamps: `count` segments pass at `at` microseconds each
+/// and echo what was acknowledged `echoes` segments before.
+fn beside_receiver(count: u64, echoes: u64, at: impl Fn(u64) -> u64) -> String {
+    let clock = |segment: u64| at(segment) / 1_000;
+    let mut text = String::new();
+    for segment in 0..count {
+        let (now, start) = (at(segment), 1 + segment * MSS);
+        let echo = segment.checked_sub(echoes).map_or(1, clock);
+        let stamps = format!("clock {} echo", clock(segment));
+        writeln!(text, "{} > {start}:{} {stamps} {echo}", seconds(now), start + MSS).unwrap();
+        let (ack, now) = (start + MSS, seconds(now + 10));
+        writeln!(text, "{now} < ack {ack} win 114 {stamps} {}", clock(segment)).unwrap();
+    }
+    text
+}
+
+/// Ten segments each 40 ms, as a small window lets pass; the capture begins after the handshake.
+#[test]
+fn limit_midstream_at_receiver_no_application() {
+    let at = |segment: u64| 41_000 + segment / 10 * 40_500 + segment % 10 * 232;
+    let connection = connection(&beside_receiver(500, 10, at));
+    let flow = &connection.forward;
+    holds_together(flow);
+    assert_eq!(flow.capture_point, CapturePoint::Receiver);
+    mostly(&flow.shares, Limit::Congestion);
+    assert_eq!(flow.shares.confidence, Confidence::Low);
+    // At first the distance is not known.
+    assert!(flow.stalls.len() <= 1, "{:?}", flow.stalls);
+}
+
+/// A link of 1 Mbit/s, where segments pass each 12 ms and wait for 80 ms on a path of 40 ms.
+#[test]
+fn limit_path_slow_link_at_receiver() {
+    let opened = "open 0.0001 0.0401\n".to_owned();
+    let flow_of = |text: String| flow(&(opened.clone() + &text));
+    let slow = flow_of(beside_receiver(300, 10, |segment| 100_000 + segment * 12_000));
+    mostly(&slow.shares, Limit::Path);
+    let rate = slow.transfer.capacity.unwrap().bits_per_second();
+    assert!(rate.abs_diff(965_333) < 10_000, "{rate}");
+    // An application writes so each 30 ms: its segments find no queue.
+    let writes = flow_of(beside_receiver(300, 2, |segment| 100_000 + segment * 30_000));
+    assert_eq!(writes.transfer.capacity, None);
+}
+
+/// A full link, captured with times in milliseconds.
+#[test]
+fn limit_path_by_coarse_times() {
+    let ideal = Ideal { window: |_| 150, spacing: 580, segments: 4_000, ..IDEAL };
+    let mut packets = drill(&ideal.text(), 1_000);
+    for packet in &mut packets {
+        packet.time_ns -= packet.time_ns % 1_000_000;
+    }
+    let mut analyzer = Analyzer::new();
+    analyzer.counts_time_in(1_000_000);
+    feed(&mut analyzer, &packets);
+    let trace = analyzer.finish();
+    assert_eq!(trace.notes.len(), 1, "{:?}", trace.notes);
+    let flow = &trace.connections[0].forward;
+    mostly(&flow.shares, Limit::Path);
+    assert_eq!(flow.shares.confidence, Confidence::Low);
+    let rate = flow.transfer.capacity.unwrap().bits_per_second();
+    assert!(rate.abs_diff(19_972_000) < 1_000_000, "{rate}");
 }
 
 /// Probes with a byte of new data (BSD, Windows) and empty ones (Linux), beside either end.

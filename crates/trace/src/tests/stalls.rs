@@ -289,3 +289,41 @@ fn stalls_none_in_handshake() {
     );
     assert_eq!(flow.stalls, []);
 }
+
+/// The server thinks for three seconds before its first answer: beside either end, and after a
+/// request of many segments.
+#[test]
+fn stall_before_first_answer() {
+    for (name, opened, request) in [
+        ("beside the client", "open 0.020", "0.030 > 1:301\n0.051 < ack 301"),
+        ("beside the server", "open 0.0001 0.0201", "0.030 > 1:301\n0.0301 < ack 301"),
+        ("the ACK comes with the answer", "open 0.020", "0.030 > 1:301"),
+        (
+            "an upload",
+            "open 0.020",
+            "0.010 < ack 1\n0.030 > 1:14481\n0.050 < acks 1449 14481 every 0.0001
+             0.0511 > 14481:28961\n0.071 < acks 15929 28961 every 0.0001",
+        ),
+    ] {
+        let end = if name == "an upload" { 28_961 } else { 301 };
+        let text = format!("{opened}\n{request}\n3.071 < 1:1449 acking {end}\n3.0712 > ack 1449");
+        let connection = connection(&text);
+        let stalls = &connection.reverse.stalls;
+        let causes: Vec<_> = stalls.iter().map(|stall| stall.cause).collect();
+        assert_eq!(causes, [StallCause::SenderIdle], "{name}");
+        let time = stalls[0].until.since(stalls[0].from).as_millis_f64();
+        assert!((2_990.0..3_045.0).contains(&time), "{name}: {time} ms");
+    }
+}
+
+/// A server that never answers is not slow to do so, nor one that speaks first.
+#[test]
+fn stall_none_before_first_answer() {
+    for text in [
+        "open 0.020\n0.030 > 1:301\n0.051 < ack 301\n3.1 < 1:2 fin acking 301",
+        "open 0.020\n3.051 < 1:301\n3.052 > ack 301",
+        "open 0.020\n0.030 > 1:301\n0.052 < 1:1449 acking 301\n0.053 > ack 1449",
+    ] {
+        assert_eq!(connection(text).reverse.stalls, [], "{text}");
+    }
+}

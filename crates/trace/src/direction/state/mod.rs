@@ -8,7 +8,7 @@ mod wanted;
 use std::mem::take;
 
 use tcplab_units::{Bytes, Offset, Span};
-use tcplab_wire::{SackBlocks, SeqNumber, SeqUnwrapper};
+use tcplab_wire::{SackBlocks, SeqNumber, SeqUnwrapper, TcpFlags};
 
 use crate::bounds::REPETITIONS;
 use crate::direction::Distances;
@@ -53,6 +53,8 @@ pub(crate) struct DirectionState {
     causes: CauseCounts,
     /// Data of a full segment by the handshake, bytes; 0 if unknown.
     pub(crate) full_segment: u16,
+    /// The SYNs agreed on classic ECN (RFC 3168): CWR and ECE are no counters (RFC 9768).
+    pub(crate) classic_ecn: bool,
     last_window: Option<u16>,
     window_edge: Option<Offset>,
     /// The end of the data, once a FIN was seen.
@@ -69,8 +71,8 @@ pub(crate) struct DirectionState {
 folded! {
     DirectionState {
         positions, board, sender_model, recovery, classifier, spurious_detector, causes,
-        full_segment, last_window, window_edge, data_end, settled, is_whole, gave_up, observers,
-        totals
+        full_segment, classic_ecn, last_window, window_edge, data_end, settled, is_whole, gave_up,
+        observers, totals
     }
 }
 
@@ -123,7 +125,7 @@ impl DirectionState {
     pub(crate) fn is_unsettled(&mut self) {
         self.settled = None;
     }
-    /// The reaction time in the handshake: near zero at the sender, an RTT elsewhere.
+    /// The sender's reaction time: near zero at the sender, an RTT elsewhere.
     pub(crate) fn opened(&mut self, reaction: Span) {
         self.sender_model.opened(reaction);
         self.observers.opened(reaction);
@@ -250,6 +252,7 @@ impl DirectionState {
             una,
             in_flight,
             whole,
+            reduced: self.classic_ecn && packet.flags.contains(TcpFlags::CWR),
             was_revealed: false,
             may_dsack: !self.board.without_sack,
             window_edge,
@@ -274,7 +277,7 @@ impl DirectionState {
         }
         let ack = offset(ack);
         self.settled = None;
-        if fast_path::is_enabled() && self.is_repeated(packet, ack, window) {
+        if fast_path::is_enabled() && !unread && self.is_repeated(packet, ack, window) {
             self.heard_again(packet, window);
             let in_flight = self.board.in_flight();
             let ack = packet.wanted.then(|| repetition(packet, ack, window, in_flight));

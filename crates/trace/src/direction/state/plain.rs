@@ -111,7 +111,7 @@ impl DirectionState {
     ) -> Option<Box<Ack>> {
         match ack {
             PlainAck::Still => {
-                self.observers.windows.on_repeated_ack(packet);
+                self.observers.on_still_ack(packet);
                 self.sender_model.hears(packet.at, packet.frame);
             }
             PlainAck::Again => self.heard_again(packet, window),

@@ -23,6 +23,8 @@ const PLACES: u64 = 256;
 const SEGMENTS: u64 = 4;
 /// And it takes at least this long, nanoseconds: as long as network cards hold back interrupts.
 const LONG_ENOUGH: u64 = 250_000;
+/// Where times are of a millisecond.
+const LONG_ENOUGH_COARSE: u64 = 20_000_000;
 
 /// The histogram, and the train under way.
 #[derive(Debug, Default)]
@@ -44,11 +46,13 @@ struct Bins {
 folded! { Bins { counts, places } }
 
 impl Capacity {
-    /// `bytes` took `nanos` to pass, right after what passed before; `full`: a segment's size.
-    pub(crate) fn extend(&mut self, bytes: u64, nanos: u64, full: u64) {
+    /// `bytes` took `nanos` to pass, right after what passed before; `full`: a segment's size;
+    /// `coarse`: times are of a millisecond or more.
+    pub(crate) fn extend(&mut self, bytes: u64, nanos: u64, full: u64, coarse: bool) {
         self.bytes += bytes;
         self.nanos = self.nanos.saturating_add(nanos);
-        if self.bytes >= SEGMENTS * full && self.nanos >= LONG_ENOUGH {
+        let long_enough = if coarse { LONG_ENOUGH_COARSE } else { LONG_ENOUGH };
+        if self.bytes >= SEGMENTS * full && self.nanos >= long_enough {
             let rate = self.bytes.saturating_mul(1_000_000_000) / self.nanos;
             self.count(rate);
             self.break_off();
@@ -129,7 +133,7 @@ mod tests {
         fn capacity_even_rate_to_a_thousandth(rate in 10_000_u64..1_000_000_000) {
             let mut capacity = Capacity::default();
             for _ in 0..40 {
-                capacity.extend(20_000, 20_000 * 1_000_000_000 / rate, 1448);
+                capacity.extend(20_000, 20_000 * 1_000_000_000 / rate, 1448, false);
             }
             let found = capacity.bytes_per_second();
             // Trains of fewer bytes than a quarter of a millisecond holds are joined.
@@ -143,7 +147,7 @@ mod tests {
         let mut capacity = Capacity::default();
         for round in 0..300 {
             let nanos = [1_158_400, 300_000 + round * 1_000, 2_000_000 + round * 9_000];
-            capacity.extend(7_240, nanos[round as usize % 3], 1_448);
+            capacity.extend(7_240, nanos[round as usize % 3], 1_448, false);
         }
         // 50 Mbit/s.
         let found = capacity.rate().unwrap().bits_per_second();
@@ -154,7 +158,7 @@ mod tests {
     fn capacity_without_a_train_unknown() {
         let mut capacity = Capacity::default();
         for _ in 0..100 {
-            capacity.extend(1_448, 1_000_000, 1_448);
+            capacity.extend(1_448, 1_000_000, 1_448, false);
             capacity.break_off();
         }
         assert_eq!(capacity.rate(), None);

@@ -19,12 +19,20 @@ pub(crate) struct Departure {
     pub(crate) repeat: bool,
     /// It starts or continues fast recovery.
     pub(crate) fast: bool,
+    /// The sender says that it reduced its window.
+    pub(crate) reduced: bool,
     pub(crate) window_probe: bool,
     pub(crate) timer: Option<Timer>,
     /// Where the capture point knows: bytes in flight, this one included.
     pub(crate) in_flight: Option<u64>,
+    /// The timestamp that it echoes.
+    pub(crate) echo: Option<u32>,
 }
-folded! { Departure { at, frame, end, payload, repeat, fast, window_probe, timer, in_flight } }
+folded! {
+    Departure {
+        at, frame, end, payload, repeat, fast, reduced, window_probe, timer, in_flight, echo
+    }
+}
 
 /// An acknowledgement, at the time at which it reaches the sender.
 #[derive(Debug, Clone, Copy)]

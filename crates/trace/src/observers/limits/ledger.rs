@@ -127,6 +127,10 @@ impl TimeLedger {
     pub(crate) fn until(&self) -> Instant {
         self.until
     }
+    /// What is judged from here on is as sure as this.
+    pub(crate) fn trust(&mut self, confidence: Confidence) {
+        (self.total.confidence, self.stretch.shares.confidence) = (confidence, confidence);
+    }
     /// The sender has a pacing timer.
     pub(crate) fn show_pacing(&mut self) {
         self.paces = true;
@@ -292,4 +296,9 @@ impl TimeLedger {
             }
         }
     }
+}
+
+/// Away from the sender, or by coarse times, what prompted it is known less surely.
+pub(crate) fn confidence(reaction: Span, coarse: bool) -> Confidence {
+    if reaction.is_zero() && !coarse { Confidence::High } else { Confidence::Low }
 }

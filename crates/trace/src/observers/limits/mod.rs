@@ -8,8 +8,11 @@
 //! Linux's own accounts of what a socket waits for (`tcp_chrono_start`), so that the two can be
 //! compared.
 
+mod autosize;
+mod away;
 mod capacity;
 mod departure;
+mod gap;
 mod growth;
 mod ledger;
 mod pace;
@@ -21,7 +24,7 @@ use tcplab_units::{Instant, Rate, Span};
 
 use crate::fold::folded;
 use crate::observers::event::{AckEvent, Event, SendEvent};
-use crate::{Confidence, Flow, SegmentKind};
+use crate::{Flow, SegmentKind};
 use departure::{Answer, Departure, USUAL_SEGMENT};
 use sender::Sender;
 
@@ -48,8 +51,19 @@ pub(crate) struct Limits {
 folded! { Limits { reaction, offered, sender, last, under_way } }
 
 impl Limits {
-    pub(crate) fn opened(&mut self, reaction: Span) {
-        self.reaction = if reaction < AT_ONCE { Span::ZERO } else { reaction };
+    /// How long the sender takes to react, seen from here.
+    pub(crate) fn opened(&mut self, reaction: Span, events: &mut Vec<Event>) {
+        let reaction = if reaction < AT_ONCE { Span::ZERO } else { reaction };
+        if reaction == self.reaction {
+            return;
+        }
+        self.reaction = reaction;
+        if let Some(sender) = &mut self.sender {
+            for answer in self.under_way.drain(..) {
+                sender.heard(&answer, events);
+            }
+            sender.is_found(reaction);
+        }
     }
 
     /// The path's capacity from the spacing of acknowledged data.
@@ -63,7 +77,12 @@ impl Limits {
     }
 
     #[inline(always)]
-    pub(crate) fn on_send(&mut self, sent: &SendEvent<'_>, events: &mut Vec<Event>) {
+    pub(crate) fn on_send(
+        &mut self,
+        sent: &SendEvent<'_>,
+        full: Option<u64>,
+        events: &mut Vec<Event>,
+    ) {
         let repeat = match sent.kind {
             SegmentKind::New => false,
             SegmentKind::FastRetransmission
@@ -101,11 +120,13 @@ impl Limits {
                 sent.kind,
                 SegmentKind::FastRetransmission | SegmentKind::UnexplainedRetransmission
             ),
+            reduced: sent.reduced,
             window_probe: sent.kind == SegmentKind::WindowProbe,
             timer: sent.timer,
             in_flight: (!away).then_some(sent.in_flight),
+            echo: sent.packet.echo(),
         };
-        sender.sent(&departure, events);
+        sender.sent(&departure, full, events);
     }
 
     #[inline(always)]
@@ -132,6 +153,9 @@ impl Limits {
         if !away {
             sender.heard(&answer, events);
             return;
+        }
+        if let Some((value, _)) = heard.packet.timestamps {
+            sender.is_asked(value, heard.packet.at);
         }
         self.hear_later(answer, heard.packet.at, events);
     }
@@ -171,9 +195,7 @@ impl Limits {
         let cut = if sent.packet.timestamps.is_some() { TIMESTAMPS } else { 0 };
         let offered =
             self.offered.map_or(USUAL_SEGMENT, |mss| u64::from(mss) - cut.min(mss.into()));
-        let away = !self.reaction.is_zero();
-        let confidence = if away { Confidence::Low } else { Confidence::High };
-        self.sender = Some(Box::new(Sender::new(&sent, offered.max(1), self.reaction, confidence)));
+        self.sender = Some(Box::new(Sender::new(&sent, offered.max(1), self.reaction)));
     }
 
     /// The acknowledgements that have reached the sender when it sends this. The reaction is

@@ -13,33 +13,31 @@
 
 use tcplab_units::{Instant, Offset, Rate, Span};
 
+use super::autosize::{LEAST_CHUNK, autosize};
+use super::away::Away;
 use super::capacity::Capacity;
 use super::departure::{Answer, Departure, USUAL_SEGMENT};
+use super::gap::{Gap, Round};
 use super::growth::Growth;
-use super::ledger::{RoundOutcome, SpanKind, TimeLedger};
+use super::ledger::{RoundOutcome, SpanKind, TimeLedger, confidence};
 use super::pace::Pace;
 use crate::fold::folded;
 use crate::observers::event::{Event, SendEvent};
-use crate::{Confidence, Flow, Limit, Timer};
+use crate::{Flow, Limit, Timer};
 
 /// A kernel answers an acknowledgement in less: it sends from the interrupt that brought it.
 const REACTS: Span = Span::from_micros(50);
+/// Where times are written in milliseconds, a little later may look like this.
+const COARSE: Span = Span::from_millis(1);
 /// A process that waits for buffer space has written by then, or by a sixteenth of the RTT.
 const WAKES: Span = Span::from_millis(1);
 /// A smaller flight than this many full segments does not fill a send buffer: the smallest that
 /// Linux grants (`SOCK_MIN_SNDBUF`) holds two with their overhead, and a request is as short.
 const LEAST_BUFFER: u64 = 4;
+/// The segments of an initial window (RFC 6928 section 2).
+const INITIAL_WINDOW: u64 = 10;
 /// After this long without sending, Linux sends what little it may (`tcp_tso_should_defer`).
 const DEFERS: Span = Span::from_millis(1);
-/// Linux's large packets take 2¹⁰ µs at its pacing rate (`tcp_tso_autosize`), which is 1.2 windows
-/// per RTT, two in slow start (`tcp_update_pacing_rate`), until the next check. Nanoseconds times
-/// rate.
-const AUTOSIZE: u64 = 1_228_800;
-const AUTOSIZE_GROWING: u64 = 4_096_000;
-/// On short paths they are longer by this, halved per 2⁹ µs of the least RTT (`tcp_tso_rtt_log`).
-const AUTOSIZE_NEAR: u64 = 65_536;
-/// They never hold less, in segments (`tcp_min_tso_segs`).
-const LEAST_CHUNK: u64 = 2;
 /// What takes longer is a clock that was set, not a round trip.
 const LONGEST: Span = Span::from_secs(3_600);
 /// As many evenly spaced retransmissions that no acknowledgement prompted show a pacing timer; one
@@ -56,8 +54,12 @@ const BUSY: u64 = 85;
 pub(crate) struct Sender {
     /// A full segment, bytes of data, at most.
     offered: u64,
+    /// A full segment now, 0 if unknown.
+    full: u32,
     /// The largest packet seen: several segments where the kernel leaves cutting to the card.
     largest: u64,
+    /// Times are of a millisecond or more.
+    coarse: bool,
     /// From an ACK at the capture point to the reaction to it: zero at the sender.
     reaction: Span,
     una: u64,
@@ -70,6 +72,8 @@ pub(crate) struct Sender {
     proven: u64,
     /// When it last became more, and how long that took.
     grew: (Instant, Span),
+    /// Something was lost or marked: the congestion window may have become small.
+    lost: bool,
     /// In fast recovery until this is acknowledged.
     recovery: Option<u64>,
     /// After a timer, until this is acknowledged: data in flight may be lost.
@@ -88,77 +92,27 @@ pub(crate) struct Sender {
     paced_repeats: u8,
     round: Round,
     capacity: Capacity,
-    /// Away from the sender: the time between the last two packets.
-    last_passed: Span,
+    away: Option<Box<Away>>,
     ledger: TimeLedger,
 }
 folded! {
     Sender {
-        offered, largest, reaction, una, high, delivered, edge, in_flight, proven, grew, recovery,
-        unsure, probed, chunk, growth, smoothed, least, heard, gap, pace, paced_repeats, round,
-        capacity, last_passed, ledger
+        offered, full, largest, coarse, reaction, una, high, delivered, edge, in_flight, proven,
+        grew, lost, recovery, unsure, probed, chunk, growth, smoothed, least, heard, gap, pace,
+        paced_repeats, round, capacity, away, ledger
     }
 }
-
-/// What happened since the last sending.
-#[derive(Debug, Clone, Copy, Default)]
-#[expect(clippy::struct_excessive_bools, reason = "independent observations, not a state")]
-struct Gap {
-    from: Instant,
-    /// In flight when it began.
-    in_flight: u64,
-    /// What the receiver's window had room for then.
-    room: u64,
-    /// It began in fast recovery.
-    recovering: bool,
-    /// The segment before it was smaller than a full one.
-    small: bool,
-    /// Bytes sent together before it.
-    burst: u64,
-    /// The sender could have sent and did not.
-    declined: bool,
-    /// The latest acknowledgement, its frame, and what could be sent after it.
-    heard: Option<Instant>,
-    heard_frame: u64,
-    available: u64,
-    with_data: bool,
-    /// When the receiver's window opened, if it was full.
-    opened: bool,
-    /// When a zero window opened, and by which frame.
-    reopened: Option<(Instant, u64)>,
-    /// When everything was acknowledged, and by which frame.
-    drained: Option<(Instant, u64)>,
-}
-folded! {
-    Gap {
-        from, in_flight, room, recovering, small, burst, declined, heard, heard_frame, available,
-        with_data, opened, reopened, drained
-    }
-}
-
-/// A round trip: until what was sent before it began is acknowledged.
-#[derive(Debug, Clone, Copy)]
-struct Round {
-    from: Instant,
-    mark: u64,
-    /// Bytes that arrived meanwhile.
-    arrived: u64,
-    least: Option<Span>,
-}
-folded! { Round { from, mark, arrived, least } }
 
 impl Sender {
     /// `sent` is the first packet with data.
-    pub(crate) fn new(
-        sent: &SendEvent<'_>,
-        offered: u64,
-        reaction: Span,
-        confidence: Confidence,
-    ) -> Sender {
+    pub(crate) fn new(sent: &SendEvent<'_>, offered: u64, reaction: Span) -> Sender {
+        let confidence = confidence(reaction, sent.packet.coarse);
         let (at, start) = (sent.packet.at, sent.range.start.as_u64());
         Sender {
             offered,
+            full: 0,
             largest: 0,
+            coarse: sent.packet.coarse,
             reaction,
             una: start,
             high: start,
@@ -167,6 +121,7 @@ impl Sender {
             in_flight: 0,
             proven: 0,
             grew: (at, Span::ZERO),
+            lost: false,
             recovery: None,
             unsure: None,
             probed: false,
@@ -180,7 +135,7 @@ impl Sender {
             paced_repeats: 0,
             round: Round { from: at, mark: start + sent.payload, arrived: 0, least: None },
             capacity: Capacity::default(),
-            last_passed: Span::ZERO,
+            away: None,
             ledger: TimeLedger::begin(at, sent.packet.frame, confidence),
         }
     }
@@ -189,11 +144,26 @@ impl Sender {
         self.capacity.rate()
     }
 
+    /// The capture point is as far from the sender as this.
+    pub(crate) fn is_found(&mut self, reaction: Span) {
+        self.reaction = reaction;
+        self.smoothed = reaction.min(LONGEST);
+        (self.least, self.round.least) = (None, None);
+        self.ledger.trust(confidence(reaction, self.coarse));
+    }
+
+    /// Away from the sender: a packet towards it bears this timestamp.
+    pub(crate) fn is_asked(&mut self, value: u32, at: Instant) {
+        self.away.get_or_insert_default().asks(value, at);
+    }
+
+    /// `full`: the size of a full segment, if known.
     #[inline(always)]
-    pub(crate) fn sent(&mut self, sent: &Departure, events: &mut Vec<Event>) {
+    pub(crate) fn sent(&mut self, sent: &Departure, full: Option<u64>, events: &mut Vec<Event>) {
+        self.full = full.map_or(0, |full| full as u32);
         let quiet = sent.at.since(self.gap.from);
         let mut burst = sent.payload;
-        if self.gap.heard.is_none() && quiet <= REACTS && sent.timer.is_none() {
+        if self.gap.heard.is_none() && quiet <= REACTS + self.blur() && sent.timer.is_none() {
             self.ledger.account(SpanKind::Clocked, sent.at, sent.frame);
             burst += self.gap.burst;
         } else {
@@ -207,13 +177,15 @@ impl Sender {
         }
         self.high = self.high.max(sent.end);
         self.largest = self.largest.max(sent.payload);
-        if sent.fast && self.recovery.is_none() {
+        if (sent.fast || sent.reduced) && self.recovery.is_none() {
             self.recovery = Some(self.high);
+            self.lost = true;
             self.shrunk(false);
         }
         if sent.timer == Some(Timer::Retransmission) {
             self.recovery = None;
             self.unsure = Some(self.high);
+            self.lost = true;
             self.shrunk(true);
         }
         if sent.timer == Some(Timer::Probe) && sent.repeat {
@@ -221,6 +193,7 @@ impl Sender {
             // acknowledgement (RFC 8985 section 7.4.2, `tcp_process_tlp_ack`).
             self.unsure = Some(self.high);
             self.probed = true;
+            self.lost = true;
             self.shrunk(false);
         }
         self.in_flight = sent.in_flight.unwrap_or(self.high.saturating_sub(self.una));
@@ -234,7 +207,9 @@ impl Sender {
         self.gap = Gap { from: sent.at, in_flight: self.in_flight, room, ..Gap::default() };
         self.gap.burst = burst;
         self.gap.recovering = self.recovery.is_some();
-        self.gap.small = !sent.repeat && self.is_small(sent.payload);
+        if !sent.repeat && self.is_small(sent.payload) {
+            self.gap.small = sent.payload.min(self.agreed_segment()) as u32;
+        }
         self.gap.available = self.available();
         self.gap.declined = self.gap.available >= self.chunk();
     }
@@ -323,11 +298,18 @@ impl Sender {
     /// A full segment as far as seen. What never reached a quarter of a usual one were messages.
     fn full_segment(&self) -> u64 {
         let usual = self.offered.min(USUAL_SEGMENT);
-        if self.largest < usual / 4 { usual } else { self.offered.min(self.largest) }
+        if self.largest < usual / 4 { usual } else { self.offered.min(self.largest).max(1) }
     }
-    /// Whether the last segment in a packet is smaller than a full one.
+    /// As the ends agreed, or the path allowed.
+    fn agreed_segment(&self) -> u64 {
+        let (full, usual) = (u64::from(self.full), self.offered.min(USUAL_SEGMENT));
+        if full < usual / 4 { usual } else { full }
+    }
+    /// Whether the last segment in a packet is smaller than a full one. Where none reached three
+    /// quarters of one, all were messages: the path's MTU and options take less away.
     fn is_small(&self, payload: u64) -> bool {
-        let full = self.full_segment();
+        let full = self.agreed_segment();
+        let full = if self.largest < full / 4 * 3 { full } else { full.min(self.largest) };
         payload != full && !payload.is_multiple_of(full)
     }
     /// What the receiver's window still has room for; no bound where its scale is not known.
@@ -344,7 +326,7 @@ impl Sender {
     /// The sender let the latest acknowledgement pass without sending.
     fn decline(&mut self) {
         let gap = &self.gap;
-        let late = gap.heard.is_some_and(|heard| heard.since(gap.from) > DEFERS);
+        let late = gap.heard.is_some_and(|heard| heard.since(gap.from) > DEFERS + self.blur());
         let enough = if late { self.full_segment() } else { self.chunk() };
         self.gap.declined |= self.gap.available >= enough;
     }
@@ -400,25 +382,30 @@ impl Sender {
         // The narrowest link was busy between two packets if the second waited that long.
         match last.map(|last| at.since(last).min(LONGEST)) {
             Some(passed) if (sample - least) * 4 >= passed * 3 && arrived > 0 => {
-                self.capacity.extend(arrived, passed.as_nanos(), self.offered);
+                self.capacity.extend(arrived, passed.as_nanos(), self.offered, self.coarse);
             }
             _ => self.capacity.break_off(),
         }
     }
 
-    /// At the receiver, data close together show the narrowest link's rate, and so do data at even
-    /// intervals: windows that leave a link idle come in bursts, each followed by a pause.
+    /// At the receiver, data close together show the narrowest link's rate, and so do full segments
+    /// at even intervals, several in each round trip: windows that leave a link idle come in
+    /// bursts, each followed by a pause.
     #[inline(never)]
     fn measure_arrival(&mut self, sent: Departure) {
         let passed = sent.at.since(self.gap.from);
-        let last = std::mem::replace(&mut self.last_passed, passed);
+        let away = self.away.get_or_insert_default();
+        let last = away.arrives(sent.echo, sent.at, passed);
         let apart = passed.max(last).saturating_sub(passed.min(last));
-        let is_even = apart <= last / 8 && passed <= self.smoothed / 4;
+        let several = passed <= self.smoothed.max(away.round_trip()) / 4;
+        let is_even = several && apart <= last / 8;
         let is_first = passed.is_zero() && last.is_zero();
-        if sent.repeat || is_first || passed > self.smoothed / 8 && !is_even {
+        // An application's own pace shows between messages.
+        let is_message = self.gap.small > 0 && self.is_small(sent.payload);
+        if sent.repeat || is_first || is_message || passed > self.smoothed / 8 && !is_even {
             self.capacity.break_off();
         } else {
-            self.capacity.extend(sent.payload, passed.as_nanos(), self.offered);
+            self.capacity.extend(sent.payload, passed.as_nanos(), self.offered, self.coarse);
         }
     }
 
@@ -463,7 +450,7 @@ impl Sender {
         let full = if small { sent.payload >= gap.room } else { cut };
         let answered = waited.is_some_and(|waited| waited <= reacts);
         let even = self.reaction.is_zero()
-            && !(answered || full || gap.small)
+            && !(answered || full || gap.small > 0)
             && self.pace.is_kept(at.since(gap.from), gap.burst);
         let kind = if self.recovery.is_some() || gap.recovering || sent.repeat {
             if even { self.kind_in_recovery(&sent) } else { SpanKind::Clocked }
@@ -473,7 +460,7 @@ impl Sender {
             self.kind_from_afar(&sent, full)
         } else if even {
             SpanKind::Paced
-        } else if !prompted || self.had_sent_all() {
+        } else if !prompted || self.had_sent_all() || self.had_little_to_send(&sent) {
             SpanKind::Lull
         } else if gap.declined {
             if self.may_starve(&sent) { SpanKind::Starved } else { SpanKind::Lull }
@@ -497,14 +484,22 @@ impl Sender {
     /// small (RFC 5681 section 3.1): there was no more to send, or Nagle's rule held it back.
     fn had_sent_all(&self) -> bool {
         let Gap { drained, in_flight, .. } = self.gap;
-        drained.is_some() && in_flight < self.full_segment() && self.unsure.is_none()
+        drained.is_some() && in_flight < self.agreed_segment() && self.unsure.is_none()
+    }
+
+    /// The segment before was not full, so there was no more to send. Nor is this one: what a window
+    /// holds back fills segments. Or fewer were in flight than an initial window has (RFC 6928).
+    fn had_little_to_send(&self, sent: &Departure) -> bool {
+        let Gap { small, in_flight, room, .. } = self.gap;
+        let few = !self.lost && in_flight < INITIAL_WINDOW * u64::from(small);
+        small > 0 && room >= self.full_segment() && (few || self.is_small(sent.payload))
     }
 
     /// Away from the sender a queue on the way blurs what prompted what. What is left: all was
     /// acknowledged, or a segment was not full though time passed, so there was no more to send.
     fn kind_from_afar(&self, sent: &Departure, full: bool) -> SpanKind {
         let gap = &self.gap;
-        let small = gap.small || self.is_small(sent.payload);
+        let small = gap.small > 0 || self.is_small(sent.payload);
         let paused = sent.at.since(gap.from) > self.smoothed / 8;
         let (blurred, _) = self.patience();
         let drained = gap.drained.is_some_and(|(at, _)| sent.at.since(at) > blurred);
@@ -514,6 +509,8 @@ impl Sender {
             SpanKind::Lull
         } else if self.is_train(sent) {
             SpanKind::Train
+        } else if self.had_little_to_send(sent) {
+            SpanKind::Lull
         } else {
             SpanKind::Clocked
         }
@@ -541,11 +538,16 @@ impl Sender {
     /// How late a kernel's reaction can come, and a process's.
     fn patience(&self) -> (Span, Span) {
         if self.reaction.is_zero() {
-            (REACTS, WAKES.min(self.smoothed / 16).max(REACTS))
+            let wakes = WAKES.min(self.smoothed / 16).max(REACTS);
+            (REACTS + self.blur(), wakes + self.blur())
         } else {
-            let blurred = self.reaction / 8;
+            let blurred = self.reaction / 8 + self.blur();
             (blurred, blurred)
         }
+    }
+    /// How much later something may seem to be than it was.
+    fn blur(&self) -> Span {
+        if self.coarse { COARSE } else { Span::ZERO }
     }
     /// Whether a full buffer can have kept the sender: a good deal was in flight, the packet that
     /// prompted it was not a request, and it did not wait to send something small (Nagle).
@@ -567,13 +569,11 @@ impl Sender {
     }
 
     fn size_chunks(&mut self) {
-        let time = if self.growth.is_by_leaps() { AUTOSIZE_GROWING } else { AUTOSIZE };
         let window = self.proven.max(self.in_flight);
-        let paced = window.saturating_mul(time).checked_div(self.smoothed.as_nanos());
-        let halvings = self.least.unwrap_or(self.smoothed).as_micros() >> 9;
-        let near = AUTOSIZE_NEAR.checked_shr(halvings.try_into().unwrap_or(u32::MAX)).unwrap_or(0);
+        let (smoothed, least) = (self.smoothed, self.least.unwrap_or(self.smoothed));
+        let bytes = autosize(window, self.growth.is_by_leaps(), smoothed, least);
         let full = self.full_segment();
-        self.chunk = paced.unwrap_or(0).saturating_add(near) / full * full;
+        self.chunk = bytes / full * full;
     }
 
     fn outcome(&self, rate: u64) -> RoundOutcome {

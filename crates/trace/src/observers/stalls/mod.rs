@@ -14,6 +14,7 @@ use tcplab_units::{Bytes, Instant, Offset, Span};
 
 use crate::fold::folded;
 use crate::observers::event::{AckEvent, Event, SendEvent};
+use crate::packet::Packet;
 use crate::{Flow, SegmentKind, Stall, StallCause, StallSum};
 use timeout::{Before, Repair};
 
@@ -100,7 +101,10 @@ impl Stalls {
         self.limit.unwrap_or(FIRST_TIMEOUT)
     }
     pub(crate) fn opened(&mut self, reaction: Span) {
-        self.reaction = reaction.min(LONGEST);
+        let before = std::mem::replace(&mut self.reaction, reaction.min(LONGEST));
+        if let Some(smoothed) = self.smoothed {
+            self.smooth((smoothed.saturating_sub(before) + self.reaction).min(LONGEST));
+        }
     }
 
     /// What the other direction knows of the question that this one answers.
@@ -121,9 +125,20 @@ impl Stalls {
     pub(crate) fn is_idle(&self) -> bool {
         !self.began
     }
-    /// The same acknowledgement again before data were sent, its window open.
-    pub(crate) fn on_repeated_ack(&mut self) {
+    /// A packet with data, before any were sent: a question. Its window is open.
+    #[inline]
+    pub(crate) fn on_repeated_ack(&mut self, packet: &Packet) {
         self.closed = false;
+        self.asked_by(packet);
+    }
+    /// Before data were sent: this asks for them.
+    #[inline]
+    fn asked_by(&mut self, packet: &Packet) {
+        self.asked += u64::from(packet.payload);
+        if self.asked > 0 {
+            self.last = Some((packet.at, packet.frame));
+            self.in_flight = 0;
+        }
     }
 
     #[inline(always)]
@@ -133,7 +148,7 @@ impl Stalls {
             self.follow_repair(*sent, events);
         }
         if let Some((from, _)) = self.last
-            && self.began
+            && (self.began || self.asked > 0 && sent.has_data())
             && at.since(from) > self.limit()
             && !self.is_idle_close(sent)
         {
@@ -160,6 +175,7 @@ impl Stalls {
         let packet = heard.packet;
         if !self.began && heard.effect.round_trip.is_none() {
             self.closed = packet.window == 0 && !packet.rst();
+            self.asked_by(packet);
             return;
         }
         if let Some((from, _)) = self.last
@@ -218,6 +234,10 @@ impl Stalls {
                 (old * 7 + sample) / 8
             }
         };
+        self.smooth(smoothed);
+    }
+    #[inline]
+    fn smooth(&mut self, smoothed: Span) {
         self.smoothed = Some(smoothed);
         let timeout = smoothed + (self.variation * 4).max(LEAST_VARIANCE);
         self.limit = Some(timeout.min(smoothed * 2).max(SHORTEST));

@@ -219,14 +219,15 @@ impl Windows {
         if !new.scaled {
             return;
         }
+        // By less than the unit the edge moves by rounding alone (RFC 7323 section 2.4).
+        let unit = u64::from(self.unit.max(1));
         let (before, now, window) = (old.edge(), new.edge(), u64::from(new.window));
-        if now > before {
+        if now.since(before).as_u64() >= unit {
             let small = window < full && window < u64::from(self.max / 2);
             if small && window > 0 {
                 self.silly.add(at, frame);
             }
-        } else if before.since(now).as_u64() >= u64::from(self.unit.max(1)) {
-            // By less it may go back: windows are rounded to the unit (RFC 7323 section 2.4).
+        } else if before.since(now).as_u64() >= unit {
             self.shrunk.add(at, frame);
         }
     }

@@ -117,6 +117,9 @@ fn silly_windows() {
         );
         assert_eq!(windows(&text).silly_windows.count, silly, "{name}");
     }
+    // 28 bytes more than before are rounding: a unit is 128.
+    let rounded = "0.1 < ack 1 win 100\n0.110 > 1:12701 clock 1\n0.120 < ack 12701 win 1";
+    assert_eq!(windows(rounded).silly_windows.count, 0);
     // A small buffer that is half empty is as open as can be.
     let small = "0.1 < ack 1 win 8\n0.110 > 1:1025 clock 1\n0.120 < ack 1025 win 0
         0.220 < ack 1025 win 5";
