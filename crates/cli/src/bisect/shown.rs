@@ -1,11 +1,11 @@
 //! What a bisection came to, as text.
 
 use std::path::Path;
-use tcplab_path::tc::{quoted, quoted_path};
 
 use tcplab_kernels::CommitBuilds;
 use tcplab_lab::bisect::{BisectOutcome, BisectRecord, BisectStep, Bisection, Commit, StepVerdict};
 use tcplab_lab::in_words;
+use tcplab_path::tc::{quoted, quoted_path};
 use tcplab_results::Claim;
 use tcplab_units::visible_line;
 

@@ -8,10 +8,10 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::thread;
-use tcplab_path::tc::quoted_path;
 
 use anyhow::{Context, Error, Result, anyhow};
 use tcplab_kernels::{Build, BuildError, BuildSource, Built, Cache, CacheError, DEFAULT_HZ};
+use tcplab_path::tc::quoted_path;
 use tcplab_quantities::{KERNEL_DOCUMENT, KERNELS_DOCUMENT};
 
 use crate::arguments::{BuildArguments, KernelArguments, KernelCommand};
