@@ -8,8 +8,6 @@ pub(super) struct Interfaces {
     pub(super) interfaces: Vec<Interface>,
     /// One for each interface.
     pub(super) statistics: Vec<Option<Statistics>>,
-    /// The longest unit in which one of them counts time, nanoseconds.
-    pub(super) time_unit: u64,
 }
 
 impl Interfaces {

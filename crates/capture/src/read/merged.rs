@@ -107,7 +107,7 @@ impl<R> Merged<R> {
     }
     /// As [`Reader::time_unit`], of all captures.
     pub fn time_unit(&self) -> u64 {
-        self.captures.iter().map(|capture| capture.reader.found.time_unit).max().unwrap_or(0)
+        self.captures.iter().map(|capture| capture.reader.time_unit()).max().unwrap_or(0)
     }
     /// The capture, counted from 0, that an interface belongs to.
     pub fn capture_of(&self, interface: usize) -> Option<usize> {

@@ -53,6 +53,17 @@ enum Format {
     Erf(erf::Links),
 }
 
+impl<R: ?Sized> Reader<R> {
+    /// The longest unit in which one of the [interfaces](Reader::interfaces) so far counts time,
+    /// nanoseconds; 0 if the format does not say so for each.
+    pub fn time_unit(&self) -> u64 {
+        match &self.format {
+            Format::Pcapng(section) => section.time_unit,
+            Format::Pcap(_) | Format::Snoop | Format::NetMon(_) | Format::Erf(_) => 0,
+        }
+    }
+}
+
 impl Reader<File> {
     /// Opens the capture at `path`.
     ///
@@ -139,11 +150,6 @@ impl<R: Read + ?Sized> Reader<R> {
     /// The interfaces described so far, always enough for the records read so far.
     pub fn interfaces(&self) -> &[Interface] {
         &self.found.interfaces
-    }
-    /// The longest unit in which one of the [interfaces](Reader::interfaces) counts time,
-    /// nanoseconds, if the capture says so for each; 0 before the first.
-    pub fn time_unit(&self) -> u64 {
-        self.found.time_unit
     }
     /// The counts of each [interface](Reader::interfaces), usually known at the end.
     pub fn statistics(&self) -> &[Option<Statistics>] {

@@ -26,6 +26,8 @@ pub(super) struct Section {
     clocks: Vec<Clock>,
     /// How many sections began so far.
     pub(super) sections: usize,
+    /// The longest unit in which an interface counts time, nanoseconds.
+    pub(super) time_unit: u64,
 }
 
 impl Section {
@@ -45,6 +47,7 @@ impl Section {
             first_interface: 0,
             clocks: Vec::new(),
             sections: 0,
+            time_unit: 0,
         }))
     }
 
@@ -130,7 +133,7 @@ impl Section {
             }
         }
         let clock = Clock::new(resolution, offset);
-        found.time_unit = found.time_unit.max(clock.unit());
+        self.time_unit = self.time_unit.max(clock.unit());
         self.clocks.push(clock);
         if found.interfaces.len() == Interfaces::MOST {
             return Err(Damage::Interfaces(Interfaces::MOST));

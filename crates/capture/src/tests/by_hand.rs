@@ -110,6 +110,28 @@ fn clocks_of_every_kind() {
 }
 
 #[test]
+fn longest_unit_of_time() {
+    for hand in BOTH {
+        for (units, nanos) in [
+            (&[9][..], 1),
+            (&[6, 3], 1_000_000),
+            (&[3, 6], 1_000_000),
+            (&[0x80 + 10], 976_562),
+            (&[12], 0),
+        ] {
+            let mut file = hand.section();
+            for &unit in units {
+                file.extend(hand.interface(1, 0, &[hand.option(9, &[unit])]));
+            }
+            file.extend(hand.packet(0, 1, &[1], &[]));
+            let mut reader = Reader::new(&file[..]).unwrap();
+            assert!(reader.next_record().unwrap().is_some());
+            assert_eq!(reader.time_unit(), nanos, "{units:?}");
+        }
+    }
+}
+
+#[test]
 fn all_that_a_file_can_tell() {
     for hand in BOTH {
         let name = [hand.option(2, b"veth0"), hand.option(3, "µ-path".as_bytes())];

@@ -8,6 +8,7 @@ use crate::{LimitPeriod, Proof, Range, SegmentKind, Stall, Timer};
 
 /// A packet with sequence space of the observed direction: data, SYN or FIN.
 #[derive(Debug, Clone, Copy)]
+#[expect(clippy::struct_excessive_bools, reason = "independent facts")]
 pub(crate) struct SendEvent<'a> {
     pub(crate) packet: &'a Packet,
     pub(crate) range: Range,

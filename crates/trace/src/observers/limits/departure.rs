@@ -17,10 +17,8 @@ pub(crate) struct Departure {
     pub(crate) payload: u64,
     /// Not new data in order.
     pub(crate) repeat: bool,
-    /// It starts or continues fast recovery.
+    /// It starts or continues fast recovery, or says that the window was reduced on a mark.
     pub(crate) fast: bool,
-    /// The sender says that it reduced its window.
-    pub(crate) reduced: bool,
     pub(crate) window_probe: bool,
     pub(crate) timer: Option<Timer>,
     /// Where the capture point knows: bytes in flight, this one included.
@@ -30,7 +28,7 @@ pub(crate) struct Departure {
 }
 folded! {
     Departure {
-        at, frame, end, payload, repeat, fast, reduced, window_probe, timer, in_flight, echo
+        at, frame, end, payload, repeat, fast, window_probe, timer, in_flight, echo
     }
 }
 

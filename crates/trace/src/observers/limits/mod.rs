@@ -119,8 +119,7 @@ impl Limits {
             fast: matches!(
                 sent.kind,
                 SegmentKind::FastRetransmission | SegmentKind::UnexplainedRetransmission
-            ),
-            reduced: sent.reduced,
+            ) || sent.reduced,
             window_probe: sent.kind == SegmentKind::WindowProbe,
             timer: sent.timer,
             in_flight: (!away).then_some(sent.in_flight),

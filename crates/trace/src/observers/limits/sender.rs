@@ -177,7 +177,7 @@ impl Sender {
         }
         self.high = self.high.max(sent.end);
         self.largest = self.largest.max(sent.payload);
-        if (sent.fast || sent.reduced) && self.recovery.is_none() {
+        if sent.fast && self.recovery.is_none() {
             self.recovery = Some(self.high);
             self.lost = true;
             self.shrunk(false);
