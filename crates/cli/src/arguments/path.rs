@@ -144,7 +144,7 @@ root (as with `unshare -r`) and accesses files as you.
 When CMD exits, tcplab delivers what it sent, then terminates the far program and CMD's background
 processes (SIGTERM, and SIGKILL after two seconds). Nothing stays either when tcplab is killed, or
 all in the terminal's foreground (`timeout -s KILL`). Only where both of its processes are killed at
-once (`pkill -KILL tcplab`), programs may stay, and the packets of --expect and --ui in /tmp.
+once (`pkill -KILL tcplab`) may programs stay; packets in /tmp go with the next --expect or --ui.
 
 In virtual time (--world sim, --near, --far) each end is a Linux that `tcplab kernel build` made.
 Its clock moves only while all programs wait, and begins at 2000-01-01. The same seed gives the same
