@@ -4,10 +4,10 @@ use std::env;
 use std::error::Error as StdError;
 use std::io::{self, ErrorKind};
 use std::path::Path;
-use tcplab_path::tc::quoted;
 
 use anyhow::Error;
 use tcplab_capture::ReadError;
+use tcplab_path::tc::quoted;
 use tcplab_recording::RecordingError;
 use tcplab_scenario::nearest;
 use tcplab_trace::Filter;

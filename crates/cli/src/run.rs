@@ -5,12 +5,12 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
-use tcplab_path::tc::quoted_path;
 
 use anyhow::{Context, Error, Result, bail};
 use tcplab_lab::{
     Bench, Event, KernelChoice, LabError, Overrides, Plan, RunDirectory, RunEstimate, complete,
 };
+use tcplab_path::tc::quoted_path;
 use tcplab_quantities::ESTIMATE_DOCUMENT;
 use tcplab_results::{ClaimCounts, RunWorld};
 use tcplab_scenario::{Scenario, Stack};

@@ -5,9 +5,9 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use tcplab_path::tc::quoted_path;
 
 use anyhow::{Context, Result, bail};
+use tcplab_path::tc::quoted_path;
 use tcplab_scenario::{Keep, RecordingSpec, catalogue};
 use tcplab_testbed::Steering;
 

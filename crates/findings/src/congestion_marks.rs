@@ -78,8 +78,8 @@ fn reduced(direction: &Direction<'_>) -> Finding {
 
 /// The time under the congestion window, which marks made smaller.
 fn cost(direction: &Direction<'_>) -> Cost {
-    match direction.flow.marks.reductions.is_empty() {
-        true => Cost::NONE,
-        false => Cost::time(direction.flow.shares.of(Limit::Congestion)),
+    if direction.flow.marks.reductions.is_empty() {
+        return Cost::NONE;
     }
+    Cost::time(direction.flow.shares.of(Limit::Congestion))
 }

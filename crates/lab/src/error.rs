@@ -2,10 +2,10 @@
 
 use std::io;
 use std::path::{Path, PathBuf};
-use tcplab_path::tc::quoted_path;
 
 use tcplab_guests::GuestError;
 use tcplab_kernels::CacheError;
+use tcplab_path::tc::quoted_path;
 use tcplab_recording::{RUNS_FLAG, RecordingError, readable_again};
 use tcplab_results::verification::AboveCeiling;
 use tcplab_scenario::{KERNEL_MODEL, Profile, ScenarioError, Stack, TRIALS_MAX, nearest};

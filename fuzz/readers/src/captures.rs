@@ -143,7 +143,7 @@ pub(crate) fn trace(bytes: &[u8]) {
 
 fn check(trace: &Trace) {
     for connection in &trace.connections {
-        listing(connection, None);
+        listing(0, connection, None);
         assert!(connection.first <= connection.last && connection.packets <= trace.packets);
         for flow in [&connection.forward, &connection.reverse] {
             check_flow(flow);

@@ -42,7 +42,7 @@ pub(crate) fn terminal(bytes: &[u8]) {
         let findings = examine(connection);
         check(|look| summary_text(&head, &summary, &[(0, findings.clone())], look));
         check(|look| connection_text(0, connection, &findings, look));
-        check(|_| listing(connection, None));
+        check(|_| listing(0, connection, None));
         check(|_| walks_text(&StateWalks::of(connection), &[]));
         let (sender, receiver) = (text(), text());
         for episode in &connection.forward.episodes {

@@ -1,11 +1,11 @@
 //! Hints beside what is wrong with the command line.
 
 use std::path::Path;
-use tcplab_path::tc::quoted;
 
 use clap::Command;
 use clap::builder::StyledStr;
 use clap::error::{ContextKind, ContextValue, Error, ErrorKind};
+use tcplab_path::tc::quoted;
 use tcplab_scenario::{catalogue, nearest, presets};
 
 use crate::mistaken::{Kind, kind_of};

@@ -6,10 +6,10 @@ mod several;
 mod writing;
 
 use std::process::ExitCode;
-use tcplab_path::tc::quoted_path;
 
 use anyhow::{Context, Error, Result, bail};
 use tcplab_lab::{RunDirectory, load_trial, read_run};
+use tcplab_path::tc::quoted_path;
 use tcplab_report::{MetricFigures, RunFigure, run_figures, trial_figures};
 use tcplab_results::{Case, Failure, Run, Trial};
 use tcplab_scenario::nearest;

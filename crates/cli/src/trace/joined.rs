@@ -1,10 +1,10 @@
 //! Two captures of the same connections.
 
 use std::path::Path;
-use tcplab_path::tc::quoted_path;
 
 use anyhow::{Result, bail};
 use serde::Serialize;
+use tcplab_path::tc::quoted_path;
 use tcplab_quantities::JOINED_DOCUMENT;
 use tcplab_report::trace::joined_text;
 use tcplab_trace::join::{Audit, Claims, Joined, JoinedConnection, audit, join};

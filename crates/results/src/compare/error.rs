@@ -1,8 +1,8 @@
 //! Why there is nothing to compare.
 
 use std::path::PathBuf;
-use tcplab_path::tc::quoted_path;
 
+use tcplab_path::tc::quoted_path;
 use tcplab_scenario::nearest;
 
 /// Why there is nothing to compare.
