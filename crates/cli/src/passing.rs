@@ -122,7 +122,9 @@ mod tests {
         let left = made("tcplab-0123456789abcdef");
         let foreign = made("tcplab-my-own-notes0");
         let held = PassingDirectory::make(home.path()).unwrap();
-        [&left, &foreign, &held.path].map(|path| age(path));
+        for path in [&left, &foreign, &held.path] {
+            age(path);
+        }
         let new = made("tcplab-fedcba9876543210");
         let next = PassingDirectory::make(home.path()).unwrap();
         let is_there = [&left, &foreign, &held.path, &new, &next.path].map(|path| path.exists());

@@ -53,7 +53,7 @@ pub enum LabError {
     Simulated { case: String, number: u32, source: SimError },
     /// With the stacks of client and server.
     #[error("trial {number} of case {case}: {source}")]
-    OnGuests { case: String, number: u32, stacks: [Stack; 2], source: GuestFailure },
+    OnGuests { case: String, number: u32, stacks: Box<[Stack; 2]>, source: GuestFailure },
     #[error("`linux-{name}` in virtual time: {source}")]
     NoKernel { name: String, source: CacheError },
     #[error("no kernel for virtual time has been built")]

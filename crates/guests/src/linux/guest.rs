@@ -26,9 +26,10 @@ const BOOT_STEP: Span = Span::from_millis(4);
 /// All instants are those of the trial, whose zero is a second after the guest's start.
 #[derive(Debug)]
 pub struct Guest {
+    // Ended first: a kernel whose clock is gone panics.
+    process: Process,
     memory: SharedMemory,
     calendar: Calendar,
-    process: Process,
     /// What is still to arrive and not in the ring yet, in order of time.
     arrivals: VecDeque<(Instant, Arrival)>,
     /// The beginning of a message that it sends.

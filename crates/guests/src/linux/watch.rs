@@ -98,9 +98,9 @@ impl Watch {
             }
         }
         self.spells.iter().filter(|spell| real(spell) > longest).find_map(|spell| {
-            let used = known.zip(spell.begun).map(|(now, begun)| now.saturating_sub(begun));
+            let used = known.zip(spell.begun).map(|(now, begun)| LOOK + now.saturating_sub(begun));
             let used = used.unwrap_or_else(|| real(spell));
-            if used + LOOK >= longest {
+            if used >= longest {
                 return Some(Fault::Spins(used));
             }
             // Another guest may have had the processor, but not within a turn of this one.

@@ -98,7 +98,7 @@ mod tests {
     #[test]
     fn trial_of_a_kernel_that_takes_too_long_ends_no_run() {
         let on_guests = |source| {
-            let (case, stacks) = ("reno".into(), [Stack::Linux, Stack::Linux]);
+            let (case, stacks) = ("reno".into(), [Stack::Linux, Stack::Linux].into());
             LabError::OnGuests { case, number: 1, stacks, source }
         };
         let limit = Span::from_secs(120);
@@ -122,7 +122,7 @@ mod tests {
 
     fn of_guest(stacks: [Stack; 2], source: GuestError) -> LabError {
         let source = GuestTrialError::Guest { endpoint: "client", source };
-        LabError::OnGuests { case: "reno".into(), number: 1, stacks, source }
+        LabError::OnGuests { case: "reno".into(), number: 1, stacks: stacks.into(), source }
     }
 
     fn ended(status: &str) -> GuestError {
@@ -160,7 +160,7 @@ mod tests {
             LabError::OnGuests {
                 case: "reno".into(),
                 number: 1,
-                stacks: [Stack::Linux, Stack::Linux],
+                stacks: [Stack::Linux, Stack::Linux].into(),
                 source: GuestTrialError::Recording(RecordingError::File {
                     verb: "write",
                     path: "client.pcapng".into(),

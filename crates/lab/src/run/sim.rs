@@ -195,7 +195,7 @@ fn make(
     match kernels_of(plan, case)? {
         Some(kernels) => run_on_guests(&request, &kernels, launcher, halt).map_err(|source| {
             let stacks = [&case.client, &case.server].map(|end| end.stack.clone());
-            LabError::OnGuests { case: name(), number, stacks, source }
+            LabError::OnGuests { case: name(), number, stacks: stacks.into(), source }
         })?,
         None => run_trial(&request, halt).map_err(|source| LabError::Simulated {
             case: name(),
