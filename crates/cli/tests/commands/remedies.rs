@@ -236,11 +236,13 @@ fn names_of_files_stay_on_their_line() {
 #[test]
 fn argument_that_is_no_text_is_named() {
     let home = Home::new();
-    let mut command = home.command("run");
-    let refusal = ended(command.arg(OsStr::from_bytes(b"\xff.toml"))).refusal("a strange name");
-    let said =
-        "error: '\u{fffd}.toml' is not UTF-8 text, which this command needs: rename the file";
-    assert!(refusal.starts_with(said), "{refusal}");
+    let name = OsStr::from_bytes(b"\xff.toml");
+    let refusal = || ended(home.command("run").arg(name)).refusal("a strange name");
+    let said = "error: '\u{fffd}.toml' is not UTF-8 text, which this command needs";
+    // There is no such file to rename.
+    assert!(refusal().starts_with(&format!("{said}\n")), "{}", refusal());
+    fs::write(home.path(name), "").unwrap();
+    assert!(refusal().starts_with(&format!("{said}: rename the file")), "{}", refusal());
 }
 
 /// A body that never ends keeps a connection busy, not the command.
