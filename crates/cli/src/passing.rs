@@ -55,11 +55,11 @@ impl PassingDirectory {
             let said = format!("cannot make the directory {}: {error}", path.display());
             Remedied::error(said, "name a place for temporary files (TMPDIR), or --capture DIR")
         })?;
-        let _lock = locked(&path);
+        let lock = locked(&path);
         if let Ok(own) = path.metadata() {
             remove_left(parent, own.uid());
         }
-        Ok(PassingDirectory { path, owner: process::id(), _lock })
+        Ok(PassingDirectory { path, owner: process::id(), _lock: lock })
     }
 }
 

@@ -350,10 +350,8 @@ fn not_text() -> Option<clap::Error> {
 /// What is wrong with it, and what to do where it is a file.
 fn of_no_text(argument: &OsStr) -> String {
     let shown = argument.to_string_lossy();
-    let remedy = match Path::new(argument).exists() {
-        true => ": rename the file, or make a link to it",
-        false => "",
-    };
+    let is_file = Path::new(argument).exists();
+    let remedy = if is_file { ": rename the file, or make a link to it" } else { "" };
     format!("'{}' is not UTF-8 text, which this command needs{remedy}", visible_line(&shown))
 }
 

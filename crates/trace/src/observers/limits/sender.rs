@@ -487,7 +487,7 @@ impl Sender {
         drained.is_some() && in_flight < self.agreed_segment() && self.unsure.is_none()
     }
 
-    /// The segment before was not full, so there was no more to send. Nor is this one: what a window
+    /// The segment before was not full: there was no more to send. Nor is this one: what a window
     /// holds back fills segments. Or fewer were in flight than an initial window has (RFC 6928).
     fn had_little_to_send(&self, sent: &Departure) -> bool {
         let Gap { small, in_flight, room, .. } = self.gap;
