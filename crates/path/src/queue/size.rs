@@ -138,8 +138,12 @@ impl FromStr for QueueSize {
             "m" => Err(QueueSizeError::UnclearM(number)),
             _ => {
                 let of_time = trimmed.parse().map(QueueSize::Time);
-                let of_data = trimmed.parse().map(QueueSize::Bytes);
-                of_time.or(of_data).map_err(|error| match error {
+                // A unit of time that is out of range is still one of time; `M` may be of data.
+                let read = match of_time {
+                    Ok(_) | Err(UnitError::OutOfRange { .. }) => of_time,
+                    Err(_) => trimmed.parse().map(QueueSize::Bytes),
+                };
+                read.map_err(|error| match error {
                     UnitError::OutOfRange { .. } | UnitError::Unclear { .. } => {
                         QueueSizeError::Quantity(error)
                     }
@@ -233,6 +237,7 @@ mod tests {
             (" 1_000packets ", QueueSize::Packets(1000), "1000 packets"),
             ("64 kB", QueueSize::Bytes(Bytes::new(64_000)), "64 kB"),
             ("64 KiB", QueueSize::Bytes(Bytes::new(65_536)), "65.536 kB"),
+            ("5 M", QueueSize::Bytes(Bytes::new(5_000_000)), "5 MB"),
             ("64KB", QueueSize::Bytes(Bytes::new(64_000)), "64 kB"),
             ("100p", QueueSize::Packets(100), "100 packets"),
             ("50 ms", QueueSize::Time(Span::from_millis(50)), "50 ms"),
@@ -266,6 +271,7 @@ mod tests {
             ("0.0000001 bdp", "`0.0000001 bdp` is out of range for a queue: steps of 0.000001 bdp"),
             ("1000001 bdp", "`1000001 bdp` is out of range for a queue"),
             ("0.5 B", "`0.5 B` is out of range for an amount of data"),
+            ("0.1 ns", "`0.1 ns` is out of range for a time"),
         ] {
             let message = text.parse::<QueueSize>().unwrap_err().to_string();
             assert!(message.starts_with(limit), "{message}");
