@@ -420,8 +420,8 @@ impl ConnectionState {
             self.distances.handshake(to_server, to_client);
             // With data, the application may have delayed it.
             if packet.is_bare() {
-                self.forward.opened(opened.since(syn_ack));
-                self.reverse.opened(syn_ack.since(syn));
+                self.is_opened_after(true, opened.since(syn_ack));
+                self.is_opened_after(false, syn_ack.since(syn));
             }
         }
         if let Some((client, server)) = self.opening.scales() {
@@ -437,9 +437,15 @@ impl ConnectionState {
     fn locate(&mut self, forward: bool) {
         let reaction = self.distances.to_sender(forward);
         if let Some(reaction) = reaction.filter(|_| self.opening.is_midstream()) {
-            let flow = if forward { &mut self.forward } else { &mut self.reverse };
-            flow.opened(reaction);
+            self.is_opened_after(forward, reaction);
         }
+    }
+
+    /// The sender of a direction reacts after this time.
+    fn is_opened_after(&mut self, forward: bool, reaction: Span) {
+        let is_away = self.distances.is_away(forward, reaction);
+        let flow = if forward { &mut self.forward } else { &mut self.reverse };
+        flow.opened(reaction, is_away);
     }
 
     /// Two different SYN-ACKs arrived: the client's answer selects one.

@@ -20,6 +20,8 @@ const NEARER: u64 = 4;
 const FAR_NEARER: u64 = 20;
 /// Shorter times measure host load, not distance.
 const MEASURABLE: Span = Span::from_micros(200);
+/// Beside the sender its reaction takes less, unless there is a network between.
+const SLOW_HOST: Span = Span::from_millis(1);
 /// The most echoes timed per endpoint.
 const ECHOES: u8 = 64;
 
@@ -82,6 +84,13 @@ impl Distances {
     /// The round trip to the sender of a direction.
     pub(crate) fn to_sender(&self, forward: bool) -> Option<Span> {
         if forward { self.client.least } else { self.server.least }
+    }
+
+    /// Whether a sender that reacts after this time, as seen at the capture point, is away from it:
+    /// what it sends was prompted by what passed a `reaction` before.
+    pub(crate) fn is_away(&self, forward: bool, reaction: Span) -> bool {
+        let beside = self.place(forward).0 == CapturePoint::Sender;
+        reaction >= if beside { SLOW_HOST } else { MEASURABLE }
     }
 
     pub(crate) fn round_trip(&self) -> Option<Span> {

@@ -98,7 +98,7 @@ impl ArrivalBySize {
 
 impl Marks {
     pub(crate) fn opened(&mut self, reaction: Span) {
-        self.reaction = if reaction < AT_ONCE { Span::ZERO } else { reaction };
+        self.reaction = reaction;
     }
 
     /// A packet of the direction; `full` is the size of a full segment.

@@ -57,11 +57,12 @@ folded! {
 }
 
 impl Observers {
-    /// The sender's reaction time: near zero at the sender, an RTT elsewhere. By the handshake; or,
-    /// again and again, by timestamps.
-    pub(crate) fn opened(&mut self, reaction: Span) {
-        self.limits.opened(reaction, &mut self.events);
+    /// The sender's reaction time: near zero at the sender, an RTT elsewhere (`is_away`). By the
+    /// handshake; or, again and again, by timestamps.
+    pub(crate) fn opened(&mut self, reaction: Span, is_away: bool) {
         self.stalls.opened(reaction);
+        let reaction = if is_away { reaction } else { Span::ZERO };
+        self.limits.opened(reaction, &mut self.events);
         self.marks.opened(reaction);
     }
     /// Bytes of data in a full segment; `None` while unknown.

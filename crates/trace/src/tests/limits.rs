@@ -296,6 +296,18 @@ fn limit_path_slow_link_at_receiver() {
     assert_eq!(writes.transfer.capacity, None);
 }
 
+/// A link of 100 Mbit/s in a building: 0.26 ms there and back, segments pass each 116 µs.
+#[test]
+fn limit_path_fast_short_link_at_receiver() {
+    let opened = "open 0.00003 0.00029\n".to_owned();
+    let text = opened + &beside_receiver(1_000, 30, |segment| 1_000 + segment * 116);
+    let flow = flow(&text);
+    holds_together(&flow);
+    assert_eq!(flow.capture_point, CapturePoint::Receiver);
+    mostly(&flow.shares, Limit::Path);
+    assert_eq!(flow.shares.confidence, Confidence::Low);
+}
+
 /// A full link, captured with times in milliseconds.
 #[test]
 fn limit_path_by_coarse_times() {

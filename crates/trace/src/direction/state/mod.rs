@@ -125,10 +125,10 @@ impl DirectionState {
     pub(crate) fn is_unsettled(&mut self) {
         self.settled = None;
     }
-    /// The sender's reaction time: near zero at the sender, an RTT elsewhere.
-    pub(crate) fn opened(&mut self, reaction: Span) {
+    /// The sender's reaction time: near zero at the sender, an RTT elsewhere (`is_away`).
+    pub(crate) fn opened(&mut self, reaction: Span, is_away: bool) {
         self.sender_model.opened(reaction);
-        self.observers.opened(reaction);
+        self.observers.opened(reaction, is_away);
     }
     /// Whether the packet, not yet followed, is a duplicate that the network or the capture made.
     pub(crate) fn is_copy(&self, packet: &Packet, distances: &Distances) -> bool {

@@ -28,8 +28,6 @@ use crate::{Flow, SegmentKind};
 use departure::{Answer, Departure, USUAL_SEGMENT};
 use sender::Sender;
 
-/// Faster reactions count as immediate: the capture point is at the sender.
-const AT_ONCE: Span = Span::from_millis(1);
 /// ACKs in flight to the sender are distinguished by this fraction of the distance.
 const PARTS: u64 = 16;
 /// Bytes of the timestamp option with padding (RFC 7323 appendix A).
@@ -53,7 +51,6 @@ folded! { Limits { reaction, offered, sender, last, under_way } }
 impl Limits {
     /// How long the sender takes to react, seen from here.
     pub(crate) fn opened(&mut self, reaction: Span, events: &mut Vec<Event>) {
-        let reaction = if reaction < AT_ONCE { Span::ZERO } else { reaction };
         if reaction == self.reaction {
             return;
         }
