@@ -208,6 +208,36 @@ fn limit_application_small_messages() {
     }
 }
 
+/// Nagle's rule holds back the end of each message until what filled segments is acknowledged.
+#[test]
+fn limit_application_end_of_message_held_by_nagle() {
+    for filled in [1, 2] {
+        let mut text = String::new();
+        let (mut at, mut start) = (100_000, 1);
+        for _ in 0..40 {
+            let rest = start + filled * MSS;
+            writeln!(text, "{} > {start}:{rest}", seconds(at)).unwrap();
+            writeln!(text, "{} < ack {rest}", seconds(at + 60_000)).unwrap();
+            writeln!(text, "{} > {rest}:{} psh", seconds(at + 60_020), rest + 300).unwrap();
+            (at, start) = (at + 80_100, rest + 300);
+            writeln!(text, "{} < ack {start}", seconds(at - 50)).unwrap();
+        }
+        mostly(&after_handshake(&text).shares, Limit::Application);
+    }
+}
+
+/// A window below a segment: each segment fills it, whether it bears PSH or not.
+#[test]
+fn limit_receive_window_below_a_segment() {
+    let mut text = "0.090 < ack 1 win 8\n".to_owned();
+    for write in 0..60 {
+        let (at, start) = (100_000 + write * 20_020, 1 + write * 1_024);
+        writeln!(text, "{} > {start}:{} psh", seconds(at), start + 1_024).unwrap();
+        writeln!(text, "{} < ack {} win 8", seconds(at + 20_000), start + 1_024).unwrap();
+    }
+    mostly(&after_handshake(&text).shares, Limit::ReceiveWindow);
+}
+
 /// Two of them are in flight when the ACK of the first comes, at the moment of the next write.
 #[test]
 fn limit_application_below_initial_window() {
