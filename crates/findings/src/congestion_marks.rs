@@ -6,9 +6,9 @@
 //! **Why it matters.** Marks slow the sender down without loss. Without ECN agreed on, the sender
 //! ignores them, and the device that sets them violates the standard.
 //!
-//! **Evidence.** The marked packets; the segments with CWR, by which a sender answers marks that
-//! were set behind the capture point; what the SYNs agreed on. The cost is the time under the
-//! congestion window.
+//! **Evidence.** The marked packets; the segments with CWR after an echo (ECE), by which a sender
+//! answers marks that were set behind the capture point; what the SYNs agreed on. The cost is the
+//! time under the congestion window.
 //!
 //! **False positives.** None where the SYNs were captured; otherwise the rule is silent.
 //!

@@ -421,8 +421,8 @@ impl ConnectionState {
             // With data, the application may have delayed it.
             if packet.is_bare() {
                 self.is_opened_after(true, opened.since(syn_ack));
-                self.is_opened_after(false, syn_ack.since(syn));
             }
+            self.is_opened_after(false, syn_ack.since(syn));
         }
         if let Some((client, server)) = self.opening.scales() {
             let handshake = self.opening.handshake();

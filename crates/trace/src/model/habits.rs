@@ -89,8 +89,8 @@ pub struct SenderMarks {
     pub only_small_arrived: bool,
     /// Segments marked "congestion experienced" (RFC 3168 section 5).
     pub ce_marks: Occurrences,
-    /// Segments with CWR, if the SYNs agreed on classic ECN: the sender reduced its window (RFC
-    /// 3168 section 6.1.2).
+    /// Segments with CWR after an echoed mark (ECE), if the SYNs agreed on classic ECN: the sender
+    /// reduced its window on it (RFC 3168 section 6.1.2).
     pub reductions: Occurrences,
     /// Packets larger than the MSS: segmentation or receive offload at the capture.
     pub super_packets: u64,

@@ -42,7 +42,7 @@ pub(crate) struct Marks {
     freed: Option<Instant>,
     /// The sender's reaction time to an ACK, as seen at the capture point.
     reaction: Span,
-    /// Segments with CWR.
+    /// Segments with CWR after an echoed mark.
     reductions: Occurrences,
     /// The smallest age at which data were acknowledged.
     least_age: Option<Span>,

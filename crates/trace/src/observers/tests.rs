@@ -191,15 +191,22 @@ fn nagle_against_delayed_acknowledgements_at_receiver() {
     }
 }
 
-/// Only where classic ECN was agreed: Accurate ECN counts with the same bits (RFC 9768).
+/// Only where classic ECN was agreed: Accurate ECN counts with the same bits (RFC 9768). And only
+/// after an echoed mark: a window that a loss reduced has CWR, too (RFC 3168 section 6.1.2).
 #[test]
-fn window_reductions_counted_if_ecn_is_classic() {
-    for (client, server, reductions) in [("011", "001", 1), ("111", "010", 0), ("000", "000", 0)] {
+fn window_reductions_counted_if_a_mark_was_echoed() {
+    for (client, server, echo, reductions) in [
+        ("011", "001", " ece", 1),
+        ("011", "001", "", 0),
+        ("111", "010", " ece", 0),
+        ("000", "000", " ece", 0),
+    ] {
         let text = format!(
             "0 > S bits {client}\n0.020 < S bits {server}\n0.0201 > ack 1
-             0.100 > 1:2897 clock 1\n0.120 < ack 2897\n0.121 > 2897:4345 clock 2 cwr"
+             0.100 > 1:2897 clock 1\n0.120 < ack 2897{echo}
+             0.121 > 2897:4345 clock 2 cwr\n0.141 < ack 4345\n0.142 > 4345:5793 clock 3 cwr"
         );
         let found = flow(&text).marks.reductions;
-        assert_eq!(found.count, reductions, "{client} {server}");
+        assert_eq!(found.count, reductions, "{client} {server}{echo}");
     }
 }

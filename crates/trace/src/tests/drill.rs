@@ -5,7 +5,7 @@
 //! open 0.010 0.020 nosack            ACK at 0.020; both SYNs without SACK
 //! 0.000 > S                          the client's SYN alone; `< S`: the server's SYN-ACK
 //! 0.100 > 1:14481 every 0.001        data, cut into segments of 1448 bytes, one each 0.001 s
-//! 0.110 < ack 1449 sack 2897-4345    an acknowledgement; also `dsack 1-1449`, `win 500`
+//! 0.110 < ack 1449 sack 2897-4345    an acknowledgement; also `dsack 1-1449`, `win 500`, `ece`
 //! 0.110 < acks 1449 5793 every 0.001 an acknowledgement for each segment, up to 5793
 //! 0.120 < ack 5793 sack 7241-... 10137 every 0.001   one with the block 7241-8689, 7241-10137 ...
 //! 0.200 > 14481:14482 fin            the last segment
@@ -115,6 +115,9 @@ fn packets(line: &str, isn: u32) -> Vec<Captured> {
         let mut tcp = header.tcp(after("at").map_or(1, |rest| rest[0].parse().unwrap()));
         tcp.timestamps = stamp("echo").map(|echo| (stamp("clock").unwrap_or(1), echo));
         tcp.ack = header.peer(numbers[0].parse().unwrap());
+        if words.contains(&"ece") {
+            tcp.flags |= TcpFlags::ECE;
+        }
         tcp.window = after("win").map_or(65_535, |rest| rest[0].parse().unwrap());
         let listed = |rest: Option<&[&str]>| -> Vec<SackBlock> {
             let ranges = rest.unwrap_or_default().iter().map_while(|word| word.split_once('-'));

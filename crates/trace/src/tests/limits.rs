@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::fmt::Write;
 
 use proptest::prelude::*;
-use tcplab_units::{Bytes, Instant};
+use tcplab_units::{Bytes, Instant, Span};
 
 use super::drill::{MSS, analyze, connection, drill, feed, flow};
 use crate::{Analyzer, CapturePoint, Confidence, Flow, Limit, LimitShares, SegmentKind};
@@ -238,6 +238,36 @@ fn limit_receive_window_below_a_segment() {
     mostly(&after_handshake(&text).shares, Limit::ReceiveWindow);
 }
 
+/// A slow host in slow start: each flight follows the last acknowledgement of the one before after
+/// 0.12 ms, and an acknowledgement that came 0.28 ms before that let nothing go.
+#[test]
+fn limit_slow_start_of_slow_host_no_full_buffer() {
+    let mut text = String::new();
+    let (mut at, mut start) = (100_000, 1);
+    for flight in [10, 20, 40, 80, 160] {
+        let end = start + flight * MSS;
+        writeln!(text, "{} > {start}:{end} every 0.00001", seconds(at)).unwrap();
+        at += 20_000;
+        writeln!(text, "{} < ack {}", seconds(at), start + 4 * MSS).unwrap();
+        writeln!(text, "{} < ack {}", seconds(at + 280), end - 2 * MSS).unwrap();
+        (at, start) = (at + 400, end);
+    }
+    let shares = after_handshake(&text).shares;
+    assert_eq!(shares.of(Limit::SendBuffer), Span::ZERO);
+    assert!(shares.share(Limit::SlowStart) > 0.5, "{shares:?}");
+}
+
+/// The client's first data bear the last ACK of the handshake: the server is as far away as its
+/// SYN-ACK shows, and did not wait.
+#[test]
+fn limit_server_away_by_its_syn_ack() {
+    let opened = "0 > S\n0.190 < S\n0.1902 > 1:101 psh\n";
+    let answer = "0.3802 < 1:1449 psh acking 101\n0.3803 > ack 1449 at 101";
+    let server = connection(&format!("{opened}{answer}")).reverse;
+    assert_eq!(server.shares.confidence, Confidence::Low);
+    assert!(server.stalls.is_empty(), "{:?}", server.stalls);
+}
+
 /// Two of them are in flight when the ACK of the first comes, at the moment of the next write.
 #[test]
 fn limit_application_below_initial_window() {
@@ -273,7 +303,10 @@ fn limit_congestion_by_marks() {
         let first = 1 + (fall + 40) * MSS;
         let line = format!("> {first}:{}", first + MSS);
         assert!(text.contains(&line));
-        text = text.replace(&line, &format!("{line} cwr"));
+        let (before, after) = text.split_once(&line).expect("it is sent");
+        let marked = before.rfind('\n').map(|at| before.split_at(at + 1));
+        let (before, at) = marked.expect("a line begins");
+        text = format!("{before}{at}< ack {} ece\n{at}{line} cwr{after}", first - 40 * MSS);
     }
     let flow = flow(&text);
     holds_together(&flow);

@@ -55,6 +55,8 @@ pub(crate) struct DirectionState {
     pub(crate) full_segment: u16,
     /// The SYNs agreed on classic ECN (RFC 3168): CWR and ECE are no counters (RFC 9768).
     pub(crate) classic_ecn: bool,
+    /// The peer echoed a congestion mark since the last CWR.
+    mark_echoed: bool,
     last_window: Option<u16>,
     window_edge: Option<Offset>,
     /// The end of the data, once a FIN was seen.
@@ -71,8 +73,8 @@ pub(crate) struct DirectionState {
 folded! {
     DirectionState {
         positions, board, sender_model, recovery, classifier, spurious_detector, causes,
-        full_segment, classic_ecn, last_window, window_edge, data_end, settled, is_whole, gave_up,
-        observers, totals
+        full_segment, classic_ecn, mark_echoed, last_window, window_edge, data_end, settled,
+        is_whole, gave_up, observers, totals
     }
 }
 
@@ -241,6 +243,9 @@ impl DirectionState {
         self.totals.max_in_flight = self.totals.max_in_flight.max(Bytes::new(in_flight));
         let (una, window_edge) = (self.board.una, self.window_edge);
         let whole = self.is_whole;
+        // CWR alone may follow a loss (RFC 3168 section 6.1.2).
+        let is_cwr = packet.flags.contains(TcpFlags::CWR);
+        let reduced = is_cwr && self.classic_ecn && std::mem::take(&mut self.mark_echoed);
         SendEvent {
             packet,
             range,
@@ -252,11 +257,17 @@ impl DirectionState {
             una,
             in_flight,
             whole,
-            reduced: self.classic_ecn && packet.flags.contains(TcpFlags::CWR),
+            reduced,
             was_revealed: false,
             may_dsack: !self.board.without_sack,
             window_edge,
         }
+    }
+
+    /// Whether a packet of the opposite direction echoes a mark (RFC 3168 section 6.1.3).
+    #[inline(always)]
+    fn hear_mark(&mut self, packet: &Packet) {
+        self.mark_echoed |= packet.flags.contains(TcpFlags::ECE) && !packet.syn();
     }
 
     /// Analyses the ACK in a packet of the opposite direction; `unread`: as of [`Passed`].
@@ -267,6 +278,7 @@ impl DirectionState {
         unread: bool,
     ) -> AckOutcome {
         self.classifier.heard(packet);
+        self.hear_mark(packet);
         let Some(number) = packet.ack else { return AckOutcome::default() };
         // Without captured data, everything acknowledged lies before the capture.
         let positions =

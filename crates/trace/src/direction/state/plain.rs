@@ -109,6 +109,7 @@ impl DirectionState {
         packet: &Packet,
         window: Option<Bytes>,
     ) -> Option<Box<Ack>> {
+        self.hear_mark(packet);
         match ack {
             PlainAck::Still => {
                 self.observers.on_still_ack(packet);

@@ -71,7 +71,7 @@ impl Sender {
         } else if !prompted || self.had_sent_all() && !full || self.had_little_to_send(&sent) {
             SpanKind::Lull
         } else if gap.declined {
-            if self.may_starve(&sent) { SpanKind::Starved } else { SpanKind::Lull }
+            self.kind_of_declining(&sent)
         } else if full {
             self.kept_by_window(gap.from)
         } else {
@@ -148,6 +148,15 @@ impl Sender {
         SpanKind::Paced
     }
 
+    /// The sender let an acknowledgement pass although windows allowed more. While its rate grows
+    /// by leaps it was only late: a full buffer keeps a rate.
+    fn kind_of_declining(&self, sent: &Departure) -> SpanKind {
+        match (self.may_starve(sent), self.growth.is_by_leaps()) {
+            (false, _) => SpanKind::Lull,
+            (true, true) => SpanKind::Clocked,
+            (true, false) => SpanKind::Starved,
+        }
+    }
     /// Whether a full buffer can have kept the sender: a good deal was in flight, the packet that
     /// prompted it was not a request, and it did not wait to send something small (Nagle).
     fn may_starve(&self, sent: &Departure) -> bool {
