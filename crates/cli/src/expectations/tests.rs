@@ -208,6 +208,9 @@ fn each_capture_gives_what_its_end_sends() {
             reset_frame: Some(1),
             reset_ttls: None,
             unread: None,
+            idle: None,
+            refused: None,
+            reopened: None,
         });
         let mut sink = OneEnd::new(end, addresses);
         sink.connection(0, &connection);

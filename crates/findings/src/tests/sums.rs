@@ -131,6 +131,9 @@ pub(super) fn closed(kind: CloseKind, when: u64) -> Close {
         reset_at: is_reset.then(|| at(when + 5)),
         reset_frame: is_reset.then_some(8_992),
         reset_ttls: None,
+        idle: None,
+        refused: None,
+        reopened: None,
     }
 }
 

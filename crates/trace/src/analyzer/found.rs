@@ -26,7 +26,7 @@ pub(super) enum Found {
     Connection(u32, Box<Connection>),
     /// The latest packet is of this connection; only if that is [logged](super::FrameLog).
     Owner(u32),
-    /// This open connection has a successor that is not answered yet; only if that is logged.
+    /// This connection and another with the same ends are open at once; only if that is logged.
     PutAside(u32),
     /// A note on the packet in this frame.
     Remark(&'static str, u64),

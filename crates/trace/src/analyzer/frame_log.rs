@@ -27,7 +27,8 @@ pub trait FrameLog: std::fmt::Debug + Send {
     /// A frame is of this connection. These come in order, at most [`LOG_LAG`] frames after
     /// the latest that began.
     fn owns(&mut self, connection: usize, frame: u64);
-    /// A connection depends on more than its frames: a later one had its ends while it was open.
+    /// A connection depends on more than its frames: it had its ends while an earlier one or a
+    /// later one was open.
     fn leaves_out(&mut self, connection: usize);
     /// No connection can be found by its frames alone.
     fn gives_up(&mut self);

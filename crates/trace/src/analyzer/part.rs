@@ -295,6 +295,7 @@ impl Part {
             Some(replaced) if !replaced.1.is_over() => {
                 if self.shares.owners {
                     out(Found::PutAside(replaced.0));
+                    out(Found::PutAside(number));
                 }
                 (None, Some(replaced))
             }

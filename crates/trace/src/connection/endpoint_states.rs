@@ -4,30 +4,34 @@
 //! capture point and, without contradiction by the receiver, arrived. CLOSED and LISTEN before an
 //! endpoint's first packet are not visible.
 
-use tcplab_units::{Bytes, Endpoint};
+use tcplab_units::{Bytes, Endpoint, Offset, Span};
 use tcplab_wire::{SeqNumber, TcpFlags};
 
+use super::silence::AtClose;
 use super::state_walk::{PacketTime, Walk};
 use super::unread::UnreadEstimate;
 use crate::fold::folded;
 use crate::packet::Packet;
-use crate::{Close, CloseKind, TcpState};
+use crate::{Close, CloseKind, Refused, TcpState};
 
 #[derive(Debug, Default)]
 pub(crate) struct EndpointStates {
     client: EndpointState,
     server: EndpointState,
-    /// The first FIN: its sender and time.
-    first_fin: Option<(Endpoint, PacketTime)>,
+    first_fin: Option<FirstFin>,
     /// The second FIN was sent before the first arrived (simultaneous close).
     crossed: bool,
     reset: Option<Reset>,
+    /// The end that opened another connection of the same ports, and the frame of its SYN.
+    reopened: Option<(Endpoint, u64)>,
     /// Packets after the close.
     after_close: u64,
     /// Only SYN, FIN and RST can change a state now.
     calm: bool,
 }
-folded! { EndpointStates { client, server, first_fin, crossed, reset, after_close, calm } }
+folded! {
+    EndpointStates { client, server, first_fin, crossed, reset, reopened, after_close, calm }
+}
 
 #[derive(Debug, Default)]
 #[expect(clippy::struct_excessive_bools, reason = "independent observations, not a state")]
@@ -60,6 +64,18 @@ folded! {
 }
 
 #[derive(Debug, Clone, Copy)]
+struct FirstFin {
+    by: Endpoint,
+    moment: PacketTime,
+    idle: Option<Span>,
+    /// The end of the other end's data that was acknowledged then.
+    acked: Offset,
+    /// The other end sent data before it knew of the FIN.
+    met_data: bool,
+}
+folded! { FirstFin { by, moment, idle, acked, met_data } }
+
+#[derive(Debug, Clone, Copy)]
 struct Reset {
     by: Endpoint,
     moment: PacketTime,
@@ -67,16 +83,20 @@ struct Reset {
     unread: Option<Bytes>,
     /// Its TTL, and that of its sender's first packet.
     ttls: Option<(u8, u8)>,
+    idle: Option<Span>,
+    /// The end of the other end's data that was acknowledged then.
+    acked: Offset,
+    reopened: Option<u64>,
     /// Both FINs were already acknowledged.
     late: bool,
     /// The end of the first new data or FIN that client and server sent after it.
     followed: [Option<SeqNumber>; 2],
 }
-folded! { Reset { by, moment, seq, unread, ttls, late, followed } }
+folded! { Reset { by, moment, seq, unread, ttls, idle, acked, reopened, late, followed } }
 
 impl EndpointStates {
-    /// `is_new`: its data or FIN are above all that its sender sent before.
-    pub(crate) fn follow(&mut self, packet: &Packet, forward: bool, is_new: bool) {
+    /// `is_new`: its data or FIN are above all that its sender sent; `found`: by a FIN or RST.
+    pub(super) fn follow(&mut self, packet: &Packet, forward: bool, is_new: bool, found: AtClose) {
         let side = if forward { &mut self.client } else { &mut self.server };
         if !packet.is_control() {
             side.unread_estimate.follow(packet);
@@ -84,7 +104,7 @@ impl EndpointStates {
                 return;
             }
         }
-        self.step(packet, forward, is_new);
+        self.step(packet, forward, is_new, found);
     }
 
     /// Sets the window scales and MSS of both endpoints.
@@ -96,6 +116,11 @@ impl EndpointStates {
     /// The client accepted the server's other SYN-ACK.
     pub(crate) fn server_syn_is(&mut self, isn: SeqNumber) {
         self.server.syn = Some((isn, isn.advanced_by(1)));
+    }
+
+    /// An end opened another connection of the same ports with this SYN.
+    pub(crate) fn is_reopened(&mut self, by: Endpoint, syn: &Packet) {
+        self.reopened = Some((by, syn.frame));
     }
 
     /// Whether both FINs are acknowledged, or an RST ended it.
@@ -117,7 +142,7 @@ impl EndpointStates {
     pub(crate) fn close(&self) -> Option<Close> {
         let reset = self.reset.filter(|reset| !reset.late);
         let (by, moment) = match (self.first_fin, reset) {
-            (Some(first), _) => first,
+            (Some(first), _) => (first.by, first.moment),
             (None, Some(reset)) => (reset.by, reset.moment),
             (None, None) => return None,
         };
@@ -139,6 +164,9 @@ impl EndpointStates {
             reset_frame: reset.map(|reset| reset.moment.frame),
             unread: reset.and_then(|reset| reset.unread),
             reset_ttls: reset.and_then(|reset| reset.ttls),
+            idle: self.first_fin.map_or(reset.and_then(|reset| reset.idle), |first| first.idle),
+            refused: self.first_fin.zip(reset).and_then(|(fin, reset)| refused(fin, reset, both)),
+            reopened: reset.and_then(|reset| reset.reopened),
         })
     }
 
@@ -154,24 +182,28 @@ impl EndpointStates {
         side.unread_estimate.follow(packet);
     }
 
-    fn step(&mut self, packet: &Packet, forward: bool, is_new: bool) {
+    fn step(&mut self, packet: &Packet, forward: bool, is_new: bool, found: AtClose) {
         let moment = PacketTime::of(packet, forward);
         if self.is_over() {
             self.revive(packet, forward, is_new);
             self.after_close += u64::from(self.is_over());
         }
         if packet.rst() {
-            self.reset(packet, forward, moment);
+            self.reset(packet, forward, moment, found);
         } else {
             let (own, other) = if forward {
                 (&mut self.client, &mut self.server)
             } else {
                 (&mut self.server, &mut self.client)
             };
+            let by = if forward { Endpoint::Client } else { Endpoint::Server };
             if packet.fin() && !packet.syn() && own.fin.is_none() {
-                let end = if forward { Endpoint::Client } else { Endpoint::Server };
                 self.crossed = other.fin.is_some() && !other.is_fin_reached(packet);
-                self.first_fin.get_or_insert((end, moment));
+                let AtClose { idle, acked, crossed: met_data } = found;
+                self.first_fin.get_or_insert(FirstFin { by, moment, idle, acked, met_data });
+            }
+            if let Some(first) = self.first_fin.as_mut().filter(|first| first.by != by) {
+                first.met_data |= is_new && packet.payload > 0 && !other.is_fin_reached(packet);
             }
             own.ttl.get_or_insert(packet.ttl);
             own.sends(packet, other, moment);
@@ -189,7 +221,7 @@ impl EndpointStates {
         self.calm = !self.is_over() && settled(client, server) && settled(server, client);
     }
 
-    fn reset(&mut self, packet: &Packet, forward: bool, moment: PacketTime) {
+    fn reset(&mut self, packet: &Packet, forward: bool, moment: PacketTime, found: AtClose) {
         let late = self.client.fin_acked && self.server.fin_acked;
         let (own, other) = if forward {
             (&mut self.client, &mut self.server)
@@ -211,6 +243,9 @@ impl EndpointStates {
             seq: packet.seq,
             unread,
             ttls: own.ttl.map(|first| (packet.ttl, first)),
+            idle: found.idle,
+            acked: found.acked,
+            reopened: self.reopened.filter(|(end, _)| *end == by).map(|(_, frame)| frame),
             late,
             followed: [None; 2],
         });
@@ -239,6 +274,16 @@ impl EndpointStates {
             self.client.walk.reopen();
             self.server.walk.reopen();
         }
+    }
+}
+
+/// What an end refused after its FIN, if it acknowledged nothing more; `both` sent one.
+fn refused(first: FirstFin, reset: Reset, both: bool) -> Option<Refused> {
+    match first.by == reset.by && first.acked == reset.acked {
+        _ if both => Some(Refused::Closing),
+        true if first.met_data => Some(Refused::Unaware),
+        true => Some(Refused::Aware),
+        false => None,
     }
 }
 

@@ -237,8 +237,17 @@ impl Entry {
         number: u32,
     ) -> Option<Box<ConnectionState>> {
         self.number = number;
-        self.rest = Rest::Packets(Vec::new());
-        self.state.replace(ConnectionState::beginning_with(packet))
+        let mut state = ConnectionState::beginning_with(packet);
+        self.rest = match self.state.as_mut().filter(|earlier| !earlier.is_over()) {
+            Some(earlier) => {
+                earlier.is_reopened_by(packet);
+                state.reuses_open = true;
+                // Its packets alone do not make it.
+                Rest::NOTHING
+            }
+            None => Rest::Packets(Vec::new()),
+        };
+        self.state.replace(state)
     }
     /// Its state changes otherwise than by a packet, or is kept in any case.
     pub(crate) fn keep_state_alone(&mut self) {
@@ -289,11 +298,12 @@ impl Entry {
     /// finished.
     #[inline]
     pub(crate) fn owner(&mut self, packet: &Packet) -> Option<(u32, &mut ConnectionState)> {
-        let latest = self.state.as_deref_mut();
+        let mut latest = self.state.as_deref_mut();
         if let Some((number, aside)) = self.aside.as_deref_mut()
-            && latest.as_ref().is_some_and(|latest| latest.disowns(packet))
+            && let Some(latest) = latest.as_mut().filter(|latest| latest.disowns(packet))
             && aside.fits(packet)
         {
+            latest.earlier_goes_on(packet, aside);
             return Some((*number, aside));
         }
         let latest = latest?;

@@ -10,6 +10,7 @@ mod one_way;
 mod places;
 mod reuse;
 mod roles;
+mod silence;
 mod state;
 mod state_walk;
 mod table;

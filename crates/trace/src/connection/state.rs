@@ -3,7 +3,7 @@
 use std::mem::take;
 use std::net::SocketAddr;
 
-use tcplab_units::{Bytes, Instant, Span};
+use tcplab_units::{Bytes, Endpoint, Instant, Span};
 use tcplab_wire::{ChecksumState, SeqNumber};
 
 use super::endpoint_states::EndpointStates;
@@ -12,6 +12,7 @@ use super::history::History;
 use super::last_heard::LastHeard;
 use super::one_way::OneWay;
 use super::roles::guessed;
+use super::silence::{AtClose, Silence};
 use super::too_big::TooBig;
 use crate::direction::Context;
 use crate::direction::Distances;
@@ -40,6 +41,7 @@ pub(crate) struct ConnectionState {
     last_heard: [LastHeard; 2],
     first: Instant,
     last: Instant,
+    silence: Option<Silence>,
     frames: (u64, u64),
     packets: u64,
     opening: HandshakeTracker,
@@ -60,15 +62,16 @@ pub(crate) struct ConnectionState {
     pub(crate) forward: DirectionState,
     pub(crate) reverse: DirectionState,
     pub(crate) distances: Distances,
+    /// An earlier connection of the same ports was open when it began.
+    pub(crate) reuses_open: bool,
     /// The analyser tracks it as closed.
     pub(crate) lingers: bool,
 }
 folded! {
     ConnectionState {
-        client, server, client_is_low, roles, one_way, last_heard, first, last, frames,
-        packets,
-        opening, shifts, endpoint_states, history, rival, sound, last_syn, last_syn_ack, blurred,
-        opened, forward, reverse, distances, lingers
+        client, server, client_is_low, roles, one_way, last_heard, first, last, silence, frames,
+        packets, opening, shifts, endpoint_states, history, rival, sound, last_syn, last_syn_ack,
+        blurred, opened, forward, reverse, distances, reuses_open, lingers
     }
 }
 
@@ -156,6 +159,7 @@ impl ConnectionState {
             last_heard: <[LastHeard; 2]>::default(),
             first: packet.at,
             last: packet.at,
+            silence: None,
             frames: (packet.frame, packet.frame),
             packets: 0,
             opening: HandshakeTracker::beginning_with(packet),
@@ -168,6 +172,7 @@ impl ConnectionState {
             last_syn_ack: None,
             blurred: [false; 2],
             opened: None,
+            reuses_open: false,
             lingers: false,
             forward: DirectionState::default(),
             reverse: DirectionState::default(),
@@ -238,6 +243,10 @@ impl ConnectionState {
         if !own.goes_on(packet) {
             return None;
         }
+        let silent = packet.at.since(self.last);
+        if silent >= Silence::LEAST {
+            self.silence = Silence::ended(silent, forward, own, other).or(self.silence);
+        }
         self.last = self.last.max(packet.at);
         self.frames.1 = packet.frame;
         self.packets += 1;
@@ -256,10 +265,15 @@ impl ConnectionState {
     }
 
     pub(crate) fn packet(&mut self, packet: &Packet) -> PacketOutcome {
+        let forward = self.is_forward(packet);
+        let silent = packet.at.since(self.last);
+        if silent >= Silence::LEAST {
+            let ended = Silence::ended(silent, forward, self.flow(forward), self.flow(!forward));
+            self.silence = ended.or(self.silence);
+        }
         self.last = self.last.max(packet.at);
         self.frames.1 = packet.frame;
         self.packets += 1;
-        let forward = self.is_forward(packet);
         self.one_way.follow(packet, forward);
         let retransmissions = self.flow(!forward).totals.retransmissions;
         self.last_heard[usize::from(!forward)].follow(packet, retransmissions);
@@ -298,7 +312,8 @@ impl ConnectionState {
         let reset = is_bare_reset.then(|| Box::new(own.bare_reset(packet)));
         let before = packet.wanted.then(|| self.endpoint_states.states());
         let is_new = self.flow(forward).high() > high;
-        self.endpoint_states.follow(packet, forward, is_new);
+        let found = if packet.is_control() { self.at_close(forward) } else { AtClose::default() };
+        self.endpoint_states.follow(packet, forward, is_new, found);
         let states = before.and_then(|before| {
             let now = self.endpoint_states.states();
             (now != before).then_some(now)
@@ -314,6 +329,29 @@ impl ConnectionState {
         let segment = passed.segment;
         let outcome = PacketOutcome { forward, segment, heard, ..PacketOutcome::default() };
         PacketOutcome { reset, states, gave_up, ..outcome }
+    }
+
+    /// What a FIN or an RST finds that was taken in.
+    fn at_close(&self, forward: bool) -> AtClose {
+        let (own, other) = (self.flow(forward), self.flow(!forward));
+        let acked = other.acked();
+        let idle = self.silence.and_then(|silence| silence.before_close(forward, own, other));
+        AtClose { idle, acked, crossed: other.high() > acked }
+    }
+
+    /// Another connection of the same ports begins with this SYN while this one is open.
+    pub(crate) fn is_reopened_by(&mut self, syn: &Packet) {
+        let by = if self.is_forward(syn) { Endpoint::Client } else { Endpoint::Server };
+        self.endpoint_states.is_reopened(by, syn);
+    }
+    /// A packet is of the open connection that had the same ports before: an ACK of the server that
+    /// says nothing new there answers the SYN.
+    pub(crate) fn earlier_goes_on(&mut self, packet: &Packet, earlier: &ConnectionState) {
+        let data = earlier.flow(!earlier.is_forward(packet));
+        let is_answer = packet.is_bare() && !self.is_forward(packet);
+        if is_answer && packet.ack.is_some_and(|ack| data.is_old_ack(ack)) {
+            self.opening.old_answer(packet);
+        }
     }
 
     /// The new events of one direction's observers.
@@ -335,6 +373,7 @@ impl ConnectionState {
         connection.last = self.last;
         connection.frames = self.frames;
         connection.packets = self.packets;
+        connection.reuses_open = self.reuses_open;
         connection.handshake = self.opening.finish();
         connection.one_way = self.one_way.end();
         let has_syn = connection.handshake.client.seen || connection.handshake.server.seen;

@@ -201,6 +201,34 @@ pub struct Close {
     /// The TTL of the RST, and that of its sender's first packet.
     #[serde(skip)]
     pub reset_ttls: Option<(u8, u8)>,
+    /// The time without a packet before it, if the end that closed has since acknowledged nothing
+    /// and sent at most a [farewell](Close::FAREWELL).
+    #[serde(skip)]
+    pub idle: Option<Span>,
+    /// What an RST refused that a FIN of its sender precedes, if it acknowledged nothing more.
+    #[serde(skip)]
+    pub refused: Option<Refused>,
+    /// The frame of a SYN by which the sender of the RST opened another connection of the same
+    /// ports before: the RST answers a challenge ACK (RFC 9293 section 3.5.1, figure 10).
+    #[serde(skip)]
+    pub reopened: Option<u64>,
+}
+
+impl Close {
+    /// As much data as an application protocol says farewell with: a reply of SMTP has at most 512
+    /// bytes (RFC 5321 section 4.5.3.1.5).
+    pub const FAREWELL: Bytes = Bytes::new(512);
+}
+
+/// Data that an end refused after its own FIN.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Refused {
+    /// Sent before its sender knew of the FIN.
+    Unaware,
+    /// Sent by an end that had acknowledged the FIN.
+    Aware,
+    /// Of an end that closed, too: both sent a FIN.
+    Closing,
 }
 
 /// In which way a connection was closed.

@@ -27,7 +27,7 @@ pub use habits::{
 pub use known::Roles;
 pub use life::{
     Close, CloseKind, ConnectionState, EcnAgreement, FastOpen, Handshake, HandshakeKind, Life,
-    StateStep, StepCause, SynOptions, TcpState,
+    Refused, StateStep, StepCause, SynOptions, TcpState,
 };
 pub use limits::{Limit, LimitPeriod, LimitShares, Series, Stall, StallCause, StallSum, Transfer};
 pub use note::Note;
@@ -93,6 +93,8 @@ pub struct Connection {
     pub life: Life,
     /// The index of the earlier connection between the same addresses and ports.
     pub reuses: Option<usize>,
+    /// Whether that one was still open.
+    pub reuses_open: bool,
     /// Data from client to server, and the acknowledgements that answer it.
     pub forward: Flow,
     /// Data from server to client, and the acknowledgements that answer it.
@@ -115,6 +117,7 @@ impl Connection {
             handshake: Handshake::default(),
             life: Life::default(),
             reuses: None,
+            reuses_open: false,
             forward: Flow::default(),
             reverse: Flow::default(),
         }

@@ -1,5 +1,6 @@
 //! The state of one direction: its data and the ACKs for it.
 
+mod places;
 mod plain;
 mod recover;
 mod sack;
@@ -99,21 +100,6 @@ pub(crate) struct Passed {
 }
 
 impl DirectionState {
-    pub(crate) fn initial(&self) -> Option<SeqNumber> {
-        self.positions.map(|p| p.initial())
-    }
-    /// The end of all that was sent.
-    pub(crate) fn high(&self) -> Offset {
-        self.board.high
-    }
-    /// Whether the number is near those seen.
-    pub(crate) fn is_near(&self, seq: SeqNumber) -> bool {
-        let far = |positions: SeqUnwrapper| {
-            let high = self.board.high.as_u64() as i64;
-            (positions.position(seq) - high).abs() > FARTHEST
-        };
-        self.positions.is_some_and(|positions| !far(positions))
-    }
     /// The initial sequence number was another: starts again.
     pub(crate) fn begin_again(&mut self, initial: SeqNumber) {
         self.positions = Some(SeqUnwrapper::new(initial));

@@ -3,7 +3,7 @@
 use tcplab_units::{Bytes, Endpoint};
 
 use super::{connections, opened};
-use crate::{Close, CloseKind};
+use crate::{Close, CloseKind, Refused};
 
 fn close(text: &str) -> Option<Close> {
     opened(text).life.close
@@ -185,4 +185,52 @@ fn unread_data() {
     // Without the handshake the scale is not known.
     let midstream = connections(&format!("{filled}\n0.2 < R 1 ack 11585"));
     assert_eq!(midstream[0].life.close.unwrap().unread, None);
+}
+
+/// A time without packets and without data in flight, if the end that closes said no more since.
+#[test]
+fn silence_before_a_close() {
+    let asked = "0.1 > 1:101\n0.11 < 1:101 acking 101\n0.111 > ack 101 at 101";
+    let seconds = |text: &str| {
+        let close = close(&format!("{asked}\n{text}")).unwrap();
+        close.idle.map(|idle| (idle.as_micros() + 500) / 1_000_000)
+    };
+    for (name, text, idle) in [
+        ("a FIN", "10.111 < 101:102 fin acking 101", Some(10)),
+        ("an RST", "10.111 < R 101", Some(10)),
+        ("a request, and RST", "10.111 > 101:201 acking 101\n10.12 < R 101", Some(10)),
+        ("a farewell", "10.111 < 101:141 acking 101\n10.112 < 141:142 fin acking 101", Some(10)),
+        ("more than that", "10.111 < 101:701 acking 101\n10.2 < 701:702 fin acking 101", None),
+        ("an answer", "10.111 > 101:201 acking 101\n10.12 < ack 201 at 101\n10.13 < R 101", None),
+        ("the latest", "10.111 > ack 101 at 101\n13.111 < R 101", Some(3)),
+        ("too short", "0.6 < R 101", None),
+        ("in flight", "0.2 > 101:201 acking 101\n10.2 < R 101", None),
+    ] {
+        assert_eq!(seconds(text), idle, "{name}");
+    }
+}
+
+/// What an end refuses after its FIN: sent in ignorance of it, or not.
+#[test]
+fn refused_data() {
+    let refused = |text: &str| close(text).and_then(|close| close.refused);
+    for (name, text, what) in [
+        ("crossed, at the server", "1 < 1:2 fin\n1.01 > 1:101\n1.02 < R 1", Some(Refused::Unaware)),
+        ("crossed, at the client", "1 > 1:101\n1.01 < 1:2 fin\n1.02 < R 1", Some(Refused::Unaware)),
+        (
+            "it was acknowledged first",
+            "1 < 1:2 fin\n1.01 > ack 2\n1.02 > 1:101 acking 2\n1.03 < R 2",
+            Some(Refused::Aware),
+        ),
+        (
+            "both closed",
+            "1 < 1:2 fin\n1.01 > 1:101\n1.011 > 101:102 fin\n1.02 < R 1",
+            Some(Refused::Closing),
+        ),
+        ("taken", "1 < 1:2 fin\n1.01 > 1:101 acking 2\n1.02 < ack 101 at 2\n1.1 < R 2", None),
+        ("by the other end", "1 < 1:2 fin\n1.01 < 1:2 fin\n1.02 > R 1", None),
+        ("no FIN", "1 > 1:101\n1.02 < R 1", None),
+    ] {
+        assert_eq!(refused(text), what, "{name}");
+    }
 }

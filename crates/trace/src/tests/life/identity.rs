@@ -53,6 +53,7 @@ fn after_the_close() {
     let reused = two(WHOLE, "0.5 > S\n0.51 < S\n0.52 > ack 1\n0.6 > 1:1449");
     assert_eq!(chain(&reused.connections), [None, Some(0)]);
     assert_eq!(reused.connections[0].life.after_close, 0);
+    assert!(!reused.connections[1].reuses_open);
     assert_eq!(reused.connections[1].forward.totals.data, Bytes::new(1_448));
     // Only the answers are captured: the SYN-ACK acknowledges another SYN.
     let answers = two("0.01 < S\n0.02 < 1:2 fin", "0.51 < S isn 5\n0.52 < 1:1449");
@@ -69,6 +70,11 @@ fn while_it_is_open() {
     let [old, stale] = trace.connections.as_slice() else { unreachable!() };
     assert_eq!(stale.handshake.kind, HandshakeKind::Unanswered);
     assert_eq!((stale.packets, old.packets), (1, 8));
+    // One of the ACKs says nothing new: it answers the SYN.
+    assert_eq!(
+        (stale.reuses_open, stale.handshake.old_answers.frames.as_slice()),
+        (true, &[7][..])
+    );
     assert_eq!(old.forward.totals.data, Bytes::new(2_896));
     assert_eq!(old.life.close, None);
 
@@ -76,7 +82,8 @@ fn while_it_is_open() {
     let ended = format!("{open}\n0.21 < ack 1449\n0.22 > R 1449");
     let trace = two(&ended, "0.2 > S\n1.2 > S\n1.21 < S isn 99\n1.22 > 1:1449");
     let [old, new] = trace.connections.as_slice() else { unreachable!() };
-    assert!(old.life.close.is_some());
+    assert_eq!(old.life.close.and_then(|close| close.reopened), Some(6));
+    assert_eq!((new.reuses_open, new.handshake.old_answers.count), (true, 1));
     assert_eq!(new.handshake.kind, HandshakeKind::ThreeWay);
     assert_eq!((new.handshake.client_repeats, new.packets), (1, 4));
 }
