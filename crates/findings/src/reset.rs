@@ -12,25 +12,34 @@
 //! **False positives.** A firewall can send an RST in the name of either end. An RST behind a FIN
 //! is harmless where all data were acknowledged, as after an abortive close that saves TIME-WAIT,
 //! and where an end that closed refuses only the other's last words (TLS's `close_notify`, SMTP's
-//! `221`): silent. More than those may be unwanted, too: a note. A handshake that failed is another
-//! rule's (`not-opened`).
+//! `221`), which answer its FIN: silent. More than those may be unwanted, too: a note. So is a
+//! connection without data that the client resets: load balancers check servers so. A handshake
+//! that failed is another rule's (`not-opened`).
 //!
-//! **Reference.** RFC 9293 sections 3.6.1 (SHLD-3: RST shows that data after CLOSE were lost) and
-//! 3.10.5 (abort); RFC 1122 section 4.2.2.13 and RFC 2525 section 2.17 (closing with data unread);
-//! Linux: `__tcp_close`, and `tcp_rcv_state_process` (`TCPABORTONDATA`).
+//! A request that meets the FIN of a server which closed an idle connection is lost, however short.
+//! Where a client sends it long after the FIN, its program did not notice that.
+//!
+//! **Reference.** RFC 9293 sections 3.5.1 (figure 10: RST as answer to an ACK of a connection that
+//! its sender has forgotten), 3.6.1 (SHLD-3: RST shows that data after CLOSE were lost) and 3.10.5
+//! (abort); RFC 1122 section 4.2.2.13 and RFC 2525 section 2.17 (closing with data unread); RFC
+//! 9112 section 9.5 (idle timeouts of HTTP); RFC 5382 section 5 (those of NATs); Linux:
+//! `__tcp_close`, and `tcp_rcv_state_process` (`TCPABORTONDATA`).
 
-use tcplab_trace::{Close, CloseKind, Connection, Flow, Occurrences};
-use tcplab_units::{Bytes, Endpoint, Instant};
+use tcplab_trace::{Close, CloseKind, Connection, Flow, Occurrences, Refused};
+use tcplab_units::{Bytes, Endpoint, Instant, Span};
 
+use crate::syn_retransmitted::FORGOTTEN;
 use crate::words::{amount, rounded, seconds};
 use crate::{Cost, Finding, Rule, Severity, Shown, not_opened};
 
 /// The rule.
 pub const RULE: Rule = Rule::of_connection("reset", in_life);
 
-/// As much data as an end may still send to one that closed, by an application protocol that says
-/// farewell: a reply of SMTP has at most 512 bytes (RFC 5321 section 4.5.3.1.5).
-const FAREWELL: Bytes = Bytes::new(512);
+/// Data this long after a FIN, and a round trip, do not answer it.
+const LATE: Span = Span::from_secs(1);
+
+/// Firewalls and load balancers forget connections that are idle for a minute or more.
+const LONG: Span = Span::from_secs(30);
 
 /// So many retransmissions and probes without an answer are no single loss.
 const UNANSWERED: u64 = 2;
@@ -59,10 +68,36 @@ struct Abort {
     others: Bytes,
     /// Its own data that the other end never acknowledged.
     own: Bytes,
+    /// The client opened the connection, and reset it without any data: a check.
+    is_check: bool,
     /// The other end did not answer any more.
     silence: Option<Silence>,
+    /// Data of the other end that its sender missed by closing, after its FIN.
+    missed: Option<Missed>,
     /// Of Multipath TCP: what a subflow lost may have come by another (RFC 8684 section 3.3.6).
     is_subflow: bool,
+}
+
+/// Why an end that had closed refused data that are no farewell.
+#[derive(Clone, Copy)]
+enum Missed {
+    /// It closed after so much idle time, and they were under way.
+    Idle(Span),
+    /// They were sent long after its FIN had arrived.
+    Late,
+}
+
+impl Missed {
+    fn of(connection: &Connection, close: &Close) -> Option<Missed> {
+        let later = close.reset_at?.since(close.at);
+        match (close.refused?, close.idle) {
+            (Refused::Unaware, Some(idle)) => Some(Missed::Idle(idle)),
+            (Refused::Aware, _) if later > LATE + connection.round_trip.unwrap_or_default() => {
+                Some(Missed::Late)
+            }
+            _ => None,
+        }
+    }
 }
 
 /// What an end sent without an answer before it gave up.
@@ -100,13 +135,19 @@ impl Abort {
             Endpoint::Client => (&connection.forward, &connection.reverse),
             Endpoint::Server => (&connection.reverse, &connection.forward),
         };
-        let flow = own;
+        let (flow, data) = (own, own.totals.unique + others.totals.unique);
         let [own, others] =
             [own, others].map(|flow| flow.totals.unique.saturating_sub(flow.transfer.acked));
         let unread = close.unread.filter(|&unread| unread > Bytes::ZERO);
         let at = close.reset_at.unwrap_or(close.at);
         let (silence, is_subflow) = (Silence::before(at, flow), connection.handshake.multipath);
-        Abort { close, by, unread, others, own, silence, is_subflow }
+        let missed = Missed::of(connection, &close)
+            .filter(|_| others > Bytes::ZERO && own <= Close::FAREWELL && unread.is_none());
+        let is_check = data == Bytes::ZERO
+            && by == Endpoint::Client
+            && close.kind == CloseKind::Reset
+            && connection.handshake.opened.is_some_and(|opened| at.since(opened) < LONG);
+        Abort { close, by, unread, others, own, is_check, silence, missed, is_subflow }
     }
 
     fn at(&self) -> Instant {
@@ -126,16 +167,35 @@ impl Abort {
             && self.own == Bytes::ZERO
     }
 
+    /// Both ends closed an idle connection at once, and each missed the other's farewell.
+    fn are_farewells(&self) -> bool {
+        self.close.refused == Some(Refused::Closing)
+            && self.close.idle.is_some()
+            && self.own.max(self.others) <= Close::FAREWELL
+    }
+    /// The idle time before it, if another may have forgotten the connection meanwhile.
+    fn long_idle(&self) -> Option<Span> {
+        self.close.idle.filter(|&idle| idle >= LONG && !self.is_after_fin())
+    }
+
     /// How grave it is, and the data lost; none where it is harmless.
     fn severity(&self) -> Option<(Severity, Bytes)> {
         if let Some(unread) = self.unread {
             return Some((Severity::Failure, unread));
         }
         let lost = self.others + self.own;
-        if self.is_subflow {
+        if self.are_farewells() {
+            None
+        } else if self.is_subflow {
             Some((Severity::Note, Bytes::ZERO))
+        } else if self.missed.is_some() && self.by == Endpoint::Server {
+            Some((Severity::Failure, lost))
         } else if self.is_refusal() {
-            (lost > FAREWELL).then_some((Severity::Note, lost))
+            let answers_fin = self.missed.is_none()
+                && (self.close.refused != Some(Refused::Unaware) || self.by == Endpoint::Client);
+            (lost > Close::FAREWELL || !answers_fin).then_some((Severity::Note, lost))
+        } else if self.is_check {
+            Some((Severity::Note, Bytes::ZERO))
         } else {
             (!self.is_after_fin() || lost > Bytes::ZERO).then_some((Severity::Failure, lost))
         }
@@ -144,11 +204,14 @@ impl Abort {
     fn statement(&self) -> String {
         let (who, other) = (self.by.name(), self.by.other().name());
         let mut text = format!("The {who} reset the connection at {}", seconds(self.at()));
-        if self.is_after_fin() {
+        // At its sender it may pass before a FIN that was under way.
+        if self.is_after_fin() && self.frame() > self.close.frame {
             let later = rounded(self.at().since(self.close.at));
             let whose =
                 if self.close.by == self.by { "its own".into() } else { format!("the {other}'s") };
             text += &format!(", {later} after {whose} FIN");
+        } else if let Some(idle) = self.long_idle() {
+            text += &format!(", after a silence of {}", rounded(idle));
         }
         if let Some(Silence { since, frame, sent }) = self.silence {
             text += &format!(
@@ -164,20 +227,37 @@ impl Abort {
         let others =
             format!("{} of the {other}'s data was never acknowledged", amount(self.others));
         let own = format!("{} of its own data was never acknowledged", amount(self.own));
-        match (self.others > Bytes::ZERO, self.own > Bytes::ZERO) {
-            (false, false) => text + ".",
+        text += &match (self.others > Bytes::ZERO, self.own > Bytes::ZERO) {
+            (false, false) if self.is_check => ", with no data sent.".to_owned(),
+            (false, false) => ".".to_owned(),
             (true, false) if self.is_subflow => {
-                text + &format!(": {others} here; another subflow may have carried it.")
+                format!(": {others} here; another subflow may have carried it.")
             }
-            (true, false) => text + &format!(": {others}, so it is lost."),
-            (false, true) => text + &format!(": {own}; it may be lost."),
-            (true, true) => text + &format!(": {others}, so it is lost; {own}, and may be lost."),
+            (true, false) => format!(": {others}, so it is lost."),
+            (false, true) => format!(": {own}; it may be lost."),
+            (true, true) => format!(": {others}, so it is lost; {own}, and may be lost."),
+        };
+        text + &match (self.close.reopened, self.missed) {
+            (Some(syn), _) => format!(
+                " It had opened another connection of the same ports (SYN in frame {syn}): its \
+                 RST answers an ACK of this one (a challenge ACK)."
+            ),
+            (None, Some(Missed::Idle(idle))) => format!(
+                " The {who} closed after {} without a packet, while that data was on its way.",
+                rounded(idle)
+            ),
+            (None, Some(Missed::Late)) => {
+                " That data was sent after the FIN had arrived.".to_owned()
+            }
+            (None, None) => String::new(),
         }
     }
 
     fn remedy(&self) -> String {
         let (who, other) = (self.by.name(), self.by.other().name());
-        if self.silence.is_some() {
+        if self.close.reopened.is_some() {
+            FORGOTTEN.to_owned()
+        } else if self.silence.is_some() {
             format!(
                 "The {other}'s host is down or disconnected, the path is interrupted, or a \
                  firewall or address translation has dropped the connection: the {who} gave up. \
@@ -187,6 +267,15 @@ impl Abort {
             format!(
                 "The {who}'s program closed its socket with data unread: let it read to the end, \
                  or shut down its sending side and read until the {other} closes too."
+            )
+        } else if self.missed.is_some() && self.by == Endpoint::Server {
+            let late = match self.missed {
+                Some(Missed::Late) => "notice that the server closed, ",
+                _ => "",
+            };
+            format!(
+                "Let the client {late}make its idle timeout shorter than the server's, or retry \
+                 idempotent requests on a new connection."
             )
         } else if self.is_after_fin() && self.close.by == self.by {
             let harm = if self.is_refusal() {
@@ -198,22 +287,40 @@ impl Abort {
                 "The {who} closed before the {other} was done sending: {harm} shut down the \
                  {who}'s sending side and read until the {other} closes too."
             )
+        } else if self.is_check {
+            "Load balancers check servers so, and port scanners look for them: harmless. Else the \
+             client's program gave up at once."
+                .to_owned()
         } else {
-            let check = format!(
-                "Check the {who}'s program at that time: a crash, an application timeout, \
-                 SO_LINGER of zero, a killed process."
-            );
-            let other = "If it did not close, a firewall or load balancer sent the RST";
-            match self.close.reset_ttls {
-                Some((ttl, first)) if ttl == first => {
-                    format!("{check} {other}, though its TTL is that of the {who}, {ttl}.")
-                }
-                Some((ttl, first)) => format!(
-                    "The RST has a TTL of {ttl}, the {who}'s first packet had {first}: perhaps a \
-                     firewall or load balancer on the path sent it. Otherwise: {check}"
-                ),
-                None => format!("{check} {other}; its TTL often differs."),
+            self.suspects()
+        }
+    }
+
+    /// Who may have sent an RST that nothing else explains.
+    fn suspects(&self) -> String {
+        let who = self.by.name();
+        let idle = match self.long_idle() {
+            Some(_) => {
+                "A NAT, firewall or load balancer may have forgotten the connection as idle: send \
+                 TCP keepalives sooner than it does (SO_KEEPALIVE; on Linux TCP_KEEPIDLE), or \
+                 close idle connections sooner. "
             }
+            None => "",
+        };
+        let check = format!(
+            "Check the {who}'s program at that time: a crash, an application timeout, SO_LINGER \
+             of zero, a killed process."
+        );
+        let other = "If it did not close, a firewall or load balancer sent the RST";
+        match self.close.reset_ttls {
+            Some((ttl, first)) if ttl == first => {
+                format!("{idle}{check} {other}, though its TTL is that of the {who}, {ttl}.")
+            }
+            Some((ttl, first)) => format!(
+                "The RST has a TTL of {ttl}, the {who}'s first packet had {first}: perhaps a \
+                 firewall or load balancer on the path sent it. {idle}Otherwise: {check}"
+            ),
+            None => format!("{idle}{check} {other}; its TTL often differs."),
         }
     }
 }

@@ -8,7 +8,7 @@
 //!
 //! Where the server answered a SYN with an ACK of other data, it still held an older connection of
 //! the same ports: the client's RST ends that, and only the next SYN opens another. If that one had
-//! closed in the capture, the server was in TIME-WAIT.
+//! closed in the capture, the server was in TIME-WAIT; if not, the ACK is a challenge ACK.
 //!
 //! **False positives.** A capture that begins after the first SYN misses it.
 //!
@@ -23,6 +23,16 @@ use crate::{Cost, Finding, Rule, Severity, Shown};
 
 /// No timer expires sooner: a SYN that is repeated before answers a copy of the other end's.
 const LEAST: Span = Span::from_millis(100);
+
+/// What to do where the server still holds a connection that the client has forgotten.
+pub(crate) const FORGOTTEN: &str = "The client forgot that connection without closing it (a \
+    crash, a restart, a NAT that reuses ports): let it close or reset connections, or use more \
+    ports; keep-alives let the server forget sooner.";
+
+/// What to do where the server holds it in TIME-WAIT.
+pub(crate) const TOO_SOON: &str = "The client used its port again too soon: let it choose ports at \
+    random, send timestamps (the server accepts the SYN with a later one at once, RFC 6191), or \
+    keep the connection for more requests.";
 
 /// The rule.
 pub const RULE: Rule = Rule::of_connection("syn-retransmitted", in_handshake);
@@ -49,9 +59,17 @@ fn in_handshake(connection: &Connection) -> Option<Finding> {
     let was_answered = handshake.syn_ack.zip(syns.first).is_some_and(|(ack, again)| ack < again);
     let instead = handshake.round_trip.map(|usual| format!(" instead of {}", rounded(usual)));
     let old = &handshake.old_answers;
+    let is_held = !old.is_empty();
     let held = match connection.reuses {
-        _ if old.is_empty() => String::new(),
-        // An answer from an open connection is that connection's.
+        Some(open) if connection.reuses_open => format!(
+            " Connection {open} of the same ports was still open{}.",
+            if is_held {
+                ": the server answered with an ACK of that (a challenge ACK)"
+            } else {
+                ""
+            }
+        ),
+        _ if !is_held => String::new(),
         Some(closed) => format!(
             " The server answered with an ACK of connection {closed}, which had closed and which \
              it still held in TIME-WAIT (RFC 9293 section 3.6.1)."
@@ -66,14 +84,12 @@ fn in_handshake(connection: &Connection) -> Option<Finding> {
         instead.unwrap_or_default(),
         again.join(", and ")
     );
-    let remedy = if !old.is_empty() && connection.reuses.is_some() {
-        "The client used its port again too soon: let it choose ports at random, send timestamps \
-         (the server accepts the SYN with a later one at once, RFC 6191), or keep the connection \
-         for more requests."
-    } else if !old.is_empty() {
-        "The client forgot that connection without closing it (a crash, a restart, a NAT that \
-         reuses ports): let it close or reset connections, or use more ports; keep-alives let the \
-         server forget sooner."
+    let remedy = if connection.reuses_open {
+        FORGOTTEN
+    } else if is_held && connection.reuses.is_some() {
+        TOO_SOON
+    } else if is_held {
+        FORGOTTEN
     } else if syns_again > 0 && !was_answered {
         "Check whether the server's backlog overflowed (on Linux `nstat -az \
          TcpExtListenOverflows`; raise listen()'s backlog and net.core.somaxconn, accept faster); \

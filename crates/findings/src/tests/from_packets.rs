@@ -139,6 +139,23 @@ fn syn_within_a_connection_found() {
     insta::assert_snapshot!(format!("{findings:#?}"));
 }
 
+/// The server answers from another connection, and the client asks no more.
+#[test]
+fn syn_answered_by_an_old_connection_only_found() {
+    let found_in = |connection| {
+        let findings = found("not-opened", connection);
+        let [finding] = findings.as_slice() else { panic!("{findings:?}") };
+        format!("{}\n→ {}", finding.statement, finding.remedy.as_deref().unwrap())
+    };
+    let before = drill::connection("0 > S\n0.018 < ack 77777 at 5555\n0.0181 > R 77777");
+    let mut packets = drill::drill("open 0.020\n0.030 > 1:101\n0.050 < ack 101", 1_000_000);
+    packets.extend(drill::drill("1 > S", 500));
+    packets.extend(drill::drill("1.020 < ack 101\n1.0201 > R 101", 1_000_000));
+    let open = drill::analyze(&packets);
+    let texts = [&before, &open.connections[1]].map(found_in);
+    insta::assert_snapshot!(texts.join("\n\n"));
+}
+
 #[test]
 fn syn_unanswered_not_opened_found() {
     let text = "0.000 > S

@@ -12,6 +12,7 @@ mod changes;
 mod drill;
 mod fires;
 mod from_packets;
+mod resets;
 mod silent;
 mod stories;
 mod sums;
