@@ -1,5 +1,7 @@
 //! One direction of a connection: questions that many rules ask.
 
+use std::net::IpAddr;
+
 use tcplab_trace::{
     CapturePoint, Connection, Flow, Limit, Occurrences, StallCause, StallSum, SynOptions,
 };
@@ -20,6 +22,7 @@ pub(crate) struct Direction<'a> {
     /// The data's sender: `client` or `server`.
     pub(crate) sender: &'static str,
     pub(crate) receiver: &'static str,
+    pub(crate) receiver_address: IpAddr,
     /// What the sender of the data offered in its SYN.
     pub(crate) sender_offers: &'a SynOptions,
     pub(crate) receiver_offers: &'a SynOptions,
@@ -33,6 +36,7 @@ impl<'a> Direction<'a> {
             flow: &connection.forward,
             sender: "client",
             receiver: "server",
+            receiver_address: connection.server.ip(),
             sender_offers: &handshake.client,
             receiver_offers: &handshake.server,
         };
@@ -41,6 +45,7 @@ impl<'a> Direction<'a> {
             flow: &connection.reverse,
             sender: "server",
             receiver: "client",
+            receiver_address: connection.client.ip(),
             sender_offers: &handshake.server,
             receiver_offers: &handshake.client,
         };
@@ -86,6 +91,13 @@ impl<'a> Direction<'a> {
     /// far from it, a sender that waits for ACKs looks like one without data.
     pub(crate) fn is_lost_in_midstream(&self) -> bool {
         self.connection.handshake.midstream && self.flow.capture_point == CapturePoint::Unknown
+    }
+
+    /// Whether its segments have timestamps.
+    pub(crate) fn is_stamped(&self) -> bool {
+        let clock = &self.flow.timestamp_faults.sender;
+        let seen = clock.plain > 0 || !clock.reversed.is_empty();
+        self.connection.handshake.agreed(|syn| syn.timestamps).unwrap_or(seen)
     }
 
     /// Where the RTT comes from, if not from the data, in brackets.

@@ -108,7 +108,8 @@ pub(crate) fn suspicion(direction: &Direction<'_>) -> Option<(String, String)> {
     let (marks, backoffs) = (&direction.flow.marks, &direction.flow.causes.backoffs);
     let repeated = backoffs.longest.as_ref()?.range.len();
     let full = marks.largest;
-    if !marks.only_small_arrived || full < LEAST || repeated < full.as_u64() {
+    let is_heard = direction.flow.unanswered.heard.is_some();
+    if !is_heard || !marks.only_small_arrived || full < LEAST || repeated < full.as_u64() {
         return None;
     }
     let statement = format!(
@@ -116,13 +117,25 @@ pub(crate) fn suspicion(direction: &Direction<'_>) -> Option<(String, String)> {
          hole.",
         amount(full)
     );
+    let sender = direction.sender;
     let remedy = format!(
-        "Find out whether the path takes packets of that size (`ping -M do -s {}`). If not, let \
-         ICMP through (\"fragmentation needed\", \"packet too big\"), set the MTU of the route, or \
-         clamp the MSS of SYNs (TCPMSS); net.ipv4.tcp_mtu_probing = 1 lets the {} try smaller \
-         segments.",
-        full.as_u64(),
-        direction.sender,
+        "Find out whether the path takes packets of that size (from the {sender}: `ping -M do -s \
+         {} {}`). If not, let ICMP through (\"fragmentation needed\", \"packet too big\"), set the \
+         MTU of the route, or clamp the MSS of SYNs (TCPMSS); net.ipv4.tcp_mtu_probing = 1 lets \
+         the {sender} try smaller segments.",
+        echo_as_large(full, direction).as_u64(),
+        direction.receiver_address,
     );
     Some((statement, remedy))
+}
+
+/// The data of an ICMP echo request whose packet is as large as that of a segment.
+fn echo_as_large(segment: Bytes, direction: &Direction<'_>) -> Bytes {
+    /// The header of TCP without options, and the timestamps (RFC 7323 appendix A).
+    const TCP: Bytes = Bytes::new(20);
+    const TIMESTAMPS: Bytes = Bytes::new(12);
+    /// That of an echo request (RFC 792, RFC 4443 section 4.1).
+    const ECHO: Bytes = Bytes::new(8);
+    let options = if direction.is_stamped() { TIMESTAMPS } else { Bytes::ZERO };
+    segment + options + TCP - ECHO
 }

@@ -5,8 +5,9 @@
 //! **Why it matters.** 536 bytes per segment need nearly three times as many packets as 1460, and
 //! congestion control, which counts segments, grows as much more slowly.
 //!
-//! **Evidence.** The MSS options of both SYNs, and segments of that size: the mean is at least half
-//! of it.
+//! **Evidence.** The MSS options of both SYNs, and segments of the smaller size: the mean is at
+//! least half of it. The sender's own MSS counts, too: most systems send no more than they
+//! announce.
 //!
 //! **False positives.** Some radio and serial links. Tunnels and PPPoE are not reported.
 //!
@@ -36,32 +37,42 @@ fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
         None if !syn.seen || syn.cut => None,
         mss => Some(mss.unwrap_or(default)),
     };
-    // What the receiver of the data can take; its sender may know of less.
+    // What the receiver of the data can take, and what its sender can.
     let (takes, sends) = (of(direction.receiver_offers)?, of(direction.sender_offers));
-    if takes >= USUAL || sends.is_some_and(|sends| sends < takes) || !direction.is_transfer() {
+    let (size, whose, syn) = match sends.filter(|&sends| sends < takes) {
+        Some(sends) => (sends, direction.sender, direction.sender_offers),
+        None => (takes, direction.receiver, direction.receiver_offers),
+    };
+    if size >= USUAL || !direction.is_transfer() {
         return None;
     }
-    let data = direction.flow.totals.data.as_u64();
+    let totals = &direction.flow.totals;
+    let data = totals.data.as_u64();
+    // Packets between the two sizes are segments of an end that this SYN does not bind.
+    let mean = data / totals.data_segments.max(1);
+    let larger = takes.max(sends.unwrap_or(takes));
+    if (u64::from(size) + 1..=u64::from(larger)).contains(&mean) {
+        return None;
+    }
     // What the application writes in small pieces does not get smaller by it.
-    if data * 2 < direction.wire_segments() * u64::from(takes) {
+    if data * 2 < direction.wire_segments() * u64::from(size) {
         return None;
     }
-    let receiver = direction.receiver;
-    let why = match direction.receiver_offers.mss {
+    let why = match syn.mss {
         None => "has no MSS option, so the MSS is",
         Some(_) => "announces an MSS of",
     };
     let headers = |size: u64| data.div_ceil(size.max(1)) * HEADERS;
-    let spent = headers(u64::from(takes));
+    let spent = headers(u64::from(size));
     let statement = format!(
-        "The {receiver}'s SYN {why} {takes} B: at least {} packets instead of {} of {ETHERNET} B, {} of \
+        "The {whose}'s SYN {why} {size} B: at least {} packets instead of {} of {ETHERNET} B, {} of \
          the bytes are headers.",
-        data.div_ceil(u64::from(takes.max(1))),
+        data.div_ceil(u64::from(size.max(1))),
         data.div_ceil(ETHERNET),
         percent(spent, spent + data),
     );
     let remedy = format!(
-        "Check the MTU of the {receiver}'s interface and routes (`ip link`, `ip route … advmss`), \
+        "Check the MTU of the {whose}'s interface and routes (`ip link`, `ip route … advmss`), \
          TCP_MAXSEG in its program, and firewalls that set the option (TCPMSS).",
     );
     let shown = Shown::by_offers(direction.connection);

@@ -6,7 +6,8 @@
 //!
 //! **Evidence.** The share of time in slow start, and how many round trips it took.
 //!
-//! **False positives.** A transfer cut off by the end of the capture looks short.
+//! **False positives.** A transfer cut off by the end of the capture looks short. Messages of at
+//! most two segments in flight need no window, and Nagle's algorithm has a rule of its own: silent.
 //!
 //! **Reference.** RFC 5681 sections 3.1 and 4.1 (restart after idle time); RFC 6928 (initial
 //! window of ten); N. Dukkipati et al., "An Argument for Increasing TCP's Initial Congestion
@@ -15,7 +16,7 @@
 use tcplab_trace::{Limit, StallCause};
 
 use crate::words::{part_of_time, rounded, speed, times};
-use crate::{Cost, Direction, Finding, Rule, Severity};
+use crate::{Cost, Direction, Finding, Rule, Severity, is_share};
 
 /// The rule.
 pub const RULE: Rule = Rule::of_directions("slow-start", in_direction);
@@ -26,10 +27,19 @@ const SHARE: u64 = 50;
 const ROUNDS: u64 = 3;
 
 fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
-    let time = direction.limited(Limit::SlowStart, SHARE).filter(|_| direction.is_transfer())?;
-    let round_trip = direction.round_trip()?;
-    let rounds = time.as_nanos() / round_trip.as_nanos();
-    if rounds < ROUNDS {
+    let (flow, round_trip) = (direction.flow, direction.round_trip()?);
+    let (total, time) = (flow.shares.total(), flow.shares.of(Limit::SlowStart));
+    // Nagle's waits for delayed ACKs, as far as they can only be in it.
+    let nagle = flow.marks.nagle_wait_time.saturating_sub(total.saturating_sub(time));
+    let time = time.saturating_sub(nagle);
+    let rounds = time.as_nanos().checked_div(round_trip.as_nanos())?;
+    if !is_share(time, total, SHARE) || rounds < ROUNDS || !direction.is_transfer() {
+        return None;
+    }
+    // Messages, which need no window. Away from the sender its flight is not seen.
+    let two = 2 * flow.marks.largest.as_u64();
+    let in_flight = flow.totals.max_in_flight.as_u64();
+    if flow.totals.unique.as_u64() / rounds <= two || (in_flight <= two && !direction.is_away()) {
         return None;
     }
     let sender = direction.sender;
@@ -38,7 +48,7 @@ fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
         part_of_time(time, direction.time()),
         rounded(round_trip),
     );
-    let transfer = &direction.flow.transfer;
+    let transfer = &flow.transfer;
     if let Some((goodput, capacity)) = transfer.goodput.zip(transfer.capacity)
         && capacity > goodput
     {

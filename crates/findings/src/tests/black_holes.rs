@@ -53,9 +53,31 @@ fn only_small_packets_answered_suggests_path_mtu() {
     assert!(!suspected("peer-silent", &NEVER.replace("0.300", "0.047 > 14481:14581\n0.300")));
     // A full one arrived before.
     assert!(!suspected("peer-silent", &NEVER.replace("0.300", "0.086 < ack 1449\n0.300")));
+    // Nothing was answered: the capture has no other packets.
+    assert!(!suspected("peer-silent", &NEVER.replace("open 0.040", "")));
     // The other end is there, and closes.
     let closed = format!("{NEVER}6.000 < 1:2 fin");
     assert!(suspected("timeouts", &closed));
     assert!(suspected("timeout-backoff", &closed));
     assert_eq!(found("lost-retransmissions", &drill::connection(&closed)), []);
+}
+
+/// A packet of `ping` is as large as that of the segment: 8 bytes of ICMP for those of TCP.
+#[test]
+fn ping_is_as_large_as_the_full_segment() {
+    let command = |text: &str| {
+        let remedy = found("peer-silent", &drill::connection(text)).remove(0).remedy.unwrap();
+        remedy.split('`').nth(1).unwrap().to_owned()
+    };
+    let open = "0 > S clock 1\n0.040 < S clock 5 echo 1\n0.041 > ack 1 clock 2 echo 5";
+    let stamped = NEVER
+        .replace("open 0.040", open)
+        .replace("1:14481", "1:14481 clock 3")
+        .replace("1:1449", "1:1449 clock 300");
+    assert_eq!(command(NEVER), "ping -M do -s 1460 10.0.0.2");
+    assert_eq!(command(&stamped), "ping -M do -s 1472 10.0.0.2");
+    // The capture begins later: only the segments show their timestamps.
+    let midstream = stamped.replace(open, "0.01 > 1:101 clock 2\n0.03 < ack 101 echo 2");
+    let midstream = midstream.replace("1:14481", "101:14581").replace("1:1449", "101:1549");
+    assert_eq!(command(&midstream), "ping -M do -s 1472 10.0.0.2");
 }

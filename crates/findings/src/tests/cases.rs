@@ -340,7 +340,18 @@ pub(super) const CASES: &[Case] = &[
     Case {
         name: "slow-start, short",
         fires: |c| short(c),
-        silent: &[|c| limited(&mut c.forward, &[(Limit::SlowStart, 110), (Limit::Path, 20)])],
+        silent: &[
+            |c| limited(&mut c.forward, &[(Limit::SlowStart, 110), (Limit::Path, 20)]),
+            // Messages: one or two segments in flight.
+            |c| c.forward.totals.max_in_flight = Bytes::new(2_896),
+            // Away from the sender its flight is not seen, but 2 kB in each round trip are.
+            |c| {
+                c.forward.capture_point = CapturePoint::Receiver;
+                c.forward.totals.unique = Bytes::new(8_000);
+            },
+            // 110 ms of these waits can only lie in slow start.
+            |c| c.forward.marks.nagle_wait_time = ms(150),
+        ],
     },
     Case {
         name: "slow-start, after pauses",

@@ -301,6 +301,16 @@ pub(super) const CASES: &[Case] = &[
         silent: &[|c| c.handshake.server.mss = Some(1_380)],
     },
     Case {
+        name: "segment-size, small at the data's sender",
+        fires: |c| c.handshake.client.mss = Some(536),
+        silent: &[
+            |c| c.handshake.client.mss = Some(1_380),
+            |c| c.forward.totals.wire_segments = 100_000,
+            // It sends segments as large as the receiver takes.
+            |c| c.forward.totals.data_segments = 6_907,
+        ],
+    },
+    Case {
         name: "path-mtu, ICMP",
         fires: |c| c.forward.marks.mss_changes = vec![smaller()],
         silent: &[|c| c.forward.marks.mss_changes.clear()],
