@@ -44,6 +44,7 @@ const LEAST_WINDOW: i64 = 65_535;
 
 /// The state of one direction; results are passed on at once.
 #[derive(Debug, Default)]
+#[expect(clippy::struct_excessive_bools, reason = "independent facts")]
 pub(crate) struct DirectionState {
     positions: Option<SeqUnwrapper>,
     board: Scoreboard,
