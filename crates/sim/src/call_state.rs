@@ -23,43 +23,34 @@ pub(crate) struct CallState {
     pub(crate) is_read_shut: bool,
     /// `close` was called, and waits until then at most (SO_LINGER).
     pub(crate) closing: Option<Instant>,
-    /// What a read is copied into.
-    pub(crate) buffer: Vec<u8>,
     /// The read at hand sleeps.
     pub(crate) is_asleep: bool,
-    /// What it has copied: less than SO_RCVLOWAT asks for.
-    pub(crate) copied: Vec<u8>,
+    /// What it has taken so far; while it sleeps less than SO_RCVLOWAT asks for.
+    pub(crate) taken: Vec<Data>,
     /// It waits in `accept`.
     pub(crate) is_accepting: bool,
 }
 
 impl CallState {
-    /// What a read returns that has `got` this: what it had copied before, too. Nothing yet where
-    /// that is less than `least`, unless it `is_last`. An error comes with the next call, if there
-    /// is data.
-    pub(crate) fn gather(
-        &mut self,
-        got: Result<Data, ReadError>,
-        least: u64,
-        is_last: bool,
-    ) -> Result<Data, ReadError> {
-        match got {
-            Ok(data) if !data.is_empty() => {
-                let is_enough =
-                    is_last || (self.copied.len() as u64 + u64::from(data.len())) >= least;
-                if is_enough && self.copied.is_empty() {
-                    return Ok(data);
-                }
-                self.copied.extend_from_slice(data.as_slice());
-                if is_enough { Ok(self.all_copied()) } else { Err(ReadError::WouldBlock) }
-            }
-            Err(ReadError::WouldBlock) if !is_last => Err(ReadError::WouldBlock),
-            _ if !self.copied.is_empty() => Ok(self.all_copied()),
-            got => got,
-        }
+    /// Bytes that the read at hand has taken.
+    pub(crate) fn count_taken(&self) -> usize {
+        self.taken.iter().map(|data| data.len() as usize).sum()
     }
 
-    fn all_copied(&mut self) -> Data {
-        Data::copy_of(&std::mem::take(&mut self.copied))
+    /// How many bytes a read returns that `got` so many more. It goes on where it has less than
+    /// `least`, unless it `is_last`. An error comes with the next call, if there is data.
+    pub(crate) fn gather(
+        &self,
+        got: Result<usize, ReadError>,
+        least: u64,
+        is_last: bool,
+    ) -> Result<usize, ReadError> {
+        let count = self.count_taken();
+        match got {
+            Ok(1..) if !is_last && (count as u64) < least => Err(ReadError::WouldBlock),
+            Err(ReadError::WouldBlock) if !is_last => Err(ReadError::WouldBlock),
+            _ if count > 0 => Ok(count),
+            got => got,
+        }
     }
 }

@@ -8,9 +8,6 @@ use tcplab_workload::{Absent, Half, Toggle, Want};
 
 use crate::host::Host;
 
-/// A read of at least this many bytes takes a received segment without copying it.
-const AS_IT_COMES: usize = 256 << 10;
-
 /// The result of a call.
 enum Done {
     /// It has returned, and the next may be made.
@@ -256,8 +253,11 @@ impl Host {
         let least = connection.receive_low().as_u64().min(most as u64);
         let is_last = is_late || connection.is_readable() || connection.is_at_mark();
         match calls.gather(got, least, is_last || !self.config.sending.charges_memory) {
-            Ok(data) if data.is_empty() => self.application.end_of_stream(now),
-            Ok(data) => self.application.received(data.as_slice(), now),
+            Ok(0) => self.application.end_of_stream(now),
+            Ok(_) => {
+                self.application.received_in_parts(calls.taken.iter().map(Data::as_slice), now);
+                calls.taken.clear();
+            }
             Err(ReadError::WouldBlock) if calls.is_read_shut => self.application.end_of_stream(now),
             Err(ReadError::WouldBlock) if is_late => self.application.failed("EAGAIN", now),
             Err(ReadError::WouldBlock) => {
@@ -278,7 +278,7 @@ impl Host {
     /// What a read gets from the socket now. One that is asleep is woken by as much as SO_RCVLOWAT
     /// asks for. Linux copies what there is before it sleeps (`tcp_recvmsg_locked`), others leave
     /// it there.
-    fn take(&mut self, now: Instant, most: usize, is_asleep: bool) -> Result<Data, ReadError> {
+    fn take(&mut self, now: Instant, most: usize, is_asleep: bool) -> Result<usize, ReadError> {
         let connection = self.connection.as_mut().ok_or(ReadError::NotConnected)?;
         let low = connection.receive_low().as_u64();
         let is_due = if self.config.sending.charges_memory {
@@ -289,13 +289,8 @@ impl Host {
         if !is_due && !connection.is_readable() {
             return Err(ReadError::WouldBlock);
         }
-        if most >= AS_IT_COMES && low <= 1 {
-            return connection.receive(now, most as u32);
-        }
-        let room = most - self.calls.copied.len();
-        self.calls.buffer.resize(room, 0);
-        let count = connection.read(now, &mut self.calls.buffer)?;
-        Ok(Data::copy_of(&self.calls.buffer[..count]))
+        let room = most - self.calls.count_taken();
+        connection.receive(now, room, |data| self.calls.taken.push(data))
     }
 
     fn shut_down(&mut self, now: Instant, half: Half) -> Done {

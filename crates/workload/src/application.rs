@@ -398,8 +398,21 @@ impl Application {
 
     /// A read gave `bytes`, at least one.
     pub fn received(&mut self, bytes: &[u8], now: Instant) {
-        self.read.moved(bytes, now, false);
-        let count = bytes.len() as u64;
+        self.received_in_parts([bytes], now);
+    }
+
+    /// A read gave at least one byte, in parts.
+    pub fn received_in_parts<'a>(
+        &mut self,
+        parts: impl IntoIterator<Item = &'a [u8]>,
+        now: Instant,
+    ) {
+        let mut count = 0;
+        for part in parts {
+            self.read.take_in(part, false);
+            count += part.len() as u64;
+        }
+        self.read.returned(now);
         self.doing.moved += count;
         self.doing.left = self.doing.left.saturating_sub(count);
         self.record_result(OK.into(), now);

@@ -43,11 +43,16 @@ impl Stream {
         Stream { check, rest: None, bytes: Bytes::ZERO, calls: 0, first: None, last: None }
     }
 
-    /// Bytes went this way; the last of them urgent where it `marks`.
+    /// A call moved bytes this way; the last of them is urgent where it `marks`.
     pub(crate) fn moved(&mut self, bytes: &[u8], now: Instant, marks: bool) {
-        if bytes.is_empty() {
-            return;
+        if !bytes.is_empty() {
+            self.take_in(bytes, marks);
+            self.returned(now);
         }
+    }
+
+    /// Bytes go this way; a call may move several such parts.
+    pub(crate) fn take_in(&mut self, bytes: &[u8], marks: bool) {
         match &mut self.check {
             Check::Hashed(digest) => {
                 if marks && self.rest.is_none() {
@@ -75,6 +80,10 @@ impl Stream {
             rest.update(&bytes[..bytes.len() - usize::from(marks)]);
         }
         self.bytes += Bytes::from(bytes.len());
+    }
+
+    /// A call that moved bytes has returned.
+    pub(crate) fn returned(&mut self, now: Instant) {
         self.calls += 1;
         self.first.get_or_insert(now);
         self.last = Some(now);

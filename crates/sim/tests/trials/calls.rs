@@ -60,6 +60,18 @@ fn short_read_takes_less_than_rcvlowat() {
     );
 }
 
+/// A read takes all that has arrived, whatever its size, and one window update follows.
+#[test]
+fn large_read_takes_all_segments_that_arrived() {
+    for size in ["100 kB", "256 KiB"] {
+        let [_, server] = calls(&format!(
+            "[workload]\nclient = [\"write 20 kB\", \"sleep 1 s\", \"close\"]\n\
+             server = [\"sleep 1 s\", \"read up to {size}\", \"read up to {size}\", \"close\"]\n",
+        ));
+        has(&server, &["read ok 20000 B, 1010 to 1010 ms", "read end 0 B, 1010 to 1015 ms"]);
+    }
+}
+
 /// `inet_stream_connect`.
 #[test]
 fn sndtimeo_ends_connect() {

@@ -177,31 +177,40 @@ impl Connection {
     /// # Errors
     /// When there is nothing to read.
     pub fn read(&mut self, now: Instant, into: &mut [u8]) -> Result<usize, ReadError> {
-        let mut count = 0;
-        while count < into.len() {
-            if count > 0 && self.receiver.is_at_mark() {
-                break;
-            }
-            let most = u32::try_from(into.len() - count).unwrap_or(u32::MAX);
-            let Some(data) = self.receiver.take(now, most, self.options.urgent_inline) else {
-                break;
-            };
-            into[count..count + data.len() as usize].copy_from_slice(data.as_slice());
-            count += data.len() as usize;
-        }
-        self.finish_reading(now, count as u64, into.is_empty())?;
-        Ok(count)
+        let most = into.len();
+        let mut end = 0;
+        self.receive(now, most, |data| {
+            let start = end;
+            end += data.len() as usize;
+            into[start..end].copy_from_slice(data.as_slice());
+        })
     }
 
-    /// The same without copying: the next bytes in order as they came, at most `most`. Empty: the
-    /// peer has closed.
+    /// The same without copying: `give` gets the next bytes in order, at most `most`, in the pieces
+    /// in which they came. Gives how many they are.
     ///
     /// # Errors
     /// When there is nothing to read.
-    pub fn receive(&mut self, now: Instant, most: u32) -> Result<Data, ReadError> {
-        let data = self.receiver.take(now, most, self.options.urgent_inline).unwrap_or_default();
-        self.finish_reading(now, u64::from(data.len()), most == 0)?;
-        Ok(data)
+    pub fn receive(
+        &mut self,
+        now: Instant,
+        most: usize,
+        mut give: impl FnMut(Data),
+    ) -> Result<usize, ReadError> {
+        let mut count = 0;
+        while count < most {
+            if count > 0 && self.receiver.is_at_mark() {
+                break;
+            }
+            let left = u32::try_from(most - count).unwrap_or(u32::MAX);
+            let Some(data) = self.receiver.take(now, left, self.options.urgent_inline) else {
+                break;
+            };
+            count += data.len() as usize;
+            give(data);
+        }
+        self.finish_reading(now, count as u64, most == 0)?;
+        Ok(count)
     }
 
     fn finish_reading(&mut self, now: Instant, count: u64, nothing: bool) -> Result<(), ReadError> {

@@ -467,6 +467,22 @@ proptest::proptest! {
 /// A stream is compared as it arrives and hashed at the end; where other bytes arrive, the report
 /// has their hash.
 #[test]
+fn read_in_parts_is_one_call() {
+    let spec: WorkloadSpec = serde_json::from_str(r#"{ "upload": "300 B" }"#).unwrap();
+    let mut came = vec![0; 300];
+    crate::Payload::new(7).fill(&mut came);
+    let mut server = Application::new(Endpoint::Server, &spec, 7);
+    let now = Instant::ZERO;
+    assert!(matches!(server.want(now), Want::Accept));
+    server.did(now);
+    server.received_in_parts(came.chunks(100), now);
+    let report = server.report();
+    let reads: Vec<_> = report.log.iter().filter(|row| row.call == "read").collect();
+    assert_eq!((report.calls, report.bytes.as_u64()), (1, 300));
+    assert_eq!((reads.len(), reads[0].bytes.as_u64()), (1, 300));
+}
+
+#[test]
 fn differing_stream_has_own_digest() {
     let spec: WorkloadSpec = serde_json::from_str(r#"{ "upload": "300 B" }"#).unwrap();
     let mut sent = vec![0; 300];
