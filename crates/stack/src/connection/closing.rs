@@ -96,13 +96,15 @@ impl Connection {
 
     /// A RST of the own accord (`tcp_send_active_reset`).
     pub(super) fn send_reset(&mut self, now: Instant) {
-        let mut header = self.header(now, self.sent(), TcpFlags::ACK | TcpFlags::RST);
-        header.sack = tcplab_wire::SackBlocks::default();
+        let mut header = self.header(now, self.bare(), TcpFlags::ACK | TcpFlags::RST);
+        let with_dsack = self.receiver.has_twice();
         if self.config.freebsd.is_some() {
-            // `tcp_drop`: what is closed offers no window.
+            // `tcp_drop`: what is closed offers no window and reports no blocks.
             header.window = 0;
+        } else {
+            header.sack = self.sack_option(self.blocks_that_fit());
         }
-        self.tell_marks(now, &mut header, false);
+        self.tell_marks(now, &mut header, with_dsack);
         self.counters.segments_out += 1;
         self.output.queue.clear();
         let segment = Segment { ecn: self.codepoint(false), ..Segment::bare(header) };

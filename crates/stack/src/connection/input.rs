@@ -167,13 +167,17 @@ impl Connection {
                 && self.receiver.sack
                 && self.receiver.highest_block().is_some_and(|highest| highest as i64 == start);
         if exact {
-            let error = match self.state {
-                State::CloseWait => ConnectionError::BrokenPipe,
-                _ => ConnectionError::Reset,
-            };
-            self.fail(now, error);
+            self.fail(now, self.error_of_reset());
         } else if acceptable {
             self.challenge(now);
+        }
+    }
+
+    /// The error that a reset leaves (`tcp_reset`).
+    pub(super) fn error_of_reset(&self) -> ConnectionError {
+        match self.state {
+            State::CloseWait => ConnectionError::BrokenPipe,
+            _ => ConnectionError::Reset,
         }
     }
 

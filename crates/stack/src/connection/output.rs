@@ -58,7 +58,7 @@ impl Connection {
         }
         if self.state.is_synchronized() && self.state != State::TimeWait {
             let srtt = self.sender.window().rtt.srtt;
-            if let Some(cause) = self.receiver.check_acks(now, srtt) {
+            if let Some(cause) = self.receiver.check_acks(now, srtt, self.receive_low()) {
                 self.send_ack(now, cause);
             }
         }
@@ -99,7 +99,7 @@ impl Connection {
         let taken = (self.option_of_marks(now) + self.option_of_blocks()).min(most);
         if taken != self.output.taken {
             self.output.taken = taken;
-            self.sender.fit_segments(self.terms.sending_mss.saturating_sub(taken));
+            self.sender.leave_room(taken);
         }
     }
 
@@ -130,6 +130,16 @@ impl Connection {
         if self.state.is_synchronized() { self.sender.sent() } else { 1 }
     }
 
+    /// The position of a segment without data: within the peer's window, except where FreeBSD's
+    /// rules hold.
+    pub(super) fn bare(&self) -> u64 {
+        if self.state.is_synchronized() && self.config.freebsd.is_none() {
+            self.sender.acceptable(1 << self.receiver.window.scale)
+        } else {
+            self.sent()
+        }
+    }
+
     /// Sends an ACK without data, now.
     pub(super) fn send_ack(&mut self, now: Instant, cause: SendCause) {
         if self.state == State::Closed {
@@ -138,7 +148,7 @@ impl Connection {
         let mut header = if self.repeats_fin(cause) {
             self.header(now, self.sent() - 1, TcpFlags::ACK | TcpFlags::FIN)
         } else {
-            self.header(now, self.sent(), TcpFlags::ACK)
+            self.header(now, self.bare(), TcpFlags::ACK)
         };
         let with_dsack = self.receiver.has_twice();
         header.sack = self.sack_option(self.blocks_that_fit());
@@ -166,11 +176,11 @@ impl Connection {
         }
     }
 
-    fn blocks_that_fit(&self) -> usize {
+    pub(super) fn blocks_that_fit(&self) -> usize {
         SackBlocks::MOST - usize::from(self.terms.timestamps)
     }
 
-    fn sack_option(&mut self, most: usize) -> SackBlocks {
+    pub(super) fn sack_option(&mut self, most: usize) -> SackBlocks {
         match &self.numbers.peer {
             Some(numbers) => self.receiver.sack_option(numbers, most),
             None => SackBlocks::default(),

@@ -75,8 +75,7 @@ impl Connection {
         }
         if self.state.is_sending() {
             let stream = self.stream();
-            let mss = self.terms.sending_mss.saturating_sub(self.output.taken);
-            self.sender.set_mss(now, mss, &stream);
+            self.sender.set_mss(now, self.terms.sending_mss, &stream);
         }
     }
 

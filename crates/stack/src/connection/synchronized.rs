@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use tcplab_units::Instant;
 use tcplab_wire::{SackBlocks, TcpFlags};
 
-use super::{Connection, ConnectionError};
+use super::Connection;
 use crate::receiver::Arriving;
 use crate::sender::{Ack, Block, NextChunk, Stream};
 use crate::state::State;
@@ -59,15 +59,14 @@ impl Connection {
         if !self.handle_ack(now, segment, start) || self.state == State::Closed {
             return;
         }
+        // Room is looked for with each ACK, even if it acknowledges nothing (`tcp_data_snd_check`).
+        self.writer.space_made |= self.buffer.is_full();
         let (foreign, data) = self.own_part(segment, position);
         let fin = header.flags.contains(TcpFlags::FIN);
         let end = start + u64::from(data.len());
-        let has_ended = self.writer.reads_no_more && self.writer.closed_half;
-        let has_no_reader = self.writer.orphaned || has_ended;
-        if has_no_reader && end > self.receiver.next() && self.state.may_receive() {
-            // Nobody will read it (RFC 9293 section 3.10.7.4 seventh, RFC 2525 section 2.17).
+        if end > self.receiver.next() && self.has_no_reader() || self.passes_fin(segment, start) {
             self.send_reset_for(segment);
-            self.fail(now, ConnectionError::Reset);
+            self.fail(now, self.error_of_reset());
             return;
         }
         if self.receiver.is_finished() {
@@ -103,6 +102,22 @@ impl Connection {
         if arrival.closed {
             self.handle_fin(now);
         }
+    }
+
+    /// Whether nobody will read what arrives (RFC 9293 section 3.10.7.4 seventh, RFC 2525 section
+    /// 2.17).
+    fn has_no_reader(&self) -> bool {
+        let has_ended = self.writer.reads_no_more && self.writer.closed_half;
+        self.state.may_receive() && (self.writer.orphaned || has_ended)
+    }
+
+    /// Whether data begins before the peer's FIN and ends behind it, for which Linux resets the
+    /// connection (`tcp_rcv_state_process`).
+    fn passes_fin(&self, segment: &Segment, start: u64) -> bool {
+        let next = self.receiver.next();
+        let after_fin = matches!(self.state, State::CloseWait | State::Closing | State::LastAck);
+        let passes = start < next && start + u64::from(segment.len()) > next;
+        after_fin && passes && self.config.freebsd.is_none()
     }
 
     /// What of a segment's data is the peer's stream: not what lies before its SYN or behind its
@@ -237,16 +252,15 @@ impl Connection {
     fn release(&mut self, now: Instant) {
         let una = self.sender.una();
         self.buffer.release(una);
-        self.writer.space_made |= self.buffer.is_full();
         if self.writer.closed_half && una == self.stream_end() {
             let state = self.state.after_all_acknowledged();
             self.enter(now, state);
         }
     }
 
-    /// Data was acknowledged and what could leave has left, or new data did: the buffer grows
-    /// unless the congestion window is used up, and the application is called if it is worth its
-    /// while (`tcp_check_space`, `tcp_new_space`).
+    /// An ACK arrived and what could leave has left, or new data did: the buffer grows unless the
+    /// congestion window is used up, and the application is called if it is worth its while
+    /// (`tcp_check_space`, `tcp_new_space`).
     pub(super) fn check_space(&mut self, now: Instant) {
         if !self.sender.fills_window() {
             self.expand_send_buffer();

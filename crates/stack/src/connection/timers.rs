@@ -47,7 +47,7 @@ impl Connection {
                 self.fail(now, ConnectionError::TimedOut);
                 return;
             }
-            self.terms.sending_mss = self.sender.full_mss() + self.output.taken;
+            self.terms.sending_mss = self.sender.full_mss();
         }
         self.handle_keep_alive_timeout(now);
     }

@@ -23,8 +23,8 @@ pub(crate) struct Circumstances {
     pub(crate) pending: u64,
     /// The peer's segment size.
     pub(crate) peer_mss: u32,
-    /// Whether an acknowledgement would not lower the window, or the application has read all
-    /// (otherwise reading will send one).
+    /// Whether an acknowledgement would not lower the window, or there is too little for the
+    /// application to read (otherwise reading will send one).
     pub(crate) window_advances: bool,
     /// Whether something lies behind a gap.
     pub(crate) gap: bool,

@@ -3,21 +3,8 @@
 use std::collections::VecDeque;
 use std::ops::Range;
 
+use super::queue::{Charge, Piece};
 use crate::segment::Data;
-
-/// A stretch of the stream as it arrived, and the memory it takes.
-#[derive(Debug, Clone)]
-pub(super) struct Piece {
-    pub(super) start: u64,
-    pub(super) data: Data,
-    pub(super) memory: u64,
-}
-
-impl Piece {
-    pub(super) fn end(&self) -> u64 {
-        self.start + u64::from(self.data.len())
-    }
-}
 
 /// The out-of-order queue: pieces in the order of their positions, none overlapping another.
 ///
@@ -61,9 +48,11 @@ impl Assembler {
         self.pieces.back().map(Piece::end).max(self.fin.map(|fin| fin + 1))
     }
 
-    /// The peer's FIN is at `position`.
-    pub(super) fn note_fin(&mut self, position: u64) {
+    /// The peer's FIN is at `position`; whether that was known.
+    pub(super) fn note_fin(&mut self, position: u64) -> bool {
+        let is_known = self.has_fin_at(position);
         self.fin.get_or_insert(position);
+        is_known
     }
 
     /// Whether the peer's FIN, received early, is at `position`.
@@ -71,14 +60,16 @@ impl Assembler {
         self.fin == Some(position)
     }
 
-    /// Forgets a FIN that data in order has passed: a peer that sends both contradicts itself, and
-    /// Linux drops the segment that had it (`tcp_ofo_queue`).
-    pub(super) fn drop_fin_below(&mut self, position: u64) {
-        self.fin = self.fin.filter(|fin| *fin >= position);
+    /// Forgets a FIN that data in order has passed, and says where it was: a peer that sends both
+    /// contradicts itself, and Linux drops the segment that had it (`tcp_ofo_queue`).
+    pub(super) fn drop_fin_below(&mut self, position: u64) -> Option<u64> {
+        self.fin.take_if(|fin| *fin < position)
     }
 
-    /// Keeps what is new of `data`; each piece of it takes `overhead` bytes besides its own.
-    pub(super) fn insert(&mut self, start: u64, data: &Data, overhead: u64) -> Inserted {
+    /// Keeps what is new of `data`, all of which would be charged `charge`; each piece of it takes
+    /// as much besides its own bytes.
+    pub(super) fn insert(&mut self, start: u64, data: &Data, charge: Charge) -> Inserted {
+        let overhead = charge.memory - u64::from(data.len());
         let end = start + u64::from(data.len());
         let mut inserted = Inserted::default();
         let mut at = match self.pieces.back() {
@@ -103,12 +94,12 @@ impl Assembler {
                 there => {
                     let until = there.map_or(end, |there| there.start.min(end));
                     let part = (position - start) as u32..(until - start) as u32;
-                    let piece = Piece {
-                        start: position,
-                        data: data.part(part),
-                        memory: until - position + overhead,
-                    };
-                    self.memory += piece.memory;
+                    let memory = until - position + overhead;
+                    let charge = Charge { memory, ..charge };
+                    let mut piece = Piece { start: position, data: data.part(part), charge };
+                    let before = at.checked_sub(1).filter(|_| position == start);
+                    let before = before.and_then(|at| self.pieces.get_mut(at));
+                    self.memory += piece.settle_behind(before);
                     self.pieces.insert(at, piece);
                     inserted.kept = true;
                     position = until;
@@ -125,37 +116,31 @@ impl Assembler {
             return None;
         }
         let piece = self.pieces.pop_front()?;
-        self.memory -= piece.memory;
+        self.memory -= piece.charge.memory;
         Some(piece)
     }
 
-    /// Gives up the last piece (`tcp_prune_ofo_queue`), unless `start` lies behind it; whether it
-    /// did.
+    /// Gives up the last block of memory (`tcp_prune_ofo_queue`), unless `start` lies behind its
+    /// last piece; whether it did.
     pub(super) fn prune(&mut self, start: u64) -> bool {
-        match self.pieces.back() {
-            Some(last) if last.start >= start => {
-                self.memory -= last.memory;
-                self.pieces.pop_back();
-                self.fin = None;
-                true
-            }
-            _ => false,
+        if self.pieces.back().is_none_or(|last| last.start < start) {
+            return false;
         }
+        if let Some(last) = self.pieces.pop_back() {
+            self.memory -= last.charge.memory;
+        }
+        while self.pieces.back().is_some_and(|last| last.charge.memory == 0) {
+            self.pieces.pop_back();
+        }
+        self.fin = None;
+        true
     }
 
-    /// Takes as little memory as the bytes can do with (`tcp_collapse_ofo_queue`): pieces side by
-    /// side share the overhead of `per` bytes.
-    pub(super) fn collapse(&mut self, overhead: u64, per: u64) {
-        let (mut memory, mut filled, mut behind) = (0, 0, None);
-        for piece in &mut self.pieces {
-            let len = u64::from(piece.data.len());
-            let shares = behind == Some(piece.start) && filled + len <= per;
-            filled = if shares { filled + len } else { len };
-            piece.memory = piece.memory.min(if shares { len } else { len + overhead });
-            memory += piece.memory;
-            behind = Some(piece.end());
-        }
-        self.memory = memory;
+    /// Has `recharge` say anew what pieces side by side are charged (`tcp_collapse_ofo_queue`).
+    pub(super) fn collapse(&mut self, mut recharge: impl FnMut(&mut [Piece])) {
+        let pieces = self.pieces.make_contiguous();
+        pieces.chunk_by_mut(|one, next| one.end() == next.start).for_each(&mut recharge);
+        self.memory = pieces.iter().map(|piece| piece.charge.memory).sum();
     }
 
     /// Forgets everything.
@@ -176,6 +161,11 @@ mod tests {
         Data::copy_of(&(start..start + len).map(|n| n as u8).collect::<Vec<_>>())
     }
 
+    /// Only data is charged.
+    fn plain(len: u64) -> Charge {
+        Charge { memory: len, room: 0 }
+    }
+
     #[test]
     fn assembler_duplicate_bytes_are_reported() {
         let mut assembler = Assembler::default();
@@ -190,7 +180,7 @@ mod tests {
             (105, 20, true, Some(105..110)),
             (90, 60, true, Some(95..135)),
         ] {
-            let inserted = assembler.insert(start, &bytes(start, len), 0);
+            let inserted = assembler.insert(start, &bytes(start, len), plain(len));
             assert_eq!(inserted, Inserted { kept, twice }, "{start}+{len}");
         }
         assert_eq!((assembler.memory(), assembler.end()), (60, Some(150)));
@@ -205,7 +195,7 @@ mod tests {
             let mut assembler = Assembler::default();
             let mut kept = BTreeSet::new();
             for (start, len) in segments {
-                let inserted = assembler.insert(start, &bytes(start, len), 0);
+                let inserted = assembler.insert(start, &bytes(start, len), plain(len));
                 let new = (start..start + len).filter(|at| kept.insert(*at)).count();
                 prop_assert_eq!(inserted.kept, new > 0);
                 prop_assert_eq!(inserted.twice.is_some(), new < len as usize);

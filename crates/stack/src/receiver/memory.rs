@@ -1,9 +1,10 @@
 //! Room for what arrives, where there is little.
 
 use super::Receiver;
-use super::window::COLLAPSED_OVERHEAD;
+use super::queue::{Charge, Piece};
+use super::window::ReceiveWindow;
 
-/// Bytes that share one overhead when Linux squeezes its queues (`tcp_collapse`: a page's worth,
+/// Bytes that share one block when Linux squeezes its queues (`tcp_collapse`: a page's worth,
 /// `SKB_MAX_ORDER(0, 0)`).
 const COLLAPSED: u64 = 3_776;
 
@@ -34,18 +35,49 @@ impl Receiver {
         self.memory() <= self.window.buffer
     }
 
-    fn collapse(&mut self) {
-        let charges_memory = self.config.segment_overhead > 0;
-        let overhead = if charges_memory { COLLAPSED_OVERHEAD } else { 0 };
-        self.assembler.collapse(overhead, COLLAPSED);
-        let (mut memory, mut filled) = (0, u64::MAX);
-        for piece in &mut self.queue.pieces {
-            let len = u64::from(piece.data.len());
-            let shares = filled.saturating_add(len) <= COLLAPSED;
-            filled = if shares { filled + len } else { len };
-            piece.memory = piece.memory.min(if shares { len } else { len + overhead });
-            memory += piece.memory;
+    pub(super) fn collapse(&mut self) {
+        if !self.window.charges_memory() {
+            return;
         }
-        self.queue.memory = memory;
+        let window = &self.window;
+        self.assembler.collapse(|run| {
+            let is_tiny = run.iter().filter(|piece| piece.charge.memory > 0).count() == 1
+                && run.iter().map(|piece| u64::from(piece.data.len())).sum::<u64>() < COLLAPSED;
+            if !is_tiny {
+                collapse(run, 0, window);
+            }
+        });
+        let pieces = self.queue.pieces.make_contiguous();
+        collapse(pieces, self.queue.read, window);
+        self.queue.memory = pieces.iter().map(|piece| piece.charge.memory).sum();
+    }
+}
+
+/// Data side by side is copied into new blocks, from the first one on that holds less than window
+/// was offered for, or something from before `start` (`tcp_collapse`).
+fn collapse(pieces: &mut [Piece], start: u64, window: &ReceiveWindow) {
+    let (mut first, mut len) = (0, 0);
+    for (index, piece) in pieces.iter().enumerate() {
+        len += u64::from(piece.data.len());
+        let memory = piece.charge.memory;
+        if piece.start < start || window.of_memory(memory) > len {
+            break;
+        }
+        if memory > 0 {
+            (first, len) = (index + 1, 0);
+        }
+    }
+    let pieces = &mut pieces[first..];
+    let (mut filled, last) = (0, pieces.len().saturating_sub(1));
+    for (index, piece) in pieces.iter_mut().enumerate() {
+        filled += piece.end() - piece.start.max(start);
+        let blocks = filled / COLLAPSED;
+        filled %= COLLAPSED;
+        piece.charge =
+            Charge { memory: blocks * window.charge_of_block(COLLAPSED).memory, room: 0 };
+        if index == last && filled > 0 {
+            let rest = window.charge_of_block(filled);
+            piece.charge = Charge { memory: piece.charge.memory + rest.memory, ..rest };
+        }
     }
 }

@@ -19,13 +19,15 @@ mod window;
 #[cfg(test)]
 mod tests;
 
+use std::ops::Range;
+
 use tcplab_units::{Bytes, Instant, Span};
 use tcplab_wire::{Ecn, SackBlock, SackBlocks, SeqUnwrapper};
 
 pub(crate) use acks::{AckPolicy, Circumstances};
-use assembler::{Assembler, Piece};
+use assembler::Assembler;
 use ecn::EcnEcho;
-use queue::ReadQueue;
+use queue::{Charge, Piece, ReadQueue};
 use sack::SackList;
 use urgent::Urgent;
 pub(crate) use window::ReceiveWindow;
@@ -314,10 +316,17 @@ impl Receiver {
         }
     }
 
+    /// What was received twice in one segment reaches as far, if it is adjacent.
+    fn extend_twice(&mut self, twice: Range<u64>) {
+        if self.dsack && self.sack && !twice.is_empty() {
+            self.blocks.extend_twice(twice);
+        }
+    }
+
     fn keep_in_order(&mut self, now: Instant, segment: &Arriving<'_>, rto: Span) -> Arrival {
         let known = (self.next - segment.start) as u32;
         let len = segment.data.len();
-        let memory = self.window.memory_of(len);
+        let charge = self.window.charge_of(len);
         if !self.make_room(segment.start) {
             self.no_memory = true;
             self.acks.schedule_now();
@@ -327,11 +336,10 @@ impl Receiver {
         }
         let taken = self.within_window(known, len);
         if taken > known {
-            let piece = Piece { start: self.next, data: segment.data.part(known..taken), memory };
-            self.push_in_order(piece);
+            self.push_in_order(segment.data.part(known..taken), charge, known == 0);
         }
         if len > 0 {
-            self.note_data(now, segment, memory, rto);
+            self.note_data(now, segment, charge.memory, rto);
         }
         let mut arrival = Arrival::default();
         if segment.fin && taken == len {
@@ -358,14 +366,10 @@ impl Receiver {
         }
     }
 
-    fn push_in_order(&mut self, piece: Piece) {
+    fn push_in_order(&mut self, data: Data, charge: Charge, is_whole: bool) {
+        let piece = Piece { start: self.next, data, charge };
         self.next = piece.end();
-        if self.queue.discards {
-            self.queue.read = self.next;
-        } else {
-            self.queue.memory += piece.memory;
-            self.queue.pieces.push_back(piece);
-        }
+        self.queue.push(piece, is_whole);
     }
 
     /// What `tcp_event_data_recv` learns from data in order.
@@ -414,16 +418,16 @@ impl Receiver {
     fn close_gap(&mut self) -> bool {
         let reached = self.next;
         while let Some(piece) = self.assembler.pop_ready(self.next) {
-            if piece.start < reached && self.dsack && self.sack {
-                self.blocks.extend_twice(piece.start..piece.end().min(reached));
-            }
+            self.extend_twice(piece.start..piece.end().min(reached));
             let known = (self.next - piece.start) as u32;
             if known < piece.data.len() {
                 let data = piece.data.part(known..piece.data.len());
-                self.push_in_order(Piece { start: self.next, data, memory: piece.memory });
+                self.push_in_order(data, piece.charge, known == 0);
             }
         }
-        self.assembler.drop_fin_below(self.next);
+        if let Some(fin) = self.assembler.drop_fin_below(self.next) {
+            self.extend_twice(fin..(fin + 1).min(reached));
+        }
         let closed = self.assembler.has_fin_at(self.next) && self.finish();
         if self.assembler.is_empty() {
             // RFC 5681 section 4.2: an ACK at once reports the filled gap.
@@ -445,18 +449,14 @@ impl Receiver {
         let small = self.window.measure(segment);
         self.acks.gap_arrived(small, segment.push);
         self.out_of_order_segments += 1;
-        let overhead = self.window.memory_of(len) - u64::from(len);
+        let charge = self.window.charge_of(len);
         let taken = self.memory();
-        let inserted = self.assembler.insert(start, segment.data, overhead);
-        if segment.fin {
-            self.assembler.note_fin(end - 1);
+        let inserted = self.assembler.insert(start, segment.data, charge);
+        self.extend_twice(inserted.twice.unwrap_or_default());
+        if segment.fin && self.assembler.note_fin(end - 1) && !self.freebsd {
+            self.extend_twice(end - 1..end);
         }
         if self.sack {
-            if self.dsack
-                && let Some(twice) = inserted.twice
-            {
-                self.blocks.extend_twice(twice);
-            }
             // FreeBSD leaves the FIN out (`tcp_reass`).
             let end = if self.freebsd { start + u64::from(len) } else { end };
             if start < end {
@@ -466,7 +466,7 @@ impl Receiver {
             // duplicates.
             if inserted.kept {
                 // Linux charges the segment after this (`tcp_data_queue_ofo`).
-                self.grow(len, self.window.memory_of(len), taken);
+                self.grow(len, charge.memory, taken);
             }
         }
         if self.is_accepted {
@@ -548,21 +548,23 @@ impl Receiver {
     }
 
     /// Whether an acknowledgement leaves now, and why; call when data had its chance to carry it.
+    /// The application reads when there is `receive_low` to read.
     pub(crate) fn check_acks(
         &mut self,
         now: Instant,
         srtt: Option<Span>,
+        receive_low: Bytes,
     ) -> Option<crate::SendCause> {
         if !self.acks.is_scheduled() {
             return None;
         }
-        let seen = self.circumstances(srtt);
+        let seen = self.circumstances(srtt, receive_low);
         self.acks.check(now, &seen)
     }
 
-    fn circumstances(&mut self, srtt: Option<Span>) -> Circumstances {
+    fn circumstances(&mut self, srtt: Option<Span>, receive_low: Bytes) -> Circumstances {
         let pending = self.next.saturating_sub(self.window.updated_at);
-        let mut window_advances = self.queue.read == self.next;
+        let mut window_advances = self.next - self.queue.read < receive_low.as_u64();
         if !window_advances && pending > u64::from(self.window.peer_mss) {
             window_advances = self.possible_window() >= self.window.offered;
         }

@@ -1,6 +1,6 @@
 //! What a handshake brings besides an agreement.
 
-use super::{Piece, Receiver};
+use super::Receiver;
 use crate::Data;
 
 impl Receiver {
@@ -8,8 +8,8 @@ impl Receiver {
     /// (`tcp_fastopen_add_skb`). Whether the peer has closed.
     pub(crate) fn take_with_syn(&mut self, data: &Data, fin: bool) -> bool {
         if !data.is_empty() {
-            let memory = self.window.memory_of(data.len());
-            self.push_in_order(Piece { start: self.next, data: data.clone(), memory });
+            let charge = self.window.charge_of(data.len());
+            self.push_in_order(data.clone(), charge, true);
         }
         let closed = fin && self.finish();
         self.window.begin_at(self.next);

@@ -56,8 +56,7 @@ impl Receiver {
         while let Some(front) = self.queue.pieces.front()
             && front.end() <= self.queue.read
         {
-            self.queue.memory -= front.memory;
-            self.queue.pieces.pop_front();
+            self.queue.pop();
         }
         self.settle();
     }

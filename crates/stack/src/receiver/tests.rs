@@ -71,8 +71,59 @@ fn window_share_follows_segment_size() {
 #[test]
 fn segment_memory_is_charged_in_blocks() {
     let receiver = receiver(&Config::default());
-    let charged = [1_448, 500, 100].map(|len| receiver.window.memory_of(len));
+    let charged = [1_448, 500, 100].map(|len| receiver.window.charge_of(len).memory);
     assert_eq!(charged, [2_304, 1_280, 832]);
+}
+
+/// With the least block of a kernel that knows wireless LANs.
+fn with_larger_blocks() -> Receiver {
+    let mut config = Config::default();
+    config.sending.header_room = 320;
+    receiver(&config)
+}
+
+/// What fits behind the data of the last segment is copied there and costs nothing; the block is
+/// released with its last byte (`skb_try_coalesce`).
+#[test]
+fn small_segments_share_memory() {
+    // A block of 704 B with 320 and headers of 116 has room for two of 100 B, one of 2048 B for two
+    // of 800 B.
+    for (len, blocks) in [(100, [960, 960, 1_920]), (800, [2_304, 2_304, 4_608])] {
+        // Behind a gap as well: what fills it is as small.
+        for order in [[0, 1, 2], [1, 2, 0]] {
+            let mut receiver = with_larger_blocks();
+            let data = Data::copy_of(&vec![0; len]);
+            let charged = order.map(|place| {
+                let start = 1 + place * len as u64;
+                receiver.receive(Instant::ZERO, &segment(start, &data), RTO);
+                receiver.memory()
+            });
+            assert_eq!(charged, blocks, "{len} {order:?}");
+            let left = [(); 3].map(|()| {
+                receiver.take(Instant::ZERO, len as u32, false);
+                receiver.memory()
+            });
+            assert_eq!(left, [blocks[2], blocks[0], 0], "{len} {order:?}");
+        }
+    }
+}
+
+/// Queues are squeezed from the first block on that holds less than window was offered for it
+/// (`tcp_collapse`): here 300 bytes in two blocks go into one.
+#[test]
+fn squeezed_queue_keeps_blocks_that_are_full() {
+    let mut receiver = with_larger_blocks();
+    let mut next = 1;
+    for len in [1_448, 1_448, 100, 100, 100, 100] {
+        let data = Data::copy_of(&vec![0; len]);
+        receiver.receive(Instant::ZERO, &segment(next, &data), RTO);
+        next += len as u64;
+    }
+    assert_eq!(receiver.memory(), 2 * 2_304 + 2 * 960);
+    receiver.collapse();
+    assert_eq!(receiver.memory(), 2 * 2_304 + 960);
+    while receiver.take(Instant::ZERO, u32::MAX, false).is_some() {}
+    assert_eq!((receiver.queue.read, receiver.memory()), (next, 0));
 }
 
 /// An application's buffer is all that the window will ever be (`tcp_select_initial_window`): 64

@@ -7,6 +7,7 @@ use crate::config::{Config, ReceiveTuning, Receiving};
 use crate::truesize::{self, BUFFER, SHARED_INFO};
 
 use super::Arriving;
+use super::queue::Charge;
 use super::tuning::Tuning;
 
 /// Bits of [`Receiving::window_share`] (`TCP_RMEM_TO_WIN_SCALE`).
@@ -29,9 +30,6 @@ const DEFAULT_MSS: u32 = 536;
 const PAGE: u64 = 4_096;
 /// The largest run of pages taken at once (`PAGE_ALLOC_COSTLY_ORDER`).
 const LARGEST_RUN: u64 = 8;
-
-/// What a segment is charged besides its data when several share one (`tcp_collapse`).
-pub(super) const COLLAPSED_OVERHEAD: u64 = SHARED_INFO + BUFFER;
 
 /// A window field's state: what was offered, and what may be.
 ///
@@ -109,28 +107,33 @@ impl ReceiveWindow {
     }
 
     /// What a segment of `len` bytes is charged: headers, data and one structure share a block of
-    /// memory, the sizes of which double (`kmalloc_reserve`); another structure stands apart.
-    pub(crate) fn memory_of(&self, len: u32) -> u64 {
+    /// memory; another structure stands apart.
+    pub(super) fn charge_of(&self, len: u32) -> Charge {
+        let len = u64::from(len);
         if !self.charges_memory() {
-            return u64::from(len);
+            return Charge { memory: len, room: 0 };
         }
-        let overhead = u64::from(self.config.segment_overhead);
-        let needed = u64::from(len) + overhead + SHARED_INFO;
+        let bytes = len + u64::from(self.config.segment_overhead);
         // From a page on, headers and the first bytes fill one, and whole pages hold the rest
         // (`tun_alloc_skb`, `alloc_skb_with_frags`).
-        let pages = (u64::from(len) + overhead)
-            .checked_sub(PAGE)
-            .map_or(0, |above| pages_for(above + SHARED_INFO));
+        let pages = bytes.checked_sub(PAGE).map_or(0, |above| pages_for(above + SHARED_INFO));
         if pages > 0 {
-            return (1 + pages) * PAGE + BUFFER;
+            return Charge { memory: (1 + pages) * PAGE + BUFFER, room: 0 };
         }
+        self.charge_of_block(bytes)
+    }
+
+    /// What a block of memory with so many bytes is charged: the sizes of blocks double
+    /// (`kmalloc_reserve`).
+    pub(super) fn charge_of_block(&self, bytes: u64) -> Charge {
+        let needed = bytes + SHARED_INFO;
         let block =
             if needed <= self.small_block { self.small_block } else { needed.next_power_of_two() };
-        block + BUFFER
+        Charge { memory: block + BUFFER, room: (block - needed) as u32 }
     }
 
     /// Whether memory besides data is charged.
-    fn charges_memory(&self) -> bool {
+    pub(super) fn charges_memory(&self) -> bool {
         self.config.segment_overhead > 0
     }
 
@@ -340,7 +343,8 @@ impl ReceiveWindow {
         if len >= self.peer_mss {
             let follows = self.config.window_share_follows && self.charges_memory();
             if len != self.peer_mss && follows {
-                self.share = ((u64::from(whole) << SHARE_SHIFT) / self.memory_of(whole)).max(1);
+                self.share =
+                    ((u64::from(whole) << SHARE_SHIFT) / self.charge_of(whole).memory).max(1);
                 self.clamp = self.of_memory(self.buffer).min(FIELD << self.scale);
                 self.tuning.lower_space(self.clamp);
             }

@@ -14,7 +14,8 @@ use crate::congestion::State;
 const LEAST: u32 = 48;
 
 impl Sender {
-    /// Data bytes of a full segment, as far as the path is known to take it.
+    /// Data bytes of a full segment that has no options but those that are in every one, as far as
+    /// the path is known to take it.
     pub(crate) fn full_mss(&self) -> u32 {
         self.path_mtu.full
     }
@@ -45,10 +46,10 @@ impl Sender {
         self.output.retransmit = Retransmit::Lost;
     }
 
-    /// Full segments of new data are as long from now on: options take more room, or less.
-    pub(crate) fn fit_segments(&mut self, mss: u32) {
-        self.path_mtu.known = mss;
-        self.resize();
+    /// Options take so much of full segments from now on, besides those that are in every one.
+    pub(crate) fn leave_room(&mut self, options: u32) {
+        self.path_mtu.options = options;
+        self.bound_mss();
     }
 
     /// The timer expired again: checks whether full packets vanish silently (`tcp_mtu_probing`).

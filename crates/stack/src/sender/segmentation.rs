@@ -19,14 +19,22 @@ impl Sender {
         self.window.una + self.peer.window
     }
 
+    /// The position that a segment without data has: that of what is sent next, or where the peer's
+    /// window ends, if it shrank by more than rounding to `unit` explains (`tcp_acceptable_seq`).
+    pub(crate) fn acceptable(&self, unit: u64) -> u64 {
+        let (sent, end) = (self.window.nxt, self.window_end());
+        if sent < end + unit { sent } else { end }
+    }
+
     /// No segment is larger than half the largest window ever seen, or a receiver that waits for
-    /// two would wait for ever (`tcp_bound_to_half_wnd`).
+    /// two would wait for ever (`tcp_bound_to_half_wnd`); of that, options take some
+    /// (`tcp_current_mss`).
     pub(super) fn bound_mss(&mut self) {
         let most = self.peer.largest_window;
         let bound = if most > SMALL_WINDOW { most >> 1 } else { most };
         let full = u64::from(self.path_mtu.full);
         let mss = if bound > 0 && full > bound { bound.max(LEAST_MSS).min(full) } else { full };
-        self.window.mss = mss as u32;
+        self.window.mss = (mss as u32).saturating_sub(self.path_mtu.options);
     }
 
     /// Whether a segment of new data fits the peer's window.

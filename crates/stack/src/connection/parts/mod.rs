@@ -140,7 +140,7 @@ pub(super) struct Writer {
     pub(super) reads_no_more: bool,
     /// It released the connection (`SOCK_DEAD`).
     pub(super) orphaned: bool,
-    /// Something was acknowledged while it had more data than the buffer had room for.
+    /// An ACK arrived while it had more data than the buffer had room for.
     pub(super) space_made: bool,
     /// The last write announced more (MSG_MORE).
     pub(super) more_follows: bool,

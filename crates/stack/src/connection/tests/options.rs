@@ -174,6 +174,23 @@ fn receive_low_water_mark_delays_readiness() {
     assert!(bench.connection.receive_buffer().as_u64() >= 1 << 21);
 }
 
+/// SO_RCVLOWAT: while the application waits for more, reading makes no room, so a second full
+/// segment is acknowledged at once, though the window would be lower (`__tcp_ack_snd_check`).
+#[test]
+fn receive_low_water_mark_hurries_acknowledgements() {
+    for (low, at_once) in [(1, false), (2_920, false), (2_921, true)] {
+        let mut bench = Bench::established(&with(&[
+            SocketOption::ReceiveBuffer(Bytes::new(4_096)),
+            SocketOption::ReceiveLow(Bytes::new(low)),
+        ]));
+        bench.connection.set_option(bench.now, SocketOption::QuickAck(false));
+        bench.hear(".", 1, 1, 1_460);
+        assert_eq!(bench.numbers(), [""; 0]);
+        bench.hear(".", 1_461, 1, 1_460);
+        assert_eq!(bench.numbers(), vec![". 1:1(0) ack 2921"; usize::from(at_once)], "{low}");
+    }
+}
+
 /// SO_KEEPALIVE alone: the first probe after two hours (tcp(7)), the last of nine after 75 s each.
 #[test]
 fn keep_alive_by_default_starts_after_two_hours() {

@@ -138,6 +138,8 @@ pub(super) struct PathMtu {
     pub(super) suspected: Option<u32>,
     /// A full segment by both, before the peer's window limits it.
     pub(super) full: u32,
+    /// What options take of a segment now, besides those that are in every one.
+    pub(super) options: u32,
     /// Everything below is retransmitted because it was too large, and for no other reason.
     pub(super) cut_to: u64,
 }
