@@ -19,6 +19,12 @@ pub fn find_path(given: &str, set: &[String]) -> Result<PathFile> {
     let looks_like_a_file =
         path.extension().is_some_and(|ending| ending == "toml") || given.contains('/') || is_file;
     if let Some(source) = preset(given).filter(|_| !looks_like_a_file) {
+        // The keys of the one would hide those of the other.
+        let is_preset =
+            |one: &&String| one.split('=').next().is_some_and(|key| key.trim() == "preset");
+        if let Some(other) = set.iter().find(is_preset) {
+            bail!("`{given}` is a preset, and `{other}` is another: name one of them");
+        }
         return read_path(source, given, given, set, Path::new(""));
     }
     if path.is_dir() {

@@ -9,7 +9,7 @@ use std::path::Path;
 use anyhow::{Context, Error, Result, ensure};
 use serde_json::{Value, json};
 use tcplab_actions::{ends_of, open};
-use tcplab_recording::{Recording, Summary, Traffic};
+use tcplab_recording::{DirectionTraffic, Recording, Summary, Traffic};
 use tcplab_trace::{
     Ack, Analyzer, CloseKind, Connection, Flow, FlowId, HandshakeKind, RoundTrips, Segment, Sink,
     Transfer,
@@ -180,8 +180,9 @@ fn measure(
     let Traffic { forward, reverse, .. } = traffic;
     match expectation.measure {
         Measure::Drops => {
-            let offered = forward.packets_in + reverse.packets_in;
-            either(forward.dropped + reverse.dropped, offered)
+            // Those of packets that an end sent, so that they are a share of these.
+            let of = |way: &DirectionTraffic| way.dropped - way.made_dropped;
+            either(of(forward) + of(reverse), forward.packets_in + reverse.packets_in)
         }
         Measure::Connections => Ok(Amount::Count(seen?.near.opened)),
         Measure::Resets => Ok(Amount::Count(seen?.near.resets)),

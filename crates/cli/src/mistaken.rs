@@ -6,6 +6,7 @@ use std::io::{self, ErrorKind};
 use std::path::Path;
 
 use anyhow::Error;
+use tcplab_actions::{embedded, preset};
 use tcplab_capture::ReadError;
 use tcplab_path::tc::quoted;
 use tcplab_recording::RecordingError;
@@ -125,7 +126,8 @@ pub(crate) fn remedy(error: &Error, said: &str) -> Option<String> {
     let (command, places) = named(said)?;
     places.into_iter().find_map(|place| {
         let path = Path::new(&place);
-        if path.exists() {
+        // The name of a preset or a built-in experiment is right.
+        if path.exists() || preset(&place).is_some() || embedded(&place).is_some() {
             return None;
         }
         let other = Kind::by_name(path).filter(|kind| !kind.is_for(&command));

@@ -71,9 +71,10 @@ fn show(arguments: &ShowArguments) -> Result<()> {
     answer_or_json(&PATH_DOCUMENT, &arguments.json, &shown, || description(&file, &links))
 }
 
-/// What fills the path in one round trip, without the time in queues.
+/// What fills the path in one round trip, without the time in queues, at the rate that bottlenecks
+/// and policers let through.
 fn bdp(plan: &LinkPlan, round_trip: Span) -> Option<Bytes> {
-    plan.rate().map(|rate| rate.bytes_in(round_trip))
+    plan.least_rate().map(|rate| rate.bytes_in(round_trip))
 }
 
 fn description(file: &PathFile, links: &[(Direction, LinkPlan)]) -> String {
@@ -113,4 +114,31 @@ fn changes(links: &[(Direction, LinkPlan)]) -> bool {
         ElementPlan::Delay(plan) => matches!(plan.delay, DelaySpec::Schedule(_)),
         _ => false,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// 1 Mbit/s times 20 ms.
+    #[test]
+    fn policer_below_the_bottleneck_decides_the_bandwidth_delay_product() {
+        for (keys, bytes) in [
+            (
+                r#""rate": "10 Mbit/s", "police": { "rate": "1 Mbit/s", "burst": "15 kB" }"#,
+                Some(2_500),
+            ),
+            (
+                r#""rate": "10 Mbit/s", "police": { "rate": "30 Mbit/s", "burst": "15 kB" }"#,
+                Some(25_000),
+            ),
+            (r#""police": { "rate": "1 Mbit/s", "burst": "15 kB" }"#, Some(2_500)),
+            (r#""loss": "1 %""#, None),
+        ] {
+            let path: tcplab_path::PathSpec =
+                serde_json::from_str(&format!(r#"{{ "delay": "10 ms", {keys} }}"#)).unwrap();
+            let plan = path.link(Direction::Forward).unwrap();
+            assert_eq!(bdp(&plan, path.round_trip()).map(Bytes::as_u64), bytes, "{keys}");
+        }
+    }
 }

@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use anyhow::{Result, bail};
 use serde_json::{Value, json};
 use tcplab_path::{Moment, Outage, Outlook, Wait};
-use tcplab_plot::{PathPicture, Table, path_picture, path_svg};
+use tcplab_plot::{PathPicture, Table, path_picture};
 use tcplab_quantities::PATH_OUTLOOK_DOCUMENT;
 use tcplab_report::{RunFigure, figure_file};
 use tcplab_scenario::PathFile;
@@ -30,8 +30,8 @@ pub(crate) fn plot(arguments: &PlotArguments) -> Result<ExitCode> {
     let name = arguments.output.as_deref().unwrap_or(Path::new(Output::STDOUT));
     let ending = name.extension().map(|it| it.to_string_lossy().to_lowercase());
     let bytes = match ending.as_deref() {
-        _ if name == Path::new(Output::STDOUT) => path_svg(&drawn).into(),
-        Some("svg") => path_svg(&drawn).into(),
+        _ if name == Path::new(Output::STDOUT) => plain(&drawn).into(),
+        Some("svg") => plain(&drawn).into(),
         Some("png") => converted(&plain(&drawn), Picture::Png)?,
         Some("pdf") => converted(&plain(&drawn), Picture::Pdf)?,
         Some("csv") => as_csv(&outlooks).into(),
@@ -75,7 +75,8 @@ fn noted(mut outlooks: [Outlook; 2], choice: &PathChoice) -> [Outlook; 2] {
     outlooks
 }
 
-/// The picture in plain colours and fonts, without a style sheet, which converters read.
+/// The picture in plain colours and fonts, without a style sheet, which few programs but browsers
+/// know.
 fn plain(drawn: &PathPicture<'_>) -> String {
     let (name, title) = ("path".into(), drawn.title.to_owned());
     let svg = path_picture(drawn);
@@ -133,7 +134,7 @@ fn as_json(file: &PathFile, outlooks: &[Outlook; 2], seed: u64) -> Result<String
 }
 
 fn outlook(outlook: &Outlook) -> Value {
-    let Outlook { moments, wait, loss, outages, notes, has_rules: _, until: _ } = outlook;
+    let Outlook { moments, wait, loss, outages, notes, .. } = outlook;
     json!({
         // Kept for those who read it: rates are means.
         "rate_is_at_most": false,

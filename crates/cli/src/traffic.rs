@@ -185,8 +185,12 @@ fn live_line(last: Option<&Traffic>, now: &Traffic) -> String {
 fn lines([near, far]: [&str; 2], summary: &Summary) -> Vec<String> {
     let Traffic { at, forward, reverse } = &summary.traffic;
     let way = |name: String, way: &DirectionTraffic| {
-        let mut text =
-            format!("tcplab: {name}: {} of {} packets delivered", way.packets_out, way.packets_in);
+        let DirectionTraffic { packets_in, packets_out, made_out, made_dropped, .. } = way;
+        let sent_out = packets_out - made_out;
+        let mut text = format!("tcplab: {name}: {sent_out} of {packets_in} packets delivered");
+        if *made_out > 0 {
+            text += &format!(", and {made_out} that the path made");
+        }
         let amount = Bytes::new(way.bytes_out);
         if let Some(rate) = Rate::of(amount, at.since(Instant::ZERO))
             && way.packets_out > 0
@@ -197,6 +201,9 @@ fn lines([near, far]: [&str; 2], summary: &Summary) -> Vec<String> {
             let each: Vec<String> =
                 way.dropped_for.iter().map(|(cause, count)| format!("{cause} {count}")).collect();
             text += &format!("; dropped: {}", each.join(", "));
+            if *made_dropped > 0 {
+                text += &format!(", of which the path made {made_dropped}");
+            }
         }
         text
     };
@@ -241,7 +248,9 @@ mod tests {
             bytes_in: bytes,
             packets_out: 10,
             bytes_out: bytes,
+            made_out: 0,
             dropped,
+            made_dropped: 0,
             dropped_for: [("loss", dropped)].into_iter().filter(|(_, n)| *n > 0).collect(),
         };
         let at = Instant::from_nanos(seconds * 1_000_000_000);
@@ -294,6 +303,15 @@ mod tests {
                 "tcplab: far → near: 0 of 0 packets delivered",
                 "tcplab: warning: the clock was set",
             ]
+        );
+        let way = &summary.traffic.forward;
+        let made = DirectionTraffic { made_out: 4, made_dropped: 2, ..way.clone() };
+        let doubled = DirectionTraffic { packets_out: 14, ..made };
+        let traffic = Traffic { forward: doubled, ..summary.traffic.clone() };
+        assert_eq!(
+            lines(["near", "far"], &Summary { traffic, ..summary.clone() })[0],
+            "tcplab: near → far: 10 of 13 packets delivered, and 4 that the path made, 1.00 MB, \
+             4.00 Mbit/s; dropped: loss 3, of which the path made 2"
         );
         let no_traffic = Traffic { forward: DirectionTraffic::default(), ..summary.traffic };
         let nothing = Summary { traffic: no_traffic, warnings: Vec::new(), ..summary };

@@ -149,14 +149,15 @@ impl Drawing {
         );
         let queues = ways(same(queued) && forward.wait == reverse.wait);
         let losses = ways(same(|it| it.loss) && forward.has_rules == reverse.has_rules);
-        let outages = ways(forward.outages == reverse.outages);
-        let outages = outages.into_iter().map(|(way, it)| (way, it.outages.clone())).collect();
+        let outages = ways(
+            forward.outages == reverse.outages && forward.outages_until == reverse.outages_until,
+        );
         Drawing {
             title: title.into(),
             headline: shortened(title),
             until: forward.until.max(reverse.until),
             panes: [rate_pane(&rates), delay_pane(&delays, &queues), loss_pane(&losses, &outages)],
-            outages,
+            outages: outages.into_iter().map(|(way, it)| (way, it.outages.clone())).collect(),
             notes: notes(forward, reverse),
         }
     }
@@ -472,7 +473,10 @@ fn delay_pane(ways: &[(Lines, &Outlook)], waits: &[(Lines, &Outlook)]) -> PanePl
         keys.push(Key { class, is_patch: true, long, short });
     }
     let mut shapes: Vec<Shape> = queues.into_iter().chain(bands).chain(lines).collect();
+    // A label has room for about seven digits.
     let (size, unit) = match highest(&shapes) {
+        most if most >= 100.0 * 86_400e3 => (86_400e3, "days"),
+        most if most >= 36_000e3 => (3_600e3, "h"),
         most if most >= 10_000.0 => (1e3, "s"),
         most if most < 1.0 && most > 0.0 => (1e-3, "µs"),
         _ => (1.0, "ms"),
@@ -486,7 +490,7 @@ fn in_milliseconds(ms: f64) -> String {
     if ms == 0.0 { "0 ms".into() } else { rounded::span(Span::from_secs_f64(ms / 1e3)) }
 }
 
-fn loss_pane(ways: &[(Lines, &Outlook)], outages: &Vec<(Lines, Vec<Outage>)>) -> PanePlan {
+fn loss_pane(ways: &[(Lines, &Outlook)], outages: &[(Lines, &Outlook)]) -> PanePlan {
     let (mut shapes, mut keys) = (Vec::new(), Vec::new());
     for (way, outlook) in ways {
         let high = steps(outlook, |it| it.loss * 100.0);
@@ -495,8 +499,8 @@ fn loss_pane(ways: &[(Lines, &Outlook)], outages: &Vec<(Lines, Vec<Outage>)>) ->
         keys.push(key(*way, constant(&high).map(said)));
         shapes.push(Shape { class: format!("line {}", way.class()), low: None, high });
     }
-    for (way, outages) in outages {
-        if let Some(text) = times(outages) {
+    for (way, outlook) in outages {
+        if let Some(text) = times(outlook) {
             let whose = if *way == Lines::Both { "" } else { way.name() };
             let text = format!("{whose} outage: {text}").trim_start().to_owned();
             keys.push(patch(&format!("outage lane {}", way.class()), text));
@@ -520,15 +524,16 @@ fn share(per_cent: f64) -> String {
 }
 
 /// Number and durations.
-fn times(outages: &[Outage]) -> Option<String> {
-    let spans: Vec<Span> = outages.iter().map(|it| it.until.since(it.from)).collect();
+fn times(outlook: &Outlook) -> Option<String> {
+    let more = if outlook.outages_until.is_some() { "more than " } else { "" };
+    let spans: Vec<Span> = outlook.outages.iter().map(|it| it.until.since(it.from)).collect();
     let (first, count) = (*spans.first()?, spans.len());
     Some(if count == 1 {
         rounded::span(first)
     } else if spans.iter().all(|span| *span == first) {
-        format!("{count} × {}", rounded::span(first))
+        format!("{more}{count} × {}", rounded::span(first))
     } else {
-        format!("{count} times, {} in all", rounded::span(spans.into_iter().sum()))
+        format!("{more}{count} times, {} in all", rounded::span(spans.into_iter().sum()))
     })
 }
 

@@ -27,12 +27,16 @@ pub struct DirectionTraffic {
     pub packets_in: u64,
     /// Their bytes of IP.
     pub bytes_in: u64,
-    /// Packets that came out, copies among them.
+    /// Packets that came out.
     pub packets_out: u64,
     /// Their bytes of IP.
     pub bytes_out: u64,
+    /// Of these packets, those that the path made: copies, fragments behind the first, and answers.
+    pub made_out: u64,
     /// Packets that the path dropped.
     pub dropped: u64,
+    /// Of these, those that the path made; cross traffic, too.
+    pub made_dropped: u64,
     /// These by cause; those for which there are any.
     pub dropped_for: BTreeMap<&'static str, u64>,
 }

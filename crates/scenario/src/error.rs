@@ -127,6 +127,10 @@ fn elsewhere(read_as: ReadAs, problem: &Problem) -> Option<String> {
     if is_here || nearest(key, allowed.iter().map(String::as_str)).is_some() {
         return None;
     }
+    let own = table.as_deref().and_then(|table| table.rsplit('.').next());
+    if own == Some(key) {
+        return Some(format!("`{key}` cannot stand in `{key}`"));
+    }
     let mut keys = read_as.keys_called(meant(key));
     if let Some(table) = table {
         let section = table.split('.').next();

@@ -315,6 +315,17 @@ fn path_files() {
     insta::assert_snapshot!("path_files", one_below_the_other(shown));
 }
 
+/// The refused key is not proposed.
+#[test]
+fn stages_cannot_stand_in_stages() {
+    for source in ["stages = [{ stages = [] }]", "forward.stages = [{ stages = [] }]"] {
+        let error = PathFile::parse(source, "example", &mut |_| Err(String::new())).unwrap_err();
+        let remedy = error.remedy().unwrap_or_default();
+        assert!(remedy.starts_with("`stages` cannot stand in `stages`\nthe keys here are `rate`"));
+        assert!(!remedy.contains("did you mean"), "{remedy}");
+    }
+}
+
 #[test]
 fn too_many_cases() {
     let levels: Vec<String> = (0..40).map(|n| format!("\"{n} ms\"")).collect();

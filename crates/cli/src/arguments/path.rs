@@ -161,7 +161,8 @@ An expectation is a quantity, one of >= <= > < ==, and an amount with its unit. 
   rtt.min                                 the smallest
   connections                             those that opened
   resets                                  connections that were refused, or ended by an RST
-  drops                                   packets that the path dropped, a number or a share in %
+  drops                                   packets of both ends that the path dropped, a number or a
+                                          share in %
   duration                                first packet to last packet of all connections
   bytes                                   data that were acknowledged
 
@@ -228,9 +229,9 @@ pub(crate) enum PathCommand {
     Show(ShowArguments),
     /// Draw a path's rate, delay and loss over time
     ///
-    /// Writes an SVG for browsers and documents (light or dark as the reader prefers): the rate,
-    /// and what cross traffic leaves of it; the delay, with the jitter of 98 % of packets and the
-    /// wait in a full queue; the loss; the interruptions.
+    /// Writes an SVG that stands alone, for browsers and documents: the rate, and what cross
+    /// traffic leaves of it; the delay, with the jitter of 98 % of packets and the wait in a full
+    /// queue; the loss; the interruptions.
     Plot(PlotArguments),
     /// Measure how accurately this machine emulates a path
     ///
@@ -305,7 +306,8 @@ pub(crate) struct TcArguments {
 pub(crate) struct VerifyArguments {
     #[command(flatten)]
     pub(crate) choice: PathChoice,
-    /// Measure for about this long in real time, 500 ms to 10 min
+    /// Measure for about this long in real time, 500 ms to 10 min; a path on which a packet takes
+    /// longer, and more than 10 s, is not measured
     #[arg(long, value_name = "DURATION", default_value = "3 s", value_parser = of_measurement)]
     pub(crate) duration: Span,
     /// Seed of all randomness

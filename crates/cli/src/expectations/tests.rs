@@ -93,6 +93,26 @@ tcplab: bytes            == 1 MB           1.00 MB      ✓"
     );
 }
 
+/// Of 20 packets 12 are dropped, and of 40 copies 28.
+#[test]
+fn drops_of_copies_are_no_share_of_what_was_sent() {
+    let forward = DirectionTraffic {
+        packets_in: 20,
+        packets_out: 20,
+        made_out: 12,
+        dropped: 40,
+        made_dropped: 28,
+        ..DirectionTraffic::default()
+    };
+    let traffic = Traffic { at: millis(1), forward, reverse: DirectionTraffic::default() };
+    for (text, expected) in
+        [("drops <= 60 %", Amount::Percent(60.0)), ("drops < 9", Amount::Count(12))]
+    {
+        let measured = measure(&text.parse().unwrap(), &traffic, Err(&"no capture".into()));
+        assert_eq!(measured, Ok(expected), "{text}");
+    }
+}
+
 #[test]
 fn what_was_not_measured_is_unknown() {
     let all = expectations(&["goodput < 1 Gbit/s", "rtt.max < 1 h", "resets == 0", "drops <= 3"]);

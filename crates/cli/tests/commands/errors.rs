@@ -53,6 +53,10 @@ fn path_plot_is_drawn_or_refused() {
     let home = home();
     let svg = home.answer("path plot small.toml");
     assert!(svg.starts_with("<svg ") && svg.ends_with("</svg>\n"));
+    // It stands alone: not only browsers show its colours.
+    for absent in ["var(", "light-dark(", "<style", "system-ui"] {
+        assert!(!svg.contains(absent), "{absent}: {svg}");
+    }
     let written = home.run("path plot small.toml -o small.svg");
     assert_eq!(written.stderr, "small.svg: 10 s of the path\n");
     assert_eq!(home.text("small.svg"), svg);
@@ -86,6 +90,16 @@ fn path_plot_is_drawn_or_refused() {
             "path plot small.toml -o nowhere/small.svg",
         ]
     ));
+}
+
+/// A name that is right is not taken for that of a file with a similar one, and not beside another.
+#[test]
+fn preset_is_refused_by_its_name() {
+    let home = home();
+    home.refuses(&[("path show dsl-25 -s preset=lte", "is another: name one of them")]);
+    home.write("lte-handover.svg", "");
+    let refusal = home.run("path tc lte-handover --client-side a --server-side b").refusal("tc");
+    assert!(refusal.contains("change these keys") && !refusal.contains("svg"), "{refusal}");
 }
 
 /// A row of a recording's path log.

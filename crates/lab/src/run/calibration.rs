@@ -15,7 +15,7 @@ use crate::store::RunDirectory;
 use crate::verify;
 
 /// How long a path is measured before a run.
-const LASTING: Span = Span::from_millis(1000);
+pub(super) const LASTING: Span = Span::from_millis(1000);
 
 /// The calibration of a run: what its directory has, if it was made on this machine since it was
 /// started, with the same device and tuning, or else a new one. `on_step` is called for each step.

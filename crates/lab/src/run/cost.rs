@@ -1,10 +1,11 @@
 //! What a trial takes, found out from a part of it in virtual time.
 
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant as Now};
 
+use tcplab_path::Direction;
 use tcplab_scenario::{Case, RouteSpec, trial_seed};
 use tcplab_sim::Measured;
-use tcplab_units::Span;
+use tcplab_units::{Instant, Span};
 
 use crate::plan::{Plan, is_simulated};
 
@@ -24,8 +25,10 @@ const TURN: f64 = 5e-5;
 const SET_UP: f64 = 0.5;
 /// What loopback moves in a second, about.
 const LOOPBACK: f64 = 2e9;
-/// What a packet takes in a capture besides its data, twice, and in the path's log.
-const PACKET: f64 = 2.0 * 150.0 + 170.0;
+/// What a packet takes in the path's log, one of cross traffic too,
+const LOGGED: f64 = 210.0;
+/// and with what it takes in a capture besides its data, twice.
+const PACKET: f64 = 2.0 * 145.0 + LOGGED;
 /// What two looks at `TCP_INFO` take.
 const SAMPLE: f64 = 400.0;
 /// Headers of IPv4 and TCP with timestamps; the rest of what captures keep of a packet is data.
@@ -44,7 +47,7 @@ pub(super) struct Cost {
 
 /// What a trial of each case takes; those that there was no time for are taken for average ones.
 pub(super) fn costs(plan: &Plan, cases: &[Case], patience: Duration) -> Vec<Cost> {
-    let begun = Instant::now();
+    let begun = Now::now();
     let mut costs = Vec::new();
     for case in cases {
         let left = patience.saturating_sub(begun.elapsed());
@@ -83,11 +86,21 @@ fn cost(plan: &Plan, case: &Case, patience: Duration) -> Cost {
     let data = 2.0 * amount.min(packets / 2.0 * most);
     let guests = if plan.has_kernel(case) { BOOT + packets * TURN } else { 0.0 };
     let in_virtual_time = FILES + spent * WHOLE;
+    let crossing = crossing(case, Span::from_secs_f64(seconds));
     Cost {
         seconds: if simulated { in_virtual_time + guests } else { SET_UP + seconds },
         report: in_virtual_time * REPORT,
-        bytes: data + packets * PACKET + looks * SAMPLE,
+        bytes: data + packets * PACKET + crossing * LOGGED + looks * SAMPLE,
     }
+}
+
+/// How many packets of cross traffic come to the paths of a trial.
+fn crossing(case: &Case, lasting: Span) -> f64 {
+    let paths = [Some(&case.path), case.second_path.as_ref()];
+    let links = paths.into_iter().flatten().flat_map(|path| {
+        Direction::BOTH.into_iter().filter_map(move |direction| path.link(direction).ok())
+    });
+    links.map(|link| link.cross_packets(Instant::ZERO + lasting)).sum()
 }
 
 /// A trial's course in virtual time, with nothing recorded.
@@ -126,12 +139,12 @@ fn measure(case: &Case, seed: u64, is_stopped: &mut dyn FnMut() -> bool) -> Opti
 /// it is taken to continue as before.
 fn estimate_trial(case: &Case, seed: u64, patience: Duration) -> TrialEstimate {
     let (amount, limit) = (case.workload.amount().as_u64() as f64, case.limits.trial);
-    let begun = Instant::now();
+    let begun = Now::now();
     let mut watched = Span::from_millis(500).min(limit);
     loop {
         let mut part = case.clone();
         part.limits.trial = watched;
-        let from = Instant::now();
+        let from = Now::now();
         // A trial that takes no virtual time would not end at its limit.
         let mut is_cut = false;
         let mut is_stopped = || {
@@ -164,6 +177,17 @@ mod tests {
     use tcplab_scenario::Scenario;
 
     use super::*;
+
+    /// 2 Mbit/s in packets of 250 B one way for 2 s of 3, and 12 Mbit/s of 1500 B the other.
+    #[test]
+    fn packets_of_cross_traffic_are_counted() {
+        let text = "title = \"t\"\nworkload = { upload = \"1 MB\" }\n[path]\nrate = \"20 Mbit/s\"\n\
+             forward.cross = { rate = \"2 Mbit/s\", size = \"250 B\", from = \"1 s\" }\n\
+             reverse.cross = \"12 Mbit/s\"\n";
+        let case = Scenario::parse(text, "t").unwrap().cases.remove(0);
+        let found = crossing(&case, Span::from_secs(3));
+        assert!((found - (2.0 * 1000.0 + 3.0 * 1000.0)).abs() < 1.0, "{found}");
+    }
 
     #[test]
     fn settings_that_models_lack_leave_an_estimate() {

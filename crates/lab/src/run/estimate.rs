@@ -5,22 +5,25 @@ use std::path::Path;
 use std::time::Duration;
 
 use serde::Serialize;
-use tcplab_path::Direction;
+use tcplab_path::{Direction, PathSpec};
 use tcplab_results::{RunWorld, World};
 use tcplab_scenario::{Case, Keep, Scenario, Stack, TrialId, Until, trial_seed};
 use tcplab_units::rounded::counted;
-use tcplab_units::{Bytes, Endpoint, Instant, rounded};
+use tcplab_units::{Bytes, Endpoint, Instant, Span, rounded};
 
+use super::calibration::LASTING;
 use super::cost::{Cost, costs};
 use crate::bench::Bench;
 use crate::compare::undecidable;
 use crate::error::LabError;
 use crate::plan::{Plan, is_exact, is_simulated, stacks, world_of};
 use crate::store::{Extension, RunDirectory, plan_extension, trial_directory};
+use crate::verify;
 
 /// How many blocks and seeds are listed one by one.
 const LISTED: u32 = 3;
-/// What verifying paths takes on the kernel, and each path that differs.
+/// What verifying paths takes on the kernel, and each path that differs, besides the time for which
+/// packets are on it.
 const VERIFYING: [f64; 2] = [2.0, 1.5];
 /// What is left of a trial without packets: 23 kB beside its recording (`app.json`, `result.json`,
 /// `trial.json`), and 14 kB of `run.json`, tables and report. Measured: 10,000 transfers of 10 MB.
@@ -230,34 +233,40 @@ fn stood_in(cases: &[Case]) -> Option<String> {
     })
 }
 
-/// That trials cannot end within their limit, as the path's mean rate does not carry so much: of
-/// how many cases, and by how much in the first of them.
+/// That trials cannot end within their limit: of how many cases, and why in the first of them.
 fn overdue(cases: &[Case]) -> Option<String> {
-    let of_case = |case: &Case| {
-        let (amount, limit) = (case.workload.amount(), case.limits.trial);
-        let direction = match case.workload.sending_side() {
-            Endpoint::Client => Direction::Forward,
-            Endpoint::Server => Direction::Reverse,
-        };
-        if case.second_path.is_some() || case.workload.load.is_some() {
-            return None;
-        }
-        let link = case.path.link(direction).ok()?;
-        let rate = link.mean_rate(Instant::ZERO, Instant::ZERO + limit)?;
-        (rate.bytes_in(limit) < amount).then_some((amount, rate, limit))
+    let late: Vec<_> = cases.iter().filter_map(why_overdue).collect();
+    let why = late.first()?;
+    let all = counted(cases.len(), "case", "cases");
+    Some(format!("{} of {all} cannot end in time: {why}; raise `[limits] trial`", late.len()))
+}
+
+/// Why a trial of the case cannot end within its limit: a round trip takes longer, or the path's
+/// mean rate does not carry so much.
+fn why_overdue(case: &Case) -> Option<String> {
+    let (amount, limit) = (case.workload.amount(), case.limits.trial);
+    if case.second_path.is_some() || case.workload.load.is_some() {
+        return None;
+    }
+    let takes = |what: String| format!("{what}, and a trial may take {limit}");
+    let round_trip = case.path.round_trip();
+    if round_trip > limit {
+        return Some(takes(format!("a round trip takes {}", in_words(round_trip.as_secs_f64()))));
+    }
+    let direction = match case.workload.sending_side() {
+        Endpoint::Client => Direction::Forward,
+        Endpoint::Server => Direction::Reverse,
     };
-    let late: Vec<_> = cases.iter().filter_map(of_case).collect();
-    let (amount, rate, limit) = *late.first()?;
-    let takes = amount.as_u64() as f64 * 8.0 / rate.bits_per_second() as f64;
-    Some(format!(
-        "{} of {} cannot end in time: {} take about {} at {}, and a trial may take {limit}; raise \
-         `[limits] trial`",
-        late.len(),
-        counted(cases.len(), "case", "cases"),
-        rounded::bytes(amount),
-        in_words(takes),
-        rounded::rate(rate),
-    ))
+    let link = case.path.link(direction).ok()?;
+    let rate = link.mean_rate(Instant::ZERO, Instant::ZERO + limit)?;
+    (rate.bytes_in(limit) < amount).then(|| {
+        takes(format!(
+            "{} take about {} at {}",
+            rounded::bytes(amount),
+            in_words(amount.as_u64() as f64 * 8.0 / rate.bits_per_second() as f64),
+            rounded::rate(rate),
+        ))
+    })
 }
 
 fn of_case(plan: &Plan, case: &Case, cost: &Cost) -> CaseEstimate {
@@ -303,9 +312,13 @@ fn before(plan: &Plan, cases: &[Case], costs: &[Cost], bench: &Bench) -> [f64; 2
             paths.push(&case.path);
         }
     }
+    let waits = |path: &&PathSpec| verify::waits(path, plan.seed, LASTING).unwrap_or_default();
     let verified = match (bench.calibrate, paths.len()) {
         (false, _) | (_, 0) => 0.0,
-        (true, paths) => VERIFYING[0] + VERIFYING[1] * paths as f64,
+        (true, number) => {
+            let waits: f64 = paths.iter().map(waits).map(Span::as_secs_f64).sum();
+            VERIFYING[0] + VERIFYING[1] * number as f64 + waits
+        }
     };
     let of_block = cases.iter().zip(costs).filter(|(case, _)| is_real(case));
     let block: f64 = of_block.map(|(_, cost)| cost.seconds).sum();
@@ -451,6 +464,40 @@ mod tests {
             let found = overdue(&Scenario::parse(&source, "t").unwrap().cases);
             let begins = |it: &String| expected.is_some_and(|expected| it.starts_with(expected));
             assert_eq!(found.as_ref().map(begins), expected.map(|_| true), "{found:?}");
+        }
+    }
+
+    #[test]
+    fn round_trip_above_the_limit_is_warned_of() {
+        let found = |delay: &str| {
+            let source = format!(
+                "title = \"t\"\n[path]\ndelay = \"{delay}\"\n[workload]\nupload = \"1 MB\"\n\
+                 [limits]\ntrial = \"2 s\"\n"
+            );
+            overdue(&Scenario::parse(&source, "t").unwrap().cases)
+        };
+        assert_eq!(
+            found("10 h").as_deref(),
+            Some(
+                "1 of 1 case cannot end in time: a round trip takes 20.0 h, and a trial may take 2 s; \
+                 raise `[limits] trial`"
+            )
+        );
+        assert_eq!(found("1 s"), None);
+    }
+
+    /// Probes, and trains of the rate each way: all that is sent is waited for.
+    #[test]
+    fn time_of_verifying_has_the_time_on_the_path() {
+        let waits = |json: &str| {
+            let path: PathSpec = serde_json::from_str(json).unwrap();
+            verify::waits(&path, 1, LASTING).unwrap()
+        };
+        assert_eq!(waits(r#"{ "delay": "3 s" }"#), Span::from_secs(3));
+        let bottleneck = r#"{ "rate": "12 Mbit/s", "delay": "3 s" }"#;
+        assert_eq!(waits(bottleneck), Span::from_millis(3 * 3_001));
+        for too_slow in [r#"{ "delay": "10 h" }"#, r#"{ "rate": "1 bit/s" }"#] {
+            assert_eq!(waits(too_slow), Span::ZERO, "it is not measured");
         }
     }
 

@@ -1,8 +1,8 @@
 //! What a direction of a path promises to a lone packet, in closed form, from its description.
 
 use tcplab_path::{
-    CorruptionPlan, DelayPlan, DelaySpec, DuplicationPlan, ElementPlan, LinkPlan, LossPlan,
-    MarkPlan, QueueLimit, QueuePlan, ReorderingPlan, ServerPlan, TokenBucketPlan,
+    CorruptionPlan, DelayPlan, DelaySpec, DuplicationPlan, ElementPlan, InterruptionPlan, LinkPlan,
+    LossPlan, MarkPlan, QueueLimit, QueuePlan, ReorderingPlan, ServerPlan, TokenBucketPlan,
 };
 use tcplab_testbed::Train;
 use tcplab_units::{Bytes, Instant, Rate, Span};
@@ -104,12 +104,7 @@ impl Asked {
                 },
                 ElementPlan::Interruption(plan) => {
                     asked.no_edges = asked.no_edges.or(unknown);
-                    let meet = |(from, to)| (back(from, after), back(to, after));
-                    asked.blocked.extend(plan.windows(until + after, seed).map(meet));
-                    if asked.blocked.is_empty() {
-                        // The first, though nobody will see it: for saying so.
-                        asked.blocked.extend(plan.windows(until + FAR, seed).map(meet).next());
-                    }
+                    asked.find_interruptions(plan, (after, until), seed);
                 }
                 ElementPlan::Blackhole(plan) => {
                     asked.no_edges = asked.no_edges.or(unknown);
@@ -159,6 +154,24 @@ impl Asked {
         }
         if is_copied {
             self.no_copies = Some("copies are dropped behind where they are made");
+        }
+    }
+
+    /// Takes in the interruptions that probes meet which are sent until then, and reach them so
+    /// long after.
+    fn find_interruptions(
+        &mut self,
+        plan: &InterruptionPlan,
+        (after, until): (Span, Instant),
+        seed: u64,
+    ) {
+        let meet = |(from, to)| (back(from, after), back(to, after));
+        // Where packets take as long as that, nothing is measured.
+        let end = (until + after).min(Instant::ZERO + FAR);
+        self.blocked.extend(plan.windows(end, seed).map(meet));
+        if self.blocked.is_empty() {
+            // The first, though nobody will see it: for saying so.
+            self.blocked.extend(plan.windows(until + FAR, seed).map(meet).next());
         }
     }
 

@@ -41,19 +41,12 @@ pub fn measure_path(
     stop: &AtomicBool,
 ) -> Result<PathCheck, TrialError> {
     let links = links(path)?;
-    let another = match path.backend {
-        _ if path.same_host => Some("both ends are on the same host: there is no path"),
-        Some(Backend::Netem) => {
-            Some("netem makes this path; what is verified here is tcplab's own")
-        }
-        _ => None,
-    };
-    if let Some(why) = another {
+    let plan = rounds::Plan::of(&links, lasting, seed);
+    if let Some(why) = another(path).map(Into::into).or_else(|| plan.too_slow()) {
         let rows = vec![CheckRow::unknown("path", "as described".into(), why)];
         let (hash, cases) = (path_hash(path)?, Vec::new());
         return Ok(PathCheck { hash, cases, rows, round_trip: None });
     }
-    let plan = rounds::Plan::of(&links, lasting, seed);
     let request = CalibrationRequest {
         device: bench.device,
         tuning: tuning_of(machine),
@@ -67,6 +60,28 @@ pub fn measure_path(
     rows.extend(achieved::rows(&links, &plan, &record.rounds));
     let round_trip = achieved::round_trip(&plan, &record.rounds);
     Ok(PathCheck { hash: path_hash(path)?, cases: Vec::new(), rows, round_trip })
+}
+
+/// How long measuring a path waits for packets that are on it, besides sending for as long as said.
+///
+/// # Errors
+/// When the path is impossible.
+pub(crate) fn waits(path: &PathSpec, seed: u64, lasting: Span) -> Result<Span, TrialError> {
+    if another(path).is_some() {
+        return Ok(Span::ZERO);
+    }
+    Ok(rounds::Plan::of(&links(path)?, lasting, seed).waits())
+}
+
+/// Why there is no path of tcplab's to be measured.
+fn another(path: &PathSpec) -> Option<&'static str> {
+    match path.backend {
+        _ if path.same_host => Some("both ends are on the same host: there is no path"),
+        Some(Backend::Netem) => {
+            Some("netem makes this path; what is verified here is tcplab's own")
+        }
+        _ => None,
+    }
 }
 
 /// What distinguishes paths: the same, if both directions do the same to packets, by the

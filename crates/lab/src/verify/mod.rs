@@ -20,6 +20,6 @@ mod tests;
 
 pub use doubt::doubt;
 pub(crate) use machine::tuning_of;
-pub(crate) use measure::path_hash;
 pub use measure::{measure_machine, measure_path};
+pub(crate) use measure::{path_hash, waits};
 pub use model::check_model;

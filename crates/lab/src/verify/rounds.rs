@@ -23,6 +23,11 @@ const MOST_PER_SECOND: u64 = 100_000;
 /// the train.
 const STEADY: u64 = 200;
 
+/// What is waited for besides, for a machine that is late.
+const MARGIN: Span = Span::from_secs(1);
+/// A packet that takes longer is not waited for, unless the measurement is to take as long.
+const LONGEST_WAIT: Span = Span::from_secs(10);
+
 /// What is to be sent, and what each round is for.
 #[derive(Debug, Clone)]
 pub(super) struct Plan {
@@ -33,6 +38,8 @@ pub(super) struct Plan {
     pub(super) sparse: Option<Round>,
     /// The rate, one way after the other.
     pub(super) trains: [Result<Option<Train>, String>; 2],
+    /// How long it sends.
+    lasting: Span,
 }
 
 impl Plan {
@@ -51,7 +58,31 @@ impl Plan {
         };
         let probes = round(&|asked| Some(gap(asked)));
         let sparse = keeps_order.then(|| round(&|asked| sparse_gap(asked)));
-        Plan { asked, probes, sparse, trains }
+        Plan { asked, probes, sparse, trains, lasting }
+    }
+
+    /// The longest that a packet is on the path.
+    fn longest(&self) -> Span {
+        self.probes.patience.saturating_sub(MARGIN)
+    }
+
+    /// Why the path is not measured, if packets take too long.
+    pub(super) fn too_slow(&self) -> Option<String> {
+        let Plan { lasting, .. } = self;
+        let longest = self.longest();
+        (longest > LONGEST_WAIT.max(*lasting)).then(|| {
+            let longest = Span::from_millis(longest.as_nanos() / 1_000_000);
+            format!("a packet takes {longest}: too long to measure in {lasting}")
+        })
+    }
+
+    /// How long it waits for packets after it has sent the last ones of each round, at most and
+    /// without the margin.
+    pub(super) fn waits(&self) -> Span {
+        if self.too_slow().is_some() {
+            return Span::ZERO;
+        }
+        self.longest() * self.rounds().len() as u64
     }
 
     /// As the other process gets it: probes, sparse ones, and a round for each train.
@@ -98,7 +129,7 @@ fn patience(asked: &[Asked; 2]) -> Span {
         let held = asked.reorderings.iter().map(|plan| plan.at_most).max().unwrap_or_default();
         asked.passage(Bytes::new(1500)) + asked.turn + most + held
     });
-    slowest.max().unwrap_or_default() + Span::from_secs(1)
+    slowest.max().unwrap_or_default() + MARGIN
 }
 
 /// The train that measures a rate; none where there is none to be measured, or why it cannot be.

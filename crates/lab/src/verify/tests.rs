@@ -454,3 +454,23 @@ fn rate_is_bounded_by_share_of_ceiling() {
     let text = serde_json::to_string(&machine).unwrap();
     assert_eq!(serde_json::from_str::<Machine>(&text).unwrap(), machine);
 }
+
+#[test]
+fn path_on_which_packets_take_too_long_is_not_measured() {
+    let why = |path: &str, lasting: Span| {
+        let path: PathSpec = serde_json::from_str(path).unwrap();
+        Plan::of(&links(&path).unwrap(), lasting, 1).too_slow()
+    };
+    let [short, long] = [Span::from_secs(1), Span::from_secs(60)];
+    let slow = r#"{ "delay": "30 s" }"#;
+    assert_eq!(why(slow, short).unwrap(), "a packet takes 30 s: too long to measure in 1 s");
+    assert_eq!(why(slow, long), None, "it takes about as long as was asked for");
+    // 12,000 bits.
+    let slow = why(r#"{ "rate": "1 bit/s" }"#, long).unwrap();
+    assert_eq!(slow, "a packet takes 200 min: too long to measure in 1 min");
+    let slow = why(r#"{ "rate": "1.1 kbit/s" }"#, short).unwrap();
+    assert_eq!(slow, "a packet takes 10.909 s: too long to measure in 1 s");
+    let slow = why(r#"{ "forward": { "delay": "10 h" } }"#, short).unwrap();
+    assert_eq!(slow, "a packet takes 10 h: too long to measure in 1 s");
+    assert_eq!(why(r#"{ "delay": "300 ms", "rate": "1 Mbit/s" }"#, short), None);
+}

@@ -64,7 +64,7 @@ impl Outbox {
     }
     /// Delivers a packet now.
     pub(crate) fn leave(&mut self, now: Instant, packet: Transit) {
-        let fate = if packet.is_background { Fate::Absorbed } else { Fate::Delivered };
+        let fate = if packet.is_background() { Fate::Absorbed } else { Fate::Delivered };
         self.departures.push_back(packet.depart(self.direction, now, fate));
     }
     /// The id of the next packet that the link makes itself: even ones on the forward link, odd
@@ -76,7 +76,7 @@ impl Outbox {
     }
     /// Lets a packet that the bottleneck has sent go on; cross traffic ends there.
     pub(crate) fn hand_on(&mut self, now: Instant, packet: Transit) {
-        if packet.is_background {
+        if packet.is_background() {
             self.absorb(now, packet);
         } else {
             self.pass(packet);

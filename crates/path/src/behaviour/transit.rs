@@ -20,8 +20,9 @@ pub(crate) struct Transit {
     pub(crate) corrupted: Option<u32>,
     /// See [`Verdict::fragment`].
     pub(crate) fragment: Option<u16>,
-    /// Whether it is cross traffic, which leaves the path behind the bottleneck.
-    pub(crate) is_background: bool,
+    /// Of cross traffic, which flow of the link it is of, from 1. It leaves the path behind the
+    /// bottleneck.
+    pub(crate) cross_flow: Option<u32>,
 }
 
 impl Transit {
@@ -35,8 +36,13 @@ impl Transit {
             marked: false,
             corrupted: None,
             fragment: None,
-            is_background: false,
+            cross_flow: None,
         }
+    }
+
+    /// Whether it is cross traffic.
+    pub(crate) fn is_background(&self) -> bool {
+        self.cross_flow.is_some()
     }
 
     /// A copy of it with its own id, at the same place.

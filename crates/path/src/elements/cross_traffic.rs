@@ -152,6 +152,8 @@ impl CrossFlow {
 #[derive(Debug)]
 pub(crate) struct CrossTraffic {
     plan: CrossFlow,
+    /// Which flow of cross traffic it is on this link, from 1.
+    number: u32,
     rng: Rng,
     /// When the next packet comes; none when no more do.
     next: Option<Instant>,
@@ -166,10 +168,11 @@ pub(crate) struct CrossTraffic {
 impl CrossTraffic {
     pub(crate) fn new(plan: &CrossFlow, streams: Streams) -> CrossTraffic {
         let began = Instant::ZERO + plan.from;
+        let number = streams.number as u32;
         let mut rng = streams.own();
         let off_at = plan.on.map_or(Instant::MAX, |on| began + exponential(on, &mut rng));
-        let mut traffic =
-            CrossTraffic { plan: *plan, rng, next: Some(began), rest: 0.0, fraction: 0, off_at };
+        let (plan, next) = (*plan, Some(began));
+        let mut traffic = CrossTraffic { plan, number, rng, next, rest: 0.0, fraction: 0, off_at };
         if plan.arrivals == Arrivals::Poisson {
             traffic.next = traffic.after(began);
         }
@@ -226,7 +229,7 @@ impl Behaviour for CrossTraffic {
 
     fn advance(&mut self, now: Instant, out: &mut Outbox) {
         let packet = Packet::of_size(out.next_id(), self.plan.size);
-        out.pass(Transit { is_background: true, ..Transit::new(packet, now) });
+        out.pass(Transit { cross_flow: Some(self.number), ..Transit::new(packet, now) });
         self.next = self.after(now);
     }
 

@@ -193,7 +193,7 @@ impl Link {
         let left = left.map(|Departure { verdict, packet }| (verdict.left, packet));
         let conveyed = self.conveyor.iter().flat_map(Conveyor::settled);
         let delayed = self.elements.last().into_iter().flat_map(|element| element.settled());
-        let held = conveyed.chain(delayed).filter(|(_, transit)| !transit.is_background);
+        let held = conveyed.chain(delayed).filter(|(_, transit)| !transit.is_background());
         left.chain(held.map(|(at, transit)| (at, &transit.packet)))
     }
 
@@ -210,7 +210,7 @@ impl Link {
     pub fn in_flight(&self) -> impl Iterator<Item = &Packet> {
         let held = self.elements.iter().rev().flat_map(|element| element.held());
         let held = self.conveyor.iter().flat_map(Conveyor::held).chain(held);
-        held.filter(|transit| !transit.is_background).map(|transit| &transit.packet)
+        held.filter(|transit| !transit.is_background()).map(|transit| &transit.packet)
     }
 
     /// Ends the trial at `now`: gives all that left until then, and then all that is

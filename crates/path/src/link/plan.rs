@@ -147,6 +147,15 @@ impl LinkPlan {
     pub fn rate(&self) -> Option<Rate> {
         self.servers().map(ServerPlan::rate).min()
     }
+    /// The least rate of its bottlenecks and policers; none where nothing limits it. See
+    /// [`ServerPlan::rate`] for rates that change.
+    pub fn least_rate(&self) -> Option<Rate> {
+        let policed = self.elements.iter().filter_map(|element| match element {
+            ElementPlan::Policer(plan) => Some(plan.rate),
+            _ => None,
+        });
+        self.servers().map(ServerPlan::rate).chain(policed).min()
+    }
     /// The mean rate of its slowest bottleneck from one instant to a later one; none without one.
     pub fn mean_rate(&self, from: Instant, until: Instant) -> Option<Rate> {
         self.servers().filter_map(|server| server.mean(from, until)).min()

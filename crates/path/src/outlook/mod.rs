@@ -4,7 +4,7 @@ use tcplab_units::{Instant, Rate, Span};
 
 use crate::elements::{CrossFlow, DelayPlan, DelaySpec, InterruptionTimes};
 use crate::queue::Standing;
-use crate::{ElementPlan, InterruptionPlan, LinkPlan, LossPlan, Schedule, ServerPlan};
+use crate::{ElementPlan, InterruptionPlan, LinkPlan, LossPlan, QueuePlan, Schedule, ServerPlan};
 
 /// What a link will do.
 #[derive(Debug, Clone, PartialEq)]
@@ -21,6 +21,8 @@ pub struct Outlook {
     pub has_rules: bool,
     /// When everything is lost, in order and apart.
     pub outages: Vec<Outage>,
+    /// Until when they are complete, where there are more than [`LinkPlan::MOST_OUTAGES`].
+    pub outages_until: Option<Instant>,
     /// What the numbers do not show, a sentence each.
     pub notes: Vec<String>,
 }
@@ -46,8 +48,8 @@ pub struct Moment {
     /// [`LinkPlan::TRACE_BIN`] or more that it lies in; of a wireless link that of full packets,
     /// with errors and beside the other stations. None: nothing limits it.
     pub rate: Option<Rate>,
-    /// What cross traffic leaves of it, where there is any: its mean in the long run taken off, not
-    /// below zero.
+    /// What cross traffic leaves of it to one flow, where there is any: its mean in the long run
+    /// taken off, not below zero; where flows take turns (FQ-CoDel), not below its fair share.
     pub left: Option<Rate>,
     /// How long a packet takes that neither waits nor needs time to be sent: the mean of the delay
     /// over this time, without jitter.
@@ -83,7 +85,7 @@ impl LinkPlan {
     /// between a few and none.
     pub const TRACE_BIN: Span = Span::from_millis(100);
 
-    /// An outlook has so many interruptions of a kind, the first: a picture cannot show more.
+    /// An outlook has so many interruptions of an element, the first: a picture cannot show more.
     pub const MOST_OUTAGES: usize = 100_000;
 
     /// What it will do in a trial with this `seed` until then. What changes evenly has about
@@ -94,6 +96,11 @@ impl LinkPlan {
     pub fn outlook(&self, until: Instant, seed: u64, points: usize) -> Outlook {
         assert!(points > 0, "an outlook has points");
         let moments = LinkView { plan: self, until, points: points as u64 }.moments();
+        let (outages, outages_until) = self.outages(until, seed);
+        let cut = outages_until.map(|end| {
+            let end = end.since(Instant::ZERO);
+            format!("Interruptions are shown until {end}, and there are more later.")
+        });
         Outlook {
             until,
             wait: self.wait(),
@@ -102,8 +109,9 @@ impl LinkPlan {
                 .elements
                 .iter()
                 .any(|element| matches!(element, ElementPlan::Drop(_) | ElementPlan::DropNext(_))),
-            outages: self.outages(until, seed),
-            notes: self.elements.iter().filter_map(note).collect(),
+            outages,
+            outages_until,
+            notes: self.elements.iter().filter_map(note).chain(cut).collect(),
             moments,
         }
     }
@@ -122,6 +130,18 @@ impl LinkPlan {
     /// Zero: nothing changes.
     pub fn time_to_show(&self) -> Span {
         self.elements.iter().map(time_to_show).max().unwrap_or(Span::ZERO)
+    }
+
+    /// How many packets of cross traffic come to it until then, in the mean.
+    pub fn cross_packets(&self, until: Instant) -> f64 {
+        let packets = self.elements.iter().map(|element| match element {
+            ElementPlan::CrossTraffic(flow) => {
+                let rate = mean_of(flow, Instant::ZERO, until) as f64;
+                rate * until.since(Instant::ZERO).as_secs_f64() / flow.size.bits() as f64
+            }
+            _ => 0.0,
+        });
+        packets.sum()
     }
 
     /// The share of packets that is lost at random.
@@ -143,12 +163,16 @@ impl LinkPlan {
         })
     }
 
-    fn outages(&self, until: Instant, seed: u64) -> Vec<Outage> {
+    /// With the time until which they are complete, if that is before `until`.
+    fn outages(&self, until: Instant, seed: u64) -> (Vec<Outage>, Option<Instant>) {
         let mut windows: Vec<(Instant, Instant)> = Vec::new();
+        let mut complete: Option<Instant> = None;
         for element in &self.elements {
             match element {
                 ElementPlan::Interruption(plan) => {
-                    windows.extend(plan.windows(until, seed).take(LinkPlan::MOST_OUTAGES));
+                    let mut all = plan.windows(until, seed);
+                    windows.extend(all.by_ref().take(LinkPlan::MOST_OUTAGES));
+                    complete = Instant::earlier(complete, all.next().map(|(from, _)| from));
                 }
                 ElementPlan::Blackhole(plan) => {
                     let end = plan.until.map_or(Instant::MAX, |end| Instant::ZERO + end);
@@ -157,7 +181,7 @@ impl LinkPlan {
                 _ => {}
             }
         }
-        windows.retain(|(from, _)| *from < until);
+        windows.retain(|(from, _)| *from < complete.unwrap_or(until));
         windows.sort_unstable();
         let mut outages: Vec<Outage> = Vec::new();
         for (from, end) in windows {
@@ -167,7 +191,7 @@ impl LinkPlan {
                 _ => outages.push(Outage { from, until: end }),
             }
         }
-        outages
+        (outages, complete)
     }
 }
 
@@ -220,7 +244,7 @@ impl LinkView<'_> {
 
     /// The least rate, and what others leave. Cross traffic leaves the path behind its bottleneck.
     fn rates(&self, at: Instant, until: Instant) -> (Option<Rate>, Option<Rate>) {
-        let (mut rate, mut left, mut others) = (None, None, 0_u64);
+        let (mut rate, mut left, mut others) = (None, None, Vec::new());
         let mut is_shared = false;
         for element in &self.plan.elements {
             match element {
@@ -230,7 +254,7 @@ impl LinkView<'_> {
                 }
                 ElementPlan::CrossTraffic(flow) => {
                     is_shared = true;
-                    others = others.saturating_add(mean_of(flow, at, until));
+                    others.push(mean_of(flow, at, until));
                 }
                 ElementPlan::Bottleneck(plan) => {
                     let own = match &plan.server {
@@ -241,9 +265,8 @@ impl LinkView<'_> {
                         server => server.mean(at, until),
                     };
                     rate = lower(rate, own);
-                    let own = own.map(|own| own.bits_per_second().saturating_sub(others));
-                    left = lower(left, own.map(Rate::from_bits_per_second));
-                    others = 0;
+                    let others = std::mem::take(&mut others);
+                    left = lower(left, own.map(|own| left_of(own, others, &plan.queue)));
                 }
                 _ => {}
             }
@@ -318,6 +341,22 @@ impl LinkView<'_> {
 /// The lower of two rates; none where neither limits.
 fn lower(one: Option<Rate>, other: Option<Rate>) -> Option<Rate> {
     one.into_iter().chain(other).min()
+}
+
+/// What the `others`, in bits per second, leave of a rate to one more flow, which takes all it
+/// gets. Where flows take turns, each gets what it asks for, up to an equal share of what those
+/// that ask for less leave (the max-min fair share).
+fn left_of(rate: Rate, mut others: Vec<u64>, queue: &QueuePlan) -> Rate {
+    others.sort_unstable();
+    let mut left = rate.bits_per_second();
+    for (index, other) in others.iter().enumerate() {
+        let share = left / (others.len() - index + 1) as u64;
+        if queue.takes_turns() && *other > share {
+            return Rate::from_bits_per_second(share);
+        }
+        left = left.saturating_sub(*other);
+    }
+    Rate::from_bits_per_second(left)
 }
 
 /// The mean rate of a cross-traffic flow between two instants, in bits per second.

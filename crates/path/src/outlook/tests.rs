@@ -175,6 +175,30 @@ fn trace_rate_is_counted_in_bins() {
     assert_eq!(plan(&json).time_to_show(), span(400));
 }
 
+/// By hand, of 10 Mbit/s: flows that ask for more than an equal share get that.
+#[test]
+fn fair_queueing_leaves_a_flow_its_share() {
+    let of = |queue: &str, cross: &[&str]| {
+        let cross: Vec<_> = cross.iter().map(|it| format!(r#"{{ "rate": "{it}" }}"#)).collect();
+        let cross = cross.join(", ");
+        let json = format!(r#"{{ "rate": "10 Mbit/s", "queue": {queue}, "cross": [{cross}] }}"#);
+        plan(&json).outlook(ms(1_000), 1, 10).moments[0].left.unwrap().bits_per_second()
+    };
+    let fq_codel = r#"{ "fq_codel": {} }"#;
+    for (cross, fair, plain) in [
+        (&["20 Mbit/s"][..], 5_000_000, 0),
+        (&["8 Mbit/s", "8 Mbit/s"], 3_333_333, 0),
+        (&["2 Mbit/s"], 8_000_000, 8_000_000),
+        (&["8 Mbit/s", "2 Mbit/s"], 4_000_000, 0),
+        (&["8 Mbit/s"; 5], 1_666_666, 0),
+    ] {
+        assert_eq!(of(fq_codel, cross), fair, "{cross:?}");
+        assert_eq!(of(r#""50 ms""#, cross), plain, "{cross:?}");
+        // All in one queue.
+        assert_eq!(of(r#"{ "fq_codel": { "flows": 1 } }"#, cross), plain, "{cross:?}");
+    }
+}
+
 #[test]
 fn losses_add_up_as_independent_ones() {
     for (json, share) in [
@@ -213,6 +237,20 @@ fn outages_are_those_of_the_seed_and_apart() {
     let outages = random.outlook(ms(10_000), 7, 10).outages;
     let begun: Vec<_> = outages.iter().map(|it| it.from).collect();
     assert_eq!(begun, windows.iter().map(|it| it.0).collect::<Vec<_>>());
+}
+
+#[test]
+fn outages_beyond_the_most_are_told() {
+    let json = r#"{ "interruption": [{ "every": "10 ms", "lasting": "1 ms" },
+                                     { "at": ["2000 s"], "lasting": "1 s" }] }"#;
+    let outlook = plan(json).outlook(ms(3_600_000), 1, 10);
+    assert_eq!(outlook.outages.len(), LinkPlan::MOST_OUTAGES);
+    assert_eq!(outlook.outages_until, Some(ms(1_000_010)), "the next begins then");
+    let note = "Interruptions are shown until 1000.01 s, and there are more later.";
+    assert_eq!(outlook.notes, [note]);
+    let outlook = plan(json).outlook(ms(1_000_010), 1, 10);
+    assert_eq!((outlook.outages.len(), outlook.outages_until), (LinkPlan::MOST_OUTAGES, None));
+    assert_eq!(outlook.notes, [""; 0]);
 }
 
 #[test]

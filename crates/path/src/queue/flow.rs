@@ -9,12 +9,12 @@ use crate::behaviour::Transit;
 /// A number that all packets of a flow have in common, any 64 bits, from a hash that `key` picks.
 ///
 /// A flow is what RFC 8290 §4.1 says: addresses, protocol, and the ports of TCP and UDP. Fragments
-/// go by addresses and protocol alone, because only the first has ports. All cross traffic is one
-/// flow, and so is all that cannot be read.
+/// go by addresses and protocol alone, because only the first has ports. Each flow of cross traffic
+/// is one, and so is all that cannot be read.
 pub(super) fn flow_hash(key: u64, transit: &Transit) -> u64 {
     let mut hash = Hash(key);
-    if transit.is_background {
-        hash.add(CROSS_TRAFFIC);
+    if let Some(number) = transit.cross_flow {
+        hash.add(u64::from(number));
         return hash.0;
     }
     let Some(ip) = FrameView::of_packet(&transit.packet.bytes).ip() else {
@@ -30,8 +30,8 @@ pub(super) fn flow_hash(key: u64, transit: &Transit) -> u64 {
     hash.0
 }
 
+/// The numbers of cross traffic begin at 1.
 const UNREADABLE: u64 = 0;
-const CROSS_TRAFFIC: u64 = 1;
 
 /// Both ports, of a whole packet of a protocol that has them in its first four bytes.
 fn ports(ip: &IpPacket<'_>) -> Option<u32> {
@@ -126,13 +126,15 @@ mod tests {
         }
         let unseen = Transit::new(Packet::of_size(1, Bytes::new(1500)), Instant::ZERO);
         assert_eq!(flow_hash(7, &unseen), flows[8]);
-        let background = |id| Transit {
-            is_background: true,
+        let cross = |number, id| Transit {
+            cross_flow: Some(number),
             ..Transit::new(Packet::of_size(id, Bytes::new(1500)), Instant::ZERO)
         };
-        assert_eq!(flow_hash(7, &background(1)), flow_hash(7, &background(2)));
-        assert!(!flows.contains(&flow_hash(7, &background(1))));
-        assert_ne!(flow_hash(8, &background(1)), flow_hash(7, &background(1)), "the key decides");
+        let first = flow_hash(7, &cross(1, 1));
+        assert_eq!(flow_hash(7, &cross(1, 2)), first);
+        assert_ne!(flow_hash(7, &cross(2, 1)), first, "each flow of cross traffic is one");
+        assert!(!flows.contains(&first));
+        assert_ne!(flow_hash(8, &cross(1, 1)), first, "the key decides");
     }
 
     /// 10⁵ flows over 100 bins: χ² with 99 degrees of freedom has mean 99, σ = 14; five σ.

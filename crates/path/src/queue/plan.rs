@@ -59,6 +59,11 @@ impl QueuePlan {
         matches!(self, QueuePlan::FqCodel(_) | QueuePlan::Pie(_) | QueuePlan::Red(_))
     }
 
+    /// Whether flows take turns, none of them held up by what others send.
+    pub(crate) fn takes_turns(&self) -> bool {
+        matches!(self, QueuePlan::FqCodel(plan) if plan.flows > 1)
+    }
+
     /// Whether it drops packets only when one arrives, none at its turn to be sent.
     pub(crate) fn drops_on_arrival_only(&self) -> bool {
         matches!(self, QueuePlan::DropTail(_) | QueuePlan::StepMark(_) | QueuePlan::DropHead(_))

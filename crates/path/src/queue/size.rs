@@ -37,7 +37,9 @@ impl QueueSize {
             format!("a queue of {self}{in_bytes} cannot hold a packet: give at least {least} B")
         };
         match self {
-            QueueSize::Packets(0) => Err(too_small(None)),
+            QueueSize::Packets(0) => {
+                Err(format!("a queue of {self} cannot hold a packet: give at least 1 packet"))
+            }
             QueueSize::Packets(packets) => Ok(QueueLimit::Packets(packets)),
             QueueSize::Bytes(bytes) if bytes < SMALLEST_QUEUE => Err(too_small(None)),
             QueueSize::Bytes(bytes) => Ok(QueueLimit::Bytes(bytes)),
@@ -313,6 +315,11 @@ mod tests {
                 "2 ms",
                 mbit(5),
                 Err("a queue of 2 ms (1250 B) cannot hold a packet: give at least 1514 B"),
+            ),
+            (
+                "0 packets",
+                mbit(5),
+                Err("a queue of 0 packets cannot hold a packet: give at least 1 packet"),
             ),
         ] {
             let size: QueueSize = text.parse().unwrap();

@@ -110,6 +110,33 @@ fn keys_name_constant_values() {
 }
 
 #[test]
+fn outages_that_are_not_all_there_are_more() {
+    let json = r#"{ "interruption": { "every": "10 ms", "lasting": "1 ms" } }"#;
+    let [forward, reverse] = &outlooks(json, 3_600);
+    let svg = path_picture(&PathPicture { title: "A <path>", forward, reverse });
+    assert_eq!(keys(&svg).last(), Some(&"outage: more than 100000 × 1 ms"));
+    assert!(svg.contains("Interruptions are shown until 1000.01 s"), "{svg}");
+}
+
+/// A packet of 1500 B for each 12,000 s at a bit per second.
+#[test]
+fn labels_of_long_delays_fit() {
+    for (queue, unit) in [
+        ("2 packets", "Delay, s"),
+        ("10 packets", "Delay, h"),
+        ("1000 packets", "Delay, days"),
+        ("4000000000 packets", "Delay, days"),
+    ] {
+        let svg = drawn(&format!(r#"{{ "rate": "1 bit/s", "queue": "{queue}" }}"#));
+        assert!(svg.contains(&format!(">{unit}</text>")), "{unit}: {svg}");
+        let after = svg.split(r#"<text class="value""#).skip(1);
+        let labels = after.map(|rest| &rest[rest.find('>').unwrap() + 1..rest.find('<').unwrap()]);
+        let most = labels.map(|label| label.chars().count()).max().unwrap();
+        assert!(most as f64 * LETTER < (LEFT - 8) as f64, "{queue}: {most} letters");
+    }
+}
+
+#[test]
 fn many_keys_are_short() {
     // Five names with values do not fit.
     let json = r#"{ "jitter": "5 ms",

@@ -1,3 +1,5 @@
+use tcplab_units::Instant;
+
 use super::*;
 
 #[test]
@@ -9,6 +11,24 @@ fn every_preset_is_read_and_documented() {
         assert!(preset.reference.is_some_and(|it| it.len() > 40), "{name} names its sources");
         assert_ne!(preset.path, PathSpec::default(), "{name}");
     }
+}
+
+/// Successive round trips differ by the jitter of both packets and both directions: normal with
+/// standard deviation 2σ, whose mean magnitude is 2σ·√(2/π).
+#[test]
+fn jitter_of_leo_satellite_is_that_of_its_reference() {
+    let file = PathFile::preset("leo-satellite").unwrap();
+    assert!(file.reference.unwrap().contains("jitter of 6.7 ms on average"));
+    let mut squares = 0.0;
+    for direction in Direction::BOTH {
+        let link = file.path.link(direction).unwrap();
+        let first = link.outlook(Instant::from_nanos(1), 1, 1).moments[0];
+        // 99 % of a standard normal distribution lie below this.
+        let sigma = (first.most - first.delay).as_millis_f64() / 2.326_347_874;
+        squares += 2.0 * sigma * sigma;
+    }
+    let mean = (squares * 2.0 / std::f64::consts::PI).sqrt();
+    assert!((mean - 6.7).abs() < 0.01, "{mean}");
 }
 
 fn parse(source: &str) -> Result<PathFile, ScenarioError> {

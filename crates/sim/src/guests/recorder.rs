@@ -50,13 +50,16 @@ impl Recorder {
 
     pub(super) fn verdict(&mut self, verdict: &Verdict) -> Outcome {
         let way = &mut self.traffic[verdict.direction as usize];
+        let made = u64::from(verdict.is_made());
         match verdict.fate {
             Fate::Delivered => {
                 way.packets_out += 1;
                 way.bytes_out += verdict.size.as_u64();
+                way.made_out += made;
             }
             Fate::Dropped(cause) => {
                 way.dropped += 1;
+                way.made_dropped += made;
                 *way.dropped_for.entry(cause.name()).or_default() += 1;
             }
             Fate::StillOnLink | Fate::Absorbed => {}

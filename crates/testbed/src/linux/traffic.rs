@@ -15,7 +15,9 @@ pub(crate) fn traffic_of(counters: &Counters, at: Instant) -> Traffic {
             bytes_in: way.bytes_in.value(),
             packets_out: way.packets_out.value(),
             bytes_out: way.bytes_out.value(),
+            made_out: way.made_out.value(),
             dropped: way.dropped.value(),
+            made_dropped: way.made_dropped.value(),
             dropped_for: way.dropped_for().collect(),
         }
     };

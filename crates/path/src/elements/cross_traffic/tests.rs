@@ -96,6 +96,29 @@ fn others_share_the_queue_and_leave_behind_it() {
     assert_eq!(link.poll_at(), None);
 }
 
+/// A flow that fills its queue beside others that fill theirs gets what each of them gets.
+#[test]
+fn fair_queueing_gives_each_cross_flow_a_share() {
+    for flows in [1, 2, 5] {
+        let cross = vec![r#"{ "rate": "12 Mbit/s" }"#; flows].join(", ");
+        let json = format!(
+            r#"{{ "rate": "12 Mbit/s", "queue": {{ "fq_codel": {{}} }}, "cross": [{cross}] }}"#
+        );
+        let mut link = link(&json, 11);
+        let mut delivered = 0;
+        // A packet each millisecond fills the rate.
+        for ms in 0..10_000 {
+            let now = Instant::ZERO + Span::from_millis(ms);
+            link.handle_packet(now, Packet::of_size(ms, Bytes::new(1500)));
+            while let Some(departure) = link.poll(now) {
+                delivered += u64::from(departure.verdict.fate == Fate::Delivered);
+            }
+        }
+        let fair = 10_000 / (flows as u64 + 1);
+        assert!(delivered.abs_diff(fair) < 100, "{flows} flows: {delivered}, not {fair}");
+    }
+}
+
 #[test]
 fn traffic_ends_in_time_and_with_the_world() {
     let ending = r#"{ "rate": "1 Mbit/s", "from": "1 s", "until": "3 s" }"#;

@@ -151,7 +151,7 @@ fn cross_traffic_and_what_cannot_be_read_are_a_flow_each() {
     let mut out = Outbox::new(crate::Direction::Forward);
     for id in 10..14 {
         let packet = crate::Packet::of_size(id, Bytes::new(1500));
-        let transit = Transit { is_background: true, ..Transit::new(packet, ms(0)) };
+        let transit = Transit { cross_flow: Some(1), ..Transit::new(packet, ms(0)) };
         queue.push(ms(0), transit, &mut out);
     }
     let order: Vec<u64> = std::iter::from_fn(|| queue.pop(ms(1), &mut out))

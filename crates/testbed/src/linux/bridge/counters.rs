@@ -31,8 +31,10 @@ pub(crate) struct DirectionCounters {
     pub(crate) dropped: Counter,
     /// Of these, those for each cause, by its place in [`CAUSES`].
     dropped_for: [Counter; CAUSES.len()],
-    /// Packets that the path made itself and that have left it.
-    pub(crate) made: Counter,
+    /// Packets handed to an endpoint that the path made itself.
+    pub(crate) made_out: Counter,
+    /// Packets dropped that the path made itself.
+    pub(crate) made_dropped: Counter,
 }
 
 /// The names of all causes ([`Cause::name`]), the common ones first.

@@ -537,15 +537,17 @@ impl Bridge {
 
 fn count(counters: &Counters, verdict: &Verdict) {
     let way = counters.direction(verdict.direction);
-    if verdict.is_made() {
-        way.made.add(1);
-    }
+    let made = u64::from(verdict.is_made());
     match verdict.fate {
         Fate::Delivered => {
             way.packets_out.add(1);
             way.bytes_out.add(verdict.size.as_u64());
+            way.made_out.add(made);
         }
-        Fate::Dropped(cause) => way.drop_for(cause),
+        Fate::Dropped(cause) => {
+            way.drop_for(cause);
+            way.made_dropped.add(made);
+        }
         Fate::StillOnLink | Fate::Absorbed => {}
     }
 }
