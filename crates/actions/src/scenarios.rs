@@ -27,7 +27,7 @@ pub fn find(given: &str) -> Result<Scenario> {
         return Ok(Scenario::parse(source, given)?);
     }
     if path.is_dir() {
-        bail!("{given} is a directory: pass a scenario file (*.toml)");
+        bail!(not_a_file(path, given));
     }
     if !looks_like_a_file {
         bail!(unknown(given));
@@ -41,6 +41,32 @@ pub fn find(given: &str) -> Result<Scenario> {
         &mut files_beside(path),
     );
     Ok(scenario.map_err(|error| error.in_file(&visible_line(given)))?)
+}
+
+/// Why a directory is no scenario, and where scenarios are.
+fn not_a_file(directory: &Path, given: &str) -> String {
+    if has_scenarios(directory) {
+        return format!("{given} is a directory: pass a scenario file (*.toml)");
+    }
+    let entries = directory.read_dir().into_iter().flatten().flatten();
+    let mut folders: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
+    folders.retain(|folder| has_scenarios(folder));
+    folders.sort();
+    let shown = folders.iter().map(|folder| folder.display().to_string());
+    let shown = shown.take(FOLDERS_SHOWN).collect::<Vec<_>>().join(", ");
+    match folders.len() {
+        0 => format!("no scenario (*.toml) in {given}"),
+        1..=FOLDERS_SHOWN => format!("no scenario (*.toml) in {given}, but in {shown}"),
+        _ => format!("no scenario (*.toml) in {given}, but in {shown} and others"),
+    }
+}
+
+/// The most folders with scenarios that an error names.
+const FOLDERS_SHOWN: usize = 5;
+
+fn has_scenarios(directory: &Path) -> bool {
+    let mut entries = directory.read_dir().into_iter().flatten().flatten().map(|it| it.path());
+    entries.any(|file| file.extension().is_some_and(|ending| ending == "toml") && file.is_file())
 }
 
 /// The bytes of a scenario or path file, called as it was `given`.

@@ -1,6 +1,7 @@
 //! `tcplab clean`.
 
-use std::io::{IsTerminal, stdin};
+use std::fs;
+use std::io::{ErrorKind, IsTerminal, stdin};
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -14,6 +15,7 @@ use crate::arguments::CleanArguments;
 use crate::exit::ERROR;
 use crate::output::{answer, print_note, write_json};
 use crate::print_error::print_error;
+use crate::remedied::Remedied;
 
 /// Lists runs, and removes what is asked for.
 pub(crate) fn clean(arguments: &CleanArguments) -> Result<ExitCode> {
@@ -22,6 +24,12 @@ pub(crate) fn clean(arguments: &CleanArguments) -> Result<ExitCode> {
         bail!("pass --yes to remove without asking, or --dry-run to see what would be removed");
     }
     let place = &arguments.place;
+    if fs::symlink_metadata(place).is_err_and(|it| it.kind() == ErrorKind::NotFound) {
+        return Err(Remedied::error(
+            format!("no run of tcplab in {}: no such directory", place.display()),
+            "pass the directory that has the runs: `tcplab clean DIR`",
+        ));
+    }
     let all = if place.join("plan.json").exists() {
         vec![RunSize::at(place)?]
     } else {

@@ -5,6 +5,7 @@ use std::process::ExitCode;
 use std::{io, iter};
 
 use anyhow::{Context, Error, Result, bail};
+use tcplab_lab::compare::CompareError;
 use tcplab_lab::{RunDirectory, read_run};
 use tcplab_recording::{Recording, RecordingError, capture_file, is_of_packets};
 use tcplab_report::trace::notes_text;
@@ -89,6 +90,9 @@ impl Source {
     fn of(path: &Path) -> Result<Source> {
         if path.join("run.json").exists() {
             return Ok(Source::Run(Box::new(RunDirectory::open(path)?)));
+        }
+        if path.join("plan.json").exists() {
+            return Err(CompareError::NoResults { path: path.into() }.into());
         }
         if path.is_dir() {
             let recording = Recording::open(path).map_err(|error| no_trial(path, error))?;

@@ -25,12 +25,14 @@ pub(crate) fn metrics(arguments: &MetricsArguments) -> Result<ExitCode> {
         bail!("no metric has {} in its name: {near}`tcplab metrics` lists all", names.join(" or "));
     }
     answer_or_json(&METRICS_DOCUMENT, &arguments.json, &listed("metrics", &chosen), || {
-        chosen.iter().map(|metric| in_words(metric)).collect()
+        let width = chosen.iter().map(|metric| metric.name.len()).max().unwrap_or_default();
+        chosen.iter().map(|metric| in_words(metric, width)).collect()
     })?;
     Ok(ExitCode::SUCCESS)
 }
 
-fn in_words(metric: &MetricInfo) -> String {
+/// With names in a column of this width.
+fn in_words(metric: &MetricInfo, width: usize) -> String {
     let better = match metric.better {
         Better::Lower => Some("lower is better"),
         Better::Higher => Some("higher is better"),
@@ -40,7 +42,7 @@ fn in_words(metric: &MetricInfo) -> String {
     let unit = (!metric.unit.is_empty()).then_some(metric.unit);
     let source = format!("from {}", metric.source.name());
     let facts: Vec<&str> = [unit, Some(&of), better, Some(&source)].into_iter().flatten().collect();
-    let mut text = format!("{:<26}{}\n", metric.name, facts.join(", "));
+    let mut text = format!("{:<width$}  {}\n", metric.name, facts.join(", "));
     for line in wrapped(&metric.explanation(), WIDTH - 4) {
         text += &format!("    {line}\n");
     }

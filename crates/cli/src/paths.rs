@@ -12,7 +12,7 @@ use tcplab_scenario::{PathFile, presets};
 use tcplab_units::{Bytes, Rate, Span};
 
 use crate::arguments::{PathArguments, PathCommand, PresetsArguments, ShowArguments};
-use crate::output::{answer, answer_or_json, hanging, listed, text_columns};
+use crate::output::{answer_or_json, hanging, listed, text_columns};
 use crate::path_choice::find;
 use crate::{picture, tc, verify};
 
@@ -28,14 +28,18 @@ pub(crate) fn path(arguments: &PathArguments) -> Result<ExitCode> {
 }
 
 fn list(arguments: &PresetsArguments) -> Result<()> {
-    if let Some(name) = &arguments.name {
-        return answer(preset(name).ok_or_else(|| unknown_path(name))?);
-    }
-    let all = presets()
+    let asked = arguments.name.as_deref();
+    let chosen = presets()
         .iter()
+        .filter(|(known, _)| asked.is_none_or(|name| *known == name))
         .map(|(name, source)| read_path(source, name, name, &[], Path::new("")))
         .collect::<Result<Vec<PathFile>>>()?;
-    answer_or_json(&PATHS_DOCUMENT, &arguments.json, &listed("paths", &all), || table(&all))
+    if let Some(name) = asked.filter(|_| chosen.is_empty()) {
+        return Err(unknown_path(name));
+    }
+    answer_or_json(&PATHS_DOCUMENT, &arguments.json, &listed("paths", &chosen), || {
+        asked.and_then(preset).map_or_else(|| table(&chosen), str::to_owned)
+    })
 }
 
 fn table(all: &[PathFile]) -> String {

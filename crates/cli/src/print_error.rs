@@ -5,6 +5,7 @@ use std::process::ExitCode;
 
 use anyhow::Error;
 use miette::{GraphicalReportHandler, GraphicalTheme, ThemeStyles};
+use tcplab_capture::ReadError;
 #[cfg(target_os = "linux")]
 use tcplab_kernels::BuildError;
 use tcplab_kernels::CacheError;
@@ -13,7 +14,7 @@ use tcplab_lab::compare::CompareError;
 use tcplab_lab::{LabError, ShellError};
 #[cfg(target_os = "linux")]
 use tcplab_load::LoadError;
-use tcplab_recording::{RUNS_FLAG, RecordingError};
+use tcplab_recording::{RUNS_FLAG, RecordingError, readable_again};
 use tcplab_results::verification::AboveCeiling;
 use tcplab_scenario::ScenarioError;
 #[cfg(target_os = "linux")]
@@ -187,8 +188,18 @@ fn remedy(error: &Error, said: &str) -> Option<String> {
         .or_else(|| {
             error.downcast_ref::<RecordingError>().and_then(|error| error.remedy(RUNS_FLAG))
         })
+        .or_else(|| of_capture(error))
         .or_else(|| error.downcast_ref::<AboveCeiling>().map(AboveCeiling::remedy))
         .or_else(|| said.contains(TOO_MANY_FILES).then(|| MORE_DESCRIPTORS.into()))
+}
+
+/// What helps where a capture may not be read.
+fn of_capture(error: &Error) -> Option<String> {
+    let unread = error.chain().find_map(|cause| cause.downcast_ref::<ReadError>());
+    match unread? {
+        ReadError::Open { path, source } => readable_again(path, source),
+        _ => None,
+    }
 }
 
 /// What to pass where a place is no run directory, of commands that do not take the newest run.

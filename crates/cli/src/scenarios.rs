@@ -2,30 +2,29 @@
 
 use std::process::ExitCode;
 
-use anyhow::{Context, Result};
+use anyhow::{Result, bail};
 use tcplab_actions::{embedded, unknown};
 use tcplab_quantities::SCENARIOS_DOCUMENT;
 use tcplab_scenario::{Scenario, catalogue};
 
 use crate::arguments::ScenariosArguments;
-use crate::output::{answer, answer_or_json, counted, hanging, listed, text_columns};
+use crate::output::{answer_or_json, counted, hanging, listed, text_columns};
 
 pub(crate) fn scenarios(arguments: &ScenariosArguments) -> Result<ExitCode> {
-    if let Some(name) = &arguments.name {
-        let members = parsed(|known| is_within(known, name))?;
-        if !members.is_empty() {
-            answer(&list(&members))?;
-            return Ok(ExitCode::SUCCESS);
-        }
-        answer(embedded(name).with_context(|| unknown(name))?)?;
-        return Ok(ExitCode::SUCCESS);
+    let asked = arguments.name.as_deref();
+    let chosen = parsed(|known| asked.is_none_or(|name| known == name || is_within(known, name)))?;
+    if let Some(name) = asked.filter(|_| chosen.is_empty()) {
+        bail!(unknown(name));
     }
-    let all = parsed(|_| true)?;
-    answer_or_json(&SCENARIOS_DOCUMENT, &arguments.json, &listed("scenarios", &all), || {
-        list(&all)
-            + "\n`tcplab scenarios NAME` prints one, as a start for your own; `tcplab run FOLDER` \
-               runs a folder.\n"
-    })?;
+    let text = || match asked {
+        Some(name) => embedded(name).map_or_else(|| list(&chosen), str::to_owned),
+        None => {
+            list(&chosen)
+                + "\n`tcplab scenarios NAME` prints one, as a start for your own; `tcplab run \
+                   FOLDER` runs a folder.\n"
+        }
+    };
+    answer_or_json(&SCENARIOS_DOCUMENT, &arguments.json, &listed("scenarios", &chosen), text)?;
     Ok(ExitCode::SUCCESS)
 }
 

@@ -85,6 +85,8 @@ documents! {
         "Commands timed against one another behind paths: `tcplab bench --export-json`";
     LOAD_DOCUMENT = "tcplab.load" 1,
         "A load test of a server: `tcplab load --json`";
+    SERVERS_LOAD_DOCUMENT = "tcplab.servers-load" 1,
+        "Designs of test servers under the same load: `tcplab load --server DESIGN,… --json`";
     BULK_DOCUMENT = "tcplab.bulk" 1,
         "A bulk transfer: `tcplab load --json` with an echo or discard service";
     LATENCY_DOCUMENT = "tcplab.latency" 1,

@@ -90,7 +90,9 @@ fn plain(message: &str) -> String {
     let Some((found, wanted)) = rest.rsplit_once(", expected ") else { return message.into() };
     let wanted = match wanted {
         "u16" => "a whole number from 0 to 65535",
-        "u32" => "a whole number from 0 to 4294967295",
+        // What a key may be at most stands in its description.
+        "u32" if is_above_u32(found) => "a whole number up to 4294967295",
+        "u32" => "a whole number, not negative",
         "u64" => "a whole number, not negative",
         "a boolean" => "true or false",
         "a map" => "a table",
@@ -101,6 +103,13 @@ fn plain(message: &str) -> String {
     };
     let found = found.replace("map", "a table").replace("sequence", "a list");
     format!("expected {wanted}, found {found}")
+}
+
+/// Whether serde found an integer that is too large: "integer `4294967296`".
+fn is_above_u32(found: &str) -> bool {
+    let number =
+        found.strip_prefix("integer ").and_then(|number| number.trim_matches('`').parse().ok());
+    number.is_some_and(|number: i128| number > i128::from(u32::MAX))
 }
 
 #[cfg(test)]
@@ -116,7 +125,15 @@ mod tests {
             ),
             (
                 "invalid type: map, expected u32",
-                "expected a whole number from 0 to 4294967295, found a table",
+                "expected a whole number, not negative, found a table",
+            ),
+            (
+                "invalid type: string \"10\", expected u32",
+                "expected a whole number, not negative, found string \"10\"",
+            ),
+            (
+                "invalid value: integer `4294967296`, expected u32",
+                "expected a whole number up to 4294967295, found integer `4294967296`",
             ),
             ("invalid type: sequence, expected struct PathSpec", "expected a table, found a list"),
             (

@@ -198,6 +198,7 @@ fn read_document(
     }
     let cases: Vec<Case> =
         files.iter().zip(matrix.cells()).map(|(f, cell)| f.case(&cell)).collect();
+    matrix.check_levels_differ(&cases)?;
     let cases = matrix.named(cases);
 
     // The other sections are equal in all cells; there is at least one.

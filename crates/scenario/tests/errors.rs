@@ -230,6 +230,7 @@ spoils! {
         LEVELS => "\"reno\"",
         LEVELS => "[]",
         LEVELS => "[\"reno\", \"reno\"]",
+        LEVELS => "[\"reno\"]\n\"path.rate\" = [\"10 Mbit/s\", \"5 Mbit/s\", \"10M\"]",
         LEVELS => "[\"reno\", 5]",
         LEVELS => "[\"reno\", \"not a name\"]",
         CUBIC => "\"cubic\"]\n\"path.delay\" = [\"5 ms\", \"10 s/h\"]\n",

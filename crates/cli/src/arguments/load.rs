@@ -42,11 +42,11 @@ pub(crate) struct LoadArguments {
     /// Start a test server of each of these designs on this machine instead, one after the other,
     /// and compare them
     #[arg(long, value_name = "DESIGN,…", value_delimiter = ',', value_parser = designs(),
-        conflicts_with_all = ["bulk", "json"])]
+        conflicts_with = "bulk")]
     pub(crate) server: Vec<ServerDesign>,
     /// Have these servers serve this file over HTTP [default: they echo]
     #[arg(long, value_name = "FILE", requires = "server",
-        conflicts_with_all = ["target", "bulk", "json"])]
+        conflicts_with_all = ["target", "bulk"])]
     pub(crate) serve: Option<PathBuf>,
     /// Keep this many connections open [default: 10; 1 with --bulk]
     #[arg(long, short, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]

@@ -198,6 +198,9 @@ fn argument_for(command: &Command, flags: &[&str], rest: &[String], typed: &str)
     if is_path(typed) && has("--path") {
         return Some(format!("write `--path {typed}`"));
     }
+    if command.get_name() == "bench" {
+        return Some(format!("write `-- {} …`", quoted(typed)));
+    }
     flag_with(command, typed).map(|flag| format!("write `{flag}`"))
 }
 
@@ -256,7 +259,9 @@ fn command_for(typed: &str) -> Option<String> {
 
 /// The flag that takes this value.
 fn flag_with(command: &Command, typed: &str) -> Option<String> {
-    command.get_arguments().find_map(|argument| {
+    // A flag without a value has `true` and `false` among its own, which nobody can write.
+    let mut takers = command.get_arguments().filter(|it| it.get_action().takes_values());
+    takers.find_map(|argument| {
         let long = argument.get_long()?;
         let values = argument.get_possible_values();
         let near = nearest(typed, values.iter().map(clap::builder::PossibleValue::get_name))?;

@@ -10,18 +10,19 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
+use serde::Serialize;
 use tcplab_load::{
     BulkConfig, BulkOutcome, Check, Config, Direction, Length, Outcome, Pace, Progress, Protocol,
     Reference, Renewal, Target,
 };
-use tcplab_quantities::{BULK_DOCUMENT, LOAD_DOCUMENT};
+use tcplab_quantities::{BULK_DOCUMENT, LOAD_DOCUMENT, SERVERS_LOAD_DOCUMENT};
 use tcplab_units::{Bytes, Durations, Rate, rounded};
 
 use crate::arguments::{BulkDirection, LiveMode, LoadArguments};
 use crate::control::{self, Control};
 use crate::exit::FAILED;
 use crate::live::{self, LiveLoad, quantiles};
-use crate::output::{LiveLine, answer, answer_or_json, check_outputs, print_note};
+use crate::output::{LiveLine, answer, answer_or_json, check_outputs, listed, print_note};
 use crate::progress::unless_stopped;
 use crate::remedied::Remedied;
 use servers::TestServer;
@@ -63,6 +64,14 @@ fn is_good(outcome: &Outcome) -> bool {
     outcome.failed() == 0 && outcome.has_answers()
 }
 
+/// What a test server of this design answered.
+#[derive(Serialize)]
+struct OfDesign {
+    design: &'static str,
+    #[serde(flatten)]
+    outcome: Outcome,
+}
+
 /// The same load for one or several servers.
 struct LoadTest<'a> {
     arguments: &'a LoadArguments,
@@ -86,15 +95,17 @@ impl LoadTest<'_> {
             let server = TestServer::start(*design, arguments.serve.as_deref())?;
             let outcome = self.run(&server.target, design.name(), control.as_deref_mut())?;
             drop(server);
-            if control.is_none() {
+            if control.is_none() && !arguments.json.is_printed() {
                 answer(&format!("{}: {}\n", design.name(), table(&outcome, design.name())))?;
             }
-            outcomes.push((design.name(), outcome));
+            outcomes.push(OfDesign { design: design.name(), outcome });
         }
         if control.is_none() {
-            answer(&compared(&outcomes))?;
+            let json = &arguments.json;
+            let servers = listed("servers", &outcomes);
+            answer_or_json(&SERVERS_LOAD_DOCUMENT, json, &servers, || compared(&outcomes))?;
         }
-        Ok(outcomes.iter().all(|(_, outcome)| is_good(outcome)))
+        Ok(outcomes.iter().all(|it| is_good(&it.outcome)))
     }
 
     fn run(&self, target: &str, name: &str, control: Option<&mut Control>) -> Result<Outcome> {
@@ -330,17 +341,17 @@ fn table(outcome: &Outcome, target: &str) -> String {
 }
 
 /// Several servers under the same load.
-fn compared(outcomes: &[(&str, Outcome)]) -> String {
+fn compared(outcomes: &[OfDesign]) -> String {
     let mut text = format!(
         "{:16} {:>11} {:>9} {:>9} {:>9} {:>7}\n",
         "latency, ms", "requests/s", "median", "p90", "p99", "errors"
     );
-    for (name, outcome) in outcomes {
+    for OfDesign { design, outcome } in outcomes {
         let Durations { p50, p90, p99, .. } = &outcome.latency;
         let [p50, p90, p99] = [p50, p90, p99].map(|nanos| *nanos as f64 / 1e6);
         let _ = writeln!(
             text,
-            "{name:16} {:>11.1} {p50:>9.3} {p90:>9.3} {p99:>9.3} {:>7}",
+            "{design:16} {:>11.1} {p50:>9.3} {p90:>9.3} {p99:>9.3} {:>7}",
             outcome.requests_per_second,
             outcome.failed()
         );

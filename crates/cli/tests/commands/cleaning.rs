@@ -43,6 +43,16 @@ fn analysis(home: &Home, trial: &Path, end: &str) -> Value {
 }
 
 #[test]
+fn where_there_are_no_runs_their_directory_is_asked_for() {
+    let refusal = Home::new().refusal("clean");
+    assert_eq!(
+        refusal,
+        "error: no run of tcplab in runs: no such directory\n  \
+         try: pass the directory that has the runs: `tcplab clean DIR`\n"
+    );
+}
+
+#[test]
 fn headers_alone_have_the_same_analysis_and_replay_as_whole_packets() {
     let home = Home::new();
     let (headers, whole) =

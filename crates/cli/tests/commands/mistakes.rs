@@ -45,6 +45,11 @@ fn wrong_commands_and_flags_name_the_right_ones() {
             "path list",
             "path dsl-25",
             "rfc6349 dsl-25",
+            "rfc6349 --path dsl-25 false",
+            "run mine.toml true",
+            "bridge dsl-25 a b true",
+            "bench 'curl -O x' false",
+            "bench dsl-25 -- true false",
             "advise",
         ]
     ));

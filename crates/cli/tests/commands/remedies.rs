@@ -10,7 +10,7 @@ use std::path::Path;
 use std::process::Command;
 
 use crate::errors::SMALL;
-use crate::home::{Ended, Home, ended};
+use crate::home::{Ended, Home, ended, names};
 use crate::limited::FewProcesses;
 
 /// A scenario, a capture, and files with short names.
@@ -156,6 +156,27 @@ fn what_this_user_may_not_read_is_said_with_its_remedy() {
         assert!(refusal.contains("Permission denied"), "{line}: {refusal}");
         assert!(refusal.contains(remedy), "{line}: {refusal}");
     }
+    // A run by its name, and a capture.
+    home.write("runs/mine/20261121T201500-00ff/plan.json", "{}");
+    home.write("closed.pcap", "");
+    let run = home.path("runs/mine/20261121T201500-00ff");
+    for path in [&run, &home.path("closed.pcap")] {
+        fs::set_permissions(path, Permissions::from_mode(0o000)).unwrap();
+    }
+    for (line, closed) in [
+        ("report mine", "runs/mine/20261121T201500-00ff"),
+        ("plot mine", "runs/mine/20261121T201500-00ff"),
+        ("compare mine mine", "runs/mine/20261121T201500-00ff"),
+        ("export mine", "runs/mine/20261121T201500-00ff"),
+        ("states mine", "runs/mine/20261121T201500-00ff"),
+        ("advise mine", "runs/mine/20261121T201500-00ff"),
+        ("trace closed.pcap", "closed.pcap"),
+    ] {
+        let refusal = ended(&mut few.command(50, line)).refusal(line);
+        assert!(refusal.contains("Permission denied"), "{line}: {refusal}");
+        assert!(refusal.contains(&format!("(`chmod -R go+rX {closed}` ")), "{line}: {refusal}");
+    }
+    fs::set_permissions(&run, Permissions::from_mode(0o755)).unwrap();
     // Neither are all runs in a folder.
     home.make_directory("several");
     fs::rename(home.path("closed"), home.path("several/closed")).unwrap();
@@ -165,6 +186,23 @@ fn what_this_user_may_not_read_is_said_with_its_remedy() {
     assert!(refusal.contains("(`chmod -R go+rX several/closed` "), "{refusal}");
     let open = fs::set_permissions(home.path("several/closed"), Permissions::from_mode(0o755));
     open.unwrap();
+}
+
+/// Though a scenario file has a similar name.
+#[test]
+fn run_that_is_not_finished_is_told_as_such_by_its_name() {
+    let home = home();
+    home.answer("run mine.toml --world sim --trials 2");
+    let run = home.only("runs/mine");
+    fs::remove_file(run.join("run.json")).unwrap();
+    let last = names(&run.join("trials")).pop().unwrap();
+    fs::remove_dir_all(run.join("trials").join(last)).unwrap();
+    for line in ["report mine", "plot mine", "compare mine mine", "export mine", "advise mine"] {
+        let refusal = home.refusal(line);
+        assert!(refusal.contains(" is unfinished: it has "), "{line}: {refusal}");
+        assert!(refusal.contains("--resume runs/mine/"), "{line}: {refusal}");
+    }
+    assert!(home.refusal("report mine").contains("it has 1 of 2 trials"));
 }
 
 /// Outputs are tried before the work, not after it.

@@ -62,6 +62,9 @@ const COMMANDS: &[(&str, Document)] = &[
     ("metrics --json", q::METRICS_DOCUMENT),
     ("scenarios --json", q::SCENARIOS_DOCUMENT),
     ("path presets --json", q::PATHS_DOCUMENT),
+    ("scenarios flows --json", q::SCENARIOS_DOCUMENT),
+    ("scenarios interruption --json", q::SCENARIOS_DOCUMENT),
+    ("path presets dsl-25 --json", q::PATHS_DOCUMENT),
     ("path show dsl-25 --json", q::PATH_DOCUMENT),
     ("path show bufferbloat-cured --json", q::PATH_DOCUMENT),
     ("path show bursty-losses --json", q::PATH_DOCUMENT),
@@ -116,10 +119,29 @@ const TRIAL_FILES: &[(&str, Document)] = &[
 /// Some of its many cases: episodes of all types.
 const INTERRUPTION: &str = "interruption --case reno_300ms --case osx-10.7_300ms";
 
-/// Scenarios of the catalogue that between them have episodes, interruptions, flows, datagrams and
-/// calls that fail.
-const SCENARIOS: &[&str] =
-    &[INTERRUPTION, "flows/two-flows", "sockets-course/datagrams", "socket-options/linger"];
+/// Scenarios of the catalogue that between them have nearly all keys and types that its results
+/// have: episodes, interruptions, flows, datagrams, options, calls and transfers that fail, queues
+/// and losses of all kinds. The others take longer or add nothing.
+const SCENARIOS: &[&str] = &[
+    INTERRUPTION,
+    "flows/latency-under-load",
+    "flows/short-flows",
+    "flows/two-flows",
+    "interruption-figures/figure-10",
+    "socket-options/keepalive",
+    "socket-options/linger",
+    "socket-options/nat",
+    "socket-options/receive-timeout",
+    "socket-options/urgent",
+    "sockets-course/closing-orders",
+    "sockets-course/datagrams",
+    "sockets-course/states",
+    "throughput-vs-response/linux-bulk-beside-dialogue",
+    "throughput-vs-response/linux-hanging-clients",
+    "throughput-vs-response/write-and-writeall",
+    "tuning/lossy-wifi",
+    "tuning/small-messages",
+];
 
 /// A directory with captures, a scenario and a run of it.
 fn home() -> (Home, PathBuf) {
@@ -176,7 +198,8 @@ fn json_files_of_runs_fit_their_schemas() {
     let (home, small) = home();
     check_file(&small.join("comparisons.json"), &q::COMPARISONS_DOCUMENT);
     for scenario in SCENARIOS {
-        output(&home, &format!("run {scenario} --world sim --quick --runs catalogue"));
+        let options = "--world sim --kernel model --trials 1 --runs catalogue";
+        output(&home, &format!("run {scenario} {options}"));
     }
     let entries = |place: &Path| -> Vec<PathBuf> {
         names(place).into_iter().map(|name| place.join(name)).collect()
@@ -191,6 +214,25 @@ fn json_files_of_runs_fit_their_schemas() {
                 check_file(&trial.join(name), document);
             }
         }
+    }
+}
+
+/// Of a list, that of one name is the only element.
+#[test]
+fn json_of_one_name_is_what_the_whole_list_has_of_it() {
+    let home = Home::new();
+    for (list, name, key) in
+        [("scenarios", "interruption", "scenarios"), ("path presets", "dsl-25", "paths")]
+    {
+        let all = home.json(&format!("{list} --json"));
+        let all = all[key].as_array().unwrap();
+        let one: Vec<&Value> = all.iter().filter(|it| it["name"] == name).collect();
+        let found = home.json(&format!("{list} {name} --json"));
+        assert_eq!(found[key], json!(one));
+        let text = home.answer(&format!("{list} {name} --json=one.json"));
+        assert_eq!(text, home.answer(&format!("{list} {name}")));
+        let written: Value = serde_json::from_str(&home.text("one.json")).unwrap();
+        assert_eq!(written, found);
     }
 }
 

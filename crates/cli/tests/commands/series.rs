@@ -30,6 +30,20 @@ at_least = "{least} Mbit/s"
     )
 }
 
+#[test]
+fn directory_without_scenarios_is_told_as_such() {
+    let home = home(&[("deep/one", &experiment(0)), ("deep/two", &experiment(0))]);
+    home.make_directory("empty");
+    for (line, part) in [
+        ("run empty", "error: no scenario (*.toml) in empty"),
+        ("run series", "error: no scenario (*.toml) in series, but in series/deep"),
+        ("fidelity series/deep", "series/deep is a directory: pass a scenario file (*.toml)"),
+    ] {
+        let refusal = home.refusal(line);
+        assert!(refusal.contains(part), "{line}: {refusal}");
+    }
+}
+
 /// A directory with these experiments in `series`.
 fn home(experiments: &[(&str, &str)]) -> Home {
     let home = Home::new();

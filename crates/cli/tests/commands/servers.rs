@@ -12,7 +12,7 @@ use std::time::Duration;
 use rustix::net::sockopt;
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 use serde_json::Value;
-use tcplab_quantities::{BULK_DOCUMENT, LOAD_DOCUMENT};
+use tcplab_quantities::{BULK_DOCUMENT, LOAD_DOCUMENT, SERVERS_LOAD_DOCUMENT};
 
 use crate::home::{Ended, Home};
 use crate::schema::check;
@@ -362,6 +362,21 @@ fn load_counts_what_the_server_counts() {
     }
     let tally = server.stop();
     assert_eq!((&tally["requests"], &tally["refused"]), (&156.into(), &3.into()), "{tally}");
+}
+
+#[test]
+fn designs_under_the_same_load_are_compared_as_text_and_as_json() {
+    let home = site();
+    let load = "load --server fork,epoll --serve index.html --requests 20 -q";
+    let found = home.json(&format!("{load} --json"));
+    check(&SERVERS_LOAD_DOCUMENT, &found, "load --server");
+    let servers = found["servers"].as_array().unwrap();
+    let of = |key: &str| servers.iter().map(|it| it[key].clone()).collect::<Vec<_>>();
+    assert_eq!(of("design"), ["fork", "epoll"]);
+    assert_eq!(of("requests"), [20, 20]);
+    let text = home.answer(&format!("{load} --json=found.json"));
+    assert!(text.contains("fork: 20 requests in ") && text.contains("latency, ms"), "{text}");
+    assert!(home.text("found.json").contains("tcplab.servers-load"));
 }
 
 #[test]

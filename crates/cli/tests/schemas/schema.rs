@@ -1,10 +1,17 @@
 //! JSON Schemas made from examples, and values checked against schemas: types, properties, items.
+//!
+//! Examples do not show all that may be. What documents promise is in the schemas without one: what
+//! is not known is `null`, so every field may be. An object of one field may be one of several
+//! kinds, each with its own field (an enum of Rust), so it need not have that one; an object that
+//! says its `kind` has the fields of that kind. A path may be whatever a scenario may say.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
 use serde_json::{Map, Value, json};
 use tcplab_quantities::{Document, TRACE_DOCUMENT};
+use tcplab_scenario::schema as scenario_schema;
 
 /// Asserts that `value` is this document and fits its schema in docs/schemas.
 ///
@@ -58,12 +65,58 @@ fn inferred(value: &Value) -> Value {
             json!({ "type": ["array"], "items": items.unwrap_or_else(|| json!({})) })
         }
         Value::Object(fields) => {
-            let properties: Map<String, Value> =
-                fields.iter().map(|(key, value)| (key.clone(), inferred(value))).collect();
-            let required: Vec<&String> = fields.keys().collect();
+            let field = |(key, value): (&String, &Value)| (key.clone(), of_field(key, value));
+            let properties: Map<String, Value> = fields.iter().map(field).collect();
+            let is_always_there = |key: &&String| match fields.get("kind") {
+                Some(_) => *key == "kind",
+                None => fields.len() > 1,
+            };
+            let required: Vec<&String> = fields.keys().filter(is_always_there).collect();
             json!({ "type": ["object"], "properties": properties, "required": required })
         }
     }
+}
+
+/// A field may be `null`, but for those that say what a document is.
+fn of_field(key: &str, value: &Value) -> Value {
+    let schema = match key {
+        "path" | "second_path" if value.is_object() => of_path(),
+        _ => inferred(value),
+    };
+    if value.is_null() || ["schema", "version"].contains(&key) {
+        return schema;
+    }
+    merged(schema, json!({ "type": ["null"] }))
+}
+
+/// A path as its file asks for it, with the keys that the file sets; what each may be, by the types
+/// that read it.
+fn of_path() -> Value {
+    let spec = &scenario_schema()["$defs"]["PathSpec"];
+    let field = |(key, written): (&String, &Value)| {
+        let mut types = types_of(written);
+        types.insert("null");
+        (key.clone(), json!({ "type": types }))
+    };
+    let fields: Map<String, Value> =
+        spec["properties"].as_object().unwrap().iter().map(field).collect();
+    let description = "As PathSpec in docs/scenario.schema.json, which describes each key further";
+    json!({
+        "type": ["object"], "properties": fields, "required": [], "description": description
+    })
+}
+
+/// The JSON types of what a scenario may say in a place.
+fn types_of(written: &Value) -> BTreeSet<&str> {
+    if let Some(place) = written["$ref"].as_str() {
+        return types_of(scenario_schema().pointer(place.trim_start_matches('#')).unwrap());
+    }
+    let own = match &written["type"] {
+        Value::Array(several) => several.iter().filter_map(Value::as_str).collect(),
+        one => one.as_str().into_iter().collect::<Vec<_>>(),
+    };
+    let forms = ["anyOf", "oneOf"].into_iter().filter_map(|key| written[key].as_array()).flatten();
+    own.into_iter().chain(forms.flat_map(types_of)).collect()
 }
 
 /// What fits either.

@@ -123,15 +123,24 @@ impl RunDirectory {
     }
 
     /// The finished run that `place` names: itself, or the newest in the folder of a scenario,
-    /// which is named by its path or, below `runs`, by the scenario alone. Any other place is
-    /// returned as it is, for an error that names it.
+    /// which is named by its path or, below `runs`, by the scenario alone. Where none is finished,
+    /// the newest that is not, or that may not be read; any other place as it is: for an error
+    /// that names it.
     pub fn named(place: &Path, runs: &Path) -> PathBuf {
         let is_finished = |path: &Path| path.join(RUN).exists();
         if place.is_file() || is_finished(place) || place.join(PLAN).exists() {
             return place.into();
         }
         let folders = [place.to_owned(), runs.join(place)];
-        newest_in(&folders, is_finished).unwrap_or_else(|| place.into())
+        let is_begun = |path: &Path| path.join(PLAN).exists();
+        let is_closed = |path: &Path| {
+            let there = path.join(PLAN).try_exists();
+            there.is_err_and(|error| error.kind() == io::ErrorKind::PermissionDenied)
+        };
+        newest_in(&folders, is_finished)
+            .or_else(|| newest_in(&folders, is_begun))
+            .or_else(|| newest_in(&folders[1..], is_closed))
+            .unwrap_or_else(|| place.into())
     }
 
     /// Where it is.

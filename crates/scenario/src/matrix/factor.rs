@@ -78,6 +78,11 @@ impl<'i> Factor<'i> {
         Ok(Factor { key, span, levels })
     }
 
+    /// Whether its levels have names, and not the values of one key.
+    pub(super) fn has_named_levels(&self) -> bool {
+        !SECTIONS.contains(&self.key.section())
+    }
+
     pub(super) fn settings(&self) -> impl Iterator<Item = &Setting<'i>> {
         self.levels.iter().flat_map(|level| &level.settings)
     }

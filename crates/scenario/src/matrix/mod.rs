@@ -1,6 +1,6 @@
 //! The `[matrix]` section: the factors and their combinations.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 use toml::Spanned;
@@ -145,6 +145,35 @@ impl<'i> Matrix<'i> {
     /// The keys of all factors.
     pub(crate) fn keys(&self) -> Vec<String> {
         self.factors.iter().map(|factor| factor.key.to_string()).collect()
+    }
+
+    /// Refuses values of a factor that are one value in two spellings: `cases`, in the order of
+    /// [`Matrix::cells`], are then the same. Levels with names may be.
+    pub(crate) fn check_levels_differ(&self, cases: &[Case]) -> Result<(), Fault> {
+        for group in &self.groups {
+            let factor = &self.factors[group[0]];
+            if group.iter().any(|&index| self.factors[index].has_named_levels()) {
+                continue;
+            }
+            // By level, the other levels of each cell and the hash of its case.
+            let mut made: BTreeMap<usize, BTreeSet<(Vec<usize>, &str)>> = BTreeMap::new();
+            for (cell, case) in self.cells.iter().zip(cases) {
+                let others = (0..cell.len()).filter(|index| !group.contains(index));
+                let others = others.map(|index| cell[index]).collect();
+                made.entry(cell[group[0]]).or_default().insert((others, &case.hash));
+            }
+            let mut first = BTreeMap::new();
+            for (level, made) in made {
+                if let Some(before) = first.insert(made, level) {
+                    let [one, other] =
+                        [before, level].map(|level| factor.levels[level].text.clone());
+                    let span = factor.levels[level].settings[0].value.span();
+                    let problem = Problem::LevelsEqual { key: factor.key.to_string(), one, other };
+                    return Err(Fault::new(problem, span));
+                }
+            }
+        }
+        Ok(())
     }
 
     /// Names the cases of [`Matrix::cells`] uniquely.

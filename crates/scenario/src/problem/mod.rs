@@ -70,6 +70,8 @@ pub enum Problem {
     NoLevels(String),
     #[error("`{key}` has the level `{level}` twice")]
     LevelTwice { key: String, level: String },
+    #[error("`{key}` has a level twice: `{one}` and `{other}` are the same")]
+    LevelsEqual { key: String, one: String, other: String },
     #[error("`{0}` is varied twice")]
     FactorTwice(String),
     #[error("the matrix has {found} combinations: at most {most} can be cases")]

@@ -108,13 +108,35 @@ fn any_key_of_case_can_be_varied() {
         (r#""path.loss" = ["0.3 %", "10 %"]"#, vec!["loss=0.3%", "loss=10%"]),
         ("[matrix.channel]\n\"lossy 5\" = {}\n\"lossy 5 %\" = {}", vec!["lossy-5", "lossy-5%"]),
         (r#""client.socket.congestion" = ["reno", "Reno"]"#, vec!["reno", "Reno-2"]),
-        (r#""sampling.tcp_info" = ["1 ms", "1  ms"]"#, vec!["1ms", "1-ms"]),
+        (r#""sampling.tcp_info" = ["1 ms", "1  ms"]"#, vec![]),
+        (r#""path.loss" = ["0 %", "0.0 %"]"#, vec![]),
     ] {
         let parsed = Scenario::parse(&format!("{SMALL}[matrix]\n{factor}"), "small");
         match parsed {
             Ok(scenario) => assert_eq!(names(&scenario), expected, "{factor}"),
             Err(error) => assert!(expected.is_empty(), "{factor}: {error}"),
         }
+    }
+}
+
+/// By their values, in all combinations; levels with names may be the same.
+#[test]
+fn level_in_two_spellings_is_refused() {
+    let parsed = |factors: &str| Scenario::parse(&format!("{SMALL}[matrix]\n{factors}"), "small");
+    let losses = r#""path.loss" = ["0 %", "1 %"]"#;
+    let rates = |levels: &str| format!("{losses}\n\"path.rate\" = [{levels}]");
+    let error = parsed(&rates(r#""10 Mbit/s", "5M", "10000 kbit/s""#)).unwrap_err().to_string();
+    let said = "`path.rate` has a level twice: `10 Mbit/s` and `10000 kbit/s` are the same";
+    assert!(error.contains(said), "{error}");
+    let design = "\n[design]\npairs = [[\"path.loss\", \"path.rate\"]]";
+    for different in [
+        rates(r#""10 Mbit/s", "5M""#),
+        format!("{}{design}", rates(r#""10M", "10 Mbit/s""#)),
+        format!("{losses}\n[matrix.again]\na = {{}}\nb = {{}}"),
+        // At 10 Mbit/s they are the same.
+        rates(r#""10 Mbit/s", "5M"]\n"path.queue" = ["100 kB", "80 ms""#),
+    ] {
+        assert!(parsed(&different).is_ok(), "{different}: {}", parsed(&different).unwrap_err());
     }
 }
 
