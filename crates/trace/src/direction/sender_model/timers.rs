@@ -3,10 +3,10 @@
 use tcplab_units::{Instant, Span};
 
 use super::{LEAST_PROBE, SenderModel};
-use crate::Range;
-use crate::direction::classification::Ignored;
+use crate::direction::classification::{Ignored, RetransmittedPacket};
 use crate::direction::knowledge::{Knowledge, THRESHOLD};
 use crate::direction::scoreboard::Scoreboard;
+use crate::{Proof, Range, Sign};
 
 /// The minimum of the timeout above the RTT (`tcp_rto_min`), less a quarter for estimates.
 const LEAST_VARIANCE: Span = Span::from_millis(150);
@@ -45,18 +45,31 @@ impl SenderModel {
         at.since(since) >= round_trip + beyond + SHORTEST_VARIANCE
     }
 
-    /// Whether no timer can have run out since `range` was last sent: none runs shorter than an RTT
-    /// (RFC 6298 section 2.3; RFC 8985 section 7.2), rounded down by a quarter.
+    /// Without silence: whether no timer can have run out since these data were last sent. A probe
+    /// of the `newest` takes an RTT at least (RFC 8985 section 7.2), rounded down by a quarter; the
+    /// retransmission timer runs longer (RFC 6298 section 2.3).
     pub(super) fn is_too_soon(
         &self,
-        at: Instant,
-        beyond: Span,
-        range: Range,
+        again: &RetransmittedPacket,
+        newest: bool,
         board: &Scoreboard,
     ) -> bool {
+        let &RetransmittedPacket { at, beyond, .. } = again;
         let Some(round_trip) = self.round_trip.map(|near| near + beyond) else { return true };
-        let last = board.log.latest(range).and_then(|order| board.log.get(order));
-        last.is_some_and(|sent| at.since(sent.at) < LEAST_PROBE.max(round_trip * 3 / 4))
+        let may_be_probe = newest && self.silence(at, beyond).waited >= LEAST_PROBE;
+        let least = if may_be_probe {
+            LEAST_PROBE.max(round_trip * 3 / 4)
+        } else {
+            round_trip + SHORTEST_VARIANCE
+        };
+        self.ran(again, board).is_some_and(|ran| ran.waited < least)
+    }
+
+    /// How long a timer ran, if sending the same data before started it.
+    pub(super) fn ran(&self, again: &RetransmittedPacket, board: &Scoreboard) -> Option<Proof> {
+        let order = board.log.latest(again.range)?;
+        let waited = again.at.since(board.log.get(order)?.at);
+        Some(Proof { by: Sign::Silence, frame: again.before, waited, ..Proof::default() })
     }
 
     /// How long the retransmission timer of the oldest segment ran, if it expired (RFC 6298 section
