@@ -308,23 +308,23 @@ impl SenderModel {
         if again.bare_fin && !(silent || reported || after_timeout) {
             return Classification::repeated_fin(Proof { by: Sign::None, nth, ..silence });
         }
-        // Far from the sender, its trigger has been answered meanwhile.
+        // Far from the sender, its trigger has been answered meanwhile; without SACK, in recovery.
         let answered = unseen > 0 || board.covers(range);
         let away = beyond > self.round_trip.unwrap_or_default() && answered;
         let forgotten = away && !silent && !reported && !alone && range.start > Offset::ZERO;
-        // Without SACK that prompts only recovery.
         let goes_on = !self.sack_refused || below(Some(known.recover));
         let is_followed = forgotten && (self.going_back || (unseen == 0 && goes_on));
         let is_explained = reported || after_timeout || is_followed;
-        let too_soon = !silent && self.is_too_soon(again, newest, board);
+        let may_be_probe = newest && silence.waited >= LEAST_PROBE;
+        let ran = if silent { silence } else { SenderModel::ran(again, silence, board) };
+        let too_soon = !silent && self.is_too_soon(again, ran.waited, may_be_probe);
         let no_timer = too_soon || (!silent && unseen > 0 && !head_again);
         if !is_explained && overdue.is_none() && no_timer {
             return Classification::unexplained(prompt, nth);
         }
         let by_timer = (silent && (oldest || newest)) || expired_again || (head_again && !too_soon);
         if by_timer || overdue.is_some() || !is_explained {
-            let since = if silent { silence } else { self.ran(again, board).unwrap_or(silence) };
-            let proof = Proof { waited: overdue.unwrap_or(since.waited), nth, ..since };
+            let proof = Proof { waited: overdue.unwrap_or(ran.waited), nth, ..ran };
             return self.triggered_by_timer(again, (&known, ignored), proof, board);
         }
         let after_timeout = after_timeout || (forgotten && self.going_back);

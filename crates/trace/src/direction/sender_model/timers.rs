@@ -45,31 +45,32 @@ impl SenderModel {
         at.since(since) >= round_trip + beyond + SHORTEST_VARIANCE
     }
 
-    /// Without silence: whether no timer can have run out since these data were last sent. A probe
-    /// of the `newest` takes an RTT at least (RFC 8985 section 7.2), rounded down by a quarter; the
+    /// Whether no timer can have run out in this time, which began when the same data were sent. A
+    /// probe takes an RTT at least (RFC 8985 section 7.2), rounded down by a quarter; the
     /// retransmission timer runs longer (RFC 6298 section 2.3).
     pub(super) fn is_too_soon(
         &self,
         again: &RetransmittedPacket,
-        newest: bool,
-        board: &Scoreboard,
+        ran: Span,
+        may_be_probe: bool,
     ) -> bool {
-        let &RetransmittedPacket { at, beyond, .. } = again;
-        let Some(round_trip) = self.round_trip.map(|near| near + beyond) else { return true };
-        let may_be_probe = newest && self.silence(at, beyond).waited >= LEAST_PROBE;
+        let near = self.round_trip;
+        let Some(round_trip) = near.map(|near| near + again.beyond) else { return true };
         let least = if may_be_probe {
             LEAST_PROBE.max(round_trip * 3 / 4)
         } else {
             round_trip + SHORTEST_VARIANCE
         };
-        self.ran(again, board).is_some_and(|ran| ran.waited < least)
+        ran < least
     }
 
-    /// How long a timer ran, if sending the same data before started it.
-    pub(super) fn ran(&self, again: &RetransmittedPacket, board: &Scoreboard) -> Option<Proof> {
-        let order = board.log.latest(again.range)?;
-        let waited = again.at.since(board.log.get(order)?.at);
-        Some(Proof { by: Sign::Silence, frame: again.before, waited, ..Proof::default() })
+    /// How long a timer ran at most, if sending the same data before started it: of data that are
+    /// acknowledged and forgotten, since the last packet.
+    pub(super) fn ran(again: &RetransmittedPacket, silence: Proof, board: &Scoreboard) -> Proof {
+        let last = board.log.latest(again.range).and_then(|order| board.log.get(order));
+        let Some(last) = last else { return silence };
+        let (frame, waited) = (Some(last.frame), again.at.since(last.at));
+        Proof { by: Sign::Silence, frame, waited, ..Proof::default() }
     }
 
     /// How long the retransmission timer of the oldest segment ran, if it expired (RFC 6298 section
