@@ -5,15 +5,15 @@
 //! **Why it matters.** A program that ignores the end of its input keeps the socket in CLOSE-WAIT
 //! for ever; enough of them exhaust its file descriptors.
 //!
-//! **Evidence.** The FIN, and the last packet of the connection.
+//! **Evidence.** The FIN, which the other end acknowledged, and the last packet of the connection.
 //!
 //! **False positives.** Closing one direction first is legal: some programs send their request,
 //! close, and read. An early end of the capture; silent within a second of the first FIN.
 //!
 //! **Reference.** RFC 9293 section 3.6.
 
-use tcplab_trace::{CloseKind, Connection};
-use tcplab_units::Span;
+use tcplab_trace::{CloseKind, Connection, TcpState};
+use tcplab_units::{Endpoint, Span};
 
 use crate::words::{rounded, seconds};
 use crate::{Cost, Finding, Rule, Severity, Shown};
@@ -27,7 +27,13 @@ const PATIENCE: Span = Span::from_secs(1);
 fn in_life(connection: &Connection) -> Option<Finding> {
     let close = connection.life.close.filter(|close| close.kind == CloseKind::HalfClosed)?;
     let open = connection.last.since(close.at);
-    if open < PATIENCE {
+    let states = match close.by {
+        Endpoint::Client => &connection.life.client,
+        Endpoint::Server => &connection.life.server,
+    };
+    // Before, the FIN or data below it may have been lost: no program has seen an end.
+    let was_received = states.iter().any(|step| step.state == TcpState::FinWait2);
+    if open < PATIENCE || !was_received {
         return None;
     }
     let (who, other) = (close.by.name(), close.by.other().name());

@@ -6,6 +6,8 @@
 //!
 //! **Evidence.** The retransmissions of the segment with the most, none triggered by an ACK.
 //!
+//! A D-SACK or an echoed timestamp shows where only the acknowledgements were lost.
+//!
 //! **False positives.** A stack that retransmits several segments per timeout and loses the first
 //! shows only the first. In a capture without ACKs every retransmission looks like a timeout. What
 //! ends with smaller segments is another rule's (`path-mtu`).
@@ -23,6 +25,8 @@ const REMEDY: &str = "The timeout doubles each time, so the sender notices late 
                       back. A shorter retransmission timeout (ip route … rto_min) or a retry by \
                       the application shortens the wait.";
 
+const ARRIVED: &str = "The data arrived: look at the return path for loss or sudden delay.";
+
 fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
     let backoffs = &direction.flow.causes.backoffs;
     let longest = backoffs.longest.as_ref()?;
@@ -33,9 +37,13 @@ fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
     if longest.timeouts > waits.len() as u64 {
         waits.push("…".into());
     }
+    // A spurious one shows that an earlier transmission had arrived.
+    let proven = &direction.flow.causes.spurious.sent.frames;
+    let had_arrived = longest.frames.iter().skip(1).any(|frame| proven.contains(frame));
+    let passed = if had_arrived { "no acknowledgement came" } else { "nothing got through" };
     let mut statement = format!(
-        "The {}'s retransmission timer expired {} in a row for {}:{}({}), after {}: nothing got \
-         through from {} to {}.",
+        "The {}'s retransmission timer expired {} in a row for {}:{}({}), after {}: {passed} \
+         from {} to {}.",
         direction.sender,
         times(longest.timeouts),
         longest.range.start,
@@ -51,6 +59,9 @@ fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
     }
     let shown = Shown::in_frames(longest.frames.iter().copied(), longest.since);
     let found = shown.proves(RULE.name, Severity::Harm, Cost::time(backoffs.time));
+    if had_arrived {
+        return Some(found.saying(statement, ARRIVED));
+    }
     Some(match path_mtu::suspicion(direction) {
         Some((why, remedy)) => found.saying(statement + &why, remedy),
         None => found.saying(statement, REMEDY),

@@ -195,7 +195,7 @@ quantities! {
     CONTROL_REPEATED = "control_repeated", None, "SYNs and FINs repeated",
         "SYNs and FINs without data that were sent again too soon for a timer: with an answer to the \
          peer, or because a packet came twice";
-    RETRANSMISSIONS_LOST = "retransmissions_lost", None, "lost retransmissions",
+    RETRANSMISSIONS_LOST = "retransmissions_lost", None, "repeated retransmissions",
         "Retransmissions of data that had been retransmitted before";
     RETRANSMISSIONS_SYN = "retransmissions_syn", None, "SYN retransmissions",
         "Retransmitted SYNs of this direction";
@@ -425,7 +425,8 @@ quantities! {
     NEWLY_ACKED_BYTES = "newly_acked_bytes", Bytes, "newly acknowledged",
         "How many bytes it acknowledges for the first time";
     WINDOW_BYTES = "window_bytes", Bytes, "advertised window",
-        "The advertised window; empty if its scale is not known", wireshark "tcp.window_size";
+        "The advertised window; empty if its scale is not known and it is not zero",
+        wireshark "tcp.window_size";
     SACK_STARTS = "sack_starts", None, "SACK from",
         "Where the SACK blocks begin, without the D-SACK, in their order",
         wireshark "tcp.options.sack_le";

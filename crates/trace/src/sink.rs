@@ -2,6 +2,7 @@
 
 use crate::{
     Ack, BareReset, Connection, Episode, FlowId, LimitPeriod, Segment, Spurious, Stall, TcpState,
+    UnusualPacket,
 };
 
 /// Receives the analyser's results as soon as they are final.
@@ -36,6 +37,8 @@ pub trait Sink {
     fn ack(&mut self, _flow: FlowId, _ack: Ack) {}
     /// A reset without an acknowledgement, for the direction that it was sent in.
     fn reset(&mut self, _flow: FlowId, _reset: BareReset) {}
+    /// A packet that the others do not show as it was sent, in the direction that it was sent in.
+    fn unusual(&mut self, _flow: FlowId, _packet: UnusualPacket) {}
     /// A recovery episode that ended, or that the capture truncated.
     fn episode(&mut self, _flow: FlowId, _episode: Episode) {}
     /// A stall that ended.
@@ -96,6 +99,9 @@ impl<A: Sink, B: Sink> Sink for Both<A, B> {
     }
     fn segment(&mut self, flow: FlowId, segment: Segment) {
         self.pass(self.wanting(), segment, |a, s| a.segment(flow, s), |b, s| b.segment(flow, s));
+    }
+    fn unusual(&mut self, flow: FlowId, packet: UnusualPacket) {
+        self.pass(self.wanting(), packet, |a, it| a.unusual(flow, it), |b, it| b.unusual(flow, it));
     }
     fn ack(&mut self, flow: FlowId, ack: Ack) {
         self.pass(self.wanting(), ack, |a, it| a.ack(flow, it), |b, it| b.ack(flow, it));
@@ -178,6 +184,11 @@ impl<S: Sink> Sink for Only<S> {
     fn ack(&mut self, flow: FlowId, ack: Ack) {
         if let Some(sink) = self.of(flow.connection) {
             sink.ack(flow, ack);
+        }
+    }
+    fn unusual(&mut self, flow: FlowId, packet: UnusualPacket) {
+        if let Some(sink) = self.of(flow.connection) {
+            sink.unusual(flow, packet);
         }
     }
     fn reset(&mut self, flow: FlowId, reset: BareReset) {

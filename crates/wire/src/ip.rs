@@ -195,6 +195,8 @@ impl<'a> IpPacket<'a> {
     pub fn fragmentable(&self) -> (usize, u8) {
         match self.fragment_header() {
             Some((protocol, at)) => (at + extension_len(FRAGMENT, 0), protocol),
+            // The authentication header of IPv4 is part of what is cut (RFC 4302 section 3.3.4).
+            None if self.version() == 4 => (ipv4_header_len(self.bytes), self.bytes[9]),
             None => (self.transport_at, self.protocol),
         }
     }
@@ -281,20 +283,39 @@ fn look_v4(bytes: &[u8], wire_len: u32) -> Result<IpPacket<'_>, Anomaly> {
         return Err(Anomaly::TooShort { layer: Layer::Ip, len: total_len, needed: header as u32 });
     }
     let fragment = u16::from_be_bytes(array(bytes, 6));
+    let fragment =
+        Fragment { offset: u32::from(fragment & 0x1fff) * 8, more: fragment & 0x2000 != 0 };
+    let packet = without_padding(bytes, total_len);
+    let is_first = fragment.offset == 0;
+    let (protocol, transport_at) = behind_authentication(packet, (bytes[9], header), is_first);
     let route = source_route(&bytes[20..header]).map(|at| 20 + at);
     Ok(IpPacket {
-        bytes: without_padding(bytes, total_len),
+        bytes: packet,
         header: bytes.first_chunk().expect("the header is longer"),
         total_len,
-        transport_at: header,
+        transport_at,
         dst_at: route.unwrap_or(V4_DST),
-        protocol: bytes[9],
-        fragment: Fragment {
-            offset: u32::from(fragment & 0x1fff) * 8,
-            more: fragment & 0x2000 != 0,
-        },
+        protocol,
+        fragment,
         anomaly: beyond_frame(total_len, wire_len),
     })
+}
+
+/// The protocol of an IPv4 packet, and where its payload begins: behind an authentication header
+/// that was captured whole (RFC 4302 section 2), which the first fragment holds.
+fn behind_authentication(packet: &[u8], plain: (u8, usize), is_first: bool) -> (u8, usize) {
+    let (mut protocol, mut at) = plain;
+    while is_first
+        && protocol == AUTHENTICATION
+        && let Some(&[next, told]) = packet.get(at..at + 2)
+    {
+        let end = at + extension_len(AUTHENTICATION, told);
+        if end > packet.len() {
+            break;
+        }
+        (protocol, at) = (next, end);
+    }
+    (protocol, at)
 }
 
 /// RFC 8200 sections 3 and 4.

@@ -46,6 +46,8 @@ fn gre(headers: &mut Headers<'_>) -> Result<Carried, Anomaly> {
     const SEQUENCE: u16 = 0x1000;
     const ACKNOWLEDGMENT: u16 = 0x0080;
     const ERSPAN: u16 = 0x88be;
+    // MikroTik's Ethernet over IP: the key is the frame's length and the tunnel's number.
+    const EOIP: u16 = 0x6400;
     const ERSPAN_3: u16 = 0x22eb;
     let [f0, f1, p0, p1] = headers.take()?;
     let (flags, protocol) = (u16::from_be_bytes([f0, f1]), u16::from_be_bytes([p0, p1]));
@@ -57,6 +59,9 @@ fn gre(headers: &mut Headers<'_>) -> Result<Carried, Anomaly> {
         if flags & field != 0 {
             headers.take::<4>()?;
         }
+    }
+    if (flags, protocol) == (KEY | 1, EOIP) {
+        return headers.ethernet();
     }
     if version == 1 {
         if flags & ACKNOWLEDGMENT != 0 {

@@ -2,9 +2,10 @@
 
 use tcplab_trace::{
     CapturePoint, CloseKind, EcnAgreement, FastOpen, HandshakeKind, Limit, Roles, StallCause,
-    Unanswered,
+    StateStep, StepCause, TcpState, Unanswered,
 };
 use tcplab_units::{Bytes, Endpoint, Span};
+use tcplab_wire::TcpFlags;
 
 use super::changes::{asked, fast_open, never_opened, short, small_window};
 use super::sums::{Case, at, closed, limited, mbit, ms, occurred, stalls};
@@ -142,9 +143,20 @@ pub(super) const CASES: &[Case] = &[
     },
     Case {
         name: "half-closed",
-        fires: |c| c.life.close = Some(closed(CloseKind::HalfClosed, 4_000)),
-        // The capture ends too soon after it.
-        silent: &[|c| c.life.close.as_mut().unwrap().at = at(9_500)],
+        fires: |c| {
+            let close = closed(CloseKind::HalfClosed, 4_000);
+            let (at, frame) = (close.at, close.frame + 1);
+            let (flags, by) = (TcpFlags::ACK, Endpoint::Client);
+            let cause = StepCause { at, frame, flags, by };
+            c.life.close = Some(close);
+            c.life.server = vec![StateStep { state: TcpState::FinWait2, at, frame, cause }];
+        },
+        silent: &[
+            // The capture ends too soon after it.
+            |c| c.life.close.as_mut().unwrap().at = at(9_500),
+            // The FIN was not acknowledged.
+            |c| c.life.server[0].state = TcpState::FinWait1,
+        ],
     },
     Case {
         name: "peer-silent",

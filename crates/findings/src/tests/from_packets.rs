@@ -62,6 +62,23 @@ fn sender_that_backs_off_without_a_captured_answer_found() {
     insta::assert_snapshot!(statement("peer-silent", text, steady));
 }
 
+/// D-SACKs show that the original arrived before the timer expired twice.
+#[test]
+fn timer_in_a_row_though_the_data_had_arrived_found() {
+    let text = |dsack: &str| {
+        format!(
+            "open 0.020\n0.100 > 1:101\n0.120 < ack 101\n1.000 > 101:201\n1.500 > 101:201
+             2.500 > 101:201\n2.600 < ack 201{dsack}\n2.601 < ack 201{dsack}"
+        )
+    };
+    let arrived = found("timeout-backoff", &drill::connection(&text(" dsack 101-201")));
+    let words = &arrived[0].statement;
+    assert!(words.contains("no acknowledgement came from 1.000 s to 2.500 s"), "{words}");
+    assert!(arrived[0].remedy.as_ref().unwrap().contains("return path"));
+    let lost = found("timeout-backoff", &drill::connection(&text("")));
+    assert!(lost[0].statement.contains("nothing got through"), "{}", lost[0].statement);
+}
+
 /// RFC 9293 figure 10: the server still holds an older connection of the same ports.
 #[test]
 fn syn_answered_by_an_old_connection_found() {

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use tcplab_trace::{
     Ack, BareReset, Connection, Episode, FlowId, LimitPeriod, Segment, Sink, Spurious, Stall,
+    UnusualPacket,
 };
 
 /// Keeps chosen connections with their packets.
@@ -26,6 +27,7 @@ struct Kept {
     segments: Vec<Segment>,
     acks: Vec<Ack>,
     resets: Vec<BareReset>,
+    unusual: Vec<UnusualPacket>,
     episodes: Vec<Episode>,
     stalls: Vec<Stall>,
     limits: Vec<LimitPeriod>,
@@ -36,10 +38,11 @@ impl KeptConnection {
         let mut connection = *self.connection?;
         let Connection { forward, reverse, .. } = &mut connection;
         for (flow, found) in [forward, reverse].into_iter().zip(self.flows) {
-            let Kept { segments, acks, resets, episodes, stalls, limits } = found;
+            let Kept { segments, acks, resets, unusual, episodes, stalls, limits } = found;
             flow.segments = segments;
             flow.acks = acks;
             flow.resets = resets;
+            flow.unusual = unusual;
             flow.episodes = episodes;
             flow.stalls = stalls;
             flow.limits = limits;
@@ -104,6 +107,9 @@ impl Sink for Chosen {
             self.in_flow(flow, |flow| flow.resets.push(reset));
         }
     }
+    fn unusual(&mut self, flow: FlowId, packet: UnusualPacket) {
+        self.in_flow(flow, |flow| flow.unusual.push(packet));
+    }
     fn episode(&mut self, flow: FlowId, episode: Episode) {
         self.in_flow(flow, |flow| flow.episodes.push(episode));
     }
@@ -156,6 +162,9 @@ impl<F: FnMut(usize, Connection)> Sink for Ended<F> {
     }
     fn reset(&mut self, flow: FlowId, reset: BareReset) {
         self.chosen.reset(flow, reset);
+    }
+    fn unusual(&mut self, flow: FlowId, packet: UnusualPacket) {
+        self.chosen.unusual(flow, packet);
     }
     fn episode(&mut self, flow: FlowId, episode: Episode) {
         self.chosen.episode(flow, episode);

@@ -139,8 +139,8 @@ pub(super) const COLUMNS: &[Column<EventRow>] = columns! {
     }),
         "How many bytes it acknowledges for the first time; empty where ack is";
     WINDOW_BYTES Few WholeIfAny(|row| row.ack()?.window.map(Bytes::as_u64)),
-        "The advertised window; empty if its scale is not known, and for reset \
-         and spurious";
+        "The advertised window; empty if its scale is not known and it is not zero, and for \
+         reset and spurious";
     SACK_STARTS Few Wholes(|row| edges(row, |block| block.start));
     SACK_ENDS Few Wholes(|row| edges(row, |block| block.end));
     DSACK_START Near WholeIfAny(|row| Some(row.ack()?.dsack?.start.as_u64()));

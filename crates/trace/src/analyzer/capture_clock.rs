@@ -3,7 +3,8 @@
 //! Packets are captured in order: if times go back by more than the skew between queues, the clock
 //! was set back, and time continues from the previous frame. If they jump ahead, either hours
 //! passed or the clock was set; the sender's timestamps tell which (RFC 7323 section 5.4: at least
-//! one tick per second).
+//! one tick per second). No capture pauses for decades: there the clock was wrong on one side, as a
+//! host's is that boots in 1970.
 
 use tcplab_units::Span;
 
@@ -11,7 +12,7 @@ use tcplab_units::Span;
 const BACK: u64 = 100_000_000;
 /// Smaller jumps ahead are pauses.
 const AHEAD: u64 = 2_000_000_000;
-/// The largest correction: 36 years.
+/// The longest pause, and the largest correction of a smaller jump: 36 years.
 const MOST: u64 = 1 << 60;
 
 /// Notes on frames whose time is corrected.
@@ -20,29 +21,36 @@ pub(crate) const SET_BACK: &str =
 pub(crate) const SET_AHEAD: &str = "the capture clock was set ahead before this frame, as the \
                                     sender's timestamps show: times continue without the jump";
 
+pub(crate) const DECADES_AHEAD: &str = "the capture clock jumped ahead by 36 years or more before \
+                                        this frame: times continue without the jump";
+
 #[derive(Debug, Default)]
 pub(crate) struct CaptureClock {
+    /// A frame was read.
+    begun: bool,
     /// The latest time as written.
     latest: u64,
     /// The correction, nanoseconds.
     shift: i64,
     /// The last step back: the time before it, the correction then, and the first time after it.
     left: Option<(u64, i64, u64)>,
+    /// The time before a jump of decades ahead, and the correction then.
+    astray: Option<(u64, i64)>,
     /// By how much the latest frame jumped ahead.
     leap: u64,
 }
 
 impl CaptureClock {
-    /// The corrected time of a frame, nanoseconds, and whether the clock was set back.
+    /// The corrected time of a frame, nanoseconds, and a note if the clock was set.
     #[inline]
-    pub(crate) fn read(&mut self, written: u64) -> (u64, bool) {
+    pub(crate) fn read(&mut self, written: u64) -> (u64, Option<&'static str>) {
         let ahead = written.wrapping_sub(self.latest);
-        let (mut back, limit) = (false, if self.left.is_some() { BACK } else { AHEAD });
-        if ahead >= limit && self.latest > 0 {
-            back = self.leapt(written);
+        let (mut note, limit) = (None, if self.left.is_some() { BACK } else { AHEAD });
+        if ahead >= limit && self.begun {
+            note = self.leapt(written);
         }
-        self.latest = written;
-        (written.saturating_add_signed(self.shift), back)
+        (self.latest, self.begun) = (written, true);
+        (written.saturating_add_signed(self.shift), note)
     }
 
     /// The jump before the latest frame, if any.
@@ -63,14 +71,21 @@ impl CaptureClock {
     }
 
     #[cold]
-    fn leapt(&mut self, written: u64) -> bool {
+    fn leapt(&mut self, written: u64) -> Option<&'static str> {
         if let Some(back) = self.latest.checked_sub(written) {
-            if !(BACK..MOST).contains(&back) {
-                return false;
+            if back < BACK {
+                return None;
+            }
+            if let Some((left, shift)) = self.astray.take_if(|_| back >= MOST)
+                && written >= left
+            {
+                // Only the frames between had a wrong time.
+                self.shift = shift;
+                return None;
             }
             self.left = Some((self.latest, self.shift, written));
             self.shift = self.shift.saturating_add_unsigned(back);
-            return true;
+            return Some(SET_BACK);
         }
         let ahead = written - self.latest;
         if let Some((left, shift, since)) = self.left {
@@ -79,10 +94,15 @@ impl CaptureClock {
             if written >= left && written - left <= meanwhile + BACK {
                 self.shift = shift;
                 self.left = None;
-                return false;
+                return None;
             }
         }
-        self.leap = if (AHEAD..MOST).contains(&ahead) { ahead } else { 0 };
-        false
+        if ahead >= MOST {
+            self.astray = Some((self.latest, self.shift));
+            self.shift = self.shift.saturating_sub_unsigned(ahead);
+            return Some(DECADES_AHEAD);
+        }
+        self.leap = if ahead >= AHEAD { ahead } else { 0 };
+        None
     }
 }

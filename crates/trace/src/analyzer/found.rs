@@ -2,6 +2,7 @@
 
 use crate::{
     Ack, BareReset, Connection, Episode, FlowId, LimitPeriod, Segment, Spurious, Stall, TcpState,
+    UnusualPacket,
 };
 
 /// One result. Connections have numbers in their part, which are used again: a number belongs to
@@ -17,6 +18,7 @@ pub(super) enum Found {
     Segment(FlowId, Box<Segment>),
     Ack(FlowId, Box<Ack>),
     Reset(FlowId, Box<BareReset>),
+    Unusual(FlowId, Box<UnusualPacket>),
     Episode(FlowId, Box<Episode>),
     Stall(FlowId, Stall),
     Limit(FlowId, LimitPeriod),

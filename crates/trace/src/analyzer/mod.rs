@@ -16,7 +16,7 @@ mod replay;
 mod workers;
 
 #[cfg(test)]
-pub(crate) use capture_clock::{SET_AHEAD, SET_BACK};
+pub(crate) use capture_clock::{DECADES_AHEAD, SET_AHEAD, SET_BACK};
 pub use frame_log::{FrameLog, LOG_LAG};
 pub use reading::analyze;
 pub use replay::{KnownConnection, ReplayError, replay};
@@ -34,7 +34,7 @@ use crate::fragments::Fragments;
 use crate::packet::Packet;
 use crate::{
     Ack, BareReset, Connection, Episode, Flow, FlowId, Frame, LimitPeriod, Note, Segment, Sink,
-    Spurious, Stall, Trace,
+    Spurious, Stall, Trace, UnusualPacket,
 };
 use capture_clock::CaptureClock;
 use duplicates::Duplicates;
@@ -229,9 +229,9 @@ impl AnyAnalyzer<'_> {
             );
         }
         self.latest_nanos = frame.time_ns;
-        let (time_ns, set_back) = self.clock.read(frame.time_ns);
-        if set_back {
-            self.output.remarks.add(capture_clock::SET_BACK, self.frames);
+        let (time_ns, set) = self.clock.read(frame.time_ns);
+        if let Some(note) = set {
+            self.output.remarks.add(note, self.frames);
             self.output.give_up_log();
         }
         let mut at = Instant::from_nanos(time_ns.saturating_sub(epoch));
@@ -398,9 +398,11 @@ impl Collector {
             for (flow, packets) in
                 [(&mut connection.forward, forward), (&mut connection.reverse, reverse)]
             {
-                let Flow { segments, acks, resets, episodes, stalls, limits, .. } = packets;
+                let Flow { segments, acks, resets, unusual, .. } = packets;
+                let Flow { episodes, stalls, limits, .. } = packets;
                 let sums = std::mem::take(flow);
-                *flow = Flow { segments, acks, resets, episodes, stalls, limits, ..sums };
+                *flow = Flow { segments, acks, resets, unusual, ..sums };
+                (flow.episodes, flow.stalls, flow.limits) = (episodes, stalls, limits);
             }
             connection
         };
@@ -419,6 +421,9 @@ impl Sink for Collector {
         for (flow, reset) in reset.in_both(flow) {
             self.flow(flow).resets.push(reset);
         }
+    }
+    fn unusual(&mut self, flow: FlowId, packet: UnusualPacket) {
+        self.flow(flow).unusual.push(packet);
     }
     fn episode(&mut self, flow: FlowId, episode: Episode) {
         self.flow(flow).episodes.push(episode);

@@ -103,6 +103,7 @@ impl AnyOutput<'_> {
                 let flow = self.flow(part, flow);
                 self.sink.reset(flow, BareReset { comment: comment(), ..*reset });
             }
+            Found::Unusual(flow, packet) => self.sink.unusual(self.flow(part, flow), *packet),
             Found::Episode(flow, episode) => self.sink.episode(self.flow(part, flow), *episode),
             Found::Stall(flow, stall) => self.sink.stall(self.flow(part, flow), stall),
             Found::Limit(flow, period) => self.sink.limit(self.flow(part, flow), period),

@@ -388,6 +388,9 @@ fn pass_on(number: u32, frame: u64, outcome: PacketOutcome, out: &mut impl FnMut
     if let Some(reset) = outcome.reset {
         out(Found::Reset(own, reset));
     }
+    if let Some(packet) = outcome.unusual {
+        out(Found::Unusual(own, packet));
+    }
     if let Some(states) = outcome.states {
         out(Found::States(number, states));
     }

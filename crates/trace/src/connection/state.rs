@@ -23,7 +23,7 @@ use crate::observers::Event;
 use crate::packet::Packet;
 use crate::{
     Ack, BareReset, CapturePoint, Confidence, Connection, Episode, Flow, Life, Roles, Segment,
-    TcpState,
+    TcpState, UnusualPacket,
 };
 
 /// The soonest SYN retransmission (RFC 6298 section 2.1: one second; some stacks are faster).
@@ -104,6 +104,8 @@ pub(crate) struct PacketOutcome {
     pub(crate) heard: AckOutcome,
     /// It is a reset without an acknowledgement.
     pub(crate) reset: Option<Box<BareReset>>,
+    /// It shows itself otherwise, for a sink.
+    pub(crate) unusual: Option<Box<UnusualPacket>>,
     /// The states of client and server that it led to, for a sink.
     pub(crate) states: Option<[Option<TcpState>; 2]>,
     /// It was counted but not analysed.
@@ -127,7 +129,8 @@ impl PacketOutcome {
     pub(crate) fn is_ordinary(&self) -> bool {
         let AckOutcome { ack, episodes, spurious, .. } = &self.heard;
         let is_silent = self.segment.is_none() && ack.is_none() && self.states.is_none();
-        is_silent && self.reset.is_none() && episodes.is_empty() && spurious.is_empty()
+        let is_shown = self.reset.is_some() || self.unusual.is_some();
+        is_silent && !is_shown && episodes.is_empty() && spurious.is_empty()
     }
 }
 
@@ -285,7 +288,8 @@ impl ConnectionState {
                     Place::Elsewhere => Some(Refusal::OutOfPlace),
                     Place::Nowhere => Some(Refusal::Damaged),
                 };
-                return PacketOutcome { forward, refused, ..PacketOutcome::default() };
+                let unusual = outside(packet);
+                return PacketOutcome { forward, refused, unusual, ..PacketOutcome::default() };
             }
         }
         let window = self.window(packet, forward);
@@ -304,12 +308,14 @@ impl ConnectionState {
         let high = own.high();
         let Ok(passed) = own.sent(packet, context) else {
             self.history.follow(packet, forward, 0);
-            let refused = Some(Refusal::OutOfPlace);
-            return PacketOutcome { forward, refused, ..PacketOutcome::default() };
+            let (refused, unusual) = (Some(Refusal::OutOfPlace), outside(packet));
+            return PacketOutcome { forward, refused, unusual, ..PacketOutcome::default() };
         };
         let mut heard = other.answered(packet, window, passed.unread);
         let is_bare_reset = packet.wanted && packet.rst() && packet.ack.is_none();
         let reset = is_bare_reset.then(|| Box::new(own.bare_reset(packet)));
+        let shown = (passed.segment.is_some(), heard.ack.is_some(), reset.is_some());
+        let unusual = is_unusual(packet, shown).then(|| Box::new(own.unusual(packet)));
         let before = packet.wanted.then(|| self.endpoint_states.states());
         let is_new = self.flow(forward).high() > high;
         let found = if packet.is_control() { self.at_close(forward) } else { AtClose::default() };
@@ -328,7 +334,7 @@ impl ConnectionState {
         let gave_up = take(&mut self.forward.gave_up) | take(&mut self.reverse.gave_up);
         let segment = passed.segment;
         let outcome = PacketOutcome { forward, segment, heard, ..PacketOutcome::default() };
-        PacketOutcome { reset, states, gave_up, ..outcome }
+        PacketOutcome { reset, unusual, states, gave_up, ..outcome }
     }
 
     /// What a FIN or an RST finds that was taken in.
@@ -544,6 +550,22 @@ impl ConnectionState {
         let shift = if packet.syn() { 0 } else { self.shifts[usize::from(!forward)]? };
         Some(Bytes::new(u64::from(packet.window) << shift))
     }
+}
+
+/// Whether a sink wants a packet that its segment, ACK and reset do not show as it was sent.
+#[inline]
+fn is_unusual(packet: &Packet, (segment, ack, reset): (bool, bool, bool)) -> bool {
+    let is_hidden = !segment && !ack && !reset;
+    let is_mixed = packet.rst() && (packet.syn() || packet.fin());
+    packet.wanted && (is_hidden || is_mixed || packet.ack.is_some() != ack)
+}
+
+/// A packet that is not analysed, for a sink.
+#[cold]
+fn outside(packet: &Packet) -> Option<Box<UnusualPacket>> {
+    let &Packet { at, frame, flags, payload, .. } = packet;
+    let payload = Bytes::new(payload.into());
+    packet.wanted.then(|| Box::new(UnusualPacket { at, frame, flags, place: None, payload }))
 }
 
 /// At the receiver lost packets are invisible, so there are no episodes.

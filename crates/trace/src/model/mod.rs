@@ -18,6 +18,7 @@ mod occurrences;
 mod reset;
 mod timing;
 mod truth;
+mod unusual;
 
 pub use causes::{Backoff, Backoffs, Causes, IgnoredAcks, LossRule, SpuriousRetransmissions};
 pub use frame::{FlowId, Frame};
@@ -34,6 +35,7 @@ pub use note::Note;
 pub use occurrences::{Occurred, Occurrences};
 pub use reset::BareReset;
 pub use timing::RoundTrips;
+pub use unusual::UnusualPacket;
 
 use serde::Serialize;
 use tcplab_units::{Bytes, Endpoint, Instant, Offset, Span};
@@ -140,6 +142,9 @@ pub struct Flow {
     pub acks: Vec<Ack>,
     /// Resets of both ends that acknowledge nothing, in capture order.
     pub resets: Vec<BareReset>,
+    /// Packets of its sender that segments, ACKs and resets do not show as they were sent, in
+    /// capture order.
+    pub unusual: Vec<UnusualPacket>,
     /// Recovery episodes in order of time.
     pub episodes: Vec<Episode>,
     /// Stalls in order of time.
@@ -415,7 +420,8 @@ pub struct Ack {
     pub frame: u64,
     /// Everything before this was received.
     pub ack: Offset,
-    /// Advertised window in bytes, scaled; `None` where the scale was not seen, and of a reset.
+    /// Advertised window in bytes, scaled; `None` where the scale was not seen, unless it is zero, and
+    /// of a reset.
     pub window: Option<Bytes>,
     /// SACK blocks in the order of the option, without the D-SACK block.
     pub sack: Vec<Range>,

@@ -4,10 +4,11 @@ use std::collections::BTreeMap;
 use std::net::SocketAddr;
 
 use tcplab_units::Instant;
+use tcplab_wire::TcpFlags;
 
-use crate::{Ack, BareReset, Connection, Segment};
+use crate::{Ack, BareReset, Connection, Segment, UnusualPacket};
 
-/// A packet, as far as it is stored: a segment, an ACK, a reset, or several of these.
+/// A packet, as far as it is stored: a segment, an ACK, a reset, several of these, or none.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Listed<'a> {
     /// The number of the connection.
@@ -22,6 +23,8 @@ pub(crate) struct Listed<'a> {
     pub(crate) ack: Option<&'a Ack>,
     /// A reset without the ACK flag.
     pub(crate) reset: Option<&'a BareReset>,
+    /// What these do not show.
+    pub(crate) unusual: Option<&'a UnusualPacket>,
 }
 
 impl<'a> Listed<'a> {
@@ -42,6 +45,10 @@ impl<'a> Listed<'a> {
                 let none = Listed::empty(of, reset.frame, reset.at, forward);
                 packets.entry(reset.frame).or_insert(none).reset = Some(reset);
             }
+            for packet in &flow.unusual {
+                let none = Listed::empty(of, packet.frame, packet.at, forward);
+                packets.entry(packet.frame).or_insert(none).unusual = Some(packet);
+            }
         }
         packets.into_values().collect()
     }
@@ -52,8 +59,23 @@ impl<'a> Listed<'a> {
         at: Instant,
         from_client: bool,
     ) -> Listed<'a> {
-        let (segment, ack, reset) = (None, None, None);
-        Listed { index, connection, frame, at, from_client, segment, ack, reset }
+        let (segment, ack, reset, unusual) = (None, None, None, None);
+        Listed { index, connection, frame, at, from_client, segment, ack, reset, unusual }
+    }
+
+    /// Whether it has this flag: one of SYN, FIN, RST, PSH and ACK.
+    pub(crate) fn has(&self, flag: TcpFlags) -> bool {
+        if let Some(packet) = self.unusual {
+            return packet.flags.contains(flag);
+        }
+        let of_segment = |is: fn(&Segment) -> bool| self.segment.is_some_and(is);
+        match flag {
+            TcpFlags::SYN => of_segment(|segment| segment.syn),
+            TcpFlags::FIN => of_segment(|segment| segment.fin),
+            TcpFlags::PSH => of_segment(|segment| segment.psh),
+            TcpFlags::ACK => self.ack.is_some(),
+            _ => self.reset.is_some() || self.ack.is_some_and(|ack| ack.reset),
+        }
     }
 
     /// Its source and its destination.

@@ -56,7 +56,10 @@ fn write_packet(packet: &Listed<'_>, of: &str, text: &mut String) {
     // An ACK with data is shown only if it has SACK blocks.
     let ack = packet.ack.filter(|ack| packet.segment.is_none() || !ack.sack.is_empty());
     let parts = segment.chain(ack.map(ack_text)).chain(packet.reset.map(ToString::to_string));
-    let line = parts.collect::<Vec<_>>().join(" ");
+    let mut line = parts.collect::<Vec<_>>().join(" ");
+    if let Some(unusual) = packet.unusual.filter(|_| line.is_empty()) {
+        line = unusual.to_string();
+    }
     let way = if packet.from_client { '>' } else { '<' };
     let _ = writeln!(text, "{} #{}{of} {way} {line}", seconds(Some(packet.at)), packet.frame);
 }

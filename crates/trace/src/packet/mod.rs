@@ -7,7 +7,9 @@ mod tree;
 use std::net::SocketAddr;
 
 use tcplab_units::Instant;
-use tcplab_wire::{ChecksumState, Ecn, SackBlocks, SeqNumber, TcpFlags, TcpOption, TcpPacket};
+use tcplab_wire::{
+    Anomaly, ChecksumState, Ecn, SackBlocks, SeqNumber, TcpFlags, TcpOption, TcpPacket,
+};
 
 pub(crate) use ends::Ends;
 pub(crate) use tree::Tree;
@@ -33,7 +35,7 @@ pub(crate) struct Packet {
     pub(crate) ack: Option<SeqNumber>,
     pub(crate) flags: TcpFlags,
     pub(crate) window: u16,
-    /// Bytes of data, by the IP header.
+    /// Bytes of data, by the IP header; of a SYN those in its frame.
     pub(crate) payload: u32,
     pub(crate) mss: Option<u16>,
     pub(crate) window_scale: Option<u8>,
@@ -103,7 +105,11 @@ impl Packet {
             ack: is_ack.then(|| tcp.ack()),
             flags,
             window: tcp.window(),
-            payload: tcp.payload_len(),
+            payload: if flags.contains(TcpFlags::SYN) {
+                payload_in_frame(*tcp)
+            } else {
+                tcp.payload_len()
+            },
             mss: None,
             window_scale: None,
             sack_permitted: false,
@@ -187,6 +193,17 @@ impl Packet {
         }
         u64::from(self.payload) + u64::from(self.syn()) + u64::from(self.fin())
     }
+}
+
+/// The data of a SYN, which has seldom any: no more than the frame had, if the IP header claims
+/// more. (Of other segments the header is right, and the frame was cut by who wrote the capture.)
+#[cold]
+fn payload_in_frame(tcp: TcpPacket<'_>) -> u32 {
+    let beyond = match tcp.anomaly() {
+        Some(Anomaly::IpBeyondFrame { claimed, available }) => claimed - available,
+        _ => 0,
+    };
+    tcp.payload_len().saturating_sub(beyond)
 }
 
 #[cold]

@@ -227,7 +227,7 @@ impl Captured {
         self.seal();
     }
 
-    pub(super) fn seal(&mut self) {
+    pub(crate) fn seal(&mut self) {
         let segment = self.bytes.len() as u16 - 20;
         self.bytes[36..38].fill(0);
         let pseudo = [&self.bytes[12..20], &[0, 6], &segment.to_be_bytes()].concat();

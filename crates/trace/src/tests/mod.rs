@@ -5,6 +5,7 @@ mod bounded;
 mod causes;
 mod control;
 mod copies;
+mod crossings;
 mod damaged;
 pub(crate) mod drill;
 mod fast_path;

@@ -280,6 +280,36 @@ fn real_pause_is_kept() {
     assert_eq!(connection.forward.stalls.len(), whole + 1);
 }
 
+/// The first frame, or one in the middle, has a time decades away; the others' times are kept.
+#[test]
+fn time_decades_away_erases_no_other() {
+    let mut packets = drill(TRANSFER, 1_000);
+    for packet in &mut packets {
+        packet.time_ns += 1_700_000_000_000_000_000;
+    }
+    let whole = analyze(&packets);
+    let length = |trace: &Trace| {
+        let connection = &trace.connections[0];
+        connection.last.since(connection.first)
+    };
+    for (place, time_ns) in [(0, 0), (0, 7_000), (1, u64::MAX / 2), (5, u64::MAX / 2), (5, 0)] {
+        let mut packets = packets.clone();
+        packets[place].time_ns = time_ns;
+        let trace = analyze(&packets);
+        check(&trace);
+        let text = if place == 5 && time_ns == 0 {
+            crate::analyzer::SET_BACK
+        } else {
+            crate::analyzer::DECADES_AHEAD
+        };
+        let noted: Vec<_> = trace.notes.iter().filter(|note| note.text == text).collect();
+        assert_eq!(noted.len(), 1, "{place}: {:?}", trace.notes);
+        let lost = length(&whole).as_nanos() - length(&trace).as_nanos();
+        let expected = if place == 0 { 10_000_000 } else { 0 };
+        assert_eq!(lost, expected, "frame {place} at {time_ns}");
+    }
+}
+
 /// A host that slept: its clock stood still most of a minute, the capture's was right.
 #[test]
 fn clock_of_a_sleeping_host_sets_no_clock() {

@@ -89,9 +89,15 @@ fn ipv6(cursor: &mut Cursor<'_>) -> Option<()> {
     Some(())
 }
 
-/// Extension headers (RFC 8200 section 4) from one of this kind on, up to `end`.
-pub(super) fn extension_headers(cursor: &mut Cursor<'_>, first: u8, end: usize) -> Option<()> {
-    cursor.enter(FieldLayer::Ipv6, end);
+/// Extension headers (RFC 8200 section 4; of IPv4, the authentication header) from one of this kind
+/// on, up to `end`.
+pub(super) fn extension_headers(
+    cursor: &mut Cursor<'_>,
+    layer: FieldLayer,
+    first: u8,
+    end: usize,
+) -> Option<()> {
+    cursor.enter(layer, end);
     let mut kind = first;
     for _ in 0..MOST_EXTENSIONS {
         if !EXTENSIONS.contains(&kind) || cursor.rest().is_empty() {

@@ -70,10 +70,12 @@ fn packets(
         };
         let header_end = start + ip.header_len();
         let _ = ip::ip_header(cursor, header_end);
-        if ip.version() == 6 {
-            let _ = ip::extension_headers(cursor, bytes[6], header_end);
-        }
-        rest_of_header(cursor, FieldLayer::Ipv6, header_end);
+        let (layer, next) = match ip.version() {
+            4 => (FieldLayer::Ipv4, bytes[9]),
+            _ => (FieldLayer::Ipv6, bytes[6]),
+        };
+        let _ = ip::extension_headers(cursor, layer, next, header_end);
+        rest_of_header(cursor, layer, header_end);
         match inner(&ip).filter(|_| tunnels < TUNNELS) {
             Some((at, inner_version)) => {
                 if ip.protocol() == protocol::UDP {

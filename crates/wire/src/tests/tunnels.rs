@@ -31,6 +31,11 @@ fn behind(text: &str, packet: &[u8]) -> Vec<u8> {
     [&header(text), packet].concat()
 }
 
+/// An authentication header (RFC 4302 section 2) of 24 bytes before this protocol.
+fn ah(next: u8) -> String {
+    format!("{next:02x}04 0000 00000001 00000001 {}", "ab".repeat(12))
+}
+
 const MACS: &str = "020202020202 020202020202";
 /// Ethernet, then IPv4.
 const ETHERNET: &str = "020202020202 020202020202 0800";
@@ -52,6 +57,7 @@ fn tunnels() -> Vec<(&'static str, Vec<u8>)> {
         ("WCCP 2", gre("0000 883e 05590048", syn)),
         ("PPTP", gre("3001 880b 00400001 00000001", &behind("ff03 0021", syn))),
         ("PPTP, acknowledgment", gre("3081 880b 00400001 00000001 00000002", &behind("21", syn))),
+        ("EoIP", gre("2001 6400 0058 2a00", &bridged)),
         ("ERSPAN I", gre("0000 88be", &bridged)),
         ("ERSPAN II", gre("1000 88be 00000001 1001000100000000", &bridged)),
         ("ERSPAN III", gre("1000 22eb 00000001 200100010000000000000000", &tagged)),
@@ -59,6 +65,7 @@ fn tunnels() -> Vec<(&'static str, Vec<u8>)> {
             "ERSPAN III, more",
             gre("1000 22eb 00000001 200100010000000000000001 0102030405060708", &bridged),
         ),
+        ("authentication, IPv4 in IP", outer(51, &behind(&ah(4), syn))),
         ("Ethernet in IP", outer(protocol::ETHER_IP, &behind("3000", &bridged))),
         ("MPLS in IP", outer(protocol::MPLS, &behind("00010040 00020140", syn))),
         ("VXLAN", udp(4789, &behind("0800 0000 000001 00", &bridged))),
@@ -97,6 +104,28 @@ fn tunnel_innermost_packet_is_read() {
         assert_eq!(tcp.checksum_state(), ChecksumState::Right, "{name}");
         assert_eq!(tcp.ip().bytes(), LINUX_SYN, "{name}");
     }
+}
+
+/// In transport mode, between the IP header and TCP; with the options of IPv4, twice, and cut.
+#[test]
+fn authentication_header_of_ipv4_is_passed_over() {
+    let segment = &LINUX_SYN[20..];
+    let mut once = outer(51, &behind(&ah(protocol::TCP), segment));
+    let twice = outer(51, &behind(&(ah(51) + &ah(protocol::TCP)), segment));
+    let mut with_options = once.clone();
+    with_options.splice(20..20, [1; 4]);
+    (with_options[0], with_options[3]) = (0x46, with_options[3] + 4);
+    for packet in [&once, &twice, &with_options] {
+        let tcp = FrameView::of_packet(packet).tcp().unwrap();
+        assert_eq!((tcp.src_port(), tcp.dst_port()), (52_188, 5_201));
+        assert_eq!(tcp.segment_len() as usize, segment.len());
+    }
+    let cut = FrameView::new(LinkType::RawIp, &once[..40], once.len() as u32);
+    assert_eq!(cut.ip().unwrap().protocol(), 51);
+    // All fragments of a packet are cut behind the IP header, and name the same protocol.
+    once[6] = 0x20;
+    let first = FrameView::of_packet(&once).ip().unwrap();
+    assert_eq!((first.fragmentable(), first.protocol()), ((20, 51), protocol::TCP));
 }
 
 #[test]

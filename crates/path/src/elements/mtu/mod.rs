@@ -103,7 +103,7 @@ impl Behaviour for MtuLimit {
         }
         match readable(&transit.packet.bytes) {
             Some(ip) if !ip.dont_fragment() => {
-                let pieces = fragments::cut(ip.bytes(), ip.header_len(), mtu.into());
+                let pieces = fragments::cut(ip.bytes(), ip.fragmentable().0, mtu.into());
                 return pass_in_pieces(&transit, pieces, out);
             }
             Some(ip) if answer && may_be_answered(&ip) => {

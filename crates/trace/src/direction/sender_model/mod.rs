@@ -11,6 +11,7 @@
 //! until then it counts as not received. Losses before the capture point are invisible: after a
 //! lost probe the next timeout looks like the first.
 
+mod crossed;
 mod timers;
 
 use tcplab_units::{Instant, Offset, Span};
@@ -23,6 +24,7 @@ use crate::fold::folded;
 use crate::observers::AckEffect;
 use crate::ranges::Above;
 use crate::{Proof, Range, SegmentKind, Sign, Timer};
+use crossed::Crossed;
 
 /// Silence above half an RTT plus [`SLACK`], at most [`SHORTEST_TIMER`], means a timer.
 const SLACK: Span = Span::from_millis(20);
@@ -71,12 +73,14 @@ pub(crate) struct SenderModel {
     sack_refused: bool,
     /// ACKs that revealed a loss and were ignored until the timer that just expired.
     ignored: Option<Ignored>,
+    /// What the sender knew of a loss before the last ACK, which acknowledged the lost data.
+    crossed: Option<Box<Crossed>>,
 }
 folded! {
     SenderModel {
         round_trip, last_heard, heard_before, last_sent, last_new, advanced, known, in_transit,
         head_retransmitted, timeout, too_big, spurious_until, going_back, probe, small_until,
-        sends_at_once, sack_refused, ignored
+        sends_at_once, sack_refused, ignored, crossed
     }
 }
 
@@ -147,6 +151,7 @@ impl SenderModel {
         }
         if effect.advanced {
             self.advanced = Some(at);
+            self.crossed = self.crossed_by(at);
             let Knowledge { recovery, recover, .. } = self.known;
             self.known = Knowledge { una: board.una, recovery, recover, ..Knowledge::default() };
             for point in [&mut self.known.recovery, &mut self.probe, &mut self.spurious_until] {
@@ -264,7 +269,7 @@ impl SenderModel {
         if let Some(classification) = self.requested_by_icmp(again, board) {
             return classification;
         }
-        let (known, proven) = self.in_transit.known((at, beyond), again.echo, self.known);
+        let (known, proven, prompt) = self.known_for(again);
         let (oldest, newest) = (range.start <= known.una, range.end >= board.high);
         let below = |point: Option<Offset>| point.is_some_and(|point| range.start < point);
         let after_timeout = below(self.timeout.as_ref().map(|timeout| timeout.point));
@@ -295,34 +300,35 @@ impl SenderModel {
             self.overdue(at, beyond, ignored, board).filter(|_| !by_rack()).or(ignored_loss);
         let overdue = overdue.filter(|_| at_edge && !silent);
         // Triggered by an ACK without loss evidence.
-        let goes_on = below(self.spurious_until) && !reported && !silent;
-        let after_timeout = after_timeout || goes_on;
+        let after_timeout = after_timeout || (below(self.spurious_until) && !reported && !silent);
         // RFC 6298 section 5.5: no ACK came after the timer's transmission, so it expired again.
         let expired_again = after_timeout && silent && self.has_sent_last(silence.frame);
         self.retransmits(Moment { at, frame }, at_edge.then_some(known.una));
-        // BSD acknowledges with its FIN again until that is acknowledged (`tcp_output`).
+        // BSD acknowledges with its FIN again (`tcp_output`).
         if again.bare_fin && !(silent || reported || after_timeout) {
             return Classification::repeated_fin(Proof { by: Sign::None, nth, ..silence });
         }
-        // Far from the sender, its trigger has been answered meanwhile.
-        let away = beyond > self.round_trip.unwrap_or_default();
+        // Far from the sender, its trigger has been answered meanwhile; without SACK, in recovery.
         let answered = unseen > 0 || board.covers(range);
-        let forgotten =
-            away && answered && !silent && !reported && !alone && range.start > Offset::ZERO;
-        let is_followed = forgotten && (self.going_back || unseen == 0);
+        let away = beyond > self.round_trip.unwrap_or_default() && answered;
+        let forgotten = away && !silent && !reported && !alone && range.start > Offset::ZERO;
+        let goes_on = !self.sack_refused || below(Some(known.recover));
+        let is_followed = forgotten && (self.going_back || (unseen == 0 && goes_on));
         let is_explained = reported || after_timeout || is_followed;
-        let no_sign = !is_explained && !silent && overdue.is_none();
-        if no_sign && ((unseen > 0 && !head_again) || self.is_too_soon(at, beyond, range, board)) {
-            // What prompted it was lost, too, or came from beyond the capture point.
-            return Classification::unexplained(self.last_heard.map(|heard| heard.frame), nth);
+        let may_be_probe = newest && silence.waited >= LEAST_PROBE;
+        let ran = if silent { silence } else { SenderModel::ran(again, silence, board) };
+        let too_soon = !silent && self.is_too_soon(again, ran.waited, may_be_probe);
+        let no_timer = too_soon || (!silent && unseen > 0 && !head_again);
+        if !is_explained && overdue.is_none() && no_timer {
+            return Classification::unexplained(prompt, nth);
         }
-        let by_timer = (silent && (oldest || newest)) || expired_again || head_again;
+        let by_timer = (silent && (oldest || newest)) || expired_again || (head_again && !too_soon);
         if by_timer || overdue.is_some() || !is_explained {
-            let proof = Proof { waited: overdue.unwrap_or(silence.waited), nth, ..silence };
+            let proof = Proof { waited: overdue.unwrap_or(ran.waited), nth, ..ran };
             return self.triggered_by_timer(again, (&known, ignored), proof, board);
         }
         let after_timeout = after_timeout || (forgotten && self.going_back);
-        self.triggered_by_ack(range, nth, after_timeout, &known, board)
+        self.triggered_by_ack((range, nth, prompt), after_timeout, &known, board)
     }
 
     /// Follows a retransmission, of the oldest segment if `head` says where that begins.
@@ -456,13 +462,11 @@ impl SenderModel {
     /// A retransmission triggered by an ACK, after a timeout or not.
     fn triggered_by_ack(
         &mut self,
-        range: Range,
-        nth: u32,
+        (range, nth, prompt): (Range, u32, Option<u64>),
         after_timeout: bool,
         known: &Knowledge,
         board: &Scoreboard,
     ) -> Classification {
-        let prompt = self.last_heard.map(|heard| heard.frame);
         let proof = |by| Proof { by, frame: prompt, nth, ..Proof::default() };
         if after_timeout {
             if let Some(timeout) = &mut self.timeout {

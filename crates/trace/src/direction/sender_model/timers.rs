@@ -3,10 +3,10 @@
 use tcplab_units::{Instant, Span};
 
 use super::{LEAST_PROBE, SenderModel};
-use crate::Range;
-use crate::direction::classification::Ignored;
+use crate::direction::classification::{Ignored, RetransmittedPacket};
 use crate::direction::knowledge::{Knowledge, THRESHOLD};
 use crate::direction::scoreboard::Scoreboard;
+use crate::{Proof, Range, Sign};
 
 /// The minimum of the timeout above the RTT (`tcp_rto_min`), less a quarter for estimates.
 const LEAST_VARIANCE: Span = Span::from_millis(150);
@@ -45,18 +45,32 @@ impl SenderModel {
         at.since(since) >= round_trip + beyond + SHORTEST_VARIANCE
     }
 
-    /// Whether no timer can have run out since `range` was last sent: none runs shorter than an RTT
-    /// (RFC 6298 section 2.3; RFC 8985 section 7.2), rounded down by a quarter.
+    /// Whether no timer can have run out in this time, which began when the same data were sent. A
+    /// probe takes an RTT at least (RFC 8985 section 7.2), rounded down by a quarter; the
+    /// retransmission timer runs longer (RFC 6298 section 2.3).
     pub(super) fn is_too_soon(
         &self,
-        at: Instant,
-        beyond: Span,
-        range: Range,
-        board: &Scoreboard,
+        again: &RetransmittedPacket,
+        ran: Span,
+        may_be_probe: bool,
     ) -> bool {
-        let Some(round_trip) = self.round_trip.map(|near| near + beyond) else { return true };
-        let last = board.log.latest(range).and_then(|order| board.log.get(order));
-        last.is_some_and(|sent| at.since(sent.at) < LEAST_PROBE.max(round_trip * 3 / 4))
+        let near = self.round_trip;
+        let Some(round_trip) = near.map(|near| near + again.beyond) else { return true };
+        let least = if may_be_probe {
+            LEAST_PROBE.max(round_trip * 3 / 4)
+        } else {
+            round_trip + SHORTEST_VARIANCE
+        };
+        ran < least
+    }
+
+    /// How long a timer ran at most, if sending the same data before started it: of data that are
+    /// acknowledged and forgotten, since the last packet.
+    pub(super) fn ran(again: &RetransmittedPacket, silence: Proof, board: &Scoreboard) -> Proof {
+        let last = board.log.latest(again.range).and_then(|order| board.log.get(order));
+        let Some(last) = last else { return silence };
+        let (frame, waited) = (Some(last.frame), again.at.since(last.at));
+        Proof { by: Sign::Silence, frame, waited, ..Proof::default() }
     }
 
     /// How long the retransmission timer of the oldest segment ran, if it expired (RFC 6298 section

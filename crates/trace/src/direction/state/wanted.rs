@@ -7,7 +7,19 @@ use tcplab_wire::TcpFlags;
 
 use crate::observers::{AckEvent, SendEvent};
 use crate::packet::Packet;
-use crate::{Ack, Segment};
+use crate::{Ack, Segment, UnusualPacket};
+
+use super::{DirectionState, offset};
+
+impl DirectionState {
+    /// An [unusual](UnusualPacket) packet of this direction.
+    #[cold]
+    pub(crate) fn unusual(&self, packet: &Packet) -> UnusualPacket {
+        let &Packet { at, frame, flags, payload, .. } = packet;
+        let place = self.positions.map(|positions| offset(positions.position(packet.seq)));
+        UnusualPacket { at, frame, flags, place, payload: Bytes::new(payload.into()) }
+    }
+}
 
 /// An ACK of everything before `ack`, without news in a packet with data.
 #[inline(never)]
@@ -21,7 +33,7 @@ pub(super) fn repetition(
         at: packet.at,
         frame: packet.frame,
         ack,
-        window,
+        window: window.or_else(|| none_left(packet)),
         sack: Vec::new(),
         dsack: None,
         duplicate: false,
@@ -63,7 +75,7 @@ pub(super) fn acknowledgement(heard: AckEvent<'_>) -> Box<Ack> {
         frame: packet.frame,
         ack,
         // The window of a reset has no meaning.
-        window: window.filter(|_| !packet.rst()),
+        window: window.or_else(|| none_left(packet)).filter(|_| !packet.rst()),
         sack: sack.to_vec(),
         dsack,
         duplicate,
@@ -73,4 +85,9 @@ pub(super) fn acknowledgement(heard: AckEvent<'_>) -> Box<Ack> {
         comment: None,
         dropped: false,
     })
+}
+
+/// A window of zero bytes, which is one in every scale.
+fn none_left(packet: &Packet) -> Option<Bytes> {
+    (packet.window == 0).then_some(Bytes::ZERO)
 }

@@ -24,7 +24,7 @@ const CHANGES: usize = 16;
 const USUAL: [u32; 8] = [1448, 1460, 1428, 1440, 8948, 8960, 8928, 8940];
 /// No single segment without a SYN seen is taken to be larger.
 const LARGEST_USUAL: u32 = 8960;
-/// Nor is a smaller one taken to be full: half of IPv4's default; it may be a message.
+/// No smaller one is taken to be full: half of IPv4's default; it may be a message.
 const LEAST_USUAL: u32 = DEFAULT.0 / 2;
 
 /// The size of a full segment, bytes of data: as negotiated, or less where the path allowed less.
@@ -83,6 +83,7 @@ impl FullSize {
             self.grow(payload);
         } else if !sent.packet.flags.contains(TcpFlags::PSH)
             && !sent.packet.fin()
+            && payload >= LEAST_USUAL
             && sent.kind != SegmentKind::WindowProbe
         {
             self.look_at_smaller(payload, *sent);
@@ -162,7 +163,11 @@ impl FullSize {
         }
         run.count = 0;
         let (at, frame) = (run.at, run.frame);
-        if self.largest > payload && self.changes.len() < CHANGES {
+        // A sender whose segments were never full wrote messages. Without a SYN an unusual size may
+        // be several segments that were merged.
+        let was_full = self.largest >= self.in_use
+            && (self.agreed != u32::MAX || USUAL.contains(&self.largest));
+        if was_full && self.changes.len() < CHANGES {
             let (from, to) = (Bytes::new(self.largest.into()), Bytes::new(payload.into()));
             self.changes.push(MssChange { at, frame, from, to });
         }

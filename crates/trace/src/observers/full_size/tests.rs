@@ -116,6 +116,38 @@ fn full_size_of_merged_segments_does_not_change() {
     assert_eq!((changes(&size), size.bytes()), (vec![], Some(1_288)));
 }
 
+/// Without a SYN: merged from the first packet on, each with the tail of a message, or among others.
+#[test]
+fn merged_packets_before_single_segments_are_no_larger_size() {
+    for payloads in [
+        &[2_576, 1_288, 1_288, 1_288, 1_288][..],
+        &[1_400, 1_400, 1_388, -12, 1_388, -12, 1_388, -12, 1_388, -12],
+        &[1_440, 4_096, 1_440, 1_440, 1_440, 1_440],
+    ] {
+        let mut size = after_handshake(None);
+        send(&mut size, payloads);
+        let full = payloads.last().filter(|&&last| last > 0).unwrap_or(&1_388);
+        assert_eq!(
+            (changes(&size), size.bytes()),
+            (vec![], Some(full.unsigned_abs())),
+            "{payloads:?}"
+        );
+    }
+    let mut size = after_handshake(None);
+    send(&mut size, &[1_448, 1_348, 1_348, 1_348, 1_348]);
+    assert_eq!(changes(&size), [(1_448, 1_348, 2)], "a usual size was one segment");
+}
+
+/// Messages, the longer ones first: none was a full segment.
+#[test]
+fn messages_below_a_full_segment_are_no_reduction() {
+    for (first, then) in [(176, 46), (900, 780)] {
+        let mut size = after_handshake(Some((1_460, 1_412)));
+        send(&mut size, &[first, then, then, then, then]);
+        assert_eq!(changes(&size), [], "{first} B, then {then} B");
+    }
+}
+
 #[test]
 fn full_size_ignores_one_repeated_segment() {
     let mut size = after_handshake(Some((1_460, 1_460)));

@@ -3,6 +3,7 @@
 use std::net::IpAddr;
 
 use tcplab_units::Bytes;
+use tcplab_wire::TcpFlags;
 
 use super::values::Value;
 use crate::output::listed::Listed;
@@ -98,7 +99,8 @@ pub(super) const FIELDS: &[Definition] = &[
     field("tcp.dstport", Kind::Number, "destination port", |it| ports(it, &[1])),
     several("tcp.port", Kind::Number, "either port", |it| ports(it, &[0, 1])),
     field("tcp.len", Kind::Number, "bytes of data", |it| {
-        number(it.segment.map_or(0, |segment| segment.payload.as_u64()))
+        let unusual = || it.unusual.map_or(0, |packet| packet.payload.as_u64());
+        number(it.segment.map_or_else(unusual, |segment| segment.payload.as_u64()))
     }),
     field(
         "tcp.seq",
@@ -115,24 +117,25 @@ pub(super) const FIELDS: &[Definition] = &[
     field("tcp.ack", Kind::Number, "the next byte expected; of packets that acknowledge", |it| {
         numbers(it.ack.map(|ack| ack.ack.as_u64()))
     }),
-    field("tcp.window_size", Kind::Number, "window in bytes, where its scale is known", |it| {
-        numbers(it.ack.and_then(|ack| ack.window).map(Bytes::as_u64))
-    }),
+    field(
+        "tcp.window_size",
+        Kind::Number,
+        "window in bytes, where it is zero or its scale is known",
+        |it| numbers(it.ack.and_then(|ack| ack.window).map(Bytes::as_u64)),
+    ),
     several("tcp.options.sack_le", Kind::Number, "first bytes of SACK and D-SACK blocks", |it| {
         blocks(it).map(|block| Value::Number(block.start.as_u64())).collect()
     }),
     several("tcp.options.sack_re", Kind::Number, "the bytes after SACK and D-SACK blocks", |it| {
         blocks(it).map(|block| Value::Number(block.end.as_u64())).collect()
     }),
-    field("tcp.flags.syn", Kind::Flag, "SYN", |it| flag(it.segment.is_some_and(|it| it.syn))),
-    field("tcp.flags.fin", Kind::Flag, "FIN", |it| flag(it.segment.is_some_and(|it| it.fin))),
+    field("tcp.flags.syn", Kind::Flag, "SYN", |it| flag(it.has(TcpFlags::SYN))),
+    field("tcp.flags.fin", Kind::Flag, "FIN", |it| flag(it.has(TcpFlags::FIN))),
     field("tcp.flags.push", Kind::Flag, "PSH, of packets with data", |it| {
-        it.segment.map(|segment| flag(segment.psh)).unwrap_or_default()
+        it.segment.map(|_| flag(it.has(TcpFlags::PSH))).unwrap_or_default()
     }),
-    field("tcp.flags.ack", Kind::Flag, "ACK", |it| flag(it.ack.is_some())),
-    field("tcp.flags.reset", Kind::Flag, "RST", |it| {
-        flag(it.reset.is_some() || it.ack.is_some_and(|ack| ack.reset))
-    }),
+    field("tcp.flags.ack", Kind::Flag, "ACK", |it| flag(it.has(TcpFlags::ACK))),
+    field("tcp.flags.reset", Kind::Flag, "RST", |it| flag(it.has(TcpFlags::RST))),
     field("tcp.analysis.bytes_in_flight", Kind::Number, "bytes in flight behind its data", |it| {
         numbers(it.segment.map(|segment| segment.in_flight.as_u64()))
     }),

@@ -3,13 +3,17 @@
 use std::fmt::Write;
 
 use super::{DisplayFilter, PacketField, packet_values};
-use crate::listing;
 use crate::tests::drill;
+use crate::{Connection, listing};
 
 /// The frames of a listing with this filter.
 fn frames(text: &str, filter: &str) -> Vec<u64> {
+    frames_of(&drill::connection(text), filter)
+}
+
+fn frames_of(connection: &Connection, filter: &str) -> Vec<u64> {
     let filter = DisplayFilter::parse(filter).unwrap();
-    let shown = listing(0, &drill::connection(text), Some(&filter));
+    let shown = listing(0, connection, Some(&filter));
     let numbers = shown.lines().filter_map(|line| line.split('#').nth(1)?.split(' ').next());
     numbers.map(|number| number.parse().unwrap()).collect()
 }
@@ -41,6 +45,56 @@ fn analysis_is_that_of_the_listing() {
     let filter = DisplayFilter::parse("tcp.len > 0").unwrap();
     let shown = listing(0, &drill::connection(REPAIRED), Some(&filter));
     assert!(shown.ends_with("5 of 12 packets\n"), "{shown}");
+}
+
+/// Packets without flags or with URG alone, an acknowledgement of another connection, and RST with
+/// SYN and FIN: all are listed, with their flags as sent.
+#[test]
+fn unusual_packets_are_listed_with_their_flags() {
+    let mut packets = drill::drill(
+        "0.000 > S
+         0.010 < S
+         0.0101 > ack 1
+         0.100 > at 1
+         0.200 > at 1
+         0.300 > 1:101
+         0.400 < R 1 ack 1",
+        1_000,
+    );
+    let (flags, ack) = (33, 28..32);
+    packets[3].bytes[flags] = 0;
+    packets[4].bytes[flags] = 0x20;
+    packets[5].bytes[ack].copy_from_slice(&0x7fff_0000_u32.to_be_bytes());
+    packets[6].bytes[flags] = 0x17;
+    packets.iter_mut().for_each(drill::Captured::seal);
+    let connection = drill::analyze(&packets).connections.remove(0);
+    let shown = listing(0, &connection, None);
+    assert!(shown.contains("#4 > flags [none] 1:1(0)\n"), "{shown}");
+    assert!(shown.contains("#5 > flags [U] 1:1(0)\n"), "{shown}");
+    let frames = |filter| frames_of(&connection, filter);
+    assert_eq!(frames("tcp.flags.ack == 0"), [1, 4, 5]);
+    assert_eq!(frames("tcp.flags.reset == 1 && tcp.flags.syn == 1 && tcp.flags.fin == 1"), [7]);
+    assert_eq!(frames("tcp.len == 100 && !tcp.ack"), [6]);
+    assert_eq!(frames("frame.number > 0").len(), 7);
+}
+
+/// The server answers a SYN from an older connection of the same ports.
+#[test]
+fn answer_of_an_older_connection_is_listed() {
+    let text = "0.000 > S\n0.018 < ack 77777 at 5555\n0.0181 > R 77777\n3.000 > S";
+    let shown = listing(0, &drill::connection(text), None);
+    assert!(shown.contains("#2 < flags [.] (0) outside the connection\n"), "{shown}");
+    assert_eq!(frames(text, "tcp.flags.ack == 1"), [2]);
+}
+
+/// Without a handshake the scale is unknown, and zero is zero.
+#[test]
+fn zero_window_is_known_without_its_scale() {
+    let midway = "1.0 < ack 1449 win 0\n1.1 > 1:1449\n1.2 < ack 1449 win 0\n1.3 < ack 1449 win 9\n\
+                  1.4 < R 1 ack 1449";
+    for filter in ["tcp.analysis.zero_window", "tcp.window_size == 0"] {
+        assert_eq!(frames(midway, filter), [1, 3], "{filter}");
+    }
 }
 
 #[test]

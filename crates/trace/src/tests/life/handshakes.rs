@@ -225,3 +225,16 @@ fn truncated_options_unknown() {
     let whole = analyze(&packets).connections.remove(0);
     assert!(!whole.handshake.client.cut);
 }
+
+/// The IP header of the SYN claims 12 bytes that its frame has not.
+#[test]
+fn no_fast_open_by_bytes_that_no_frame_has() {
+    let mut packets = drill("open 0.020\n0.100 > 1:101\n0.120 < ack 101", 1_000);
+    let claimed = packets[0].bytes.len() as u16 + 12;
+    packets[0].bytes[2..4].copy_from_slice(&claimed.to_be_bytes());
+    let trace = analyze(&packets);
+    let connection = &trace.connections[0];
+    assert_eq!(connection.handshake.fast_open, None);
+    assert_eq!(connection.forward.totals.data.as_u64(), 100);
+    assert_eq!(trace.notes.len(), 1, "{:?}", trace.notes);
+}
