@@ -207,6 +207,7 @@ fn cases_reversed_same_findings() {
         std::mem::swap(&mut reverse.handshake.client, &mut reverse.handshake.server);
         let handshake = &mut reverse.handshake;
         std::mem::swap(&mut handshake.client_repeats, &mut handshake.server_repeats);
+        std::mem::swap(&mut reverse.life.client, &mut reverse.life.server);
         if let Some(close) = &mut reverse.life.close {
             close.by = close.by.other();
             close.reset_by = close.reset_by.map(Endpoint::other);
