@@ -289,7 +289,7 @@ impl ConnectionState {
                     Place::Nowhere => Some(Refusal::Damaged),
                 };
                 let unusual = outside(packet);
-                return PacketOutcome { forward, refused, unusual, ..PacketOutcome::default() };
+                return PacketOutcome { forward, unusual, refused, ..PacketOutcome::default() };
             }
         }
         let window = self.window(packet, forward);
@@ -309,7 +309,7 @@ impl ConnectionState {
         let Ok(passed) = own.sent(packet, context) else {
             self.history.follow(packet, forward, 0);
             let (refused, unusual) = (Some(Refusal::OutOfPlace), outside(packet));
-            return PacketOutcome { forward, refused, unusual, ..PacketOutcome::default() };
+            return PacketOutcome { forward, unusual, refused, ..PacketOutcome::default() };
         };
         let mut heard = other.answered(packet, window, passed.unread);
         let is_bare_reset = packet.wanted && packet.rst() && packet.ack.is_none();
