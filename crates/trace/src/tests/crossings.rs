@@ -24,7 +24,7 @@ fn retransmission_that_an_ack_crosses_is_prompted_by_the_sack_before() {
              0.160002 < ack 1449 sack 1500-2948
              0.160004 < ack 2948
              {} > 1449:1500",
-            0.160004 + away
+            0.160_004 + away
         )
     };
     let again = retransmitted(&text(0.000_112));
