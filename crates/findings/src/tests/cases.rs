@@ -163,7 +163,7 @@ pub(super) const CASES: &[Case] = &[
         fires: |c| {
             c.life.close = None;
             c.forward.unanswered =
-                Unanswered { heard: Some((at(4_000), 3_500)), retransmissions: 5 };
+                Unanswered { heard: Some((at(4_000), 3_500)), asked: None, retransmissions: 5 };
             limited(&mut c.forward, &[(Limit::Congestion, 4_600), (Limit::Timeout, 5_400)]);
         },
         silent: &[

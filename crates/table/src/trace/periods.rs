@@ -82,7 +82,8 @@ pub(super) const STALLS: &[Column<StallRow>] = columns! {
     CONNECTION Few Whole(|row| row.flow.connection as u64);
     DIRECTION Few Text(|row| names::direction(row.flow.forward).into());
     FROM_NS Near Whole(|row| row.stall.from.as_nanos()),
-        "When the packet before it passed, from the trace's zero";
+        "When the packet before it passed, or a request that was answered late had arrived, from the \
+         trace's zero";
     UNTIL_NS Near Whole(|row| row.stall.until.as_nanos()),
         "When the packet passed that ended it, from the trace's zero";
     DURATION_NS Near Whole(|row| row.stall.until.since(row.stall.from).as_nanos());

@@ -7,6 +7,9 @@ use crate::fold::folded;
 use crate::packet::Packet;
 use crate::{EcnAgreement, Handshake, HandshakeKind, SynOptions};
 
+/// The soonest retransmission of a SYN (RFC 6298 section 2.1: one second; some stacks are faster).
+pub(super) const SOONEST_TIMER: Span = Span::from_millis(100);
+
 #[derive(Debug, Default)]
 #[expect(clippy::struct_excessive_bools, reason = "independent facts")]
 pub(crate) struct HandshakeTracker {
@@ -73,6 +76,14 @@ impl HandshakeTracker {
     pub(crate) fn is_settled(&self) -> bool {
         self.midstream || self.handshake.opened.is_some()
     }
+    /// Whether packets without SYN, FIN and RST tell nothing more of it.
+    pub(crate) fn is_over(&self) -> bool {
+        self.is_settled() && !self.is_waiting()
+    }
+    /// Whether the server has not taken up what the client holds for open.
+    fn is_waiting(&self) -> bool {
+        !self.handshake.not_accepted.is_empty() && self.handshake.accepted.is_none()
+    }
     /// Both window scales once both SYNs were seen; 0 without the option (RFC 7323 section 2.2).
     pub(crate) fn scales(&self) -> Option<(u8, u8)> {
         let (client, server) = (&self.handshake.client, &self.handshake.server);
@@ -98,6 +109,8 @@ impl HandshakeTracker {
             self.syn(packet, forward);
         } else if forward {
             self.client_answers(packet);
+        } else if self.is_waiting() {
+            self.handshake.accepted = Some((packet.at, packet.frame));
         } else if !self.is_settled() {
             let acks_syn =
                 packet.ack == Some(self.client.isn.advanced_by(1)) && self.handshake.client.seen;
@@ -171,10 +184,21 @@ impl HandshakeTracker {
         self.server_syn_ack = true;
         self.refused = false;
         self.handshake.syn_ack.get_or_insert(packet.at);
+        if self.is_sent_after_answer(packet) && self.handshake.accepted.is_none() {
+            self.handshake.not_accepted.add(packet.at, packet.frame);
+        }
         if let (Some(fast_open), Some(ack)) = (&mut self.handshake.fast_open, packet.ack) {
             fast_open.cookie_given |= packet.fast_open.is_some_and(|len| len > 0);
             fast_open.accepted |= ack.is_after(self.client.isn.advanced_by(1));
         }
+    }
+
+    /// Whether the server sent this SYN-ACK when the client's ACK had come, or should have: away
+    /// from it, the way there and back later.
+    fn is_sent_after_answer(&self, packet: &Packet) -> bool {
+        let Handshake { syn, syn_ack, opened, .. } = &self.handshake;
+        let way = syn_ack.zip(*syn).map_or(Span::ZERO, |(syn_ack, syn)| syn_ack.since(syn));
+        opened.is_some_and(|opened| packet.at.since(opened) > way.max(SOONEST_TIMER))
     }
 
     /// The server answered from another connection (RFC 9293 section 3.10.7.4, first step).

@@ -7,7 +7,7 @@ use tcplab_units::{Bytes, Endpoint, Instant, Span};
 use tcplab_wire::{ChecksumState, SeqNumber};
 
 use super::endpoint_states::EndpointStates;
-use super::handshake::HandshakeTracker;
+use super::handshake::{HandshakeTracker, SOONEST_TIMER};
 use super::history::History;
 use super::last_heard::LastHeard;
 use super::one_way::OneWay;
@@ -25,9 +25,6 @@ use crate::{
     Ack, BareReset, CapturePoint, Confidence, Connection, Episode, Flow, Life, Roles, Segment,
     TcpState, UnusualPacket,
 };
-
-/// The soonest SYN retransmission (RFC 6298 section 2.1: one second; some stacks are faster).
-const SOONEST: Span = Span::from_millis(100);
 
 /// The state of a connection during the analysis.
 #[derive(Debug)]
@@ -231,7 +228,7 @@ impl ConnectionState {
     /// Fast path of [`ConnectionState::packet`]; none, and no effect, for others.
     #[inline(never)]
     pub(crate) fn packet_in_passing(&mut self, packet: &Packet) -> Option<PlainOutcome> {
-        let calm = self.opening.is_settled() && self.endpoint_states.is_calm();
+        let calm = self.opening.is_over() && self.endpoint_states.is_calm();
         if !(packet.plain && calm && fast_path::is_enabled()) {
             return None;
         }
@@ -255,6 +252,7 @@ impl ConnectionState {
         self.packets += 1;
         self.one_way.follow(packet, forward);
         self.last_heard[usize::from(!forward)].follow(packet, other.totals.retransmissions);
+        self.last_heard[usize::from(forward)].is_asked(packet, own.is_idle());
         let is_nearer = self.distances.packet(packet, forward);
         own.observers.learn(&other.observers);
         let segment = own.go_on(packet);
@@ -280,7 +278,8 @@ impl ConnectionState {
         self.one_way.follow(packet, forward);
         let retransmissions = self.flow(!forward).totals.retransmissions;
         self.last_heard[usize::from(!forward)].follow(packet, retransmissions);
-        if packet.is_control() || !self.opening.is_settled() {
+        self.last_heard[usize::from(forward)].is_asked(packet, self.flow(forward).is_idle());
+        if packet.is_control() || !self.opening.is_over() {
             let place = self.open(packet, forward);
             if place != Place::Here {
                 let refused = match place {
@@ -441,7 +440,7 @@ impl ConnectionState {
         if packet.syn() {
             let latest = if forward { &mut self.last_syn } else { &mut self.last_syn_ack };
             // A retransmission, not a copy: unknown which one was answered (Karn's rule).
-            let again = latest.is_some_and(|before| packet.at.since(before) > SOONEST);
+            let again = latest.is_some_and(|before| packet.at.since(before) > SOONEST_TIMER);
             self.blurred[usize::from(!forward)] |= again;
             *latest = Some(packet.at);
             if self.opening.is_without_sack() {

@@ -50,7 +50,7 @@ folded! { MssChange { at, frame, from, to } }
 folded! {
     Handshake {
         kind, midstream, syn, syn_ack, opened, round_trip, client, server, client_repeats,
-        server_repeats, old_answers, fast_open, multipath, ecn
+        server_repeats, not_accepted, accepted, old_answers, fast_open, multipath, ecn
     }
 }
 folded! {

@@ -78,6 +78,15 @@ pub struct SenderMarks {
     /// How many times data followed the other end's without an ACK between. Away from the sender
     /// the round trip to it is part of such a pause.
     pub answers_with_ack: u64,
+    /// How long after the handshake a server sent its first data, if nothing asked for them (those
+    /// of SMTP, FTP, SSH or MySQL speak first) and it took long enough to be a stall.
+    pub greeting: Option<Span>,
+    /// Segments sent in turn: the first data after the other end's, when neither end had any
+    /// outstanding.
+    pub turns: Occurrences,
+    /// Of these, those within half an RTT, or 1 ms, after the other end's data: the sender had
+    /// waited for them.
+    pub prompt_turns: u64,
     /// The largest segment, bytes of data; offloaded packets count as their segments. Without a
     /// SYN, a packet that is a multiple of a usual size counts as offloaded.
     pub largest: Bytes,
@@ -144,6 +153,8 @@ pub struct ClockSteps {
 pub struct Unanswered {
     /// When the other end's last packet passed, and its frame; none without one.
     pub heard: Option<(Instant, u64)>,
+    /// When the sender asked again, if nothing of its own was outstanding then, and the frame.
+    pub asked: Option<(Instant, u64)>,
     /// The retransmissions since.
     pub retransmissions: u64,
 }

@@ -31,6 +31,11 @@ pub struct Handshake {
     pub client_repeats: u64,
     /// SYN-ACKs that repeat the first.
     pub server_repeats: u64,
+    /// SYN-ACKs that came again although the client's ACK had passed, each a timer later: the
+    /// server did not take the connection up with that ACK.
+    pub not_accepted: Occurrences,
+    /// The first packet of the server behind them, by which it has.
+    pub accepted: Option<(Instant, u64)>,
     /// ACKs by which the server answered the SYN from an older connection of the same ports, which
     /// it had not forgotten: half open (RFC 9293 section 3.5.1, figure 10).
     pub old_answers: Occurrences,

@@ -145,10 +145,12 @@ impl LimitShares {
 }
 
 /// A stall: no progress for longer than the smaller of two smoothed RTTs and the retransmission
-/// timeout (TAPO, "Demystifying and Mitigating TCP Stalls at the Server Side", section 3).
+/// timeout (TAPO, "Demystifying and Mitigating TCP Stalls at the Server Side", section 3). What an
+/// answer takes beside the way there and back is one from 10 ms on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Stall {
-    /// The last packet before it.
+    /// The last packet before it; of a late answer, when the request had arrived as seen from the
+    /// capture point: its ACK, or as much after it as the way to that end takes there and back.
     pub from: Instant,
     /// The packet that ended it.
     pub until: Instant,

@@ -66,6 +66,15 @@ pub(crate) struct AckEvent<'a> {
     pub(crate) in_flight: u64,
 }
 
+/// How far the sender of a direction is.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Way {
+    /// The least round trip between it and the capture point.
+    pub(crate) distance: Span,
+    /// That of the whole path.
+    pub(crate) round_trip: Span,
+}
+
 /// A result that is final before the connection ends.
 #[derive(Debug)]
 pub(crate) enum Event {

@@ -10,7 +10,10 @@ use crate::fold::folded;
 use crate::packet::Packet;
 use crate::{Flow, Occurrences, Range, SegmentKind, SenderMarks};
 
-/// An ACK later than the quickest by this was delayed (RFC 9293 section 3.8.6.3: up to 500 ms).
+/// An ACK later than the quickest by so many round trips was delayed (RFC 9293 section 3.8.6.3: up
+/// to 500 ms), if that is not less than it takes a busy host to answer; or by this time.
+const ROUND_TRIPS: u64 = 4;
+const LEAST_DELAY: Span = Span::from_millis(3);
 const DELAYED: Span = Span::from_millis(20);
 /// What waited for an acknowledgement follows it within this time.
 const AT_ONCE: Span = Span::from_millis(1);
@@ -159,7 +162,8 @@ impl Marks {
         let Some(ages) = heard.effect.acked_ages else { return };
         let least = self.least_age.map_or(ages.last, |least| least.min(ages.last));
         self.least_age = Some(least);
-        let delayed = ages.last > least + DELAYED;
+        let round_trips = (least + self.reaction) * ROUND_TRIPS;
+        let delayed = ages.last > least + round_trips.clamp(LEAST_DELAY, DELAYED);
         let all = heard.ack == heard.high && heard.packet.is_bare();
         self.freed = (delayed && all).then_some(heard.packet.at);
     }
@@ -196,11 +200,11 @@ impl Marks {
             listened: self.listened,
             answers_with_ack: self.answers_with_ack,
             largest: Bytes::new(self.largest),
-            mss_changes: Vec::new(),
             only_small_arrived: self.by_size.only_small(),
             ce_marks: take(&mut self.congested),
             reductions: take(&mut self.reductions),
             super_packets: self.super_packets,
+            ..SenderMarks::default()
         };
     }
 }

@@ -14,6 +14,7 @@ mod tests;
 mod throughput;
 mod timestamp_faults;
 mod transfer;
+mod turns;
 mod windows;
 
 pub(crate) use event::{AckEffect, AckEvent, Ages, Event, SendEvent};
@@ -33,6 +34,7 @@ use stalls::Stalls;
 use throughput::Throughput;
 use timestamp_faults::TimestampOrders;
 use transfer::TransferSums;
+use turns::Turns;
 use windows::Windows;
 
 #[derive(Debug, Default)]
@@ -42,6 +44,7 @@ pub(crate) struct Observers {
     windows: Windows,
     acking: Acking,
     marks: Marks,
+    turns: Turns,
     limits: Limits,
     stalls: Stalls,
     transfer: TransferSums,
@@ -51,8 +54,8 @@ pub(crate) struct Observers {
 }
 folded! {
     Observers {
-        full_size, round_trips, windows, acking, marks, limits, stalls, transfer, series,
-        timestamps, events
+        full_size, round_trips, windows, acking, marks, turns, limits, stalls, transfer,
+        series, timestamps, events
     }
 }
 
@@ -87,6 +90,7 @@ impl Observers {
         self.windows.on_send(sent, full);
         self.acking.on_send(sent);
         self.marks.on_send(sent, full);
+        self.turns.on_send(sent, || self.stalls.way());
         self.limits.on_send(sent, full, &mut self.events);
         self.stalls.on_send(sent, &mut self.events);
         self.transfer.on_send(sent);
@@ -141,6 +145,7 @@ impl Observers {
     pub(crate) fn learn(&mut self, other: &Observers) {
         self.stalls.learn(&other.stalls);
         self.marks.learn(other.stalls.taken_in());
+        self.turns.learn(&other.turns);
     }
     /// Writes the results. `flow` already has the capture point; `path_rtt`: of the whole path.
     pub(crate) fn finish(&mut self, flow: &mut Flow, path_rtt: Option<Span>) {
@@ -148,6 +153,7 @@ impl Observers {
         self.windows.finish(flow);
         self.acking.finish(flow);
         self.marks.finish(flow);
+        self.turns.finish(flow);
         flow.marks.mss_changes = self.full_size.changes();
         self.limits.finish(flow, &mut self.events);
         self.stalls.finish(flow, &mut self.events);

@@ -179,6 +179,94 @@ fn directions_are_independent() {
     assert_eq!(empty.acking, AckBehaviour::default());
 }
 
+/// On a short path a receiver that delays its ACKs by a few milliseconds is found, too.
+#[test]
+fn nagle_against_delayed_acknowledgements_on_a_short_path() {
+    let waits = |round_trip: u64, delay: u64| {
+        let micros = |at: u64| at as f64 / 1e6;
+        let mut text = format!("open {}\n", micros(round_trip));
+        let mut at = 100_000;
+        for start in [1, 201, 401] {
+            let (half, end) = (start + 100, start + 200);
+            let acked = at + round_trip + delay;
+            let again = acked + 30 + round_trip;
+            for (at, sent) in [
+                (at, format!("> {start}:{half} psh")),
+                (acked, format!("< ack {half}")),
+                (acked + 30, format!("> {half}:{end} psh")),
+                (again, format!("< ack {end}")),
+            ] {
+                text += &format!("{} {sent}\n", micros(at));
+            }
+            at = again + 5_000;
+        }
+        flow(&text).marks.nagle_waits.count
+    };
+    for (round_trip, delay, expected) in [
+        (500, 10_000, 3),
+        (500, 15_000, 3),
+        (500, 2_000, 0),
+        (2_000, 10_000, 3),
+        (2_000, 7_000, 0),
+        (30_000, 15_000, 0),
+        (30_000, 25_000, 3),
+    ] {
+        assert_eq!(waits(round_trip, delay), expected, "{delay} µs at {round_trip} µs");
+    }
+}
+
+/// Turns of client and server, in all and prompt ones, of `count` requests `pause` ms after the
+/// answer before, captured so far from the client, of a round trip of 40 ms.
+fn turns(from_client: u64, pause: u64, count: u64) -> [(u64, u64); 2] {
+    let seconds = |at: u64| at as f64 / 1e3;
+    let (there, back) = (40 - from_client, from_client);
+    let mut text = format!("open {} {}\n", seconds(there), seconds(40));
+    let mut at = 1_000;
+    for number in 0..count {
+        let (start, end) = (1 + 100 * number, 101 + 100 * number);
+        text += &format!("{} > {start}:{end} acking {start}\n", seconds(at));
+        text += &format!("{} < {start}:{end} acking {end}\n", seconds(at + there));
+        at += there + back + pause;
+    }
+    let both = connection(&text);
+    [both.forward, both.reverse].map(|flow| (flow.marks.turns.count, flow.marks.prompt_turns))
+}
+
+#[test]
+fn turns_counted_at_any_capture_point() {
+    for from_client in [0, 5, 20, 39] {
+        assert_eq!(turns(from_client, 1, 30), [(29, 29), (30, 30)], "{from_client} ms");
+        // Somebody types.
+        assert_eq!(turns(from_client, 100, 30), [(29, 0), (30, 30)], "{from_client} ms");
+    }
+}
+
+#[test]
+fn no_turns_where_data_flow_in_both_directions() {
+    for (name, text) in [
+        (
+            "several requests in flight",
+            "0.1 > 1:101\n0.101 > 101:201\n0.12 < 1:101 acking 101\n0.1201 > 201:301 acking 101
+             0.1211 < 101:201 acking 201\n0.1212 > 301:401 acking 201",
+        ),
+        (
+            "credit for a download, beside its receiver",
+            "0.1 > 1:101\n0.12 < 1:2897 acking 101\n0.1205 > 101:131 acking 2897
+             0.121 < 2897:5793 acking 101\n0.1215 > 131:161 acking 5793
+             0.122 < 5793:8689 acking 101",
+        ),
+        (
+            "beside its sender",
+            "0.1 < 1:5793\n0.110 > 1:31 acking 2897\n0.1101 < 5793:8689 acking 31
+             0.111 > 31:61 acking 5793\n0.1111 < 8689:11585 acking 61",
+        ),
+    ] {
+        let both = connection(&format!("{OPENED}{text}"));
+        let counts = [&both.forward, &both.reverse].map(|flow| flow.marks.turns.count);
+        assert!(counts.iter().all(|&count| count <= 1), "{name}: {counts:?}");
+    }
+}
+
 /// Beside the receiver what waited for the ACK arrives a round trip of 19.9 ms after it.
 #[test]
 fn nagle_against_delayed_acknowledgements_at_receiver() {

@@ -1,6 +1,8 @@
 //! Each cause of a stall, and the same packets without it.
 
 use super::drill::{analyze, connection, drill, flow};
+use tcplab_units::Span;
+
 use crate::{Flow, StallCause};
 
 const OPENED: &str = "open 0.020
@@ -42,6 +44,7 @@ fn stall_causes() {
         ),
         ("packet delay", "0.060 > 5793:8689\n0.240 < ack 8689", &[PacketDelay]),
         ("delayed ACK of less than two segments", "0.060 > 5793:7241\n0.260 < ack 7241", &[]),
+        ("as late as an ACK may be", "0.060 > 5793:7241\n0.585 < ack 7241", &[]),
         ("later than any delayed ACK", "0.060 > 5793:7241\n0.661 < ack 7241", &[PacketDelay]),
         ("ACK with the next request", "0.060 > 5793:7241\n2.060 < 1:101 acking 7241", &[NoRequest]),
         ("tail loss", TAIL_LOSS, &[TailLoss]),
@@ -316,14 +319,69 @@ fn stall_before_first_answer() {
     }
 }
 
-/// A server that never answers is not slow to do so, nor one that speaks first.
+/// A server that never answers is not slow to do so.
 #[test]
 fn stall_none_before_first_answer() {
     for text in [
         "open 0.020\n0.030 > 1:301\n0.051 < ack 301\n3.1 < 1:2 fin acking 301",
-        "open 0.020\n3.051 < 1:301\n3.052 > ack 301",
         "open 0.020\n0.030 > 1:301\n0.052 < 1:1449 acking 301\n0.053 > ack 1449",
     ] {
         assert_eq!(connection(text).reverse.stalls, [], "{text}");
+    }
+}
+
+/// The server speaks first, three seconds after the handshake: beside either end.
+#[test]
+fn stall_before_greeting() {
+    let greeted = |opened: &str, rest: &str| {
+        let connection = connection(&format!("{opened}\n{rest}"));
+        assert_eq!(connection.forward.stalls, [], "{opened}, {rest}");
+        let stalls = &connection.reverse.stalls;
+        let times: Vec<_> = stalls.iter().map(|it| (it.cause, it.until.since(it.from))).collect();
+        (times, connection.reverse.marks.greeting)
+    };
+    for (opened, at) in [("open 0.020 0.0201", "3.0401"), ("open 0.0001 0.0201", "3.0202")] {
+        let (stalls, greeting) = greeted(opened, &format!("{at} < 1:301\n3.1 > ack 301"));
+        let took = Span::from_millis(3_000);
+        assert_eq!(stalls, [(StallCause::SenderIdle, took)], "{opened}");
+        assert_eq!(greeting, Some(took), "{opened}");
+    }
+    let (stalls, _) = greeted("open 0.020", "0.042 < 1:301\n0.043 > ack 301");
+    assert_eq!(stalls, []);
+    // The client speaks first, or both at once.
+    let (stalls, greeting) = greeted("open 0.020", "3.1 > 1:301\n3.121 < 1:301 acking 301");
+    assert_eq!((stalls, greeting), (vec![], None));
+}
+
+/// Queries in turn whose answers bring the ACKs: what the server takes is found alike at either
+/// end, without the path's part of it, and though it is less than that.
+#[test]
+fn stall_of_an_answer_that_brings_the_ack() {
+    for (round_trip, thinking) in [(100, 35), (30, 35), (200, 100), (1, 12), (100, 8), (100, 20)] {
+        for beside_server in [false, true] {
+            let first = if beside_server { "0.0001 " } else { "" };
+            let mut text = format!("open {first}0.{round_trip:03}\n");
+            let (mut at, mut ends) = (1_000, [1, 1]);
+            for _ in 0..5 {
+                let seconds = |at: u64| at as f64 / 1e3;
+                let [asked, answered] = ends.map(|end| end + 100);
+                text += &format!("{} > {}:{asked} acking {}\n", seconds(at), ends[0], ends[1]);
+                let there = if beside_server { thinking } else { thinking + round_trip };
+                at += there;
+                text += &format!("{} < {}:{answered} acking {asked}\n", seconds(at), ends[1]);
+                at += if beside_server { round_trip } else { 0 } + 1;
+                ends = [asked, answered];
+            }
+            let name = format!("{thinking} ms at {round_trip} ms, {beside_server}");
+            let sums = connection(&text).reverse.stall_sums;
+            let [sum] = sums[..] else {
+                let least = if beside_server { 10 } else { 10.max(round_trip / 4) };
+                assert!(thinking <= least && sums.is_empty(), "{name}: {sums:?}");
+                continue;
+            };
+            assert_eq!((sum.cause, sum.count), (StallCause::SenderIdle, 5), "{name}");
+            let off = sum.time.as_millis_f64() - 5.0 * thinking as f64;
+            assert!(off.abs() < 1.0, "{name}: {} off by {off} ms", sum.time);
+        }
     }
 }

@@ -24,6 +24,12 @@ pub(crate) enum PlainAck {
 }
 
 impl DirectionState {
+    /// Whether nothing that it sent is outstanding.
+    #[inline(always)]
+    pub(crate) fn is_idle(&self) -> bool {
+        self.board.una >= self.board.high
+    }
+
     /// Whether a plain packet continues the stream and is plainly new data or a bare ACK. Then
     /// [`DirectionState::go_on`] equals [`DirectionState::sent`].
     #[inline]

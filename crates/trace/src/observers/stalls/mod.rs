@@ -13,7 +13,7 @@ use std::collections::VecDeque;
 use tcplab_units::{Bytes, Instant, Offset, Span};
 
 use crate::fold::folded;
-use crate::observers::event::{AckEvent, Event, SendEvent};
+use crate::observers::event::{AckEvent, Event, SendEvent, Way};
 use crate::packet::Packet;
 use crate::{Flow, SegmentKind, Stall, StallCause, StallSum};
 use timeout::{Before, Repair};
@@ -27,8 +27,12 @@ const LEAST_VARIANCE: Span = Span::from_millis(200);
 const FIRST_TIMEOUT: Span = Span::from_secs(1);
 /// The longest that a receiver may delay an ACK (RFC 9293 section 3.8.6.3, MUST-40).
 const LONGEST_DELAY: Span = Span::from_millis(500);
+/// By this much its timer may be late: a tick of the slowest clocks in use.
+const TICK: Span = Span::from_millis(10);
 /// No receiver delays the ACK of more than two segments (RFC 9293 section 3.8.6.3).
 const AT_ONCE: u64 = 2 * 1_460;
+/// A round trip takes longer than the least one by this part now and then.
+const UNSTEADY: u64 = 4;
 /// What takes longer is a clock that was set, not a round trip.
 const LONGEST: Span = Span::from_secs(3_600);
 /// No first timeout takes longer. Linux: a second before there is a sample (`TCP_TIMEOUT_INIT`), or
@@ -46,7 +50,8 @@ pub(crate) struct Stalls {
     limit: Option<Span>,
     smoothed: Option<Span>,
     variation: Span,
-    /// What of the round trip lies between the capture point and the sender.
+    /// What of the round trip lies between the capture point and the sender: the least, by the
+    /// handshake or timestamps and by ACKs.
     reaction: Span,
     /// Bytes in flight after the latest packet.
     in_flight: u64,
@@ -56,6 +61,8 @@ pub(crate) struct Stalls {
     /// The latest segment was smaller: the application had written no more.
     small: bool,
     began: bool,
+    /// This end is the server, the handshake is over, and neither end has sent data.
+    accepted: bool,
     /// Bytes of data that the other end has sent since this one did.
     asked: u64,
     /// The last ACK, if it left no more in flight than the receiver may acknowledge later.
@@ -81,8 +88,9 @@ pub(crate) struct Stalls {
 }
 folded! {
     Stalls {
-        last, limit, smoothed, variation, reaction, in_flight, una, full, small, began, asked,
-        taken_in, all_asked, bare, closed, room, least, duplicates, sacked, head_resent, found
+        last, limit, smoothed, variation, reaction, in_flight, una, full, small, began,
+        accepted, asked, taken_in, all_asked, bare, closed, room, least, duplicates,
+        sacked, head_resent, found
     }
 }
 
@@ -92,8 +100,10 @@ struct Found {
     /// Those whose causes are not known yet, and later ones.
     waiting: VecDeque<(Stall, Option<Box<Repair>>)>,
     sums: Vec<StallSum>,
+    /// How long it took to send the first data, if nothing asked for them.
+    greeting: Option<Span>,
 }
-folded! { Found { waiting, sums } }
+folded! { Found { waiting, sums, greeting } }
 
 impl Stalls {
     #[inline]
@@ -107,12 +117,22 @@ impl Stalls {
         }
     }
 
-    /// What the other direction knows of the question that this one answers.
+    /// What the other direction knows of the question that this one answers, and of the way to its
+    /// sender.
     #[inline(always)]
     pub(crate) fn learn(&mut self, other: &Stalls) {
         if self.asked > 0 {
             self.all_asked = other.taken_in;
         }
+        if let Some(least) = other.least.filter(|&least| least < self.reaction) {
+            self.opened(least);
+        }
+    }
+
+    /// How far the sender is.
+    pub(crate) fn way(&self) -> Way {
+        let round_trip = self.least.unwrap_or_default() + self.reaction;
+        Way { distance: self.reaction, round_trip }
     }
 
     /// When this direction's data were acknowledged but for what may be acknowledged later.
@@ -147,9 +167,10 @@ impl Stalls {
         if self.is_waiting() {
             self.follow_repair(*sent, events);
         }
+        let answers = self.in_flight == 0 && (self.asked > 0 || self.accepted);
         if let Some((from, _)) = self.last
-            && (self.began || self.asked > 0 && sent.has_data())
-            && at.since(from) > self.limit()
+            && (self.began || sent.has_data() && (self.asked > 0 || answers))
+            && at.since(from) > if answers { SHORTEST } else { self.limit() }
             && !self.is_idle_close(sent)
         {
             self.ended_by(*sent, events);
@@ -157,8 +178,9 @@ impl Stalls {
         if sent.kind.is_retransmission() && sent.range.start <= sent.una {
             self.head_resent = Some(sent.una);
         }
+        self.accepted |= sent.packet.syn() && sent.packet.ack.is_some();
         if sent.has_data() {
-            self.began = true;
+            (self.began, self.accepted) = (true, false);
             (self.asked, self.taken_in) = (0, None);
             self.full = self.full.max(sent.payload);
             self.small = sent.payload < self.full;
@@ -212,6 +234,7 @@ impl Stalls {
 
     pub(crate) fn finish(&mut self, flow: &mut Flow, events: &mut Vec<Event>) {
         let Some(mut found) = self.found.take() else { return };
+        flow.marks.greeting = found.greeting;
         while !found.waiting.is_empty() {
             found.settle_first(events);
         }
@@ -254,9 +277,17 @@ impl Stalls {
     /// A stall is over, because this was sent.
     #[cold]
     fn ended_by(&mut self, sent: SendEvent<'_>, events: &mut Vec<Event>) {
-        let cause = self.why_sent(&sent);
-        if cause == StallCause::SenderIdle && !self.is_from_sender(sent.packet.at) {
+        let (at, cause) = (sent.packet.at, self.why_sent(&sent));
+        let is_long = if cause == StallCause::SenderIdle {
+            self.is_from_sender(at)
+        } else {
+            self.last.is_some_and(|(from, _)| at.since(from) > self.limit())
+        };
+        if !is_long {
             return;
+        }
+        if let Some((accepted, _)) = self.last.filter(|_| self.accepted && self.asked == 0) {
+            self.found.get_or_insert_default().greeting = Some(at.since(accepted));
         }
         let is_open = cause == StallCause::Undetermined && sent.timer.is_some();
         let repair = is_open.then(|| {
@@ -273,17 +304,20 @@ impl Stalls {
         self.stalled((cause, repair), sent.packet.at, sent.packet.frame, events);
     }
 
-    /// Whether the sender took long to answer, which ended now. Away from it the way there and back
-    /// is no part of that, nor is the time that a long question takes on the narrowest link: the
-    /// ACK says when it had arrived. Without one, only what no ACK is delayed by is sure.
+    /// Whether the sender took long to answer, which ended now, or to speak first. The way there
+    /// and back is no part of that, nor is the time that a long question takes on the narrowest
+    /// link: the ACK says when it had arrived. Without one, only what no ACK is delayed by is sure.
     fn is_from_sender(&mut self, now: Instant) -> bool {
-        let Some((heard, _)) = self.last.filter(|_| self.reaction > SHORTEST) else { return true };
-        if let Some(arrived) = self.all_asked.filter(|&(at, _)| at > heard) {
-            self.last = Some(arrived);
-            let limit = self.limit().saturating_sub(self.reaction).max(SHORTEST);
-            return now.since(arrived.0) > limit;
+        let Some((heard, frame)) = self.last else { return false };
+        let away = self.reaction > SHORTEST;
+        let acknowledged = self.all_asked.filter(|&(at, _)| away && self.asked > 0 && at > heard);
+        let arrived = acknowledged.unwrap_or((heard + self.reaction, frame));
+        self.last = Some(arrived);
+        let mut limit = SHORTEST.max(self.reaction / UNSTEADY);
+        if away && acknowledged.is_none() && self.asked > AT_ONCE {
+            limit += LONGEST_DELAY;
         }
-        self.asked <= AT_ONCE || now.since(heard) > self.limit() + LONGEST_DELAY
+        now.since(arrived.0) > limit
     }
 
     /// Why nothing moved until this was sent.
@@ -298,7 +332,7 @@ impl Stalls {
         }
         match sent.kind {
             SegmentKind::New | SegmentKind::KeepAlive if self.in_flight == 0 => {
-                if self.asked > 0 {
+                if self.asked > 0 || self.accepted {
                     StallCause::SenderIdle
                 } else if away
                     && !self.small
@@ -332,7 +366,8 @@ impl Stalls {
         }
         // RFC 9293 section 3.8.6.3: an ACK of less than two full segments may be delayed, until
         // the receiver has data to send with it.
-        let is_delayed = self.in_flight < 2 * self.full && (data || waited <= LONGEST_DELAY);
+        let longest = LONGEST_DELAY + TICK + self.least.unwrap_or_default();
+        let is_delayed = self.in_flight < 2 * self.full && (data || waited <= longest);
         if self.in_flight > 0 && !is_delayed {
             // A capture without any ACK alone may lack the one that came in time.
             return Some(match data && !self.bare {

@@ -43,6 +43,28 @@ fn every_kind() {
     }
 }
 
+/// SYN-ACKs after the client's ACK, until the server answers: it has not accepted the connection.
+#[test]
+fn not_accepted() {
+    let data = "0.041 > 1:101\n0.3 > 1:101\n1.04 < S\n1.0401 > ack 1\n1.1 > 1:101";
+    for (name, text, frames, accepted) in [
+        ("at the client", format!("open 0.040\n{data}\n1.14 < ack 101"), &[6][..], Some(9)),
+        ("at the server", format!("open 0.0001 0.040\n{data}\n1.1001 < ack 101"), &[6], Some(9)),
+        ("twice", format!("open 0.040\n{data}\n3.1 < S\n3.2 < 1:9 acking 101"), &[6, 9], Some(10)),
+        ("never", format!("open 0.040\n{data}"), &[6], None),
+        ("refused in the end", format!("open 0.040\n{data}\n1.2 < R 1"), &[6], None),
+        ("at once", "open 0.040\n0.041 > 1:101\n0.081 < 1:9 acking 101".to_owned(), &[], None),
+        ("a copy of the SYN-ACK", "open 0.040\n0.041 < S\n0.05 > 1:101".to_owned(), &[], None),
+        // The server's timer ran out while the ACK was on its way.
+        ("a long way", "open 1.200\n2.200 < S\n2.2001 > ack 1".to_owned(), &[], None),
+        ("a lost ACK", "0 > S\n0.0001 < S\n1.0001 < S\n1.04 > ack 1".to_owned(), &[], None),
+    ] {
+        let found = handshake(&text);
+        assert_eq!(found.not_accepted.frames, frames, "{name}");
+        assert_eq!(found.accepted.map(|(_, frame)| frame), accepted, "{name}");
+    }
+}
+
 #[test]
 fn round_trips() {
     let cases: &[(&str, &str, Option<u64>)] = &[
