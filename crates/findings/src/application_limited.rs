@@ -6,18 +6,20 @@
 //!
 //! **Evidence.** The share of time with an empty send queue. Pauses before an answer belong to
 //! another rule, as do waits by Nagle's algorithm; while the other end asks or answers, its data
-//! are what the application waits for. All are left out, and away from the sender stalls of unknown
-//! cause: there a lost tail that its sender repairs late looks like a pause. Without handshake and
-//! timestamps it is unknown how far the sender is, and the rule is silent.
+//! are what the application waits for. All are left out. Away from the sender a lost tail that it
+//! repairs late, and ACKs lost behind the capture point, look like a pause: a single such stall is
+//! left out, and of many the rule names both causes. Without handshake and timestamps it is unknown
+//! how far the sender is, and the rule is silent.
 //!
 //! **False positives.** Some applications send slowly on purpose: video, voice, a rate limit.
 //!
 //! **Reference.** M. Siekkinen et al., "A root cause analysis toolkit for TCP", section 4.1.
 
-use tcplab_trace::{Limit, StallCause};
+use tcplab_trace::{Limit, StallCause, StallSum};
+use tcplab_units::Span;
 
 use crate::send_buffer;
-use crate::words::part_of_time;
+use crate::words::{counted, part_of_time};
 use crate::{Cost, Direction, Finding, Rule, Severity, Shown, is_share};
 
 /// The rule.
@@ -25,24 +27,34 @@ pub const RULE: Rule = Rule::of_directions("application-limited", in_direction);
 
 /// The least share of the time, per cent.
 const SHARE: u64 = 50;
+/// Fewer pauses may be lost tails all.
+const MANY: u64 = 5;
 
 fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
-    if direction.is_lost_in_midstream() {
+    if direction.is_lost_in_midstream() || !direction.is_transfer() {
         return None;
     }
     let marks = &direction.flow.marks;
     let there_and_back = direction.round_trip().filter(|_| direction.is_away());
     let on_the_way = there_and_back.unwrap_or_default() * marks.answers_with_ack;
     let listened = direction.stalled(StallCause::NoRequest).max(marks.listened) + on_the_way;
-    let undecided = direction.is_away().then(|| direction.stalled(StallCause::Undetermined));
-    let others = direction.stalled(StallCause::SenderIdle)
-        + listened
-        + marks.nagle_wait_time
-        + undecided.unwrap_or_default();
+    let others = direction.stalled(StallCause::SenderIdle) + listened + marks.nagle_wait_time;
     let slow = direction.flow.shares.of(Limit::Application).saturating_sub(others);
-    if !direction.is_transfer() || !is_share(slow, direction.time(), SHARE) {
-        return None;
+    let undecided = direction.stalls(StallCause::Undetermined).filter(|_| direction.is_away());
+    let is_much = |time| is_share(time, direction.time(), SHARE);
+    match undecided {
+        Some(sum) if !is_much(slow.saturating_sub(sum.time)) => {
+            (sum.count >= MANY && is_much(slow)).then(|| in_pauses(direction, sum, slow))
+        }
+        _ => {
+            let slow = slow.saturating_sub(undecided.map_or(Span::ZERO, |sum| sum.time));
+            is_much(slow).then(|| without_data(direction, slow))
+        }
     }
+}
+
+/// The application had no data.
+fn without_data(direction: &Direction<'_>, slow: Span) -> Finding {
     let sender = direction.sender;
     let may_wait_for_buffer = send_buffer::time_full(direction).is_some();
     let others =
@@ -64,5 +76,24 @@ fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
         Some(sum) => Shown::by_stall(&sum.longest),
         None => direction.shown_under(Limit::Application),
     };
-    Some(shown.proves(RULE.name, Severity::Note, Cost::time(slow)).saying(statement, remedy))
+    shown.proves(RULE.name, Severity::Note, Cost::time(slow)).saying(statement, remedy)
+}
+
+/// Or the ends of what it sent before its pauses were lost.
+fn in_pauses(direction: &Direction<'_>, pauses: &StallSum, slow: Span) -> Finding {
+    let (sender, receiver) = (direction.sender, direction.receiver);
+    let statement = format!(
+        "The {sender} sent nothing for {}, most of it in {}: its application had no data to send, \
+         or each time the last segments before the pause, or ACKs, were lost. Both look the same \
+         here, away from the {sender}.",
+        part_of_time(slow, direction.time()),
+        counted(pauses.count, "pause"),
+    );
+    let remedy = format!(
+        "Capture at the {sender}: retransmissions there show losses between it and this capture. \
+         Without them, find out what its application waits for between writes: disk, CPU, a rate \
+         limit, its own input; then no setting of TCP or the {receiver} makes this faster.",
+    );
+    let shown = Shown::by_stall(&pauses.longest);
+    shown.proves(RULE.name, Severity::Note, Cost::time(slow)).saying(statement, remedy)
 }

@@ -5,7 +5,9 @@
 //! **Why it matters.** The RTT jumps to many times its usual value: radio retransmissions, a host
 //! that sleeps, a route change. Senders often mistake that for loss.
 //!
-//! **Evidence.** The stalls that ended without a retransmission.
+//! **Evidence.** The stalls that ended without a retransmission. Waits for ACKs that the receiver
+//! delays on purpose are no part of them, even if it delays them too long: where Nagle's algorithm
+//! waits as long as they last, that is another rule's (`nagle-delay`).
 //!
 //! **False positives.** A capture written late shows delays the packets did not have. Away from
 //! the sender, a pause of its application looks the same: the rule is silent there.
@@ -13,7 +15,7 @@
 //! **Reference.** J. Zhou et al., "Demystifying and Mitigating TCP Stalls at the Server Side",
 //! section 3 (packet delay); RFC 5682 section 1.
 
-use tcplab_trace::{CapturePoint, StallCause};
+use tcplab_trace::{CapturePoint, StallCause, StallSum};
 use tcplab_units::Span;
 
 use crate::words::{part_of_time, rounded, seconds, times};
@@ -33,7 +35,10 @@ fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
         matches!(direction.flow.capture_point, CapturePoint::Sender | CapturePoint::Unknown);
     let longest = &late.longest;
     let lasted = longest.until.since(longest.from);
-    if !beside || lasted < LONG || !is_share(late.time, direction.time(), SHARE) {
+    if !beside || is_explained(direction, late) {
+        return None;
+    }
+    if lasted < LONG || !is_share(late.time, direction.time(), SHARE) {
         return None;
     }
     let mut statement = format!(
@@ -55,4 +60,11 @@ fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
          a host or virtual machine that was not scheduled, a route change, bursts in a shared \
          queue.",
     ))
+}
+
+/// Whether they are waits for delayed ACKs: at least as many, and about as long.
+fn is_explained(direction: &Direction<'_>, late: &StallSum) -> bool {
+    let marks = &direction.flow.marks;
+    let (waits, waited) = (marks.nagle_waits.count, marks.nagle_wait_time);
+    waits >= late.count && waited / waits.max(1) * 2 >= late.longest.until.since(late.longest.from)
 }

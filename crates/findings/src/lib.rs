@@ -6,9 +6,11 @@
 
 use tcplab_trace::Connection;
 
+pub mod accept_queue;
 pub mod application_limited;
 pub mod capture_gaps;
 pub mod captured_twice;
+pub mod chatty_application;
 pub mod congestion_marks;
 pub mod delay_spikes;
 pub mod delayed_acks;
@@ -74,6 +76,7 @@ pub const RULES: &[Rule] = &[
     midstream::RULE,
     not_opened::RULE,
     syn_retransmitted::RULE,
+    accept_queue::RULE,
     fast_open::RULE,
     reset::RULE,
     half_closed::RULE,
@@ -86,6 +89,7 @@ pub const RULES: &[Rule] = &[
     flight_limited::RULE,
     application_limited::RULE,
     slow_answers::RULE,
+    chatty_application::RULE,
     slow_start::RULE,
     loss_rate::RULE,
     policer::RULE,
@@ -122,6 +126,7 @@ pub fn examine(connection: &Connection) -> Vec<Finding> {
     let mut findings: Vec<Finding> =
         rules.iter().flat_map(|rule| rule.examine(connection)).collect();
     peer_silent::leave_out_its_parts(&mut findings);
+    accept_queue::leave_out_its_parts(connection, &mut findings);
     findings.sort_by_key(|finding| finding.at);
     findings
 }

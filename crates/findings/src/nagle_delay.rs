@@ -2,7 +2,8 @@
 //!
 //! **What it says.** Small segments waited for an ACK that the receiver delayed.
 //!
-//! **Why it matters.** Each such write takes 40 ms (Linux) to 200 ms (others) longer.
+//! **Why it matters.** Each such write takes 40 ms (Linux) to 200 ms (others) longer; a receiver
+//! may be set to delay less, or up to 500 ms.
 //!
 //! **Evidence.** Segments smaller than a full one, sent as soon as a delayed ACK left nothing
 //! unacknowledged (away from the sender, a round trip to it later); and how long they waited.

@@ -7,7 +7,8 @@
 //!
 //! **Evidence.** The other end's last packet, or, without any, waits of the sender that doubled
 //! (RFC 6298 section 5.5); retransmissions until the end of the capture. What they cost is part of
-//! this finding: those on timeouts and losses since then are left out.
+//! this finding: those on timeouts and losses since then are left out. If neither end sent data for
+//! some time after that packet, the silence begins with the data that were not answered.
 //!
 //! **False positives.** A capture that ends during an outage.
 //! Where only small segments ever arrived, the path MTU is named as well.
@@ -29,6 +30,11 @@ pub const RULE: Rule = Rule::of_directions("peer-silent", in_direction);
 /// A single loss is repaired after one retransmission, and within the first timeout of RFC 6298.
 const LEAST: u64 = 2;
 const LONG: Span = Span::from_secs(1);
+/// From such a time without packets on, address translation and firewalls forget connections: some
+/// from 30 s on, many after 4 to 6 minutes.
+const IDLE: Span = Span::from_secs(30);
+/// After this time many of them do.
+const USUAL: Span = Span::from_secs(240);
 
 /// What else the silence looks like: these rules explain how losses are repaired on a path that
 /// still carries something.
@@ -50,7 +56,9 @@ pub(crate) fn leave_out_its_parts(findings: &mut Vec<Finding>) {
 
 fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
     let (connection, unanswered) = (direction.connection, direction.flow.unanswered);
-    let (since, frame) = unanswered.heard.or_else(|| never_heard(direction))?;
+    let (heard, frame) = unanswered.heard.or_else(|| never_heard(direction))?;
+    let asked = unanswered.asked.filter(|&(at, _)| at.since(heard) >= LONG);
+    let (since, asked_in) = asked.unwrap_or((heard, frame));
     let silence = connection.last.since(since);
     let is_reset = connection.life.close.is_some_and(|close| close.reset_by.is_some());
     let is_short = unanswered.retransmissions < LEAST || silence < LONG;
@@ -59,12 +67,21 @@ fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
     }
     let (sender, receiver) = (direction.sender, direction.receiver);
     let (took, again) = (rounded(silence), times(unanswered.retransmissions));
+    let idle = since.since(heard);
     let mut statement = match unanswered.heard {
+        Some(_) if idle >= LONG => format!(
+            "The {receiver} stopped answering: its last packet passed at {} (frame {frame}). For \
+             {} neither end sent data; then the {sender} did, at {}, and in the {took} since it \
+             retransmitted {again}. Whether its data or the answers were lost is unknown.",
+            seconds(heard),
+            rounded(idle),
+            seconds(since),
+        ),
         Some(_) => format!(
             "The {receiver} stopped answering: its last packet passed at {} (frame {frame}). In \
              the {took} since then the {sender} retransmitted {again}. Whether its data or the \
              answers were lost is unknown.",
-            seconds(since),
+            seconds(heard),
         ),
         None => format!(
             "No packet of the {receiver} was captured, and the {sender} got no answer either: it \
@@ -77,12 +94,23 @@ fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
          address translation has dropped the connection. Capture at the {receiver} too. \
          TCP_USER_TIMEOUT or a timeout of the application lets the {sender} give up sooner.",
     );
+    if idle >= IDLE {
+        remedy = format!(
+            "Address translation or a firewall on the path probably forgot the connection while \
+             it was idle: let the {sender} send keep-alives more often than that forgets \
+             (SO_KEEPALIVE with TCP_KEEPIDLE below {}, or a ping of the application), or open a \
+             new connection after a pause. Else: {}{}",
+            rounded(idle.min(USUAL)),
+            remedy[..1].to_lowercase(),
+            &remedy[1..]
+        );
+    }
     if let Some((why, first)) = path_mtu::suspicion(direction) {
         statement += &why;
         remedy = format!("{first} Else: {}{}", remedy[..1].to_lowercase(), &remedy[1..]);
     }
     let cost = Cost::time(silence.min(direction.flow.shares.of(Limit::Timeout)));
-    let shown = Shown::in_frames([frame, connection.frames.1], since);
+    let shown = Shown::in_frames([frame, asked_in, connection.frames.1], since);
     Some(shown.proves(RULE.name, Severity::Harm, cost).saying(statement, remedy))
 }
 

@@ -43,6 +43,12 @@ pub(crate) fn part_of_time(part: Span, whole: Span) -> String {
     format!("{share} of the transfer ({} of {})", rounded(part), rounded(whole))
 }
 
+/// `48 % of the connection's time (4.8 s of 10 s)`.
+pub(crate) fn part_of_connection(part: Span, whole: Span) -> String {
+    let share = percent(part.as_nanos(), whole.as_nanos());
+    format!("{share} of the connection's time ({} of {})", rounded(part), rounded(whole))
+}
+
 /// `1 segment`, `88 segments`.
 pub(crate) fn counted(count: u64, what: &str) -> String {
     if count == 1 { format!("1 {what}") } else { format!("{} {what}s", number(count)) }

@@ -91,6 +91,8 @@ const NEVER: &[&str] = &[
     "network-duplicates",
     "congestion-marks",
     "slow-answers",
+    "chatty-application",
+    "accept-queue",
     "timestamps-reversed",
     "timestamps-misread",
     "delayed-acks",

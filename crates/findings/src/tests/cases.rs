@@ -4,13 +4,18 @@ use tcplab_trace::{
     CapturePoint, CloseKind, EcnAgreement, FastOpen, HandshakeKind, Limit, Roles, StallCause,
     StateStep, StepCause, TcpState, Unanswered,
 };
-use tcplab_units::{Bytes, Endpoint, Span};
+use tcplab_units::{Bytes, Endpoint, Instant, Span};
 use tcplab_wire::TcpFlags;
 
 use super::changes::{asked, fast_open, never_opened, short, small_window};
 use super::sums::{Case, at, closed, limited, mbit, ms, occurred, stalls};
 
 const NONE: u64 = 0;
+
+/// The client's five retransmissions since the server's last packet.
+fn silent_since(heard: Instant, asked: Option<(Instant, u64)>) -> Unanswered {
+    Unanswered { heard: Some((heard, 3_500)), asked, retransmissions: 5 }
+}
 
 /// Those before the rules of losses.
 pub(super) const CASES: &[Case] = &[
@@ -159,11 +164,30 @@ pub(super) const CASES: &[Case] = &[
         ],
     },
     Case {
+        name: "accept-queue",
+        fires: |c| {
+            c.forward.capture_point = CapturePoint::Receiver;
+            c.handshake.not_accepted = occurred(1, 1_040);
+            c.handshake.accepted = Some((at(1_240), 12));
+        },
+        silent: &[
+            |c| c.handshake.not_accepted = occurred(NONE, 0),
+            // The ACK may have been lost behind the capture point.
+            |c| c.forward.capture_point = CapturePoint::Sender,
+            // The server may wait for data.
+            |c| c.forward.totals.data = Bytes::ZERO,
+        ],
+    },
+    Case {
+        name: "accept-queue, to the end",
+        fires: |c| c.handshake.not_accepted = occurred(3, 1_040),
+        silent: &[|c| c.handshake.not_accepted = occurred(1, 1_040)],
+    },
+    Case {
         name: "peer-silent",
         fires: |c| {
             c.life.close = None;
-            c.forward.unanswered =
-                Unanswered { heard: Some((at(4_000), 3_500)), asked: None, retransmissions: 5 };
+            c.forward.unanswered = silent_since(at(4_000), None);
             limited(&mut c.forward, &[(Limit::Congestion, 4_600), (Limit::Timeout, 5_400)]);
         },
         silent: &[
@@ -171,6 +195,16 @@ pub(super) const CASES: &[Case] = &[
             |c| c.forward.unanswered.heard = Some((at(9_500), 8_900)),
             |c| c.life.close = Some(closed(CloseKind::Reset, 10_050)),
         ],
+    },
+    Case {
+        name: "peer-silent, after a pause",
+        fires: |c| {
+            c.life.close = None;
+            c.last = at(80_000);
+            c.forward.unanswered = silent_since(at(4_000), Some((at(64_000), 8_990)));
+            limited(&mut c.forward, &[(Limit::Congestion, 4_600), (Limit::Timeout, 15_700)]);
+        },
+        silent: &[|c| c.last = at(64_900)],
     },
     Case {
         name: "path-full",
@@ -333,6 +367,15 @@ pub(super) const CASES: &[Case] = &[
         ],
     },
     Case {
+        name: "application-limited, or many lost tails",
+        fires: |c| {
+            c.forward.capture_point = CapturePoint::Receiver;
+            limited(&mut c.forward, &[(Limit::Application, 9_800), (Limit::Congestion, 200)]);
+            c.forward.stall_sums = vec![stalls(StallCause::Undetermined, 39, 9_750, 260)];
+        },
+        silent: &[|c| c.forward.stall_sums[0].count = 4, |c| c.forward.marks.listened = ms(6_000)],
+    },
+    Case {
         name: "application-limited, with a full send buffer",
         fires: |c| {
             let limits = [(Limit::Application, 5_200), (Limit::SendBuffer, 2_500)];
@@ -347,6 +390,45 @@ pub(super) const CASES: &[Case] = &[
             |c| c.reverse.stall_sums[0].cause = StallCause::NoRequest,
             // A slow client.
             |c| std::mem::swap(&mut c.forward, &mut c.reverse),
+        ],
+    },
+    Case {
+        name: "slow-answers, away from the server",
+        fires: |c| {
+            c.reverse.stall_sums = vec![stalls(StallCause::SenderIdle, 12, 3_400, 900)];
+            c.reverse.marks.answers_with_ack = 11;
+        },
+        silent: &[|c| c.reverse.stall_sums[0].time = ms(1_900)],
+    },
+    Case {
+        name: "slow-answers, at an unknown distance",
+        fires: |c| {
+            c.handshake.midstream = true;
+            c.reverse.capture_point = CapturePoint::Unknown;
+            c.reverse.stall_sums = vec![stalls(StallCause::SenderIdle, 12, 3_400, 900)];
+        },
+        silent: &[|c| c.reverse.stall_sums[0].time = ms(1_900)],
+    },
+    Case {
+        name: "slow-answers, a greeting",
+        fires: |c| {
+            c.reverse.stall_sums = vec![stalls(StallCause::SenderIdle, 3, 1_200, 1_050)];
+            c.reverse.marks.greeting = Some(ms(1_050));
+        },
+        silent: &[|c| c.reverse.marks.greeting = Some(ms(950))],
+    },
+    Case {
+        name: "chatty-application",
+        fires: |c| {
+            c.reverse.marks.turns = occurred(100, 20);
+            c.forward.marks.prompt_turns = 99;
+        },
+        silent: &[
+            // The client pauses between its requests.
+            |c| c.forward.marks.prompt_turns = 18,
+            // It says as much without an answer.
+            |c| c.reverse.marks.turns = occurred(18, 20),
+            |c| c.round_trip = Some(ms(20)),
         ],
     },
     Case {

@@ -338,6 +338,11 @@ pub(super) const CASES: &[Case] = &[
         silent: &[
             |c| c.forward.stall_sums[0].time = ms(900),
             |c| c.forward.capture_point = CapturePoint::Receiver,
+            // The receiver delays ACKs that Nagle's algorithm waits for.
+            |c| {
+                c.forward.marks.nagle_waits = occurred(7, 500);
+                c.forward.marks.nagle_wait_time = ms(4_200);
+            },
         ],
     },
     Case {

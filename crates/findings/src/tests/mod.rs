@@ -13,6 +13,7 @@ mod drill;
 mod fires;
 mod from_packets;
 mod resets;
+mod servers;
 mod silent;
 mod stories;
 mod sums;

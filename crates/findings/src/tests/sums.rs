@@ -197,10 +197,11 @@ fn cases_without_condition_stay_silent() {
     }
 }
 
-/// Rules find the same in both directions, except slow answers: only the server answers.
+/// Rules find the same in both directions, except those on what only a server does.
 #[test]
 fn cases_reversed_same_findings() {
-    for case in all_cases().filter(|case| case.name != "slow-answers") {
+    const OF_SERVERS: [&str; 3] = ["slow-answers", "chatty-application", "accept-queue"];
+    for case in all_cases().filter(|case| !OF_SERVERS.contains(&case.rule())) {
         let forward = with(&[case.fires]);
         let mut reverse = forward.clone();
         std::mem::swap(&mut reverse.forward, &mut reverse.reverse);
