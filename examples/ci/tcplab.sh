@@ -11,8 +11,9 @@ annotate=${GITHUB_ACTIONS:+--annotate=github}
 mkdir -p "$results"
 code=0
 
-tcplab run "$scenario" --world sim --runs "$results/runs" --require-decision $annotate \
-    --json="$results/run.json" --junit "$results/claims.xml" --quiet || code=$?
+tcplab run "$scenario" --world sim --kernel model --runs "$results/runs" \
+    --require-decision $annotate --json="$results/run.json" \
+    --junit "$results/claims.xml" --quiet || code=$?
 [ "$code" -le 1 ] || exit "$code"
 
 if [ -e "$baseline" ]; then

@@ -8,7 +8,8 @@ use std::time::Duration;
 
 use anyhow::{Context, Error, Result, bail};
 use tcplab_lab::{
-    Bench, Event, KernelChoice, LabError, Overrides, Plan, RunDirectory, RunEstimate, complete,
+    Bench, Event, KernelChoice, LabError, Overrides, Plan, RunDirectory, RunEstimate, TrialGlance,
+    complete,
 };
 use tcplab_path::tc::quoted_path;
 use tcplab_quantities::ESTIMATE_DOCUMENT;
@@ -181,9 +182,9 @@ fn dry_run(arguments: &RunArguments) -> Result<ExitCode> {
         let run = resumed(arguments, directory.as_ref())?;
         return show(&tcplab_lab::estimate(&run, &bench, AT_LENGTH));
     }
-    if let Some(directory) = &arguments.extend {
+    if let Some(directory) = extended(arguments)? {
         let estimate = tcplab_lab::estimate_extension(
-            &RunDirectory::named(directory, &arguments.runs),
+            &directory,
             |plan, scenario| changed(arguments, plan, scenario),
             &bench,
             AT_LENGTH,
@@ -205,8 +206,7 @@ fn open(arguments: &RunArguments) -> Result<RunDirectory> {
     if let Some(directory) = &arguments.resume {
         return resumed(arguments, directory.as_ref());
     }
-    if let Some(directory) = &arguments.extend {
-        let directory = RunDirectory::named(directory, &arguments.runs);
+    if let Some(directory) = extended(arguments)? {
         let (run, extension) =
             tcplab_lab::extend(&directory, |plan, scenario| changed(arguments, plan, scenario))?;
         extension.lines().iter().for_each(|line| print_note_unless(arguments.quiet, line));
@@ -217,6 +217,23 @@ fn open(arguments: &RunArguments) -> Result<RunDirectory> {
         print_note_unless(arguments.quiet, fallback);
     }
     Ok(tcplab_lab::begin(&arguments.runs, scenario, plan)?)
+}
+
+/// The directory of the run to extend. A number of trials below what is there would shrink it.
+fn extended(arguments: &RunArguments) -> Result<Option<PathBuf>> {
+    let Some(directory) = &arguments.extend else { return Ok(None) };
+    let directory = RunDirectory::named(directory, &arguments.runs);
+    if let Some(asked) = arguments.trials {
+        // What is no run is refused when it is opened.
+        let there = TrialGlance::highest(&directory).unwrap_or(0);
+        if asked < there {
+            bail!(
+                "the run has {there} trials of each case, and --trials is the number in all: pass \
+                 --trials {there} or more"
+            );
+        }
+    }
+    Ok(Some(directory))
 }
 
 /// An unfinished run.

@@ -374,8 +374,8 @@ quantities! {
         "The smallest round-trip time, as the baseline of the buffer delay (RFC 6349 section 3.2); \
          empty if not known";
     BUFFER_DELAY = "buffer_delay_percent", Percent, "buffer delay",
-        "How much longer the mean round-trip time is than the baseline (RFC 6349 section 4.3); \
-         empty if not known";
+        "How much longer the mean round-trip time of data, without SYN and FIN, is than the baseline \
+         (RFC 6349 section 4.3); empty if not known";
 }
 
 quantities! {

@@ -124,17 +124,20 @@ pub fn tally(found: &Comparison) -> String {
 
 /// The counts alone.
 pub(crate) fn counts(found: &Comparison) -> String {
-    const KINDS: [&str; 5] = ["better", "worse", "different", "equivalent", "inconclusive"];
-    let count = |kind: &&str| {
-        let count = found.count(|verdict| verdict.name() == *kind);
-        (count > 0).then(|| format!("{count} {kind}"))
-    };
-    let counted: Vec<String> = KINDS.iter().filter_map(count).collect();
+    let counted: Vec<String> =
+        kinds(found).into_iter().map(|(count, kind)| format!("{count} {kind}")).collect();
     if counted.is_empty() {
         let why = found.warnings.first().map(|why| format!(", {why}")).unwrap_or_default();
         return format!("nothing to compare{why}");
     }
     counted.join(", ")
+}
+
+/// How many verdicts there are of each kind, of those that there are.
+pub(crate) fn kinds(found: &Comparison) -> Vec<(usize, &'static str)> {
+    const KINDS: [&str; 5] = ["better", "worse", "different", "equivalent", "inconclusive"];
+    let count = |kind: &'static str| (found.count(|verdict| verdict.name() == kind), kind);
+    KINDS.into_iter().map(count).filter(|(count, _)| *count > 0).collect()
 }
 
 /// The worst row, else the best, and how many trials would decide an inconclusive one.

@@ -17,7 +17,7 @@ use crate::summary::recovery::{by_kind, has_connections, recovery};
 use crate::summary::worlds::{self, VariantStacks};
 use crate::title::short;
 use crate::title::title;
-use crate::trial::warnings::warnings_of;
+use crate::trial::warnings::{losses_differ, warnings_but_of_losses};
 
 /// A wider table continues below.
 const WIDTH: usize = 100;
@@ -49,6 +49,7 @@ pub fn text_table(run: &Run, details: bool) -> String {
     }
     text += &claims(run);
     warnings(run, &mut text);
+    losses(run, &mut text);
     text.push('\n');
     match &run.calibration {
         Some(calibration) => text.push_str(&verified(calibration, WIDTH)),
@@ -215,24 +216,40 @@ fn comparisons(run: &Run, text: &mut String) {
     }
 }
 
-/// The most trials whose warnings are printed.
+/// The most trials, or groups of trials, whose warnings are printed.
 const MAX_TRIALS: usize = 8;
 /// The most warnings of a trial; the report has all.
 const MAX_OF_EACH: usize = 8;
+
+/// The most cases that are said to differ from the path's log.
+const MAX_CASES: usize = 8;
 
 /// By trial, flawed ones first.
 fn warnings(run: &Run, text: &mut String) {
     let trials = run.cases.iter().flat_map(|case| case.trials.iter().map(move |t| (case, t)));
     let mut imperfect: Vec<_> = trials
-        .map(|(case, trial)| (case, trial, warnings_of(trial)))
+        .map(|(case, trial)| (case, trial, warnings_but_of_losses(trial)))
         .filter(|(.., warnings)| !warnings.is_empty())
         .collect();
     imperfect.sort_by_key(|(_, trial, _)| trial.flaws.is_empty());
     if !imperfect.is_empty() {
         text.push('\n');
     }
-    for (case, trial, warnings) in imperfect.iter().take(MAX_TRIALS) {
-        line(text, &format!("! {}, trial {}", case.name, trial.number));
+    // Trials of a case of which the same is said stand together.
+    let mut together: Vec<(&Case, Vec<u32>, Vec<String>)> = Vec::new();
+    for (case, trial, warnings) in imperfect {
+        let mut of_case = together.iter_mut().rev().take_while(|it| it.0.name == case.name);
+        match of_case.find(|it| it.2 == warnings) {
+            Some((_, numbers, _)) => numbers.push(trial.number),
+            None => together.push((case, vec![trial.number], warnings)),
+        }
+    }
+    for (case, numbers, warnings) in together.iter().take(MAX_TRIALS) {
+        let trials = match numbers[..] {
+            [only] => format!("trial {only}"),
+            _ => counted(numbers.len(), "trial", "trials"),
+        };
+        line(text, &format!("! {}, {trials}", case.name));
         let mut first = warnings.iter().take(MAX_OF_EACH).cloned().collect::<Vec<_>>().join("; ");
         if let Some(more @ 1..) = warnings.len().checked_sub(MAX_OF_EACH) {
             first += &format!("; {} more", grouped(more as u64));
@@ -241,9 +258,28 @@ fn warnings(run: &Run, text: &mut String) {
             line(text, &format!("    {part}"));
         }
     }
-    if let Some(more @ 1..) = imperfect.len().checked_sub(MAX_TRIALS) {
+    let more: usize = together.iter().skip(MAX_TRIALS).map(|(_, numbers, _)| numbers.len()).sum();
+    if more > 0 {
         let of = counted(more, "more trial", "more trials");
         line(text, &format!("! {of} with warnings: see the report"));
+    }
+}
+
+/// The cases whose lost segments are not those of the path's log.
+fn losses(run: &Run, text: &mut String) {
+    let differing =
+        run.cases.iter().filter_map(|case| Some((case, losses_differ(&case.recovery())?)));
+    for (index, (case, differ)) in differing.enumerate() {
+        if index == 0 {
+            text.push('\n');
+        }
+        if index == MAX_CASES {
+            line(text, "! and in more cases: see the report");
+            return;
+        }
+        for part in wrapped(&format!("! {}: {differ}", case.name), WIDTH) {
+            line(text, &part);
+        }
     }
 }
 

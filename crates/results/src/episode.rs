@@ -38,10 +38,24 @@ pub struct EpisodeRow {
     /// None where the path has no log.
     #[serde(default, rename = "lost_segments_of_path")]
     pub truth_lost: Option<usize>,
+    /// Lost transmissions that the path's log does not have: `lost_segments` − these +
+    /// `segments_not_found` = `lost_segments_of_path`.
+    #[serde(default, rename = "segments_not_lost")]
+    pub not_lost: usize,
+    /// Segments that the path lost and that are not among the lost transmissions.
+    #[serde(default, rename = "segments_not_found")]
+    pub not_found: usize,
     /// Which interruption hit, from 1; none if another cause did.
     pub interruption: Option<u64>,
     /// What happened, in a sentence or three.
     pub story: String,
+}
+
+impl EpisodeRow {
+    /// Whether its lost transmissions are not those of the path's log.
+    pub fn differs_from_path(&self) -> bool {
+        self.not_lost + self.not_found > 0
+    }
 }
 
 /// Recovery episodes, counted.
@@ -53,6 +67,27 @@ pub struct Recovery {
     pub repaired: usize,
     /// Lost transmissions of all.
     pub lost_segments: usize,
+    /// Those that are not the path's.
+    pub differing: Differing,
+}
+
+/// Recovery episodes whose lost transmissions are not those of the path's log.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Differing {
+    /// How many.
+    pub episodes: usize,
+    /// Their lost transmissions that the path's log does not have.
+    pub not_lost: usize,
+    /// What of the path's log they do not have.
+    pub not_found: usize,
+}
+
+impl Differing {
+    fn add(&mut self, other: Differing) {
+        self.episodes += other.episodes;
+        self.not_lost += other.not_lost;
+        self.not_found += other.not_found;
+    }
 }
 
 impl Recovery {
@@ -75,6 +110,11 @@ impl Recovery {
             }
             self.repaired += usize::from(row.repaired);
             self.lost_segments += row.lost_segments;
+            self.differing.add(Differing {
+                episodes: usize::from(row.differs_from_path()),
+                not_lost: row.not_lost,
+                not_found: row.not_found,
+            });
         }
     }
 
@@ -85,6 +125,7 @@ impl Recovery {
         }
         self.repaired += other.repaired;
         self.lost_segments += other.lost_segments;
+        self.differing.add(other.differing);
     }
 }
 

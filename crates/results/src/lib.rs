@@ -34,7 +34,7 @@ pub use comparison::Comparison;
 pub use data::TrialData;
 pub use datagrams::{Correspondence, DatagramKind, DatagramRow};
 pub use end::{EndRow, Ending};
-pub use episode::{EpisodeRow, InterruptionRow, Recovery};
+pub use episode::{Differing, EpisodeRow, InterruptionRow, Recovery};
 pub use finding::FindingRow;
 pub use flow::{FlowConnectionRow, FlowRow, FlowSeries};
 pub use kept::KeptTrials;

@@ -80,7 +80,7 @@ pub(crate) struct RunArguments {
     #[arg(long, value_name = "DIR", conflicts_with_all = ["quick", "trials", "seed"])]
     #[expect(clippy::option_option, reason = "clap's way to say: a value that may be left out")]
     pub(crate) resume: Option<Option<PathBuf>>,
-    /// Add trials (--trials) or the scenario's new levels to a run
+    /// Extend a run up to --trials of each case in all, or by the scenario's new levels
     ///
     /// Reuses a trial if its case, seed and tcplab version are the same, and on the kernel also the
     /// kernel and its TCP settings. Moves the others to `unused/` and prints why. In virtual time

@@ -191,7 +191,7 @@ impl Outputs<'_> {
         for clause in sentence.split("; against ").skip(1) {
             let others = levels.iter().filter(|(key, level)| key == factor && level != best);
             // Of two that begin alike the longer.
-            let is_it = |it: &&(String, String)| clause.starts_with(&format!("{} ", it.1));
+            let is_it = |it: &&(String, String)| clause.starts_with(&format!("{}: ", it.1));
             let other = others.filter(is_it).max_by_key(|(_, level)| level.len());
             let (_, other) = other.unwrap_or_else(|| panic!("{}: {clause}", self.name));
             // Commas in names of levels part them.
@@ -202,13 +202,14 @@ impl Outputs<'_> {
             let main = self.compare(&by).0["metrics"][0].as_str().unwrap().to_owned();
             let (found, table) = self.compare(&format!("{by} --metrics {main}"));
             let is_over_cases = found["rows"].as_array().unwrap().len() > 1
-                && !clause.contains(" by case, largest at ");
+                && !clause[other.len()..]
+                    .starts_with(&format!(": {}", in_cases(found["rows"].as_array().unwrap())));
             let (found, table) = if is_over_cases {
                 self.compare(&format!("{by} --over-cases --metrics {main}"))
             } else {
                 (found, table)
             };
-            verdicts.extend(self.clause(&clause[other.len() + 1..], &found, &table));
+            verdicts.extend(self.clause(&clause[other.len() + 2..], &found, &table));
         }
         verdicts
     }
@@ -220,8 +221,13 @@ impl Outputs<'_> {
         let index = if let [_] = &rows[..] {
             0
         } else {
-            let (counted, named) = clause.split_once(" by case, largest at ").expect(&context);
-            assert_eq!(counted, counts(rows), "{context}");
+            let all = in_cases(rows);
+            if all.starts_with("identical") {
+                assert!(clause.starts_with(&all), "{context}");
+                return rows.iter().map(|row| format!("sentence {}", kind(row))).collect();
+            }
+            let (counted, named) = clause.split_once(", largest at ").expect(&context);
+            assert_eq!(counted, all, "{context}");
             let is_named =
                 |row: &Value| named.starts_with(&format!("{}: ", row["case"].as_str().unwrap()));
             rows.iter().position(is_named).expect(&context)
@@ -230,7 +236,8 @@ impl Outputs<'_> {
         let line = all.lines().filter(|line| line.starts_with("| ")).nth(index + 1).unwrap();
         let cells: Vec<&str> = line.trim_matches(['|', ' ']).split(" | ").collect();
         let [trials, a, interval, verdict] = [2, 3, 7, 10].map(|cell| cells[cell]);
-        assert!(clause.contains(&format!("{verdict} (")), "{context}\n{line}");
+        let said = verdict.replacen("inconclusive: ", "inconclusive, ", 1);
+        assert!(clause.contains(&format!("{said} (")), "{context}\n{line}");
         if row["is_exact"] == true {
             let b = cells[4];
             let said =
@@ -304,6 +311,22 @@ fn kind(row: &Value) -> &str {
     let verdict = &row["verdict"];
     let object = || verdict.as_object().unwrap().keys().next().unwrap();
     verdict.as_str().unwrap_or_else(|| object())
+}
+
+/// As in `better in 2 cases, inconclusive in 1`; `identical in 3 cases`.
+fn in_cases(rows: &[Value]) -> String {
+    let is_identical = |row: &Value| row["verdict"]["equivalent"]["identical"] == true;
+    let noun = |count: usize| if count == 1 { "case" } else { "cases" };
+    if rows.iter().all(is_identical) {
+        return format!("identical in {} {}", rows.len(), noun(rows.len()));
+    }
+    let counts = counts(rows);
+    let each = counts.split(", ").enumerate().map(|(index, it)| {
+        let (count, kind) = it.split_once(' ').unwrap();
+        let noun = format!(" {}", noun(count.parse().unwrap()));
+        format!("{kind} in {count}{}", if index == 0 { &noun } else { "" })
+    });
+    each.collect::<Vec<_>>().join(", ")
 }
 
 /// As in `2 better, 1 inconclusive`.

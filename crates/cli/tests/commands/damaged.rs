@@ -32,6 +32,10 @@ fn damaged_packets_are_lost_in_every_account() {
     let run = run(&home, r#"{ probability = "1 %", part = "payload" }"#);
     let trial = &run["cases"][0]["trials"][0];
     assert_eq!(trial["warnings"], Value::Array(Vec::new()), "{trial}");
+    for episode in trial["episodes"].as_array().unwrap() {
+        let differ = ["segments_not_lost", "segments_not_found"].map(|key| &episode[key]);
+        assert_eq!(differ, [0, 0], "{trial}");
+    }
     let lost = metric(trial, "lost");
     assert!(lost > 1.0, "{trial}");
     let captures = home.only("r/damaged").join("trials/base-1");

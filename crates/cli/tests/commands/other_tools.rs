@@ -142,7 +142,7 @@ $ tcptrace -n -l -r runs/haiku-tcp-loss/*/trials/{CASE}-1/client.pcapng
 |---|---:|---|---|
 | transmitted, with what was sent again | {all} B | `data_bytes` | actual data bytes |
 | retransmitted | {again} B | `retransmitted_bytes` | rexmt data bytes |
-| mean RTT during the transfer | {mean:.3} ms | `rtt_mean_ns` | (RTT avg, from fewer samples) |
+| mean RTT (the metric leaves out SYN and FIN, which change nothing here) | {mean:.3} ms | `rtt_mean_ns` | (RTT avg, from fewer samples) |
 | base RTT: that of the idle path | {base:.3} ms | the run's `base_rtt` | (RTT min) |
 
 - **TCP efficiency** = (transmitted − retransmitted) ÷ transmitted = ({all} − {again}) ÷ {all} = **{efficiency:.3} %**. With a loss of 10 % a tenth of what is sent is lost and sent again, so 90 % is about the most.

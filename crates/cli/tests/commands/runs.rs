@@ -303,7 +303,7 @@ fn compare_section_appears_in_all_outputs() {
     }
     // Extended to a scenario without one, it has none.
     home.write("tiny.toml", TINY);
-    home.answer(&format!("run tiny.toml --extend {run} --trials 2"));
+    home.answer(&format!("run tiny.toml --extend {run} --trials 8"));
     assert!(!run.path("comparisons.csv").exists() && !run.path("comparisons.json").exists());
     let line = format!("compare {run}");
     home.refuses(&[(&line, "no `[[compare]]`"), (&line, "--by congestion")]);
@@ -349,6 +349,14 @@ fn extended_run_equals_run_of_final_scenario() {
     let plain = run(&home, "plain", small, "--trials 5");
     extended.equals(&plain, "more repetitions");
     assert_eq!(done(), first, "existing trials are reused");
+    // Fewer than there are: it is not made smaller.
+    for dry in ["", " --dry-run"] {
+        let fewer = home.run(&format!("run --extend {extended} --trials 4{dry}"));
+        let why = "the run has 5 trials of each case, and --trials is the number in all: pass \
+                   --trials 5 or more";
+        assert!(fewer.code == Some(2) && fewer.stderr.contains(why), "{}", fewer.stderr);
+        assert_eq!(extended.trials().len(), 10);
+    }
     // A factor more, which renames cases; other levels, and a level gone.
     let other = TINY
         .replace("[\"reno\", \"cubic\"]", "[\"vegas\", \"reno\"]")

@@ -5,22 +5,26 @@ use std::collections::BTreeMap;
 use tcplab_path::{Cause, Direction};
 use tcplab_recording::LostPacket;
 use tcplab_results::EpisodeRow;
-use tcplab_trace::{Connection, Episode, Evidence, Flow, Range};
+use tcplab_trace::{Connection, Episode, Evidence, Flow, LostSegment, Range};
+use tcplab_units::rounded::counted;
 use tcplab_units::{Bytes, Span};
 
-/// The episodes of a direction, and where they contradict the path, if it has a log.
+/// The episodes of a direction, and what the path lost outside them, if it has a log.
 pub(super) fn episode_rows(
     connection: &Connection,
     flow: &Flow,
     drops: Option<&[Dropped]>,
-) -> (Vec<EpisodeRow>, Vec<String>) {
+) -> (Vec<EpisodeRow>, Option<String>) {
     let owned = shared_out(drops.unwrap_or_default(), &flow.episodes);
     let row = |(index, (episode, own)): (usize, (&Episode, &Vec<&Dropped>))| {
         episode_row(index + 1, episode, connection, flow, drops.map(|_| own.as_slice()))
     };
     let rows = flow.episodes.iter().zip(&owned).enumerate().map(row).collect();
-    let found = drops.map(|drops| contradictions(&flow.episodes, &owned, drops.len()));
-    (rows, found.unwrap_or_default())
+    let inside = owned.iter().map(Vec::len).sum::<usize>();
+    let outside = drops.map_or(0, |drops| drops.len() - inside);
+    let segments = counted(outside, "segment", "segments");
+    let warning = format!("the path lost {segments} outside all recovery episodes");
+    (rows, (outside > 0).then_some(warning))
 }
 
 /// A packet of the stream that did not arrive.
@@ -67,31 +71,29 @@ fn shared_out<'d>(drops: &'d [Dropped], episodes: &[Episode]) -> Vec<Vec<&'d Dro
     owned
 }
 
-/// Where what the analyser found in the capture is not what the path did, damage included.
-///
-/// Data counts, not frames: when a segment was sent twice and one of the two was lost, the sender
-/// cannot always know which.
-fn contradictions(episodes: &[Episode], owned: &[Vec<&Dropped>], dropped: usize) -> Vec<String> {
-    let mut contradictions = Vec::new();
-    for (index, (episode, own)) in episodes.iter().zip(owned).enumerate() {
-        let (found, truth) = (episode.lost.len(), own.len());
-        let real = |range: Range| own.iter().any(|dropped| dropped.range.overlaps(range));
-        let known = |range: Range| episode.lost.iter().any(|lost| lost.range.overlaps(range));
-        let wrong = episode.lost.iter().filter(|lost| !real(lost.range)).count();
-        let missed = own.iter().filter(|dropped| !known(dropped.range)).count();
-        if found != truth || wrong + missed > 0 {
-            contradictions.push(format!(
-                "episode {}: the analyser finds {found} lost segments, the path lost {truth} \
-                 ({wrong} not lost, {missed} not found)",
-                index + 1
-            ));
-        }
+/// How the lost transmissions of an episode are not those that the path lost, damage included.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Differences {
+    not_lost: usize,
+    not_found: usize,
+}
+
+impl Differences {
+    /// Each transmission that was found stands for one that was lost: the same, or else one of the
+    /// same data, as a sender cannot always know which of two was lost.
+    fn between(found: &[LostSegment], own: &[&Dropped]) -> Differences {
+        let (mut found, mut lost) = (found.to_vec(), own.to_vec());
+        found.retain(|it| !took(&mut lost, |dropped| dropped.frame == it.frame));
+        found.retain(|it| !took(&mut lost, |dropped| dropped.range == it.range));
+        found.retain(|it| !took(&mut lost, |dropped| dropped.range.overlaps(it.range)));
+        Differences { not_lost: found.len(), not_found: lost.len() }
     }
-    let outside = dropped - owned.iter().map(Vec::len).sum::<usize>();
-    if outside > 0 {
-        contradictions.push(format!("the path lost {outside} segments that are in no episode"));
-    }
-    contradictions
+}
+
+/// Takes the first that is so.
+fn took(all: &mut Vec<&Dropped>, is_so: impl Fn(&Dropped) -> bool) -> bool {
+    let place = all.iter().position(|it| is_so(it));
+    place.map(|place| all.remove(place)).is_some()
 }
 
 fn episode_row(
@@ -101,6 +103,8 @@ fn episode_row(
     flow: &Flow,
     drops: Option<&[&Dropped]>,
 ) -> EpisodeRow {
+    let Differences { not_lost, not_found } =
+        drops.map(|own| Differences::between(&episode.lost, own)).unwrap_or_default();
     let interruption = drops.unwrap_or_default().iter().find_map(|dropped| dropped.interruption);
     EpisodeRow {
         number,
@@ -122,7 +126,55 @@ fn episode_row(
         timeouts: episode.timeouts,
         repaired: episode.repaired_at.is_some(),
         truth_lost: drops.map(<[_]>::len),
+        not_lost,
+        not_found,
         interruption,
         story: tcplab_findings::story(episode, flow),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tcplab_units::{Instant, Offset};
+
+    use super::*;
+
+    fn range(start: u64, end: u64) -> Range {
+        Range { start: Offset::new(start), end: Offset::new(end) }
+    }
+
+    #[test]
+    fn found_less_not_lost_plus_not_found_is_what_the_path_lost() {
+        // Frames and data of what was found and of what was lost.
+        type Sent = (u64, u64, u64);
+        let cases: [(&[Sent], &[Sent], (usize, usize)); 6] = [
+            (&[(1, 0, 10), (2, 10, 20)], &[(1, 0, 10), (2, 10, 20)], (0, 0)),
+            // The other one of two transmissions.
+            (&[(1, 0, 10)], &[(7, 0, 10)], (0, 0)),
+            // Twice found, once lost, and the reverse.
+            (&[(1, 0, 10), (7, 0, 10)], &[(7, 0, 10)], (1, 0)),
+            (&[(1, 0, 10)], &[(1, 0, 10), (7, 0, 10)], (0, 1)),
+            (&[(1, 0, 10)], &[(2, 10, 20)], (1, 1)),
+            // A retransmission of several segments at once.
+            (&[(1, 0, 10), (2, 10, 20)], &[(7, 0, 20), (2, 10, 20)], (0, 0)),
+        ];
+        for (found, lost, (not_lost, not_found)) in cases {
+            let lost_segment = |&(frame, start, end): &Sent| LostSegment {
+                frame,
+                range: range(start, end),
+                sent_at: Instant::ZERO,
+            };
+            let dropped = |&(frame, start, end): &Sent| Dropped {
+                frame,
+                range: range(start, end),
+                interruption: None,
+            };
+            let segments: Vec<LostSegment> = found.iter().map(lost_segment).collect();
+            let all: Vec<Dropped> = lost.iter().map(dropped).collect();
+            let own: Vec<&Dropped> = all.iter().collect();
+            let differences = Differences::between(&segments, &own);
+            assert_eq!(differences, Differences { not_lost, not_found }, "{found:?} {lost:?}");
+            assert_eq!(found.len() - not_lost + not_found, lost.len());
+        }
     }
 }

@@ -93,7 +93,7 @@ impl Sources<'_> {
     fn against_the_ideal(&self) -> Vec<(&'static MetricInfo, f64)> {
         let Some(ideal) = &self.ideal else { return Vec::new() };
         let base = ideal.base_rtt.as_millis_f64();
-        let mean = self.flow.round_trips.mean.map(Span::as_millis_f64);
+        let mean = self.flow.round_trips.mean_of_data.map(Span::as_millis_f64);
         let buffer_delay = mean.filter(|_| base > 0.0).map(|mean| (mean - base) / base * 100.0);
         let receiver = sender_and_receiver(self.app).1;
         let ideal_time = ideal.time(receiver.bytes).map(Span::as_secs_f64);

@@ -69,18 +69,21 @@ fn round_trips(flows: &[&Flow]) -> RoundTrips {
         let nanos: Vec<f64> = trips().filter_map(of).map(|span| span.as_nanos() as f64).collect();
         tcplab_stats::median(&nanos).map(|nanos| Span::from_nanos(nanos as u64))
     };
-    let (mut sum, mut samples) = (0, 0);
-    for one in trips() {
-        if let Some(mean) = one.mean {
-            sum += u128::from(mean.as_nanos()) * u128::from(one.samples());
-            samples += u128::from(one.samples());
+    let mean = |of: fn(&RoundTrips) -> (Option<Span>, u64)| {
+        let (mut sum, mut all) = (0, 0);
+        for (mean, samples) in trips().map(of) {
+            sum += u128::from(mean.unwrap_or_default().as_nanos()) * u128::from(samples);
+            all += u128::from(samples);
         }
-    }
-    let mean = sum.checked_div(samples).and_then(|nanos| u64::try_from(nanos).ok());
+        let mean = sum.checked_div(all).and_then(|nanos| u64::try_from(nanos).ok());
+        mean.map(Span::from_nanos)
+    };
     RoundTrips {
         min: trips().filter_map(|one| one.min).min(),
         max: trips().filter_map(|one| one.max).max(),
-        mean: mean.map(Span::from_nanos),
+        mean: mean(|one| (one.mean, one.samples())),
+        of_data: trips().map(|one| one.of_data).sum(),
+        mean_of_data: mean(|one| (one.mean_of_data, one.of_data)),
         median: typical(|one| one.median),
         p95: typical(|one| one.p95),
         ..RoundTrips::default()

@@ -78,8 +78,8 @@ pub(crate) fn examine(
     };
     let flow = flow_of(connection, sending_end);
     let of_first = has_truth.then(|| drops(flow, &lost, direction));
-    let (episodes, contradictions) = episode_rows(connection, flow, of_first.as_deref());
-    warnings.extend(contradictions);
+    let (episodes, outside) = episode_rows(connection, flow, of_first.as_deref());
+    warnings.extend(outside);
     let findings = findings_of(connection);
     let (own, later) = measured(&trace, sending_end, case, record);
     let all = [&own[..], &later].concat();

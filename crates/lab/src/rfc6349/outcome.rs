@@ -135,10 +135,10 @@ impl Throughput {
         let flows: Vec<&Flow> = trace.connections.iter().map(flow).collect();
         let all: u64 = flows.iter().map(|flow| flow.totals.data.as_u64()).sum();
         let again: u64 = flows.iter().map(|flow| flow.totals.retransmitted.as_u64()).sum();
-        let samples: u64 = flows.iter().map(|flow| flow.round_trips.samples()).sum();
+        let samples: u64 = flows.iter().map(|flow| flow.round_trips.of_data).sum();
         let weighted = flows.iter().map(|flow| {
-            flow.round_trips.mean.map_or(0.0, Span::as_millis_f64)
-                * flow.round_trips.samples() as f64
+            flow.round_trips.mean_of_data.map_or(0.0, Span::as_millis_f64)
+                * flow.round_trips.of_data as f64
         });
         if samples == 0 || all == 0 {
             return Ok(None);

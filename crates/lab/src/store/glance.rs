@@ -115,6 +115,16 @@ impl TrialGlance {
         }
         Ok(all)
     }
+
+    /// The highest number of a trial that is there, below which extending a run would shrink it.
+    ///
+    /// # Errors
+    /// As of [`TrialGlance::all`].
+    pub fn highest(path: &Path) -> Result<u32, LabError> {
+        let all = TrialGlance::all(path)?;
+        let whole = all.iter().filter(|it| it.state == TrialState::Whole);
+        Ok(whole.map(|it| it.number).max().unwrap_or(0))
+    }
 }
 
 /// The ports of client and server of the connection whose sockets a trial samples: the first of

@@ -3,6 +3,7 @@
 use tcplab_results::Run;
 use tcplab_results::comparison::{Comparison, Outcome};
 
+use super::arrivals::MOST_NAMED;
 use super::measure::{Factor, distinct, name_of_measure};
 use super::scatter::Scatter;
 use crate::compared::threshold;
@@ -22,15 +23,25 @@ pub(super) fn unbeaten(run: &Run, key: &str) -> Option<String> {
     if found.len() > MOST_CASES || (0..found.len()).all(is_all) {
         return None;
     }
-    let part = |(at, (common, names)): (usize, &(&str, Vec<&str>))| {
-        let names = if is_all(at) { "all".into() } else { names.join(", ") };
-        let at = if found.len() > 1 { format!(" at {common}") } else { String::new() };
-        format!("{names}{at}")
+    // Cases in which no level is beaten stand together.
+    let (all, some): (Vec<usize>, Vec<usize>) = (0..found.len()).partition(|at| is_all(*at));
+    let part = |at: usize| {
+        let (common, names) = (found[at].0, found[at].1.join(", "));
+        if found.len() > 1 { format!("{names} at {common}") } else { names }
     };
-    let parts: Vec<String> = found.iter().enumerate().map(part).collect();
+    let mut parts: Vec<String> = some.into_iter().map(part).collect();
+    if !all.is_empty() {
+        let all: Vec<&str> = all.into_iter().map(|at| found[at].0).collect();
+        parts.push(format!("all at {}", all.join(", ")));
+    }
     let [up, across] = [plot.measure(), against].map(name_of_measure);
     let (key, parts) = (short(key), parts.join("; "));
     Some(format!("Unbeaten {key} in {up} and {across} together: {parts}."))
+}
+
+/// The name of a case in a list: that of several levels in brackets.
+fn apart(case: &str) -> String {
+    if case.contains(", ") && !case.contains('[') { format!("({case})") } else { case.to_owned() }
 }
 
 /// Which levels are equivalent to the best, in each case: of ordered levels the smallest, unless
@@ -57,12 +68,18 @@ pub(super) fn equivalents(found: &[Comparison], factor: &Factor, best: &str) -> 
     let some: Vec<&(&str, Vec<&str>)> = all.iter().filter(|(_, some)| !some.is_empty()).collect();
     let (_, first) = some.first()?;
     let is_same = some.len() == all.len() && some.iter().all(|(_, levels)| levels == first);
+    let named = |levels: &[&str]| match levels.len() {
+        many if many <= MOST_NAMED => levels.join(", "),
+        many if many + 1 == factor.levels.len() => "all others".into(),
+        many => format!("{many} others"),
+    };
     let levels = match is_same {
-        true => first.join(", "),
+        true => named(first),
         false if some.len() > MOST_CASES => return None,
         false => {
-            let part =
-                |(case, levels): &&(&str, Vec<&str>)| format!("{} at {case}", levels.join(", "));
+            let part = |(case, levels): &&(&str, Vec<&str>)| {
+                format!("{} at {}", named(levels), apart(case))
+            };
             some.iter().map(part).collect::<Vec<_>>().join("; ")
         }
     };

@@ -23,11 +23,11 @@ use tcplab_stats::{Shift, VarianceShares};
 use tcplab_units::rounded::{counted, decimal, decimals_for_error, decimals_of};
 
 use super::alternatives::{equivalents, unbeaten};
-use super::arrivals::{arrivals, unfinished};
-use super::measure::{Measured, level_of};
+use super::arrivals::{MOST_NAMED, arrivals, unfinished};
+use super::measure::{Factor, Measured, level_of};
 use super::outcome::claims;
 use super::walks::walks;
-use crate::compared::{change, counts, estimate, interval, trials, verdict};
+use crate::compared::{change, estimate, interval, kinds, trials, verdict};
 use crate::title::{short, title};
 
 /// More of the other levels are only counted.
@@ -129,6 +129,12 @@ fn best_level(
     if let Some(few) = too_few(&found, &format!("{} {best} has the {most}", short(key))) {
         return Found::Answer(format!("Not decided: {few}{left_out}"));
     }
+    if !found.is_empty() && found.iter().all(are_identical) {
+        let levels = of_levels(&measured.factors[factor]);
+        let each = if found.iter().any(|it| it.total() > 1) { "case" } else { "trial" };
+        let same = format!("{name} is identical in every {each} with {levels}");
+        return Found::Answer(format!("No difference: {same}.{left_out}"));
+    }
     let mut clauses: Vec<String> = found.iter().take(MOST_OTHERS).map(clause).collect();
     if let more @ 1.. = found.len().saturating_sub(MOST_OTHERS) {
         let more = counted(more, "other level", "other levels");
@@ -137,6 +143,8 @@ fn best_level(
     let rows = || found.iter().flat_map(|it| &it.rows);
     let head = if rows().any(|row| row.outcome == Outcome::Worse) {
         format!("It depends on the case; on the whole the {most}")
+    } else if rows().any(shows_difference) && rows().any(may_be_worse) {
+        format!("Not decided in every case; on the whole the {most}")
     } else if rows().any(shows_difference) {
         capital(&most)
     } else if found.iter().all(is_equivalent) {
@@ -245,6 +253,21 @@ fn is_improved(row: &Row) -> bool {
     if row.better == Better::Lower { row.difference < 0.0 } else { row.difference > 0.0 }
 }
 
+/// Whether B may be the worse one by more than the margin: as far as one sees it is, but more
+/// trials are needed.
+fn may_be_worse(row: &Row) -> bool {
+    let is_inconclusive = matches!(row.outcome, Outcome::Inconclusive { .. });
+    is_inconclusive && row.difference.abs() > row.margin && !is_improved(row)
+}
+
+fn is_identical(outcome: &Outcome) -> bool {
+    *outcome == Outcome::Equivalent { identical: true }
+}
+
+fn are_identical(found: &Comparison) -> bool {
+    found.total() > 0 && found.count(is_identical) == found.total()
+}
+
 fn shows_difference(row: &Row) -> bool {
     matches!(row.outcome, Outcome::Worse | Outcome::Better | Outcome::Different)
 }
@@ -272,7 +295,7 @@ fn clause(found: &Comparison) -> String {
     let other = &found.sides[0].label;
     let Some(row) = largest(found) else { return format!("nothing to compare with {other}") };
     let a = estimate(row, 0);
-    let is_identical = row.outcome == (Outcome::Equivalent { identical: true });
+    let is_identical = is_identical(&row.outcome);
     // Where there is chance, B's estimate is not said: beside each other level it is another one.
     let figures = match row.interval {
         _ if row.is_exact && is_identical => a,
@@ -283,11 +306,36 @@ fn clause(found: &Comparison) -> String {
         }
         None => format!("{}; {other} has {a}; {}", change(row), trials(row)),
     };
+    let verdict = verdict(row).replacen("inconclusive: ", "inconclusive, ", 1);
     if found.rows.len() == 1 {
-        return format!("against {other} {} ({figures})", verdict(row));
+        return format!("against {other}: {verdict} ({figures})");
     }
-    let (counts, case) = (counts(found), &row.case);
-    format!("against {other} {counts} by case, largest at {case}: {} ({figures})", verdict(row))
+    let (cases, case) = (in_cases(found), &row.case);
+    if is_identical {
+        return format!("against {other}: {cases}");
+    }
+    format!("against {other}: {cases}, largest at {case}: {verdict} ({figures})")
+}
+
+/// The verdicts in words, such as `better in 5 cases, equivalent in 1`.
+fn in_cases(found: &Comparison) -> String {
+    if are_identical(found) {
+        return format!("identical in {}", counted(found.total(), "case", "cases"));
+    }
+    let counts = kinds(found).into_iter().enumerate().map(|(index, (count, kind))| match index {
+        0 => format!("{kind} in {}", counted(count, "case", "cases")),
+        _ => format!("{kind} in {count}"),
+    });
+    counts.collect::<Vec<_>>().join(", ")
+}
+
+/// A factor with its levels, or how many.
+fn of_levels(factor: &Factor) -> String {
+    let (key, levels) = (short(&factor.key), &factor.levels);
+    match levels.len() {
+        many if many <= MOST_NAMED => format!("{key} {}", levels.join(", ")),
+        many => format!("all {many} levels of {key}"),
+    }
 }
 
 /// The factor that the scenario names, else compares first.

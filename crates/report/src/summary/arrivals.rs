@@ -8,7 +8,7 @@ use super::measure::level_of;
 use crate::title::short;
 
 /// More levels are only counted.
-const MOST_NAMED: usize = 5;
+pub(super) const MOST_NAMED: usize = 5;
 
 /// How many trials of a level did something, of all its trials.
 struct Share<'a> {
@@ -51,14 +51,33 @@ pub(crate) fn arrivals(run: &Run, key: &str) -> Option<String> {
         1..=MOST_NAMED => vec![format!("in every trial with {}", always.join(", "))],
         many => vec![format!("in every trial with {many} levels")],
     };
-    parts.extend(not.iter().take(MOST_NAMED).map(|Share { level, some, all }| match some {
-        0 => format!("in none of {all} with {level}"),
-        _ => format!("in {some} of {all} with {level}{}", decided(run, (key, level), &arrived)),
-    }));
+    parts.extend(alike(not.iter().take(MOST_NAMED).map(|Share { level, some, all }| {
+        let (some, decided) = match some {
+            0 => ("none".into(), String::new()),
+            _ => (some.to_string(), decided(run, (key, level), &arrived)),
+        };
+        (format!("in {some} of {all}"), *level, decided)
+    })));
     if let more @ 1.. = not.len().saturating_sub(MOST_NAMED) {
         parts.push(format!("not in all with {}", counted(more, "other level", "other levels")));
     }
     Some(format!("By {}, the data arrive {}.", short(key), parts.join("; ")))
+}
+
+/// Levels of which the same is said are named together.
+fn alike<'a>(levels: impl Iterator<Item = (String, &'a str, String)>) -> Vec<String> {
+    let mut together: Vec<(String, Vec<&str>, String)> = Vec::new();
+    for (before, level, behind) in levels {
+        match together.iter_mut().find(|it| it.0 == before && it.2 == behind) {
+            Some((_, levels, _)) => levels.push(level),
+            None => together.push((before, vec![level], behind)),
+        }
+    }
+    let part = |(before, levels, behind): (String, Vec<&str>, String)| {
+        let each = if levels.len() > 1 { " each" } else { "" };
+        format!("{before}{each} with {}{behind}", levels.join(", "))
+    };
+    together.into_iter().map(part).collect()
 }
 
 /// Where the other factors decide what arrives with a level, the combinations with which nothing

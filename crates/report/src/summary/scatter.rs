@@ -73,13 +73,21 @@ impl Scatter {
     }
 
     /// Of each of its pictures the levels of the remaining factors, and the names of the variants
-    /// that no other beats in both metrics, in the order of the cases.
-    pub(crate) fn unbeaten(&self, plot: &Plot) -> Vec<(&str, Vec<&str>)> {
+    /// that no other beats in both metrics, in the order of the cases. The level that gives the
+    /// colour is in brackets, as the names stand in a list.
+    pub(crate) fn unbeaten(&self, plot: &Plot) -> Vec<(&str, Vec<String>)> {
         let mut found = Vec::new();
         for (common, points) in &self.each {
             let mut front = front(&self.scene(plot, "", points));
             front.sort_unstable();
-            let names = front.into_iter().map(|index| points[index].name.as_str());
+            let names = front.into_iter().map(|index| {
+                let point = &points[index];
+                let kind = self.kinds.get(point.kind).map_or("", String::as_str);
+                match point.name.strip_suffix(&format!(", {kind}")) {
+                    Some(level) => format!("{level} ({kind})"),
+                    None => point.name.clone(),
+                }
+            });
             found.push((common.as_str(), names.collect()));
         }
         found

@@ -39,7 +39,7 @@ impl<'a> EpisodeView<'a> {
             class: kind_class(&row.kind),
             numbers: numbers(row),
             truth: truth(row),
-            agrees: row.truth_lost.is_none_or(|truth| truth == row.lost_segments),
+            agrees: !row.differs_from_path(),
             ladder,
             window: window.map(|(from, until)| (seconds(from), seconds(until))),
         }
@@ -120,10 +120,14 @@ fn truth(row: &EpisodeRow) -> String {
         1 => "1 data packet".to_string(),
         n => format!("{} data packets", grouped(n as u64)),
     };
-    if truth_lost == row.lost_segments {
-        format!("Path log agrees: {dropped} lost.")
-    } else {
+    if row.differs_from_path() {
         let found = grouped(row.lost_segments as u64);
-        format!("Path log differs: {dropped} lost, the capture shows {found}.")
+        let (wrong, missed) = (grouped(row.not_lost as u64), grouped(row.not_found as u64));
+        format!(
+            "Path log differs: {dropped} lost, the capture shows {found} ({wrong} not lost, \
+             {missed} not found)."
+        )
+    } else {
+        format!("Path log agrees: {dropped} lost.")
     }
 }

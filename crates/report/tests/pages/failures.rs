@@ -8,7 +8,8 @@ use tcplab_scenario::metrics;
 use tcplab_units::Endpoint;
 
 use super::answers::{answer, noise, run, with};
-use super::page::no_packets;
+use super::page::{no_packets, page, unpacked};
+use super::synthetic;
 
 /// The trials of these numbers fail, in cases of this level.
 fn fail(run: &mut Run, level: &str, numbers: &[u32]) {
@@ -66,7 +67,7 @@ fn level_that_fails_sometimes_is_told_before_the_best() {
     fail(&mut run, "bbr", &[1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
     let text = answer(&run);
     let failed = "Client’s congestion bbr did not finish in 10 of 10 trials. Highest goodput: \
-                  client’s congestion cubic; against reno better";
+                  client’s congestion cubic; against reno: better";
     assert!(text.starts_with(failed), "{text}");
 }
 
@@ -192,4 +193,51 @@ fn metric_of_a_case_without_values_is_unknown() {
     fail(&mut run, "reno", &[1, 2, 3, 4, 5]);
     let text = said(&mut run, [(None, false); 2]);
     assert_eq!(text, "5 trials of each case: transfer_time has no value in any case.");
+}
+
+/// One line for each case on the terminal, not one for each episode.
+#[test]
+fn lost_segments_that_are_not_those_of_the_path_are_said_by_case() {
+    let (mut run, recordings) = synthetic::run(3);
+    let trials = &mut run.cases[0].trials;
+    let (all, found) = {
+        let episodes = trials.iter().flat_map(|trial| &trial.episodes);
+        (episodes.clone().count(), episodes.map(|it| it.lost_segments).sum::<usize>())
+    };
+    for trial in &mut trials[..2] {
+        let episode = &mut trial.episodes[0];
+        (episode.not_lost, episode.not_found) = (3, 1);
+        episode.truth_lost = Some(1);
+    }
+    let of = |some: usize, all: usize, wrong: usize, found: usize, missed: usize| {
+        format!(
+            "in {some} of {all} recovery episodes the lost segments are not those of the path’s \
+             log: {wrong} of {found} were not lost, {missed} not found"
+        )
+    };
+    let text = text_table(&run, false);
+    let line = format!("! {}: {}", run.cases[0].name, of(2, all, 6, found, 2));
+    let one_line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert_eq!(one_line.matches(&line).count(), 1, "{text}");
+    // The page tells it of each trial, and of each episode.
+    let page = unpacked(&page(&run, &recordings));
+    let own = &run.cases[0].trials[0].episodes;
+    let found = own.iter().map(|it| it.lost_segments).sum();
+    assert!(page.contains(&of(1, own.len(), 3, found, 1)));
+    assert!(page.contains("(3 not lost, 1 not found)."));
+}
+
+#[test]
+fn trials_of_which_the_same_is_said_are_counted() {
+    let (mut run, _) = synthetic::run(4);
+    for trial in &mut run.cases[0].trials {
+        (trial.flaws, trial.put_aside) = (vec![], 0);
+        trial.warnings = vec!["the path lost 1 segment outside all recovery episodes".into()];
+    }
+    run.cases[0].trials[3].warnings = vec!["it waited".into()];
+    let name = run.cases[0].name.clone();
+    let text = text_table(&run, false);
+    for (trials, what) in [("3 trials", "the path lost 1 segment"), ("trial 4", "it waited")] {
+        assert_eq!(text.matches(&format!("! {name}, {trials}\n    {what}")).count(), 1, "{text}");
+    }
 }

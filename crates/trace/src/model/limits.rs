@@ -249,7 +249,7 @@ pub struct Transfer {
     pub efficiency: Option<f64>,
     /// The smallest round trip: the other baseline.
     pub baseline: Option<Span>,
-    /// Buffer delay: mean RTT above the baseline, percent.
+    /// Buffer delay: mean RTT of the data above the baseline, percent.
     pub buffer_delay: Option<f64>,
 }
 

@@ -21,6 +21,11 @@ pub struct RoundTrips {
     pub max: Option<Span>,
     /// Arithmetic mean.
     pub mean: Option<Span>,
+    /// Samples of ACKs that acknowledge data, not SYN or FIN alone: a FIN may wait for the
+    /// application, and its ACK for the receiver's timer, long after the transfer.
+    pub of_data: u64,
+    /// Arithmetic mean of those.
+    pub mean_of_data: Option<Span>,
     /// Half were not longer; within 2 % from a microsecond up to two minutes.
     pub median: Option<Span>,
     /// 95 of 100 were not longer; as exact.

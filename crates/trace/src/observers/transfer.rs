@@ -13,12 +13,8 @@ pub(crate) struct TransferSums {
     /// The last packet that sent data or acknowledged new ones.
     last: Instant,
     acked: u64,
-    /// Their sum, nanoseconds.
-    round_trips: u128,
-    samples: u64,
-    least: Option<Span>,
 }
-folded! { TransferSums { first, last, acked, round_trips, samples, least } }
+folded! { TransferSums { first, last, acked } }
 
 impl TransferSums {
     #[inline(always)]
@@ -34,23 +30,19 @@ impl TransferSums {
             self.acked += heard.fresh;
             self.last = self.last.max(heard.packet.at);
         }
-        if let Some(sample) = heard.effect.round_trip {
-            self.round_trips += u128::from(sample.as_nanos());
-            self.samples += 1;
-            self.least = Some(self.least.map_or(sample, |least| least.min(sample)));
-        }
     }
 
-    /// `capacity`: what the spacing of acknowledged data says; the path carried at least the
-    /// goodput. `path_rtt`: of the whole path; what took less, but for its variation, was sent at
-    /// once and has no rate.
+    /// `flow` already has its round trips. `capacity`: what the spacing of acknowledged data says;
+    /// the path carried at least the goodput. `path_rtt`: of the whole path; what took less, but
+    /// for its variation, was sent at once and has no rate.
     pub(crate) fn finish(&self, flow: &mut Flow, capacity: Option<Rate>, path_rtt: Option<Span>) {
         let Some(first) = self.first else { return };
         let (time, acked) = (self.last.since(first), Bytes::new(self.acked));
         let data = flow.totals.data.as_u64();
         let again = flow.totals.retransmitted.as_u64();
         // A capture point beside the receiver sees no round trip of the data.
-        let baseline = self.least.filter(|_| flow.capture_point != CapturePoint::Receiver);
+        let baseline =
+            flow.round_trips.min.filter(|_| flow.capture_point != CapturePoint::Receiver);
         let has_rate = path_rtt.is_none_or(|path_rtt| time * 4 >= path_rtt * 3);
         let rate =
             |data: Bytes| Rate::of(data, time).filter(|_| has_rate && data >= Transfer::LEAST);
@@ -67,16 +59,17 @@ impl TransferSums {
                 .and_then(|capacity| time_ratio(time, acked, capacity)),
             efficiency: (data > 0).then(|| 100.0 * data.saturating_sub(again) as f64 / data as f64),
             baseline,
-            buffer_delay: baseline.and_then(|least| self.buffer_delay(least)),
+            buffer_delay: baseline
+                .zip(flow.round_trips.mean_of_data)
+                .and_then(|(least, mean)| buffer_delay(least, mean)),
         };
     }
+}
 
-    /// RFC 6349 section 4.1.2: how much longer the mean is than the baseline, in its hundredths.
-    fn buffer_delay(&self, least: Span) -> Option<f64> {
-        let mean = self.round_trips as f64 / self.samples as f64;
-        let least = least.as_nanos() as f64;
-        (least > 0.0).then(|| 100.0 * (mean - least) / least)
-    }
+/// RFC 6349 section 4.3: how much longer the mean is than the baseline, in its hundredths.
+fn buffer_delay(least: Span, mean: Span) -> Option<f64> {
+    let (least, mean) = (least.as_nanos() as f64, mean.as_nanos() as f64);
+    (least > 0.0).then(|| 100.0 * (mean - least) / least)
 }
 
 /// RFC 6349 section 4.1.1: actual over ideal time, the ideal at the path's capacity.

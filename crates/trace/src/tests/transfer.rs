@@ -63,9 +63,9 @@ fn metrics_as_worked_out_by_hand() {
     assert_eq!(transfer.throughput.unwrap().bits_per_second(), 30_408 * 8 * 100 / 23);
     // Of 21 segments one was retransmitted.
     assert!((transfer.efficiency.unwrap() - 100.0 * 20.0 / 21.0).abs() < 1e-9);
-    // The SYN took 20 ms; the data 21 to 30 ms, twice: 25.5 ms in the mean of 20.
+    // The SYN took 20 ms; the data 21 to 30 ms, twice: 25.5 ms in the mean.
     assert_eq!(transfer.baseline, Some(Span::from_millis(20)));
-    let mean = (20.0 * 25.5 + 20.0) / 21.0;
+    let mean = 25.5;
     let delay = transfer.buffer_delay.unwrap();
     assert!((delay - 100.0 * (mean - 20.0) / 20.0).abs() < 1e-6, "{delay}");
     let capacity = transfer.capacity.unwrap().bits_per_second();
@@ -73,6 +73,23 @@ fn metrics_as_worked_out_by_hand() {
     // 28,960 bytes take 20 ms at that rate.
     let ratio = transfer.time_ratio.unwrap();
     assert!((ratio - 230.0 / 20.0).abs() < 0.5, "{ratio}");
+}
+
+/// The ACK of a FIN alone may be delayed, and is not of the transfer.
+#[test]
+fn buffer_delay_is_of_data_alone() {
+    let data = "0.000 > S
+         0.010 < S
+         0.011 > 1:14481
+         0.022 < ack 14481";
+    for rest in ["", "\n5.000 > 14481:14482 fin\n5.051 < ack 14482"] {
+        let flow = flow(&format!("{data}{rest}"));
+        let delay = flow.transfer.buffer_delay.unwrap();
+        // 11 ms against the 10 ms of the SYN.
+        assert!((delay - 10.0).abs() < 1e-9, "{delay}");
+        assert_eq!(flow.round_trips.samples(), if rest.is_empty() { 2 } else { 3 });
+        assert_eq!(flow.round_trips.of_data, 1);
+    }
 }
 
 #[test]

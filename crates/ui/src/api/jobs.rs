@@ -2,7 +2,6 @@
 
 use std::convert::Infallible;
 use std::fs;
-use std::path::Path;
 use std::sync::Arc;
 
 use axum::Json;
@@ -12,7 +11,7 @@ use axum::response::Sse;
 use axum::response::sse::{Event, KeepAlive};
 use serde::Deserialize;
 use serde_json::{Value, json};
-use tcplab_lab::{TrialGlance, TrialState};
+use tcplab_lab::TrialGlance;
 use tcplab_path::PathChange;
 use tcplab_recording::make_private_directories;
 use tcplab_scenario::{TRIALS_MAX, catalogue};
@@ -137,7 +136,7 @@ fn arguments(ui: &Ui, wish: Wish) -> Result<Vec<String>, Refusal> {
         Wish::Extend { run, trials } => {
             let flag = count("trials", trials)?;
             let path = run_directory(&ui.runs, &run)?;
-            let there = trials_there(&path)?;
+            let there = TrialGlance::highest(&path).map_err(|it| Refusal::bad(it.to_string()))?;
             if trials < there {
                 let what =
                     format!("the run has {there} trials of a case: extend it to {there} or more");
@@ -157,13 +156,6 @@ fn of_seed(seed: &Value) -> Result<String, Refusal> {
     let number = seed.as_u64().or_else(|| seed.as_str()?.parse().ok());
     let wrong = || Refusal::bad(format!("a seed is a whole number from 0 to {}", u64::MAX));
     number.map(|it: u64| format!("--seed={it}")).ok_or_else(wrong)
-}
-
-/// The highest number of a trial that is there.
-fn trials_there(run: &Path) -> Result<u32, Refusal> {
-    let all = TrialGlance::all(run).map_err(|error| Refusal::bad(error.to_string()))?;
-    let whole = all.iter().filter(|it| it.state == TrialState::Whole);
-    Ok(whole.map(|it| it.number).max().unwrap_or(0))
 }
 
 /// Keeps a scenario as a file, so that the command that runs it can be typed.

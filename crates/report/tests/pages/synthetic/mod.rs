@@ -416,6 +416,8 @@ fn row(number: usize, episode: &Episode) -> EpisodeRow {
         timeouts: episode.timeouts,
         repaired: episode.repaired_at.is_some(),
         truth_lost: Some(episode.lost.len()),
+        not_lost: 0,
+        not_found: 0,
         interruption: Some(number as u64),
         story: format!(
             "{} segments were lost in a row. {}",

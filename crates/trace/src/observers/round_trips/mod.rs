@@ -34,6 +34,9 @@ pub(crate) struct RoundTripTimes {
     min: Span,
     max: Span,
     sum: u64,
+    /// Of the samples of data alone, without those of SYN and FIN.
+    of_data: u64,
+    sum_of_data: u64,
     sizes: Quantiles,
     estimator: Estimator,
     timestamps: Timestamps,
@@ -42,7 +45,8 @@ pub(crate) struct RoundTripTimes {
 }
 folded! {
     RoundTripTimes {
-        by_ack, by_sack, by_timestamp, min, max, sum, sizes, estimator, timestamps, repeated
+        by_ack, by_sack, by_timestamp, min, max, sum, of_data, sum_of_data, sizes, estimator,
+        timestamps, repeated
     }
 }
 
@@ -86,6 +90,10 @@ impl RoundTripTimes {
             return;
         };
         self.add(last);
+        if heard.fresh > 0 || effect.sacked {
+            self.of_data += 1;
+            self.sum_of_data = self.sum_of_data.saturating_add(last.as_nanos());
+        }
         self.estimator.sample(first, una, heard.high);
     }
 
@@ -98,6 +106,8 @@ impl RoundTripTimes {
             trips.min = Some(self.min);
             trips.max = Some(self.max);
             trips.mean = self.sum.checked_div(samples).map(Span::from_nanos);
+            trips.of_data = self.of_data;
+            trips.mean_of_data = self.sum_of_data.checked_div(self.of_data).map(Span::from_nanos);
             trips.median = self.sizes.quantile(1, 2).map(within);
             trips.p95 = self.sizes.quantile(19, 20).map(within);
             trips.smoothed = Some(self.estimator.smoothed());
