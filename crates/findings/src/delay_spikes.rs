@@ -45,7 +45,7 @@ fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
         "Data from the {} stalled {} without loss, for {}; the longest stall took {}, from {} on",
         direction.sender,
         times(late.count),
-        part_of_time(late.time, direction.time().max(late.time)),
+        part_of_time(late.time, direction.time()),
         rounded(lasted),
         seconds(longest.from),
     );

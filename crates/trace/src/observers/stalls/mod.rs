@@ -203,7 +203,7 @@ impl Stalls {
         if let Some((from, _)) = self.last
             && self.began
             && packet.at.since(from) > self.limit()
-            && let Some(cause) = self.why_heard(packet.payload > 0, packet.at.since(from))
+            && let Some(cause) = self.why_heard(heard, packet.at.since(from))
         {
             self.stalled((cause, None), packet.at, packet.frame, events);
         }
@@ -360,7 +360,8 @@ impl Stalls {
     }
 
     /// Why nothing moved until something came from the other side, with data or without.
-    fn why_heard(&self, data: bool, waited: Span) -> Option<StallCause> {
+    fn why_heard(&self, heard: &AckEvent<'_>, waited: Span) -> Option<StallCause> {
+        let data = heard.packet.payload > 0;
         if self.closed {
             return Some(StallCause::ZeroWindow);
         }
@@ -370,11 +371,14 @@ impl Stalls {
         let is_delayed = self.in_flight < 2 * self.full && (data || waited <= longest);
         if self.in_flight > 0 && !is_delayed {
             // A capture without any ACK alone may lack the one that came in time.
-            return Some(match data && !self.bare {
-                false => StallCause::PacketDelay,
-                true if self.asked > 0 => StallCause::Undetermined,
-                true => StallCause::NoRequest,
-            });
+            if data && !self.bare {
+                let asked = self.asked > 0;
+                return Some(if asked { StallCause::Undetermined } else { StallCause::NoRequest });
+            }
+            // What reports no data shows no delay of any: an end closed, gave up or repeated
+            // itself.
+            let news = heard.fresh > 0 || !heard.sack.is_empty() || heard.duplicate;
+            return (news && !heard.packet.rst()).then_some(StallCause::PacketDelay);
         }
         // Both ends are done; what ends the pause is no part of a transfer unless it asks.
         (data && self.asked == 0).then_some(StallCause::NoRequest)
