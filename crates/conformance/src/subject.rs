@@ -8,7 +8,7 @@ use tcplab_guests::{GuestRequest, LONGEST_TURN};
 use tcplab_kernels::Kernel;
 use tcplab_packetdrill::ast::Shell;
 use tcplab_packetdrill::{
-    IcmpMessage, Outcome, Packet, Refusal, Reply, ShellFailure, Subject, SystemCall,
+    IcmpMessage, Outcome, PHASE, Packet, Refusal, Reply, ShellFailure, Subject, SystemCall,
 };
 use tcplab_recording::MessageBytes;
 use tcplab_testbed::{CallResult, GuestCall, GuestScript, Launcher, ScriptOrder, ScriptReport};
@@ -28,9 +28,9 @@ use crate::shell::{Setting, setting, settings};
 const SEED: u64 = 1;
 /// A guest's clock starts at 2000-01-01 00:00:00 UTC (`tcplab-guests`), nanoseconds since 1970.
 const GUEST_UNIX_NANOS: i64 = 946_684_800_000_000_000;
-/// What a script begins at a multiple of. All ticks of kernels are a whole number of milliseconds
-/// that divides it.
-const TICK: Span = Span::from_millis(20);
+/// How long after the zero of its clock a kernel's count of ticks is zero, seconds: it boots for a
+/// second before, and begins with -300 s (`INITIAL_JIFFIES`).
+const COUNT_IS_ZERO_AT: u64 = 299;
 /// How long after a tick a script begins, as packetdrill waits for the same place of a tick: so
 /// what takes a millisecond never takes two ticks.
 const AFTER_TICK: Span = Span::from_micros(250);
@@ -43,6 +43,7 @@ const NOT_FOUND: u8 = 127;
 pub struct KernelSubject<'a> {
     guest: ScriptGuest<'a>,
     calls: Calls,
+    ticks_per_second: u64,
     /// When the script began.
     zero: Instant,
     /// Whether something has happened beside preparations.
@@ -94,6 +95,7 @@ impl<'a> KernelSubject<'a> {
         Ok(KernelSubject {
             guest: ScriptGuest::boot(&request, task, stop)?,
             calls: Calls { addresses: host.addresses, has_v6_sockets: host.has_v6_sockets },
+            ticks_per_second: kernel.manifest.hz.max(1).into(),
             zero: Instant::ZERO,
             has_begun: false,
             descriptors: BTreeMap::new(),
@@ -112,9 +114,7 @@ impl<'a> KernelSubject<'a> {
     fn at(&mut self, now: Instant) -> Instant {
         if !self.has_begun {
             self.has_begun = true;
-            let reached = self.guest.reached().as_nanos();
-            let tick = reached.next_multiple_of(TICK.as_nanos());
-            self.zero = Instant::from_nanos(tick) + AFTER_TICK;
+            self.zero = begin(self.guest.reached(), self.ticks_per_second) + AFTER_TICK;
         }
         self.zero + now.since(Instant::ZERO)
     }
@@ -343,5 +343,36 @@ impl Subject for KernelSubject<'_> {
         let [value, len] = result.memory.as_slice() else { return None };
         let len = usize::try_from(word(&len.0, 0)?).ok()?;
         info::value(value.0.get(..len)?, field)
+    }
+}
+
+/// The first tick from `reached` on in which a script may begin: however long the preparations
+/// took, its timers expire alike.
+fn begin(reached: Instant, ticks_per_second: u64) -> Instant {
+    let tick = Span::from_secs(1) / ticks_per_second;
+    let before = (COUNT_IS_ZERO_AT * ticks_per_second) % PHASE;
+    let ticks = reached.as_nanos().div_ceil(tick.as_nanos()) + PHASE - before;
+    Instant::ZERO + tick * (ticks.next_multiple_of(PHASE) - PHASE + before)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// At 250 Hz the count is -74,750 at first, and -74,240 = -145 · 512 after 510 ticks.
+    #[test]
+    fn script_begins_at_multiple_of_512_ticks() {
+        for (reached, ticks_per_second, begins) in [
+            (0, 250, 2_040),
+            (2_040, 250, 2_040),
+            (2_041, 250, 4_088),
+            (20, 1_000, 504),
+            (505, 1_000, 1_016),
+            (20, 100, 2_040),
+        ] {
+            let begun = begin(Instant::ZERO + Span::from_millis(reached), ticks_per_second);
+            let expected = Instant::ZERO + Span::from_millis(begins);
+            assert_eq!(begun, expected, "{reached} ms, {ticks_per_second} Hz");
+        }
     }
 }

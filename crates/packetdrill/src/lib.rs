@@ -24,7 +24,7 @@ mod subject;
 pub use ast::Script;
 pub use bytes::Addresses;
 pub use constants::{constant, error_name};
-pub use model::Model;
+pub use model::{Model, PHASE};
 pub use packet::Packet;
 pub use parser::Definitions;
 pub use run::{Failure, Line, ScriptOutcome, Unsupported, run, watch};

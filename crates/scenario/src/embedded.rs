@@ -43,7 +43,7 @@ pub(crate) fn schema() -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{CLAIMS, Case, Scenario};
+    use crate::{CLAIMS, Case, Scenario, Stack};
 
     #[test]
     fn every_scenario_is_read_and_asks_a_question() {
@@ -54,6 +54,33 @@ mod tests {
                 Ok(read) => assert!(read.question.is_some_and(|it| it.ends_with('?')), "{name}"),
             }
         }
+    }
+
+    /// The documents print what a device or Haiku does with the model of Linux; with a kernel that
+    /// somebody has built, figures and claims would be others.
+    #[test]
+    fn other_systems_meet_model_of_linux() {
+        let mut count = 0;
+        for (name, source) in catalogue() {
+            let folder = name.split('/').next();
+            // This one has both ways of Linux beside the device.
+            if !matches!(folder, Some("haiku-tcp" | "throughput-vs-response"))
+                || name.ends_with("/push-before-last-write")
+            {
+                continue;
+            }
+            for case in Scenario::parse(source, name).unwrap().cases {
+                let ends = [&case.client.stack, &case.server.stack];
+                let is_other =
+                    |end: &&Stack| matches!(end, Stack::Model(it) if !it.starts_with("linux"));
+                if ends.iter().any(|end| is_other(end)) {
+                    count += 1;
+                    let are_models = ends.iter().all(|end| matches!(end, Stack::Model(_)));
+                    assert!(are_models, "{name}: {}", case.name);
+                }
+            }
+        }
+        assert!(count > 100, "{count}");
     }
 
     /// Questions about response times are not answered by transfer times, causes not by a best

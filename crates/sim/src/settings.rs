@@ -46,7 +46,7 @@ fn set_route(config: &mut Config, route: &RouteSpec) -> Result<(), SettingsError
     for (key, _, value) in route.attributes() {
         match (key, value) {
             ("initcwnd", RouteValue::Segments(count)) => config.window.initial = count,
-            ("rto_min", RouteValue::Time(span)) => config.timeout.least = span,
+            ("rto_min", RouteValue::Time(span)) => config.timeout.asked_least = Some(span),
             ("quickack", RouteValue::Flag(on)) => config.acks.delayed &= !on,
             ("congctl", RouteValue::Name(name)) => {
                 name.clone_into(&mut config.window.congestion);
@@ -124,7 +124,7 @@ mod tests {
         };
         let config = settings(&EndpointSpec { route, ..EndpointSpec::default() }).unwrap();
         assert_eq!((config.window.initial, config.acks.delayed), (3, false));
-        assert_eq!(config.timeout.least, Span::from_millis(50));
+        assert_eq!(config.timeout.asked_least, Some(Span::from_millis(50)));
         assert_eq!(config.window.congestion, "reno");
         assert_eq!(config.receiving.most_window, Some(Bytes::new(30_000)));
         assert_eq!(config.handshake.ecn, Ecn::Asked);

@@ -131,6 +131,10 @@ pub struct Timeout {
     pub initial: Span,
     /// The least timeout, as the rule applies it (`tcp_rto_min_us`).
     pub least: Span,
+    /// What a route or a setting asks for in its place (`tcp_rto_min`). How long Linux goes on
+    /// trying, and how it probes a closed window, follow from `least` all the same.
+    #[serde(skip)]
+    pub asked_least: Option<Span>,
     /// The longest timeout (`tcp_rto_max_ms`).
     pub most: Span,
     /// The factors of timeouts in a row; after the last, doubling continues. Empty: doubled from
@@ -450,6 +454,7 @@ impl Default for Timeout {
             rule: TimeoutRule::Linux,
             initial: Span::from_secs(1),
             least: Span::from_millis(200),
+            asked_least: None,
             most: Span::from_secs(120),
             backoff: Vec::new(),
             retries: 15,

@@ -2,6 +2,7 @@
 
 use tcplab_units::{Instant, Span};
 
+use crate::Config;
 use crate::config::Host;
 
 /// Levels of Linux's timer wheel are this many ticks wide before the next, eight times as coarse,
@@ -69,9 +70,16 @@ impl Jiffies {
     }
 }
 
+/// The least retransmission timeout that holds (`tcp_rto_min`): Linux has it in ticks.
+pub(crate) fn least_timeout(config: &Config) -> Span {
+    let least = config.timeout.asked_least.unwrap_or(config.timeout.least);
+    if config.is_linux() { Jiffies::new(&config.host).round_up(least) } else { least }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::config::TimeoutRule;
 
     /// Worked by hand from the kernel's table of levels at HZ=250: to 62 ticks the granularity is
     /// 4 ms, to 503 it is 32 ms, to 4031 it is 256 ms.
@@ -98,6 +106,17 @@ mod tests {
                 jiffies.deadline(Instant::ZERO + Span::from_millis(now), Span::from_millis(span));
             assert_eq!(deadline, Instant::ZERO + Span::from_millis(fires), "{span} ms at {now} ms");
         }
+    }
+
+    /// `msecs_to_jiffies(50)` is 13 ticks of 4 ms.
+    #[test]
+    fn least_timeout_of_linux_is_whole_ticks() {
+        let mut config = Config::default();
+        assert_eq!(least_timeout(&config), Span::from_millis(200));
+        config.timeout.asked_least = Some(Span::from_millis(50));
+        assert_eq!(least_timeout(&config), Span::from_millis(52));
+        config.timeout.rule = TimeoutRule::Rfc6298;
+        assert_eq!(least_timeout(&config), Span::from_millis(50));
     }
 
     #[test]

@@ -98,7 +98,7 @@ sysctls! { |config, value|
     "net.ipv4.tcp_retries2" => config.timeout.retries = tiny(value)?,
     "net.ipv4.tcp_rmem" => config.receiving.buffer = first_and_most(value)?,
     "net.ipv4.tcp_rto_max_ms" => config.timeout.most = Span::from_millis(small(value)?.into()),
-    "net.ipv4.tcp_rto_min_us" => config.timeout.least = Span::from_micros(small(value)?.into()),
+    "net.ipv4.tcp_rto_min_us" => config.timeout.asked_least = Some(Span::from_micros(small(value)?.into())),
     "net.ipv4.tcp_sack" => config.handshake.sack = flag(value)?,
     "net.ipv4.tcp_shrink_window" => config.receiving.shrinks = flag(value)?,
     "net.ipv4.tcp_slow_start_after_idle" => config.window.slow_start_after_idle = flag(value)?,

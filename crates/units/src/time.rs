@@ -161,6 +161,10 @@ impl Instant {
     pub const fn as_nanos(self) -> u64 {
         self.0
     }
+    /// Whole microseconds since zero: a clock that shows no fractions.
+    pub const fn as_micros(self) -> u64 {
+        self.0 / 1_000
+    }
     /// Seconds since zero, as people read them.
     pub fn as_secs_f64(self) -> f64 {
         self.0 as f64 / 1e9

@@ -50,6 +50,10 @@ const FIRST_EPHEMERAL_PORT: u16 = 40_000;
 /// tick, 250 µs behind its start, so that what takes a millisecond never takes two ticks.
 const START: Span = Span::from_micros(100_000_250);
 
+/// The number of the tick in which a script begins is a multiple of this: timers of up to two
+/// minutes expire on multiples of 8, 64 or 512 ticks (Linux's timer wheel), so always alike.
+pub const PHASE: u64 = 512;
+
 /// A host whose TCP is the model.
 pub struct Model {
     config: Config,
@@ -74,7 +78,10 @@ pub struct Model {
 
 impl Model {
     /// A host with these constants and rules.
-    pub fn new(config: Config) -> Model {
+    pub fn new(mut config: Config) -> Model {
+        if let Some(ticks) = START.as_nanos().checked_div(config.host.tick.as_nanos()) {
+            config.host.first_tick = ticks.next_multiple_of(PHASE) - ticks;
+        }
         let host = match config.freebsd {
             Some(_) => Host::on_ethernet(),
             None => Host::default(),

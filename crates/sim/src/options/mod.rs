@@ -178,8 +178,12 @@ fn set(config: &mut Config, option: SocketOption, forced: bool) {
     match option {
         SocketOption::ReceiveBuffer(size) => {
             let size = effective(size, config.receiving.most_asked, LEAST_BUFFERS[0]);
-            config.receiving.buffer = [size; 2];
-            config.receiving.locked = doubles;
+            config.receiving.buffer[0] = size;
+            if doubles {
+                config.receiving.locked = true;
+            } else {
+                config.receiving.buffer[1] = size;
+            }
         }
         SocketOption::SendBuffer(size) => {
             let size = effective(size, config.sending.most_asked, LEAST_BUFFERS[1]);

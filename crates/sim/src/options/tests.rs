@@ -123,7 +123,12 @@ fn buffers_are_doubled_by_linux_only() {
     let asked =
         |stack| config(&EndpointSpec { stack, socket: options.clone(), ..EndpointSpec::default() });
     let effective = |stack| asked(stack).unwrap().receiving.buffer;
-    assert_eq!(effective(Stack::Linux), [Bytes::new(131_072); 2]);
+    // `tcp_rmem` stays as it is: small segments grow the window by it.
+    let most = Config::default().receiving.buffer[1];
+    assert_eq!(effective(Stack::Linux), [Bytes::new(131_072), most]);
+    let linux = asked(Stack::Linux).unwrap();
+    assert!(linux.receiving.locked);
+    assert_eq!(sysctl(&linux, "net.ipv4.tcp_rmem"), Some(most.as_u64().to_string()));
     assert_eq!(effective(Stack::Model("osx-10.7")), [Bytes::new(65_536); 2]);
 }
 

@@ -41,7 +41,7 @@ impl Ticks {
 
 /// Whole microseconds at `time` (`tcp_mstamp`): what they differ by is what Linux sees pass.
 pub(super) fn micros(time: Instant) -> u64 {
-    time.as_nanos() / 1_000
+    time.as_micros()
 }
 
 #[cfg(test)]

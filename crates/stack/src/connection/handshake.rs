@@ -418,7 +418,8 @@ impl Connection {
         let echo = timestamps.and_then(|(_, echo)| self.timestamps.echoed(echo));
         let echo = echo.filter(|_| self.terms.timestamps);
         let rtt = if self.handshake.retransmissions == 0 {
-            Some(now.since(self.handshake.sent))
+            // Linux subtracts what its clock showed.
+            Some(Span::from_micros(now.as_micros() - self.handshake.sent.as_micros()))
         } else {
             echo.and_then(|echo| self.timestamps.ago(now, echo))
         };

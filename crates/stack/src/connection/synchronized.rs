@@ -201,8 +201,10 @@ impl Connection {
         }
         self.counters.last_ack = now;
         self.timers.keep_alive.probes = 0;
-        // What ends the handshake tells the receiver nothing (`tcp_rcv_state_process`).
+        // What ends the handshake tells the receiver nothing, and neither does what comes once the
+        // connection closes (`tcp_rcv_state_process`).
         if !ended
+            && self.state == State::Established
             && let Some(echo) = ack.echo
             && let Some(ago) = self.timestamps.ago(now, echo)
         {

@@ -3,8 +3,10 @@
 use tcplab_units::{Instant, Span};
 
 use crate::SendCause;
-use crate::config::{Acks, Config, TimeoutRule};
-use crate::jiffies::Jiffies;
+use crate::config::{Acks, Config};
+use crate::jiffies::{Jiffies, least_timeout};
+
+use super::window::Push;
 
 /// Duplicate acknowledgements that are never compressed (`TCP_FASTRETRANS_THRESH`).
 const UNCOMPRESSED: u32 = 3;
@@ -110,9 +112,9 @@ struct Compression {
 impl AckPolicy {
     pub(super) fn new(config: &Config, jiffies: Jiffies) -> AckPolicy {
         let mut most_delay = config.acks.delay[1];
-        if config.timeout.rule == TimeoutRule::Linux {
+        if config.is_linux() {
             // `tcp_delack_max`: an acknowledgement never waits for as long as the least timeout.
-            let least = jiffies.round_up(config.timeout.least);
+            let least = least_timeout(config);
             most_delay = most_delay.min(least.saturating_sub(config.host.tick));
         }
         AckPolicy {
@@ -209,6 +211,14 @@ impl AckPolicy {
         }
     }
 
+    /// A segment that is not acceptable is answered: the next ones are acknowledged soon. The
+    /// answer is none of these, as nothing was scheduled (`tcp_send_dupack`).
+    pub(crate) fn answer_unacceptable(&mut self, window: u64, peer_mss: u32) {
+        if self.config.quick > 0 {
+            self.be_quick(self.config.quick, window, peer_mss);
+        }
+    }
+
     /// `tcp_incr_quickack`.
     fn raise_quick(&mut self, most: u32, window: u64, peer_mss: u32) {
         let fitting = match window / (2 * u64::from(peer_mss.max(1))) {
@@ -232,13 +242,12 @@ impl AckPolicy {
         self.dialogue = DIALOGUE;
     }
 
-    /// Data arrived in order (`tcp_event_data_recv`). `small` is what the measure of the peer's
-    /// segments said of it, `push` whether it was pushed.
+    /// Data arrived in order (`tcp_event_data_recv`). `push` is what the measure of the peer's
+    /// segments said of it.
     pub(super) fn data_arrived(
         &mut self,
         now: Instant,
-        small: bool,
-        push: bool,
+        push: Option<Push>,
         window: u64,
         peer_mss: u32,
         rto: Span,
@@ -246,7 +255,7 @@ impl AckPolicy {
         self.schedule();
         self.arrivals += 1;
         self.streak = self.streak.saturating_add(1);
-        self.note_push(small, push);
+        self.note_push(push);
         let now = self.jiffies.now(now);
         let least = self.least_delay();
         if self.interval.is_zero() {
@@ -267,21 +276,17 @@ impl AckPolicy {
     }
 
     /// Data arrived behind a gap.
-    pub(super) fn gap_arrived(&mut self, small: bool, push: bool) {
+    pub(super) fn gap_arrived(&mut self, push: Option<Push>) {
         self.schedule();
         self.arrivals += 1;
         self.streak = 0;
-        self.note_push(small, push);
+        self.note_push(push);
     }
 
     /// `tcp_measure_rcv_mss`: small and pushed segments are acknowledged when they are read.
-    fn note_push(&mut self, small: bool, push: bool) {
-        if small {
-            self.due.pushed_twice |= self.due.pushed;
-            self.due.pushed = true;
-        } else {
-            self.due.pushed |= push;
-        }
+    fn note_push(&mut self, push: Option<Push>) {
+        self.due.pushed_twice |= self.due.pushed && push == Some(Push::Small);
+        self.due.pushed |= push.is_some();
     }
 
     /// Data is sent: soon after data arrived it is an answer (`tcp_event_data_sent`).

@@ -25,14 +25,30 @@ impl Receiver {
             return true;
         }
         self.collapse();
-        let mut pruned = false;
-        while self.memory() > self.window.buffer && self.assembler.prune(start) {
-            pruned = true;
-        }
-        if pruned {
+        if self.prune(start) {
             self.blocks.clear();
         }
         self.memory() <= self.window.buffer
+    }
+
+    /// Drops the end of the out-of-order queue, an eighth of the buffer at least where memory is
+    /// charged, to make room for what begins at `start`; whether anything was dropped.
+    fn prune(&mut self, start: u64) -> bool {
+        let step = if self.window.charges_memory() { self.window.buffer >> 3 } else { 0 };
+        let mut pruned = false;
+        while self.memory() > self.window.buffer {
+            let goal = self.assembler.memory().saturating_sub(step);
+            loop {
+                if !self.assembler.prune(start) {
+                    return pruned;
+                }
+                pruned = true;
+                if self.assembler.memory() <= goal {
+                    break;
+                }
+            }
+        }
+        pruned
     }
 
     pub(super) fn collapse(&mut self) {
@@ -40,10 +56,17 @@ impl Receiver {
             return;
         }
         let window = &self.window;
+        let mut tiny = 0;
         self.assembler.collapse(|run| {
             let is_tiny = run.iter().filter(|piece| piece.charge.memory > 0).count() == 1
                 && run.iter().map(|piece| u64::from(piece.data.len())).sum::<u64>() < COLLAPSED;
-            if !is_tiny {
+            // After many of these nothing is tried.
+            if tiny > window.buffer >> 3 {
+                return;
+            }
+            if is_tiny {
+                tiny += run.iter().map(|piece| piece.charge.memory).sum::<u64>();
+            } else {
                 collapse(run, 0, window);
             }
         });

@@ -253,7 +253,7 @@ impl Receiver {
     /// (`tcp_send_dupack`).
     pub(crate) fn answer_unacceptable(&mut self, start: u64, end: u64) {
         if start < end && start < self.next {
-            self.acks.answer_duplicate(self.window.offered, self.window.peer_mss);
+            self.acks.answer_unacceptable(self.window.offered, self.window.peer_mss);
             self.note_twice(start, end.min(self.next));
         }
     }
@@ -375,11 +375,11 @@ impl Receiver {
     /// What `tcp_event_data_recv` learns from data in order.
     fn note_data(&mut self, now: Instant, segment: &Arriving<'_>, memory: u64, rto: Span) {
         let len = segment.data.len();
-        let small = self.window.measure(segment);
+        let push = self.window.measure(segment);
         let window_end = self.next + self.window.offered;
         self.window.tuning.measure(now, self.next, window_end);
         let (offered, peer_mss) = (self.window.offered, self.window.peer_mss);
-        self.acks.data_arrived(now, small, segment.push, offered, peer_mss, rto);
+        self.acks.data_arrived(now, push, offered, peer_mss, rto);
         if self.ecn.see(segment.ecn) {
             self.acks.be_quick(2, offered, peer_mss);
         }
@@ -446,8 +446,8 @@ impl Receiver {
         if !self.make_room(start) || self.is_assembler_full() {
             return Arrival::default();
         }
-        let small = self.window.measure(segment);
-        self.acks.gap_arrived(small, segment.push);
+        let push = self.window.measure(segment);
+        self.acks.gap_arrived(push);
         self.out_of_order_segments += 1;
         let charge = self.window.charge_of(len);
         let taken = self.memory();

@@ -67,6 +67,25 @@ fn window_share_follows_segment_size() {
     assert_eq!(receiver.memory(), 2_304);
 }
 
+/// `tcp_measure_rcv_mss` does not cut the clamp to what the field can say, only what is sent is cut
+/// (`tcp_select_window`): without scaling the window opens to 65,535 B.
+#[test]
+fn window_without_scale_opens_to_whole_field() {
+    let mut config = Config::default();
+    config.handshake.window_scale = None;
+    let mut receiver = receiver(&config);
+    let full = Data::copy_of(&[0; MSS as usize]);
+    let mut field = 0;
+    for nth in 0..10 {
+        let start = 1 + nth * u64::from(MSS);
+        receiver.receive(Instant::ZERO, &segment(start, &full), RTO);
+        while receiver.take(Instant::ZERO, MSS, false).is_some() {}
+        field = receiver.offer_window();
+    }
+    assert_eq!(receiver.window.clamp, 131_072 * 160 / 256);
+    assert_eq!(field, 65_535);
+}
+
 /// As `ss -m` showed them on a TUN device of Linux 6.18.
 #[test]
 fn segment_memory_is_charged_in_blocks() {
@@ -139,6 +158,27 @@ fn window_scale_follows_set_buffer() {
         receiver.window.open(MSS, 1460, Some(0), None);
         assert_eq!((receiver.window.offered, receiver.window.scale), (31_856, scale));
     }
+}
+
+/// What does not fit drops the end of the out-of-order queue, an eighth of the buffer at least, and
+/// the SACK blocks (`tcp_prune_ofo_queue`); what would lie last is dropped itself.
+#[test]
+fn gap_without_room_drops_eighth_of_buffer() {
+    let mut config = Config::default();
+    config.receiving.buffer = [Bytes::new(20_000); 2];
+    config.receiving.locked = true;
+    let mut receiver = receiver(&config);
+    let small = Data::copy_of(&[0; 100]);
+    let place = |nth: u64| 1_001 + 200 * nth;
+    // 832 B each, as long as the buffer is not exceeded: 25 take 20,800 B.
+    for nth in 0..30 {
+        receiver.receive(Instant::ZERO, &segment(place(nth), &small), RTO);
+    }
+    assert_eq!((receiver.assembler.len(), receiver.memory()), (25, 25 * 832));
+    receiver.receive(Instant::ZERO, &segment(501, &small), RTO);
+    // An eighth are 2,500 B: four went.
+    assert_eq!((receiver.assembler.len(), receiver.memory()), (22, 22 * 832));
+    assert_eq!(receiver.assembler.end(), Some(place(20) + 100));
 }
 
 /// Small segments are the peer's full size once two of them in a row are.

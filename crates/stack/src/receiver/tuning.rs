@@ -15,20 +15,22 @@ const LEAST_SAMPLE: u64 = 1_000;
 pub(crate) struct Tuning {
     /// Eight times the RTT in µs; 0: not known.
     rtt_us: u64,
-    /// Without timestamps: an RTT lasts until a whole window has arrived.
-    window_end: Option<(u64, Instant)>,
+    /// Without timestamps: an RTT lasts until a whole window has arrived. Its end, and when it
+    /// began in whole µs.
+    window_end: Option<(u64, u64)>,
     /// The echo last seen: of each, the first segment is timed.
     last_echo: Option<u32>,
     /// What the application read in the last RTT, bytes (`rcvq_space.space`).
     pub(crate) space: u64,
-    /// What it had read when this one began, and when that was.
+    /// What it had read when this one began, and when that was in whole µs: Linux subtracts what
+    /// its clock showed.
     read: u64,
-    began: Instant,
+    began: u64,
 }
 
 impl Tuning {
     pub(crate) fn begin(&mut self, now: Instant, read: u64, space: u64) {
-        self.began = now;
+        self.began = now.as_micros();
         self.read = read;
         self.space = space;
     }
@@ -50,12 +52,12 @@ impl Tuning {
             if next < end {
                 return;
             }
-            let sample = now.since(since).as_micros().max(1);
+            let sample = (now.as_micros() - since).max(1);
             if self.rtt_us == 0 || sample << 3 < self.rtt_us {
                 self.rtt_us = sample << 3;
             }
         }
-        self.window_end = Some((window_end, now));
+        self.window_end = Some((window_end, now.as_micros()));
     }
 
     /// A segment came with `echo`, which was sent `ago` (`tcp_rcv_rtt_measure_ts`). `full` says
@@ -101,7 +103,8 @@ impl Tuning {
         ahead: u64,
         mss: u32,
     ) -> Option<u64> {
-        if self.rtt_us == 0 || now.since(self.began).as_micros() < self.rtt_us >> 3 {
+        let now = now.as_micros();
+        if self.rtt_us == 0 || now - self.began < self.rtt_us >> 3 {
             return None;
         }
         let waiting = if tuning == ReceiveTuning::Linux61 { 0 } else { next - read };
@@ -168,6 +171,18 @@ mod tests {
             assert_eq!(adjust(&mut state, at, 20_001), Some(window), "{tuning:?}");
             assert_eq!(state.space, 20_000);
         }
+    }
+
+    /// From 0.9 µs to 10,000.1 µs less than 10 ms pass, but the clock shows 0 and 10,000 µs.
+    #[test]
+    fn tuning_subtracts_clocks_of_whole_microseconds() {
+        let (start, end) = (Instant::from_nanos(900), Instant::from_nanos(10_000_100));
+        let mut state = Tuning::default();
+        state.measure(start, 1, 1_000);
+        state.measure(end, 1_000, 2_000);
+        assert_eq!(state.round_trip(), Some(Span::from_millis(10)));
+        state.begin(start, 1, 14_480);
+        assert!(state.window(end, ReceiveTuning::Linux612, 20_001, 20_001, 0, 1448).is_some());
     }
 
     #[test]

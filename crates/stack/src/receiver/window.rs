@@ -31,6 +31,15 @@ const PAGE: u64 = 4_096;
 /// The largest run of pages taken at once (`PAGE_ALLOC_COSTLY_ORDER`).
 const LARGEST_RUN: u64 = 8;
 
+/// Why an acknowledgement goes as soon as all is read (`ICSK_ACK_PUSHED`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Push {
+    /// A full segment was pushed.
+    Once,
+    /// A small segment came; after another such reason it goes in a dialogue, too.
+    Small,
+}
+
 /// A window field's state: what was offered, and what may be.
 ///
 /// Bytes of window and bytes of memory are different things: of the buffer, a share is window,
@@ -334,22 +343,19 @@ impl ReceiveWindow {
         self.updated_at = next;
     }
 
-    /// Learns the peer's segment size (`tcp_measure_rcv_mss`). Gives whether the segment is a small
-    /// one.
-    pub(crate) fn measure(&mut self, segment: &Arriving<'_>) -> bool {
+    /// Learns the peer's segment size (`tcp_measure_rcv_mss`). Gives whether the acknowledgement
+    /// goes as soon as all is read: the segment is a small one, or pushed.
+    pub(crate) fn measure(&mut self, segment: &Arriving<'_>) -> Option<Push> {
         let whole = segment.data.len();
         let len = segment.joined.map_or(whole, |each| each.min(whole));
         let last = std::mem::take(&mut self.last_small);
         if len >= self.peer_mss {
             let follows = self.config.window_share_follows && self.charges_memory();
             if len != self.peer_mss && follows {
-                self.share =
-                    ((u64::from(whole) << SHARE_SHIFT) / self.charge_of(whole).memory).max(1);
-                self.clamp = self.of_memory(self.buffer).min(FIELD << self.scale);
-                self.tuning.lower_space(self.clamp);
+                self.follow_share(whole);
             }
             self.peer_mss = len.min(self.asked_mss);
-            return false;
+            return segment.push.then_some(Push::Once);
         }
         // A small segment is the peer's full size if it comes twice and is not pushed.
         let with_header = len + segment.header;
@@ -357,10 +363,20 @@ impl ReceiveWindow {
             self.last_small = len;
             if len == last {
                 self.peer_mss = len;
-                return false;
+                return None;
             }
         }
-        true
+        Some(Push::Small)
+    }
+
+    /// Of memory as much is window as of a segment of `len` bytes is data.
+    fn follow_share(&mut self, len: u32) {
+        let share = ((u64::from(len) << SHARE_SHIFT) / self.charge_of(len).memory).max(1);
+        if share != self.share {
+            self.share = share;
+            self.clamp = self.of_memory(self.buffer);
+            self.tuning.lower_space(self.clamp);
+        }
     }
 
     /// A segment of `len` bytes arrived that was charged `memory`: the window may grow
@@ -444,7 +460,7 @@ impl ReceiveWindow {
         let buffer = memory.min(self.config.buffer[1].as_u64());
         if !self.locked && buffer > self.buffer {
             self.buffer = buffer;
-            self.clamp = self.of_memory(buffer).min(FIELD << self.scale);
+            self.clamp = self.of_memory(buffer);
             if let Some(most) = self.config.most_window {
                 self.clamp = self.clamp.min(most.as_u64());
             }

@@ -30,7 +30,7 @@ impl Sender {
             smoothed8 => {
                 // One segment alone may wait for a delayed acknowledgement.
                 let alone = self.scoreboard.packets_out() == 1;
-                let more = if alone { self.config.timeout.least.as_micros() } else { SLACK };
+                let more = if alone { self.rto.least.as_micros() } else { SLACK };
                 self.alarm.round_up(Span::from_micros((smoothed8 >> 2) + more))
             }
         };

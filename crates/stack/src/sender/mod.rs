@@ -60,7 +60,7 @@ use crate::Config;
 use crate::config::Detection;
 use crate::congestion::{CongestionControl, NO_THRESHOLD, Window};
 use crate::info::Info;
-use crate::jiffies::Jiffies;
+use crate::jiffies::{Jiffies, least_timeout};
 
 /// The timeout after a handshake that measured no RTT (RFC 6298 section 5.7,
 /// `TCP_TIMEOUT_FALLBACK`).
@@ -94,7 +94,7 @@ impl Sender {
             congestion: Congestion::new(congestion),
             window: Window { una: 1, nxt: 1, ..Window::new(0, config.window.initial) },
             scoreboard: Scoreboard::default(),
-            rto: Rto::new(&config.timeout, config.liveness.user_timeout),
+            rto: Rto::new(&config.timeout, least_timeout(config), config.liveness.user_timeout),
             alarm: Alarm::new(Jiffies::new(&config.host)),
             pacing: Pacing::default(),
             feedback: Feedback::default(),
@@ -316,5 +316,5 @@ impl Sender {
 
 /// Whole microseconds since the world's zero: Linux's unit for all of this.
 fn micros(at: Instant) -> u64 {
-    at.as_nanos() / 1_000
+    at.as_micros()
 }

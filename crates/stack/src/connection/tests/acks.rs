@@ -202,6 +202,48 @@ fn window_of_fast_reader_grows() {
     }
 }
 
+/// Echoes tell the receiver's RTT while the connection is established (`tcp_rcv_established`), not
+/// once this end has closed (`tcp_rcv_state_process`).
+#[test]
+fn closing_connection_measures_no_rtt_by_echoes() {
+    for (closes, rtt) in [(false, 30), (true, 0)] {
+        let mut bench = Bench::connecting(&Config::default());
+        bench.clock = Some(1);
+        bench.hear_syn_ack();
+        if closes {
+            bench.connection.shutdown(bench.now);
+            bench.poll();
+            bench.hear(".", 1, 2, 0);
+        }
+        bench.wait(30);
+        let mut data = Bench::segment(".", 1, 1 + i32::from(closes), 1_448);
+        data.header.timestamps = Some((1, 20_000));
+        bench.hear_raw(&data);
+        assert_eq!(bench.connection.info(bench.now).rcv_rtt, Span::from_millis(rtt), "{closes}");
+    }
+}
+
+/// Sixteen acknowledgements are quick after a segment that is not acceptable; its own answer is
+/// none of them (`tcp_send_dupack`).
+#[test]
+fn sixteen_acks_are_quick_behind_old_segment() {
+    // A window that need not grow: as long as it does, acknowledgements announce it.
+    let (mut bench, mut next) = settled(&changed(count_bytes));
+    bench.hear(".", 1, 1, MSS);
+    assert_eq!(bench.forget().len(), 1);
+    let mut quick = 0;
+    loop {
+        bench.hear(".", next, 1, MSS);
+        next += MSS as i32;
+        bench.read_all();
+        if bench.forget().is_empty() {
+            break;
+        }
+        quick += 1;
+    }
+    assert_eq!(quick, 16);
+}
+
 /// Of a buffer tuned to 724,992 bytes the window becomes 160 of 256, since a full segment of 1448
 /// bytes is charged 2304, less the segment that it grows with (`tcp_grow_window`). Linux 6.18
 /// offers 453,120, so without that.

@@ -22,6 +22,8 @@ const REMEMBERED: u64 = 300_000_000;
 #[derive(Debug)]
 pub(super) struct Rto {
     pub(super) policy: Box<dyn RtoPolicy>,
+    /// The least timeout, as the rule applies it.
+    pub(super) least: Span,
     estimate: Estimate,
     /// The RTT minimum of the last five minutes, µs.
     min_rtt: BestOfLate<Reverse<u64>>,
@@ -40,9 +42,10 @@ pub(super) struct Rto {
 }
 
 impl Rto {
-    pub(super) fn new(config: &config::Timeout, user_timeout: Span) -> Rto {
+    pub(super) fn new(config: &config::Timeout, least: Span, user_timeout: Span) -> Rto {
         Rto {
-            policy: policy_of(config),
+            policy: policy_of(config.rule, least),
+            least,
             estimate: Estimate::default(),
             min_rtt: BestOfLate::default(),
             plain: config.initial,
@@ -124,9 +127,9 @@ impl Rto {
     }
 }
 
-fn policy_of(config: &config::Timeout) -> Box<dyn RtoPolicy> {
-    let least = config.least.as_micros() as i64;
-    match config.rule {
+fn policy_of(rule: TimeoutRule, least: Span) -> Box<dyn RtoPolicy> {
+    let least = least.as_micros() as i64;
+    match rule {
         TimeoutRule::Linux => Box::new(Linux::new(least)),
         TimeoutRule::Rfc6298 => Box::new(Rfc6298 { least }),
         TimeoutRule::Xnu => Box::new(Xnu { slop: least }),

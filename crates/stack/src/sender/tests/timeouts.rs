@@ -17,7 +17,7 @@ fn without_probe() -> Config {
 /// The estimator of a stack with that rule and that least timeout, ms.
 fn rto(rule: TimeoutRule, least: u64) -> Rto {
     let config = config::Timeout { rule, least: millis(least), ..config::Timeout::default() };
-    Rto::new(&config, Span::ZERO)
+    Rto::new(&config, config.least, Span::ZERO)
 }
 
 #[test]
@@ -42,6 +42,20 @@ fn timeout_doubles_until_given_up() {
     // The first after 300 ms and 924.6 s, 120 s apart at last.
     assert_eq!(b.now.as_nanos() / 1_000_000, 273_300 + 6 * 120_000);
     assert_eq!(end, GivenUp::Retransmissions(15));
+}
+
+/// What a route asks for is no measure of patience: that is counted from TCP_RTO_MIN, 924.6 s
+/// (`retransmits_timed_out`).
+#[test]
+fn asked_least_timeout_leaves_patience() {
+    let config = changed(|config| {
+        config.recovery.tail_loss_probe = false;
+        config.timeout.asked_least = Some(millis(50));
+    });
+    let mut b = Bench::new(&config, &agreed(), 2);
+    assert_eq!(b.numbers(), [1, 2]);
+    assert_eq!(b.ring_until_given_up(), (15, GivenUp::Retransmissions(15)));
+    assert_eq!(b.now.as_nanos() / 1_000_000, 273_300 + 6 * 120_000);
 }
 
 #[test]
