@@ -92,8 +92,7 @@ fn plain(message: &str) -> String {
         "u16" => "a whole number from 0 to 65535",
         // What a key may be at most stands in its description.
         "u32" if is_above_u32(found) => "a whole number up to 4294967295",
-        "u32" => "a whole number, not negative",
-        "u64" => "a whole number, not negative",
+        "u32" | "u64" => "a whole number, not negative",
         "a boolean" => "true or false",
         "a map" => "a table",
         "a sequence" => "a list",

@@ -437,3 +437,24 @@ fn figure_of_a_failed_trial_says_why() {
     }
     home.refuses(&[("plot first --figure loss=100%/9", "no figure `loss=100%/9`")]);
 }
+
+#[test]
+fn page_of_one_trial_explains_only_what_it_shows() {
+    let scenario = |interruption: &str| {
+        format!(
+            "title = \"One\"\nworkload = {{ upload = \"100 kB\" }}\n[path]\n\
+             rate = \"5 Mbit/s\"\n{interruption}"
+        )
+    };
+    let interrupted = scenario("interruption = { every = \"50 ms\", lasting = \"10 ms\" }");
+    for (source, is_interrupted) in [(scenario(""), false), (interrupted, true)] {
+        let home = Home::with("one.toml", source);
+        home.answer("run one.toml --world sim --trials 1");
+        let page = home.text(home.only("runs/one").join("report.html"));
+        assert!(page.contains("one trial, so no confidence interval"));
+        assert!(!page.contains("Each dot is a trial"), "of one trial");
+        let transfers = page.split_once("<section id=\"transfers\">").unwrap().1;
+        let transfers = transfers.split_once("</section>").unwrap().0;
+        assert_eq!(transfers.contains("nterruption"), is_interrupted, "{transfers}");
+    }
+}

@@ -147,7 +147,8 @@ mod tests {
     fn found_less_not_lost_plus_not_found_is_what_the_path_lost() {
         // Frames and data of what was found and of what was lost.
         type Sent = (u64, u64, u64);
-        let cases: [(&[Sent], &[Sent], (usize, usize)); 6] = [
+        type Case<'a> = (&'a [Sent], &'a [Sent], (usize, usize));
+        let cases: [Case<'_>; 6] = [
             (&[(1, 0, 10), (2, 10, 20)], &[(1, 0, 10), (2, 10, 20)], (0, 0)),
             // The other one of two transmissions.
             (&[(1, 0, 10)], &[(7, 0, 10)], (0, 0)),

@@ -171,12 +171,7 @@ impl Connection {
         let is_newer = self.note_timestamps(now, segment, start);
         let ended = std::mem::take(&mut self.handshake.ends_now);
         let told = self.told(header, is_newer).filter(|_| !ended);
-        if header.flags.contains(TcpFlags::CWR) {
-            self.receiver.ecn.accept_cwr();
-            if !segment.is_empty() {
-                self.receiver.acks.schedule_now();
-            }
-        }
+        self.hear_cwr(segment);
         let (blocks, count) = self.sack_positions(&header.sack);
         let window = self.window_of(header);
         self.counters.largest_window = self.counters.largest_window.max(window);
@@ -216,6 +211,16 @@ impl Connection {
             self.release(now);
         }
         true
+    }
+
+    /// The peer reduced its window on an echoed mark (RFC 3168 section 6.1.3).
+    fn hear_cwr(&mut self, segment: &Segment) {
+        if segment.header.flags.contains(TcpFlags::CWR) {
+            self.receiver.ecn.accept_cwr();
+            if !segment.is_empty() {
+                self.receiver.acks.schedule_now();
+            }
+        }
     }
 
     /// RFC 7323 section 4.3: the timestamp to be echoed is that of the segment that moves on what

@@ -142,8 +142,7 @@ pub struct Flow {
     pub acks: Vec<Ack>,
     /// Resets of both ends that acknowledge nothing, in capture order.
     pub resets: Vec<BareReset>,
-    /// Packets of its sender that segments, ACKs and resets do not show as they were sent, in
-    /// capture order.
+    /// Packets of its sender that none of these shows as it was sent, in capture order.
     pub unusual: Vec<UnusualPacket>,
     /// Recovery episodes in order of time.
     pub episodes: Vec<Episode>,
@@ -420,8 +419,8 @@ pub struct Ack {
     pub frame: u64,
     /// Everything before this was received.
     pub ack: Offset,
-    /// Advertised window in bytes, scaled; `None` where the scale was not seen, unless it is zero, and
-    /// of a reset.
+    /// Advertised window in bytes, scaled; `None` of a reset, and where the scale was not seen
+    /// unless it is zero.
     pub window: Option<Bytes>,
     /// SACK blocks in the order of the option, without the D-SACK block.
     pub sack: Vec<Range>,

@@ -151,7 +151,8 @@ impl SenderModel {
         }
         if effect.advanced {
             self.advanced = Some(at);
-            self.crossed = self.crossed_by(at);
+            let prompt = self.heard_before.map(|before| before.frame);
+            self.crossed = Crossed::of(at, prompt, self.known);
             let Knowledge { recovery, recover, .. } = self.known;
             self.known = Knowledge { una: board.una, recovery, recover, ..Knowledge::default() };
             for point in [&mut self.known.recovery, &mut self.probe, &mut self.spurious_until] {
@@ -257,6 +258,20 @@ impl SenderModel {
             classification.proof = Proof { nth: 1, ..silence };
         }
         classification
+    }
+
+    /// What the sender knew when it retransmitted; when the latest ACK passed that it is proven to
+    /// have had then; and the frame of the last that it had.
+    fn known_for(
+        &mut self,
+        again: &RetransmittedPacket,
+    ) -> (Knowledge, Option<Instant>, Option<u64>) {
+        let passing = (again.at, again.beyond);
+        let (known, proven) = self.in_transit.known(passing, again.echo, self.known);
+        match self.crossed.take_if(|ack| ack.is_crossed_by(again, &known)) {
+            Some(ack) => (ack.known, proven, ack.prompt),
+            None => (known, proven, self.last_heard.map(|last| last.frame)),
+        }
     }
 
     /// Classifies a retransmission; `board` does not contain it yet.

@@ -1,9 +1,11 @@
 //! Places in the stream of a direction.
 
-use tcplab_units::Offset;
+use tcplab_units::{Bytes, Offset};
 use tcplab_wire::{SeqNumber, SeqUnwrapper};
 
-use super::{DirectionState, FARTHEST};
+use super::{DirectionState, FARTHEST, offset};
+use crate::UnusualPacket;
+use crate::packet::Packet;
 
 impl DirectionState {
     pub(crate) fn initial(&self) -> Option<SeqNumber> {
@@ -29,5 +31,12 @@ impl DirectionState {
             (positions.position(seq) - high).abs() > FARTHEST
         };
         self.positions.is_some_and(|positions| !far(positions))
+    }
+    /// An [unusual](UnusualPacket) packet of this direction.
+    #[cold]
+    pub(crate) fn unusual(&self, packet: &Packet) -> UnusualPacket {
+        let &Packet { at, frame, flags, payload, .. } = packet;
+        let place = self.positions.map(|positions| offset(positions.position(packet.seq)));
+        UnusualPacket { at, frame, flags, place, payload: Bytes::new(payload.into()) }
     }
 }

@@ -7,19 +7,7 @@ use tcplab_wire::TcpFlags;
 
 use crate::observers::{AckEvent, SendEvent};
 use crate::packet::Packet;
-use crate::{Ack, Segment, UnusualPacket};
-
-use super::{DirectionState, offset};
-
-impl DirectionState {
-    /// An [unusual](UnusualPacket) packet of this direction.
-    #[cold]
-    pub(crate) fn unusual(&self, packet: &Packet) -> UnusualPacket {
-        let &Packet { at, frame, flags, payload, .. } = packet;
-        let place = self.positions.map(|positions| offset(positions.position(packet.seq)));
-        UnusualPacket { at, frame, flags, place, payload: Bytes::new(payload.into()) }
-    }
-}
+use crate::{Ack, Segment};
 
 /// An ACK of everything before `ack`, without news in a packet with data.
 #[inline(never)]

@@ -116,7 +116,8 @@ fn full_size_of_merged_segments_does_not_change() {
     assert_eq!((changes(&size), size.bytes()), (vec![], Some(1_288)));
 }
 
-/// Without a SYN: merged from the first packet on, each with the tail of a message, or among others.
+/// Without a SYN: merged from the first packet on, each with the tail of a message, or among
+/// others.
 #[test]
 fn merged_packets_before_single_segments_are_no_larger_size() {
     for payloads in [
