@@ -307,7 +307,7 @@ fn metrics_are_listed() {
         assert!(names.contains(&name), "{name}");
     }
     let text = home.answer("metrics episode_share.without_time_lag transfer_time");
-    assert!(text.starts_with("episode_share.without_time_lag  %, per trial"), "{text}");
+    assert!(text.contains("\nepisode_share.without_time_lag  %, per trial"), "{text}");
     let text = home.answer("metrics buffer");
     assert!(text.starts_with("buffer_delay") && text.contains("section 4.3"), "{text}");
 }

@@ -1,7 +1,7 @@
 //! JSON Schemas made from examples, and values checked against schemas: types, properties, items.
 //!
 //! Examples do not show all that may be. What documents promise is in the schemas without one: what
-//! is not known is `null`, so every field may be. An object of one field may be one of several
+//! is not known is `null`, so every value may be. An object of one field may be one of several
 //! kinds, each with its own field (an enum of Rust), so it need not have that one; an object that
 //! says its `kind` has the fields of that kind. A path may be whatever a scenario may say.
 
@@ -62,7 +62,7 @@ fn inferred(value: &Value) -> Value {
         Value::String(_) => json!({ "type": ["string"] }),
         Value::Array(items) => {
             let items = items.iter().map(inferred).reduce(merged);
-            json!({ "type": ["array"], "items": items.unwrap_or_else(|| json!({})) })
+            json!({ "type": ["array"], "items": items.map_or_else(|| json!({}), or_null) })
         }
         Value::Object(fields) => {
             let field = |(key, value): (&String, &Value)| (key.clone(), of_field(key, value));
@@ -77,16 +77,17 @@ fn inferred(value: &Value) -> Value {
     }
 }
 
-/// A field may be `null`, but for those that say what a document is.
+/// A value may be `null`, but for those that say what a document is.
 fn of_field(key: &str, value: &Value) -> Value {
     let schema = match key {
         "path" | "second_path" if value.is_object() => of_path(),
         _ => inferred(value),
     };
-    if value.is_null() || ["schema", "version"].contains(&key) {
-        return schema;
-    }
-    merged(schema, json!({ "type": ["null"] }))
+    if ["schema", "version"].contains(&key) { schema } else { or_null(schema) }
+}
+
+fn or_null(schema: Value) -> Value {
+    if schema.get("type").is_some() { merged(schema, json!({ "type": ["null"] })) } else { schema }
 }
 
 /// A path as its file asks for it, with the keys that the file sets; what each may be, by the types
