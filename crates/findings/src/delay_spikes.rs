@@ -38,7 +38,9 @@ fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
     if !beside || is_explained(direction, late) {
         return None;
     }
-    if lasted < LONG || !is_share(late.time, direction.time(), SHARE) {
+    // What was late after the last data were acknowledged delayed no transfer.
+    let within = late.time <= direction.time();
+    if lasted < LONG || !within || !is_share(late.time, direction.time(), SHARE) {
         return None;
     }
     let mut statement = format!(

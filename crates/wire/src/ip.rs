@@ -384,7 +384,7 @@ fn source_route(options: &[u8]) -> Option<usize> {
         if matches!(kind, LOOSE | STRICT) {
             let is_under_way = usize::from(*rest.get(2)?) <= len;
             let fits = (7..=rest.len()).contains(&len);
-            return (is_under_way && fits).then_some(at + len - 4);
+            return (is_under_way && fits).then(|| at + len - 4);
         }
         at += len.max(1);
     }

@@ -144,7 +144,7 @@ fn clean_removes_captures_or_runs_and_nothing_else() {
         ("clean --captures", "pass --yes"),
         ("clean linked --runs --yes", "links are not followed"),
         ("clean runs/notes --runs --yes", "no run of tcplab in runs/notes"),
-        ("clean missing", "cannot read missing"),
+        ("clean missing", "no run of tcplab in missing: no such directory"),
         ("clean --runs --captures", "cannot be used with"),
     ]);
     let trial = first.join("trials/base-1");

@@ -128,13 +128,14 @@ fn level_in_two_spellings_is_refused() {
     let error = parsed(&rates(r#""10 Mbit/s", "5M", "10000 kbit/s""#)).unwrap_err().to_string();
     let said = "`path.rate` has a level twice: `10 Mbit/s` and `10000 kbit/s` are the same";
     assert!(error.contains(said), "{error}");
+    let queues = r#""path.queue" = ["100 kB", "80 ms"]"#;
     let design = "\n[design]\npairs = [[\"path.loss\", \"path.rate\"]]";
     for different in [
         rates(r#""10 Mbit/s", "5M""#),
         format!("{}{design}", rates(r#""10M", "10 Mbit/s""#)),
         format!("{losses}\n[matrix.again]\na = {{}}\nb = {{}}"),
         // At 10 Mbit/s they are the same.
-        rates(r#""10 Mbit/s", "5M"]\n"path.queue" = ["100 kB", "80 ms""#),
+        format!("{}\n{queues}", rates(r#""10 Mbit/s", "5M""#)),
     ] {
         assert!(parsed(&different).is_ok(), "{different}: {}", parsed(&different).unwrap_err());
     }

@@ -110,14 +110,16 @@ fn destination_is_the_end_of_a_route() {
     let next = "fd00::99".parse::<IpAddr>().unwrap();
     assert_eq!(look(LinkType::RawIp, &compressed).tcp().unwrap().dst(), next);
 
-    for (kind, pointer, dst) in [(131, 4, 2), (137, 4, 2), (131, 8, 99), (7, 4, 99)] {
+    for (kind, len, pointer, dst) in
+        [(131, 7, 4, 2), (137, 7, 4, 2), (131, 7, 8, 99), (7, 7, 4, 99), (131, 0, 0, 99)]
+    {
         let mut packet = LINUX_SYN[..20].to_vec();
         (packet[0], packet[3], packet[19]) = (0x47, 68, 99);
-        packet.extend_from_slice(&[1, kind, 7, pointer, 10, 98, 0, 2]);
+        packet.extend_from_slice(&[1, kind, len, pointer, 10, 98, 0, 2]);
         packet.extend_from_slice(&LINUX_SYN[20..]);
         let view = look(LinkType::RawIp, &packet);
         let to = IpAddr::V4(Ipv4Addr::new(10, 98, 0, dst));
-        assert_eq!(view.tcp().unwrap().dst(), to, "{kind}, {pointer}");
+        assert_eq!(view.tcp().unwrap().dst(), to, "{kind}, {len}, {pointer}");
     }
 }
 
