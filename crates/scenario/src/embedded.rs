@@ -73,7 +73,7 @@ mod tests {
                 let ends = [&case.client.stack, &case.server.stack];
                 let is_other =
                     |end: &&Stack| matches!(end, Stack::Model(it) if !it.starts_with("linux"));
-                if ends.iter().any(|end| is_other(end)) {
+                if ends.iter().any(is_other) {
                     count += 1;
                     let are_models = ends.iter().all(|end| matches!(end, Stack::Model(_)));
                     assert!(are_models, "{name}: {}", case.name);
