@@ -29,9 +29,9 @@ pub(crate) fn plot(arguments: &PlotArguments) -> Result<ExitCode> {
     let drawn = PathPicture { title: &title, forward, reverse };
     let name = arguments.output.as_deref().unwrap_or(Path::new(Output::STDOUT));
     let ending = name.extension().map(|it| it.to_string_lossy().to_lowercase());
+    let is_svg = name == Path::new(Output::STDOUT) || ending.as_deref() == Some("svg");
     let bytes = match ending.as_deref() {
-        _ if name == Path::new(Output::STDOUT) => plain(&drawn).into(),
-        Some("svg") => plain(&drawn).into(),
+        _ if is_svg => plain(&drawn).into(),
         Some("png") => converted(&plain(&drawn), Picture::Png)?,
         Some("pdf") => converted(&plain(&drawn), Picture::Pdf)?,
         Some("csv") => as_csv(&outlooks).into(),

@@ -95,19 +95,18 @@ fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
          TCP_USER_TIMEOUT or a timeout of the application lets the {sender} give up sooner.",
     );
     if idle >= IDLE {
-        remedy = format!(
+        let first = format!(
             "Address translation or a firewall on the path probably forgot the connection while \
              it was idle: let the {sender} send keep-alives more often than that forgets \
              (SO_KEEPALIVE with TCP_KEEPIDLE below {}, or a ping of the application), or open a \
-             new connection after a pause. Else: {}{}",
+             new connection after a pause.",
             rounded(idle.min(USUAL)),
-            remedy[..1].to_lowercase(),
-            &remedy[1..]
         );
+        remedy = or_else(&first, &remedy);
     }
     if let Some((why, first)) = path_mtu::suspicion(direction) {
         statement += &why;
-        remedy = format!("{first} Else: {}{}", remedy[..1].to_lowercase(), &remedy[1..]);
+        remedy = or_else(&first, &remedy);
     }
     let cost = Cost::time(silence.min(direction.flow.shares.of(Limit::Timeout)));
     let shown = Shown::in_frames([frame, asked_in, connection.frames.1], since);
@@ -118,4 +117,9 @@ fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
 fn never_heard(direction: &Direction<'_>) -> Option<(Instant, u64)> {
     direction.flow.causes.backoffs.longest.as_ref()?;
     Some((direction.connection.first, direction.connection.frames.0))
+}
+
+/// One remedy, and another one where that does not help.
+fn or_else(first: &str, other: &str) -> String {
+    format!("{first} Else: {}{}", other[..1].to_lowercase(), &other[1..])
 }

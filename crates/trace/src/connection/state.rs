@@ -314,7 +314,7 @@ impl ConnectionState {
         let is_bare_reset = packet.wanted && packet.rst() && packet.ack.is_none();
         let reset = is_bare_reset.then(|| Box::new(own.bare_reset(packet)));
         let shown = (passed.segment.is_some(), heard.ack.is_some(), reset.is_some());
-        let unusual = is_unusual(packet, shown).then(|| Box::new(own.unusual(packet)));
+        let unusual = unusual(packet, own, shown);
         let before = packet.wanted.then(|| self.endpoint_states.states());
         let is_new = self.flow(forward).high() > high;
         let found = if packet.is_control() { self.at_close(forward) } else { AtClose::default() };
@@ -551,20 +551,23 @@ impl ConnectionState {
     }
 }
 
-/// Whether a sink wants a packet that its segment, ACK and reset do not show as it was sent.
+/// A packet for a sink that its segment, ACK and reset do not show as it was sent.
 #[inline]
-fn is_unusual(packet: &Packet, (segment, ack, reset): (bool, bool, bool)) -> bool {
+fn unusual(
+    packet: &Packet,
+    own: &DirectionState,
+    (segment, ack, reset): (bool, bool, bool),
+) -> Option<Box<UnusualPacket>> {
     let is_hidden = !segment && !ack && !reset;
     let is_mixed = packet.rst() && (packet.syn() || packet.fin());
-    packet.wanted && (is_hidden || is_mixed || packet.ack.is_some() != ack)
+    let is_unusual = is_hidden || is_mixed || packet.ack.is_some() != ack;
+    (packet.wanted && is_unusual).then(|| Box::new(packet.unusual(own.place_of(packet))))
 }
 
 /// A packet that is not analysed, for a sink.
 #[cold]
 fn outside(packet: &Packet) -> Option<Box<UnusualPacket>> {
-    let &Packet { at, frame, flags, payload, .. } = packet;
-    let payload = Bytes::new(payload.into());
-    packet.wanted.then(|| Box::new(UnusualPacket { at, frame, flags, place: None, payload }))
+    packet.wanted.then(|| Box::new(packet.unusual(None)))
 }
 
 /// At the receiver lost packets are invisible, so there are no episodes.

@@ -6,11 +6,12 @@ mod tree;
 
 use std::net::SocketAddr;
 
-use tcplab_units::Instant;
+use tcplab_units::{Bytes, Instant, Offset};
 use tcplab_wire::{
     Anomaly, ChecksumState, Ecn, SackBlocks, SeqNumber, TcpFlags, TcpOption, TcpPacket,
 };
 
+use crate::UnusualPacket;
 pub(crate) use ends::Ends;
 pub(crate) use tree::Tree;
 
@@ -192,6 +193,13 @@ impl Packet {
             return 0;
         }
         u64::from(self.payload) + u64::from(self.syn()) + u64::from(self.fin())
+    }
+
+    /// As sinks get it that show every packet; `place`: in the stream of its sender.
+    #[cold]
+    pub(crate) fn unusual(&self, place: Option<Offset>) -> UnusualPacket {
+        let &Packet { at, frame, flags, payload, .. } = self;
+        UnusualPacket { at, frame, flags, place, payload: Bytes::new(payload.into()) }
     }
 }
 

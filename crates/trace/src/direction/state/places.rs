@@ -1,10 +1,9 @@
 //! Places in the stream of a direction.
 
-use tcplab_units::{Bytes, Offset};
+use tcplab_units::Offset;
 use tcplab_wire::{SeqNumber, SeqUnwrapper};
 
 use super::{DirectionState, FARTHEST, offset};
-use crate::UnusualPacket;
 use crate::packet::Packet;
 
 impl DirectionState {
@@ -32,11 +31,8 @@ impl DirectionState {
         };
         self.positions.is_some_and(|positions| !far(positions))
     }
-    /// An [unusual](UnusualPacket) packet of this direction.
-    #[cold]
-    pub(crate) fn unusual(&self, packet: &Packet) -> UnusualPacket {
-        let &Packet { at, frame, flags, payload, .. } = packet;
-        let place = self.positions.map(|positions| offset(positions.position(packet.seq)));
-        UnusualPacket { at, frame, flags, place, payload: Bytes::new(payload.into()) }
+    /// Where a packet of this direction is in its stream.
+    pub(crate) fn place_of(&self, packet: &Packet) -> Option<Offset> {
+        self.positions.map(|positions| offset(positions.position(packet.seq)))
     }
 }

@@ -417,6 +417,7 @@ impl Sender {
     fn blur(&self) -> Span {
         if self.coarse { COARSE } else { Span::ZERO }
     }
+
     #[cold]
     fn close_round(&mut self, at: Instant, events: &mut Vec<Event>) {
         let nanos = at.since(self.round.from).as_nanos();
