@@ -123,7 +123,10 @@ impl Figures {
             let metric = metric(&it.check).to_owned();
             (it.claim, Finding { metric, found: it.found, held: it.held })
         };
-        let claims = judged.map(finding).collect();
+        let claims: BTreeMap<String, Finding> = judged.map(finding).collect();
+        for (claim, Finding { found, .. }) in claims.iter().filter(|(_, it)| !it.held) {
+            eprintln!("  does not hold: {claim}: {found}");
+        }
         let measured = Measured { world: world.to_owned(), definition, claims };
         self.0.insert(scenario.to_owned(), measured);
         fs::remove_dir_all(&runs).context("cannot remove its run")
