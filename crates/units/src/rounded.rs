@@ -109,7 +109,11 @@ pub fn figures(value: f64) -> String {
 
 /// `1 segment`, `343 segments`, `16.7 s`.
 pub fn with_unit(value: f64, unit: &str) -> String {
-    let number = figures(value);
+    beside(&figures(value), unit)
+}
+
+/// A number as it is written, and its unit: `1 segment`, `0 to 1 segments`.
+pub fn beside(number: &str, unit: &str) -> String {
     let unit = match unit {
         "segments" | "bytes" | "packets" if number == "1" => &unit[..unit.len() - 1],
         unit => unit,

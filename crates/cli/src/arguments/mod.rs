@@ -95,7 +95,7 @@ struct Cli {
 const EXAMPLES: &str = "\
 Examples:
   tcplab run interruption            run an experiment (about four minutes)
-  tcplab run interruption --world sim  run its models alone (under a minute)
+  tcplab run interruption --world sim  run it in virtual time (under a minute)
   tcplab run haiku-tcp               run all experiments of a folder (a minute, in virtual time)
   tcplab run my-experiment.toml      run your own; start from `tcplab scenarios interruption`
   tcplab shell dsl-25                open your shell behind a DSL line

@@ -9,7 +9,7 @@ use tcplab_scenario::{
 };
 use tcplab_stats::{Bootstrap, Interval};
 use tcplab_units::Rng;
-use tcplab_units::rounded::counted;
+use tcplab_units::rounded::{beside, counted};
 use tcplab_workload::CallRow;
 
 /// What trials say about each expectation: all that is needed of them to judge.
@@ -444,7 +444,7 @@ fn words_of(values: &[Value], expectation: &Expectation) -> String {
         let [low, high] = [low, high].map(shown);
         let range = if low == high { low } else { format!("{low} to {high}") };
         let unit = if expectation.baselines.is_empty() { metric.unit } else { "times" };
-        parts.push(format!("{range} {unit}").trim_end().to_owned());
+        parts.push(beside(&range, unit));
     }
     if parts.is_empty() { "nothing".into() } else { parts.join(", ") }
 }
