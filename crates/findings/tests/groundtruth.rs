@@ -77,7 +77,6 @@ const NEVER: &[&str] = &[
     "no-reaction",
     "not-opened",
     "fast-open",
-    "forged-reset",
     "half-closed",
     "window-scaling",
     "send-buffer",

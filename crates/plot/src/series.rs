@@ -77,10 +77,9 @@ pub fn delivered_rate(flow: &Flow, averaging: Averaging) -> Series {
     rate("goodput", "acknowledged (goodput)", &delivered_amounts(flow), averaging)
 }
 
-/// Bytes of payload of each segment, when it was sent; copies were not.
+/// Bytes of payload of each segment, when it was sent.
 pub fn sent_amounts(flow: &Flow) -> Vec<(Instant, u64)> {
-    let sent = flow.segments.iter().filter(|segment| !segment.kind.is_copy());
-    sent.map(|segment| (segment.at, segment.payload.as_u64())).collect()
+    flow.segments.iter().map(|s| (s.at, s.payload.as_u64())).collect()
 }
 
 /// Bytes that each ACK newly acknowledges or SACKs.

@@ -198,9 +198,8 @@ fn window(situation: &Situation) -> Option<Advice> {
             amount(bdp)
         ),
         _ => format!(
-            "The path holds {} on its way; a window of {} takes a window scale of {shift}{}.",
+            "The path holds {} on its way; the window scale that takes is {shift}{}.",
             amount(bdp),
-            amount(room),
             if is_enough {
                 format!(
                     ", and Linux tunes its buffers up to {} MiB by itself{}",

@@ -12,7 +12,6 @@ mod failures;
 mod guests;
 mod kernel;
 mod remaining;
-mod room;
 mod sim;
 mod state;
 

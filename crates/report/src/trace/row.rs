@@ -1,9 +1,8 @@
 //! What the summary keeps of a connection.
 
 use std::cmp::Reverse;
-use std::collections::BTreeMap;
+use std::collections::BinaryHeap;
 use std::net::SocketAddr;
-use tcplab_findings::slow_answers;
 use tcplab_trace::{
     CloseKind, Connection, ConnectionState, Flow, Life, Limit, Sink, Stall, StallCause, Transfer,
 };
@@ -188,23 +187,11 @@ fn opened_late(connection: &Connection) -> Span {
 }
 
 /// Whether a reset ended it although data was not acknowledged, in a direction whose
-/// acknowledgements were captured: those of any packet of the other end.
+/// acknowledgements were captured.
 fn is_cut(connection: &Connection) -> bool {
-    let (forward, reverse) = (&connection.forward, &connection.reverse);
-    let is_open = |flow: &Flow, other: &Flow| {
-        let is_heard = flow.totals.pure_acks + other.totals.segments > 0;
-        is_heard && flow.transfer.acked < flow.totals.unique
-    };
-    is_reset(connection) && (is_open(forward, reverse) || is_open(reverse, forward))
-}
-
-/// The time for which its server was slow to answer, if that is a finding. No such time is lost,
-/// but users wait for it.
-fn waited(connection: &Connection) -> Span {
-    if connection.one_way.is_some() {
-        return Span::ZERO;
-    }
-    slow_answers::RULE.examine(connection).iter().map(|finding| finding.cost.time).sum()
+    let is_open =
+        |flow: &Flow| flow.transfer.acked > Bytes::ZERO && flow.transfer.acked < flow.totals.unique;
+    is_reset(connection) && (is_open(&connection.forward) || is_open(&connection.reverse))
 }
 
 /// Whether a reset ended it after it opened. Zeek has no state for resets of connections that are
@@ -276,16 +263,17 @@ impl Standing {
     }
 }
 
-/// Keeps the [`Row`]s of the connections that lost most, the sums of all, and of the
-/// [worst](Summary::worst) few everything but their packets.
+/// Keeps the [`Row`]s of the connections that lost most, the sums of all, and of the worst few
+/// everything but their packets.
 #[derive(Debug, Default)]
 pub struct Summary {
     /// At most twice `most`, in no order.
     rows: Vec<Row>,
     most: usize,
     totals: SummaryTotals,
-    worst: Best<(Span, Span, Bytes)>,
-    slowest: Best<Span>,
+    keep: usize,
+    /// The least of them on top.
+    worst: BinaryHeap<Reverse<RankedConnection>>,
 }
 
 /// The sums of all connections.
@@ -329,45 +317,39 @@ impl SummaryTotals {
     }
 }
 
-/// The connections with the largest keys; of equal ones the first.
 #[derive(Debug)]
-struct Best<K> {
-    most: usize,
-    kept: BTreeMap<(K, Reverse<usize>), Box<Connection>>,
+struct RankedConnection {
+    lost: Span,
+    index: usize,
+    connection: Box<Connection>,
 }
 
-impl<K> Default for Best<K> {
-    fn default() -> Best<K> {
-        Best { most: 0, kept: BTreeMap::new() }
+impl RankedConnection {
+    fn key(&self) -> (Span, Reverse<usize>) {
+        (self.lost, Reverse(self.index))
     }
 }
-
-impl<K: Ord> Best<K> {
-    fn new(most: usize) -> Best<K> {
-        Best { most, ..Best::default() }
+impl PartialEq for RankedConnection {
+    fn eq(&self, other: &RankedConnection) -> bool {
+        self.key() == other.key()
     }
-    fn add(&mut self, key: K, index: usize, connection: &Connection) {
-        let key = (key, Reverse(index));
-        let is_full = self.kept.len() >= self.most;
-        if is_full && self.kept.first_key_value().is_none_or(|(least, _)| *least > key) {
-            return;
-        }
-        if is_full {
-            self.kept.pop_first();
-        }
-        self.kept.insert(key, Box::new(connection.clone()));
+}
+impl Eq for RankedConnection {}
+impl PartialOrd for RankedConnection {
+    fn partial_cmp(&self, other: &RankedConnection) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
     }
-    /// Those with the largest keys first.
-    fn sorted(&self) -> impl Iterator<Item = (usize, &Connection)> {
-        self.kept.iter().rev().map(|((_, Reverse(index)), connection)| (*index, &**connection))
+}
+impl Ord for RankedConnection {
+    fn cmp(&self, other: &RankedConnection) -> std::cmp::Ordering {
+        self.key().cmp(&other.key())
     }
 }
 
 impl Summary {
-    /// Keeps `most` rows, and the sums of the `keep` worst connections and the slowest.
+    /// Keeps `most` rows, and the sums of the `keep` worst connections.
     pub fn new(most: usize, keep: usize) -> Summary {
-        let (worst, slowest) = (Best::new(keep), Best::new(keep.min(1)));
-        Summary { most, worst, slowest, ..Summary::default() }
+        Summary { most, keep, ..Summary::default() }
     }
     /// The rows that are kept, by lost time, then by data, largest first.
     pub fn by_loss(&self) -> Vec<&Row> {
@@ -392,15 +374,13 @@ impl Summary {
             self.rows.truncate(self.most);
         }
     }
-    /// With their numbers, the connections that lost most time, then those whose servers were
-    /// slowest to answer, then those with most data; and the one with the slowest server, if that
-    /// is not among them.
+    /// The connections that lost most time, worst first, with their numbers; without those that
+    /// lost none.
     pub fn worst(&self) -> Vec<(usize, &Connection)> {
-        let mut worst: Vec<_> = self.worst.sorted().collect();
-        let slowest =
-            self.slowest.sorted().find(|(index, _)| worst.iter().all(|it| it.0 != *index));
-        worst.extend(slowest);
-        worst
+        let mut kept: Vec<&RankedConnection> =
+            self.worst.iter().map(|Reverse(kept)| kept).collect();
+        kept.sort_by_key(|kept| Reverse(kept.key()));
+        kept.into_iter().map(|kept| (kept.index, &*kept.connection)).collect()
     }
 }
 
@@ -415,13 +395,23 @@ impl Sink for Summary {
     }
     fn connection(&mut self, index: usize, connection: &Connection) {
         let row = Row::new(index, connection);
-        let (lost, waited) = (row.lost, waited(connection));
-        let data = row.forward.data + row.reverse.data;
+        let lost = row.lost;
         self.add(row);
-        self.worst.add((lost, waited, data), index, connection);
-        if !waited.is_zero() {
-            self.slowest.add(waited, index, connection);
+        if lost.is_zero() || self.keep == 0 {
+            return;
         }
+        let full = self.worst.len() >= self.keep;
+        if full && self.worst.peek().is_some_and(|Reverse(least)| least.lost >= lost) {
+            return;
+        }
+        if full {
+            self.worst.pop();
+        }
+        self.worst.push(Reverse(RankedConnection {
+            lost,
+            index,
+            connection: Box::new(connection.clone()),
+        }));
     }
 }
 

@@ -8,7 +8,6 @@ mod history;
 mod last_heard;
 mod one_way;
 mod places;
-mod resets;
 mod reuse;
 mod roles;
 mod silence;

@@ -6,7 +6,6 @@ mod classification;
 mod episodes;
 mod gaps;
 mod knowledge;
-mod recent_acks;
 mod recovery;
 mod retransmission;
 mod scoreboard;

@@ -115,7 +115,7 @@ impl DirectionState {
         packet: &Packet,
         window: Option<Bytes>,
     ) -> Option<Box<Ack>> {
-        self.hear_mark(packet, false);
+        self.hear_mark(packet);
         match ack {
             PlainAck::Still => {
                 self.observers.on_still_ack(packet);
@@ -146,7 +146,6 @@ impl DirectionState {
             effect,
             duplicate: false,
             unread: false,
-            unsent: false,
             high: self.board.high,
             in_flight: self.board.high.since(ack).as_u64(),
         };
