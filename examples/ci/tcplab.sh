@@ -4,12 +4,16 @@
 #   tcplab.sh SCENARIO.toml BASELINE.json [RESULTS]
 #
 # The first run writes the baseline: commit that file. Exit codes are tcplab's: 0 passed, 1 a claim
-# failed or a metric is worse, 2 something did not work.
+# failed or a metric is worse, 2 something did not work. RESULTS has what this build made, no more.
 set -u
 scenario=$1 baseline=$2 results=${3:-tcplab-results}
 annotate=${GITHUB_ACTIONS:+--annotate=github}
 mkdir -p "$results"
 code=0
+
+# What an earlier build left is no result of this one, which may end early.
+rm -f "$results/run.json" "$results/claims.xml" "$results/compare.xml" "$results/compare.md"
+tcplab clean "$results/runs" --runs --yes >/dev/null 2>&1 || true
 
 tcplab run "$scenario" --world sim --kernel model --runs "$results/runs" \
     --require-decision $annotate --json="$results/run.json" \

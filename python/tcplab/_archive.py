@@ -435,7 +435,7 @@ def read_one(task: CaptureTask, attempt: int, reasons: tuple[str, ...]) -> Recor
 
 def _read(task: CaptureTask, capture: Capture, attempt: int, reasons: tuple[str, ...]) -> Record:
     """Analyses a capture, writes its rows and its sums, and then its record."""
-    check_worker(task.place, PLAN, task.identity, task.version, "", "", "{}")
+    check_worker(task.place, PLAN, task.identity, task.version)
     began = time.perf_counter()
     place = open_place(task.place)
     shard = (capture.index, capture.count) if capture.count > 1 else None

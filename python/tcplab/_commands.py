@@ -30,7 +30,7 @@ def find_command() -> str | None:
     """
     given = os.environ.get("TCPLAB")
     if given:
-        return given
+        return shutil.which(given) or given
     name = "tcplab.exe" if os.name == "nt" else "tcplab"
     places = [sysconfig.get_path("scripts")]
     user = f"{os.name}_user"

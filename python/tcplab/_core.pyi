@@ -38,6 +38,11 @@ class Table:
     def metadata(self) -> dict[str, str]: ...
     def rows(self, first: int, count: int) -> list[list[Any]]:
         """These rows, as Python's values; times are whole nanoseconds."""
+    @staticmethod
+    def of_ipc(file: bytes) -> Table:
+        """The table of `ipc`."""
+    def ipc(self) -> bytes:
+        """It as Arrow's IPC file."""
     def write(self, path: StrPath) -> None:
         """Writes it to a file whose name ends in .csv, .jsonl, .parquet or .arrow; Ctrl-C ends it,
         and removes the file."""
@@ -69,8 +74,9 @@ class Scenario:
     def directory(self) -> Path | None: ...
     def cases(self) -> list[tuple[str, dict[str, str], str]]:
         """Of each case: name, levels of the factors, hash."""
-    def worlds(self) -> list[tuple[str, str]]:
-        """Name of each case, and where it runs if nothing else is asked for: `sim` or `kernel`."""
+    def worlds(self, kernel: str = "newest") -> list[tuple[str, str]]:
+        """Name of each case, and where it runs if nothing else is asked for than a kernel for
+        `linux`: `sim` or `kernel`."""
 
 def scenarios() -> list[tuple[str, str]]:
     """Name and title of each built-in experiment."""
@@ -157,6 +163,7 @@ def simulate(
     case: str | None = None,
     number: int = 1,
     seed: int | None = None,
+    kernel: str = "newest",
     program: StrPath | None = None,
 ) -> Trial:
     """Runs a trial of a case in virtual time, in this process; the GIL is released."""
@@ -165,11 +172,16 @@ Event = dict[str, Any]
 """`kind`, and what belongs to it: `trial` (index, total, case, number), `failed` (reason, again),
 `flawed` (flaws, again), `calibrating`, `warming-up` and `analysing` (step, total), `reporting`."""
 
+def kernels(scenario: Scenario, cases: list[str], kernel: str) -> tuple[str, dict[str, str]]:
+    """Of these cases in virtual time, or of all if there are no names: what stands for `linux`
+    (`model`, or a kernel's name), and the hash of each kernel's image by the stack that it is; that
+    for `linux` is `newest`."""
+
 def run(
-    scenario: Scenario | None,
+    scenario: Scenario,
     *,
-    resume: StrPath | None = None,
     world: str = "auto",
+    kernel: str = "newest",
     jobs: int | None = None,
     trials: int | None = None,
     seed: int | None = None,
@@ -180,7 +192,7 @@ def run(
     program: StrPath | None = None,
     on_event: Callable[[Event], None] | None = None,
 ) -> Path:
-    """Runs an experiment (or resumes the run in `resume`), as `tcplab run`; returns its directory."""
+    """Runs an experiment, as `tcplab run`; returns its directory."""
 
 def run_part(
     scenario: Scenario,
@@ -190,6 +202,7 @@ def run_part(
     *,
     seed: int | None = None,
     world: str = "sim",
+    kernel: str = "newest",
     program: StrPath | None = None,
     tables: list[str],
 ) -> dict[str, Table]:

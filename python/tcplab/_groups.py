@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from math import comb
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from tcplab import _core
 
@@ -19,9 +19,6 @@ class Group:
 
     name: str
     values: list[float] = field(default_factory=list)
-    interval: tuple[float, float] | None = None
-    """The interval of 95 % of the median, where the group is one case of the run."""
-    cases: set[str] = field(default_factory=set)
 
     @property
     def median(self) -> float:
@@ -30,9 +27,7 @@ class Group:
 
     @property
     def median_interval(self) -> tuple[float, float] | None:
-        """The interval of 95 % of the median: the run's, or by order statistics."""
-        if len(self.cases) == 1 and self.interval is not None:
-            return self.interval
+        """The interval of 95 % of the median by order statistics, as the run has it of a case."""
         return median_interval(self.values)
 
 
@@ -72,9 +67,7 @@ def groups(run: Run, metric: str, by: str | None, where: dict[str, str]) -> tupl
             for each in trial["metrics"]:
                 if each["name"] == metric and each["value"] is not None:
                     group.values.append(float(each["value"]))
-                    group.cases.add(case["name"])
                     unit = each["unit"]
-        group.interval = _interval(case, metric) or group.interval
     filled = [group for group in found.values() if group.values]
     if not filled:
         raise _core.TcplabError(f"no trial has a metric `{metric}`; known: {_metrics(run)}")
@@ -159,14 +152,6 @@ def median_interval(values: Sequence[float]) -> tuple[float, float] | None:
         return None
     ordered = sorted(values)
     return ordered[rank - 1], ordered[count - rank]
-
-
-def _interval(case: dict[str, Any], metric: str) -> tuple[float, float] | None:
-    for summary in case["summaries"]:
-        if summary["name"] == metric and summary["median_interval"] is not None:
-            low, high = summary["median_interval"]
-            return low, high
-    return None
 
 
 def _metrics(run: Run) -> str:

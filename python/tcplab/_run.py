@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import hashlib
 import json
 import os
 from collections.abc import Iterable
@@ -240,6 +239,9 @@ class Run:
         """
         return self._inner.summary(verbose)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self).open, (os.path.abspath(self.directory),)
+
     def __str__(self) -> str:
         return self.summary()
 
@@ -278,6 +280,7 @@ def run(
     scenario: Scenario | str | os.PathLike[str],
     *,
     world: str = "auto",
+    kernel: str = "newest",
     jobs: int | None = None,
     trials: int | None = None,
     seed: int | None = None,
@@ -295,6 +298,7 @@ def run(
     scenario: Scenario | str | os.PathLike[str],
     *,
     world: str = "auto",
+    kernel: str = "newest",
     trials: int | None = None,
     seed: int | None = None,
     directory: str | os.PathLike[str] = "runs",
@@ -307,6 +311,7 @@ def run(
     scenario: Scenario | str | os.PathLike[str],
     *,
     world: str = "auto",
+    kernel: str = "newest",
     jobs: int | None = None,
     trials: int | None = None,
     seed: int | None = None,
@@ -340,6 +345,9 @@ def run(
         scenario: The scenario, or its name or file.
         world: `"auto"` (the kernel for stacks `linux`, virtual time for models), `"kernel"`, or
             `"sim"` (virtual time for all: no privileges, the same bytes for the same seed).
+        kernel: What the stack `linux` is in virtual time: the `"newest"` kernel that was built, or
+            the model where none was; another by its name in `tcplab kernel list`, or `"model"`.
+            A name or `"model"` asks for virtual time where an end has the stack `linux`.
         jobs: How many trials run at once in virtual time; default: one per processor.
         trials: The number of trials of each case; default: as the file has it.
         seed: The seed; default: as the file has it.
@@ -371,13 +379,13 @@ def run(
         for name, value in refused.items():
             if value:
                 raise ValueError(f"{name} has no meaning with `on`; leave it out")
-        return _spread_out(given, directory, on, trials, seed, world, progress)
+        return _spread_out(given, directory, on, trials, seed, world, kernel, progress)
     shown = RunProgress(show=progress)
     try:
         place = _core.run(
             inner(given),
-            resume=None,
             world=world,
+            kernel=kernel,
             jobs=jobs,
             trials=trials,
             seed=seed,
@@ -400,15 +408,23 @@ def _spread_out(
     trials: int | None,
     seed: int | None,
     world: str,
+    kernel: str,
     progress: bool,
 ) -> Dataset:
     """Runs a scenario elsewhere. Its place follows from what is asked for, so that it resumes."""
-    from tcplab._sweep import sweep
+    from tcplab._sweep import own_place, sweep
 
-    asked = json.dumps([scenario.toml, scenario.seed if seed is None else seed, world])
-    digest = hashlib.sha256(asked.encode()).hexdigest()[:8]
-    place = os.path.join(os.fspath(directory), scenario.name, f"sweep-{digest}")
-    return sweep(scenario, place, on=on, trials=trials, seed=seed, world=world, progress=progress)
+    place = own_place(os.fspath(directory), scenario, seed, world, kernel)
+    return sweep(
+        scenario,
+        place,
+        on=on,
+        trials=trials,
+        seed=seed,
+        world=world,
+        kernel=kernel,
+        progress=progress,
+    )
 
 
 def claim_outcome(claim: dict[str, Any]) -> str:

@@ -291,10 +291,14 @@ class Scenario:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Scenario):
             return NotImplemented
-        return (self.name, self.toml) == (other.name, other.toml)
+        return self._identity() == other._identity()
 
     def __hash__(self) -> int:
-        return hash((self.name, self.toml))
+        return hash(self._identity())
+
+    def _identity(self) -> tuple[str, str, tuple[str, ...]]:
+        """The hashes of the cases cover what is in the files that the text names."""
+        return self.name, self.toml, tuple(case.hash for case in self.cases)
 
     def __repr__(self) -> str:
         count = _html.counted(len(self.cases), "case")

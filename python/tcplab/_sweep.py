@@ -29,11 +29,11 @@ from tcplab._dataset import (
     write_failed,
     write_tables,
 )
-from tcplab._executors import ATTEMPTS, Engine, completed, open_engine
+from tcplab._executors import ATTEMPTS, Engine, WorkerRefusedError, completed, open_engine
 from tcplab._meter import Meter, counted
 from tcplab._place import Place, as_json, open_place
 from tcplab._settings import several, whole
-from tcplab._worker import check_worker, kernels_of, worker_name
+from tcplab._worker import check_kernels, check_worker, kernels_of, worker_name
 
 __all__ = ["sweep"]
 
@@ -59,6 +59,8 @@ class TrialTask:
     text: str
     name: str
     directory: str | None
+    hashes: str
+    kernel: str
     kernels: str
     case: str
     prefix: str
@@ -95,6 +97,7 @@ def sweep(
     trials: int | None = None,
     seed: int | None = None,
     world: str = "sim",
+    kernel: str = "newest",
     per_task: int | None = None,
     progress: bool = True,
     tables: Sequence[str] = TABLES,
@@ -121,6 +124,9 @@ def sweep(
         world: `sim` for virtual time, `kernel` for workers that allow network namespaces (Dask
             `--resources testbed=1`, Ray `resources={"testbed": 1}`; locally one at a time), `auto`
             for what each case asks for.
+        kernel: What the stack `linux` is in virtual time: the `newest` kernel that was built here,
+            another by its name in `tcplab kernel list`, or `model`. Each worker needs the same
+            image. Where none was built, the model it is.
         per_task: Trials of a task; by default as many as in the sweep that is resumed, else so
             many that a task takes about a second.
         progress: Whether to show progress on standard error.
@@ -133,7 +139,8 @@ def sweep(
     Raises:
         ScenarioError: The scenario cannot run.
         TcplabError: A number is out of range; the place has another sweep; the engine is gone, a
-            worker has another version of tcplab, or nothing works. The message has the remedy.
+            worker has another version of tcplab or another kernel, or nothing works. The message
+            has the remedy.
 
     Example:
         Three trials of each case, by threads of this process; on a cluster, `on` is its client:
@@ -151,7 +158,7 @@ def sweep(
         per_task = whole("per_task", per_task, least=1)
     inner = _inner(scenario)
     where = open_place(place)
-    plan = _agreed(where, _plan(inner, trials, seed, world, tables), trials)
+    plan = _agreed(where, _plan(inner, trials, seed, world, tables, kernel), trials)
     engine = open_engine(on)
     finished = False
     try:
@@ -170,7 +177,12 @@ def _inner(scenario: Any) -> Any:
 
 
 def _plan(
-    inner: Any, trials: int | None, seed: int | None, world: str, tables: Sequence[str]
+    inner: Any,
+    trials: int | None,
+    seed: int | None,
+    world: str,
+    tables: Sequence[str],
+    kernel: str,
 ) -> Record:
     """What is asked for, as `sweep.json` has it."""
     if world not in ("sim", "kernel", "auto"):
@@ -183,10 +195,13 @@ def _plan(
             raise _core.TcplabError(f"no table `{name}`: use {', '.join(known)}")
     seed = inner.seed if seed is None else whole("seed", seed)
     version = str(_core.__version__)
-    worlds = dict(inner.worlds()) if world == "auto" else {}
+    worlds = dict(inner.worlds(kernel))
+    if world != "auto":
+        worlds = dict.fromkeys(worlds, world)
+    chosen, kernels = kernels_of(inner, worlds, kernel)
     cases = []
     for name, _levels, case_hash in inner.cases():
-        own = worlds[name] if world == "auto" else world
+        own = worlds[name]
         prefix = digest(inner.source, name, case_hash, seed, version, own)
         cases.append({"name": name, "hash": case_hash, "task": prefix, "world": own})
     return {
@@ -194,27 +209,40 @@ def _plan(
         "identity": uuid.uuid4().hex,
         "name": inner.name,
         "scenario": inner.source,
+        "hashes": _hashes(inner),
         "seed": seed,
         "trials": trials or inner.trials,
         "world": world,
         "tables": list(dict.fromkeys(tables)),
         "version": version,
-        "kernels": kernels_of(inner.source, {case["world"] for case in cases}),
+        "kernel": chosen,
+        "kernels": kernels,
         "cases": cases,
     }
 
 
+AGREED = {
+    "version": "version of tcplab",
+    "scenario": "scenario",
+    "seed": "seed",
+    "world": "world",
+    "tables": "choice of tables",
+    "kernels": "kernel",
+    "hashes": "content of the files that the scenario names",
+}
+"""What a place and a call have in common, and what messages call it."""
+
+
+def own_place(directory: str, scenario: Any, seed: int | None, world: str, kernel: str) -> str:
+    """The place below a directory that follows from what is asked for, so that it resumes."""
+    plan = _plan(_inner(scenario), None, seed, world, TABLES, kernel)
+    name = f"sweep-{digest([plan[key] for key in AGREED])[:8]}"
+    return os.path.join(directory, plan["name"], name)
+
+
 def _agreed(place: Place, asked: Record, trials: int | None) -> Record:
     """The plan of the place, with as many trials as are asked for now."""
-    keys = {
-        "version": "version of tcplab",
-        "scenario": "scenario",
-        "seed": "seed",
-        "world": "world",
-        "tables": "choice of tables",
-        "kernels": "kernel",
-    }
-    plan = agree(place, asked, keys)
+    plan = agree(place, asked, AGREED)
     if trials is not None and trials > plan["trials"]:
         plan = {**plan, "trials": trials}
         place.write(PLAN, as_json(plan))
@@ -244,6 +272,8 @@ def _work(
         text=plan["scenario"],
         name=plan["name"],
         directory=None if inner.directory is None else os.fspath(inner.directory),
+        hashes=plan["hashes"],
+        kernel=plan["kernel"],
         kernels=json.dumps(plan["kernels"], sort_keys=True),
         case="",
         prefix="",
@@ -421,16 +451,30 @@ def missing_trials(place: Place, plan: Record) -> list[str]:
     ]
 
 
+def _hashes(inner: Any) -> str:
+    """What tells the cases of a scenario from others, the files that it names included."""
+    return digest([case_hash for _name, _levels, case_hash in inner.cases()])
+
+
 @functools.lru_cache(maxsize=4)
-def _parsed(text: str, name: str, directory: str | None) -> Any:
-    return _core.Scenario.parse(text, name, directory)
+def _parsed(text: str, name: str, directory: str | None, hashes: str) -> Any:
+    """The scenario, if its files here are those of the machine that began the work."""
+    inner = _core.Scenario.parse(text, name, directory)
+    if _hashes(inner) != hashes:
+        raise WorkerRefusedError(
+            f"worker {worker_name()} reads other files that the scenario {name} names than the "
+            "machine that began this work\n"
+            "  try: put the same files at the same paths on each worker"
+        )
+    return inner
 
 
 def _checked(task: TrialTask) -> Any:
     """The scenario of a task, on a worker that may take part."""
-    identity, version, kernels = task.identity, task.version, task.kernels
-    check_worker(task.place, PLAN, identity, version, task.text, task.world, kernels)
-    return _parsed(task.text, task.name, task.directory)
+    check_worker(task.place, PLAN, task.identity, task.version)
+    inner = _parsed(task.text, task.name, task.directory, task.hashes)
+    check_kernels(inner, task.case, task.world, task.kernel, json.loads(task.kernels))
+    return inner
 
 
 def run_task(task: TrialTask, attempt: int, reasons: tuple[str, ...]) -> Record:
@@ -447,7 +491,8 @@ def run_task(task: TrialTask, attempt: int, reasons: tuple[str, ...]) -> Record:
         task.last,
         seed=task.seed,
         world=task.world,
-        program=find_command() if task.world == "kernel" else None,
+        kernel=task.kernel,
+        program=find_command(),
         tables=list(task.tables),
     )
     ran = time.perf_counter() - began
@@ -497,7 +542,8 @@ def measure_task(task: TrialTask, attempt: int, reasons: tuple[str, ...]) -> Rec
             count,
             seed=task.seed,
             world=task.world,
-            program=None,
+            kernel=task.kernel,
+            program=find_command(),
             tables=list(task.tables),
         )
         seconds = time.perf_counter() - began

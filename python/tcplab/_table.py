@@ -5,14 +5,11 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
-from tcplab import _html
+from tcplab import _core, _html
 from tcplab._extras import require
 from tcplab._settings import whole
-
-if TYPE_CHECKING:
-    from tcplab import _core
 
 _PIECE = 10_000
 """How many rows are taken from the compiled part at once."""
@@ -184,6 +181,9 @@ class Table:
         self._inner.write(os.fspath(path))
         return Path(path)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _of_ipc, (self._inner.ipc(), self.name)
+
     def __repr__(self) -> str:
         count = _html.counted(len(self), "row")
         lines = [f"<Table {self.name}: {count} × {len(self.column_names)} columns>"]
@@ -223,6 +223,10 @@ class Table:
         """These rows, some at a time: in between, other threads run and Ctrl-C is heard."""
         for at in range(first, until, _PIECE):
             yield self._inner.rows(at, min(_PIECE, until - at))
+
+
+def _of_ipc(file: bytes, name: str) -> Table:
+    return Table(_core.Table.of_ipc(file), name)
 
 
 def _unit_of(name: str) -> str:

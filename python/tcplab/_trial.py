@@ -8,6 +8,7 @@ import os
 from typing import Any
 
 from tcplab import _core, _html
+from tcplab._commands import find_command
 from tcplab._records import Records
 from tcplab._scenario import Scenario, as_scenario, inner
 from tcplab._settings import whole
@@ -139,6 +140,7 @@ def simulate(
     case: str | None = None,
     seed: int | None = None,
     number: int = 1,
+    kernel: str = "newest",
 ) -> Trial:
     """Runs a trial of a case in virtual time, in this process.
 
@@ -159,10 +161,12 @@ def simulate(
     True
 
     Args:
-        scenario: The scenario, or its name or file. Stacks `linux` run as models.
+        scenario: The scenario, or its name or file.
         case: The case's name; needed only if there are several.
         seed: The scenario's seed; default: as the file has it.
         number: The trial's number in its case, from 1; each has a seed of its own.
+        kernel: What the stack `linux` is, as in `run`: the `"newest"` kernel that was built, or the
+            model where none was; another by its name, or `"model"`.
 
     Returns:
         The trial.
@@ -173,4 +177,6 @@ def simulate(
     """
     number = whole("number", number, most=2**32 - 1)
     seed = None if seed is None else whole("seed", seed)
-    return Trial(_core.simulate(inner(as_scenario(scenario)), case, number, seed))
+    given = inner(as_scenario(scenario))
+    program = find_command()
+    return Trial(_core.simulate(given, case, number, seed, kernel=kernel, program=program))

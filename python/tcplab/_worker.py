@@ -6,22 +6,16 @@ import functools
 import json
 import os
 import platform
-import re
 import socket
-import subprocess
+from collections.abc import Mapping
 from typing import Any
 
 from tcplab import _core
-from tcplab._commands import find_command
+from tcplab._core import TcplabError
 from tcplab._executors import WorkerRefusedError
 from tcplab._place import open_place
 
-__all__ = ["check_worker", "kernels_of", "worker_name"]
-
-Record = dict[str, Any]
-
-KERNEL = re.compile(r"[\"'](linux-\d[\w.+-]*)[\"']")
-"""How a scenario names a kernel for virtual time."""
+__all__ = ["check_kernels", "check_worker", "kernels_of", "worker_name"]
 
 
 def worker_name() -> str:
@@ -29,50 +23,62 @@ def worker_name() -> str:
     return f"{socket.gethostname()}:{os.getpid()}"
 
 
-@functools.lru_cache(maxsize=1)
-def _built() -> tuple[tuple[str, str, int], ...]:
-    """The kernels of this machine: name, hash of the image, when it was built."""
-    command = find_command()
-    if command is None:
-        return ()
-    try:
-        said = subprocess.run(
-            [command, "kernel", "list", "--json"], capture_output=True, check=True, timeout=60
-        )
-        kernels = json.loads(said.stdout)["kernels"]
-    except (OSError, subprocess.SubprocessError, ValueError, KeyError):
-        return ()
-    return tuple(
-        (str(it.get("name")), str(it.get("image_hash")), int(it.get("built_unix_ns") or 0))
-        for it in kernels
-    )
-
-
-def kernels_of(text: str, worlds: set[str]) -> dict[str, str]:
-    """The kernels that decide what a scenario computes on this machine.
+def kernels_of(inner: Any, worlds: Mapping[str, str], kernel: str) -> tuple[str, dict[str, str]]:
+    """The kernels that decide what cases of a scenario come to on this machine.
 
     Args:
-        text: The scenario.
-        worlds: Where its cases run, `sim` and `kernel`.
+        inner: The compiled form of the scenario.
+        worlds: Where its cases run, `sim` or `kernel`, by their names.
+        kernel: What is asked for to stand for `linux` in virtual time.
 
     Returns:
-        Hash of the image by name; `newest` for the one that the stack `linux` means in virtual
-        time; `kernel` for this machine's, where cases run on it.
+        What stands for it: `model`, or a kernel's name. Of each kernel the hash of its image, by
+        the stack; `newest` for the one that stands for `linux`; `kernel` for this machine's
+        release, where cases run on it.
     """
-    built = _built()
-    named = set(KERNEL.findall(text))
-    found = {name: digest for name, digest, _ in built if name in named}
-    if "sim" in worlds and built:
-        found["newest"] = max(built, key=lambda kernel: kernel[2])[1]
-    if "kernel" in worlds:
+    simulated = [case for case, world in worlds.items() if world == "sim"]
+    chosen = kernel
+    found: dict[str, str] = {}
+    if simulated:
+        # Without names all cases are meant.
+        names = simulated if len(simulated) < len(inner.cases()) else []
+        chosen, found = _core.kernels(inner, names, kernel)
+    if len(simulated) < len(worlds):
         found["kernel"] = platform.release()
-    return found
+    return chosen, found
+
+
+def check_kernels(
+    inner: Any, case: str, world: str, kernel: str, expected: Mapping[str, str]
+) -> None:
+    """Refuses a worker whose kernels are not those of the machine that began the work.
+
+    Args:
+        inner: The compiled form of the scenario.
+        case: The case that the worker is to run.
+        world: Where, `sim` or `kernel`.
+        kernel: What stands for `linux` in virtual time.
+        expected: What `kernels_of` was there.
+
+    Raises:
+        WorkerRefusedError: With the remedy.
+    """
+    try:
+        _, used = kernels_of(inner, {case: world}, kernel)
+        different = sorted(name for name, it in used.items() if expected.get(name) != it)
+    except TcplabError as error:
+        # The machine that began the work could use them.
+        different = [str(error).splitlines()[0]]
+    if different:
+        raise WorkerRefusedError(
+            f"worker {socket.gethostname()} has other kernels than the machine that began this "
+            f"work: {', '.join(different)}\n"
+            "  try: copy the cache of `tcplab kernel build` to each worker"
+        )
 
 
 @functools.lru_cache(maxsize=64)
-def check_worker(
-    place: str, file: str, identity: str, version: str, text: str, world: str, kernels: str
-) -> None:
+def check_worker(place: str, file: str, identity: str, version: str) -> None:
     """Refuses a worker whose results would differ, or go where nobody looks. Once per process.
 
     Args:
@@ -80,9 +86,6 @@ def check_worker(
         file: The plan below it.
         identity: What the plan there must say it is.
         version: The version of tcplab that began the work.
-        text: The scenario; empty for captures.
-        world: Where its cases run.
-        kernels: What `kernels_of` was there, as JSON.
 
     Raises:
         WorkerRefusedError: With the remedy.
@@ -103,14 +106,3 @@ def check_worker(
             f"worker {host} does not see {file} in {place}: results would stay on that machine\n"
             "  try: a place that all workers share, by NFS or object storage (s3://…)"
         )
-    expected: dict[str, str] = json.loads(kernels)
-    if text and expected:
-        have = kernels_of(text, {world})
-        wanted = {name: it for name, it in expected.items() if name != "kernel" or world == name}
-        different = sorted(name for name in wanted if have.get(name) != wanted[name])
-        if different:
-            raise WorkerRefusedError(
-                f"worker {host} has other kernels than the machine that began this work: "
-                f"{', '.join(different)}\n"
-                "  try: copy the cache of `tcplab kernel build` to each worker"
-            )

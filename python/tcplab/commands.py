@@ -116,6 +116,9 @@ def _parser() -> argparse.ArgumentParser:
     sweep.add_argument(
         "--world", choices=("auto", "kernel", "sim"), default="sim", help="the world to run in"
     )
+    sweep.add_argument(
+        "--kernel", metavar="NAME", default="newest", help="what `linux` is in virtual time"
+    )
     sweep.add_argument("--trials", type=_count, metavar="N", help="trials of each case")
     sweep.add_argument("--seed", type=_seed, metavar="N", help="override the scenario's seed")
     sweep.add_argument(
@@ -199,23 +202,26 @@ def _sweep(options: argparse.Namespace) -> int:
         trials=options.trials,
         seed=options.seed,
         world=options.world,
+        kernel=options.kernel,
         per_task=options.per_task,
         progress=not options.quiet,
         tables=options.tables,
         retries=options.attempts,
     )
     found: dict[str, Any] = {"schema": "tcplab.sweep", "version": 1, "place": dataset.place}
-    found |= {"tasks": 0, "rows": {}, "seconds": 0.0, "attempts": 0, "failed_trials": 0}
+    found |= {"tasks": 0, "rows": dict.fromkeys(dataset.tables, 0), "seconds": 0.0}
+    found |= {"attempts": 0, "failed_trials": 0}
     for record in dataset.records:
         found["tasks"] += 1
         for name, rows in record["rows"].items():
-            found["rows"][name] = found["rows"].get(name, 0) + rows
+            found["rows"][name] += rows
         found["seconds"] = round(found["seconds"] + record["seconds"], 3)
         found["attempts"] += record["attempts"]
         found["failed_trials"] += record.get("failed_trials", 0)
     failures = dataset.failures
     found["failures"] = [vars(failure) for failure in failures]
-    rows = ", ".join(f"{count:,} {name}" for name, count in found["rows"].items())
+    counts = found["rows"].items()
+    rows = ", ".join(counted(count, name.removesuffix("s")) for name, count in counts)
     text = f"{dataset.place}: {rows} (Parquet, by case)"
     _answer(options, found, text)
     _tell_failures("task", failures)

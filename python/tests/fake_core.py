@@ -40,8 +40,8 @@ class FakeScenario:
     def cases(self) -> list[tuple[str, dict[str, str], str]]:
         return [("a", {}, "hash-a"), ("b/1%", {}, "hash-b")]
 
-    def worlds(self) -> list[tuple[str, str]]:
-        return [("a", "sim"), ("b/1%", "kernel")]
+    def worlds(self, kernel: str) -> list[tuple[str, str]]:
+        return [("a", "sim"), ("b/1%", "kernel" if kernel == "newest" else "sim")]
 
 
 @dataclass
@@ -49,7 +49,8 @@ class FakeCore:
     """What `_sweep` and `_archive` call.
 
     `broken` holds trials and captures that raise an error, `bad` trials whose outcome is `failed`,
-    `cut` captures that are cut off.
+    `cut` captures that are cut off. `images` has the hashes of kernels, by their names; the newest
+    is the last.
     """
 
     TcplabError = TcplabError
@@ -60,6 +61,8 @@ class FakeCore:
     cut: set[str] = field(default_factory=set)
     ran: list[object] = field(default_factory=list)
     worlds: set[str] = field(default_factory=set)
+    images: dict[str, str] = field(default_factory=dict)
+    options: list[dict[str, Any]] = field(default_factory=list)
 
     class Scenario:
         @staticmethod
@@ -80,6 +83,7 @@ class FakeCore:
         self, scenario: FakeScenario, case: str, first: int, last: int, **options: Any
     ) -> dict[str, FakeTable]:
         self.worlds.add(options["world"])
+        self.options.append(options)
         numbers = range(first, last + 1)
         for number in numbers:
             if (case, number) in self.broken:
@@ -92,6 +96,16 @@ class FakeCore:
         ]
         trials = FakeTable(["case", "trial", "seed", "outcome"], rows)
         return {name: trials for name in options["tables"]}
+
+    def kernels(
+        self, scenario: FakeScenario, cases: list[str], kernel: str
+    ) -> tuple[str, dict[str, str]]:
+        names = [kernel] if kernel not in ("newest", "model") else list(self.images)[-1:]
+        if kernel == "model" or not names:
+            return "model", {}
+        if names[0] not in self.images:
+            raise self.TcplabError(f"no kernel {names[0]}")
+        return names[0], {"newest": self.images[names[0]]}
 
     def may_be_capture(self, file: str) -> bool:
         return file.endswith(".pcap")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from collections.abc import Callable
@@ -82,6 +83,35 @@ def test_an_exception_has_the_message_of_the_command(
     assert words(first) in words(said.removeprefix("error: ")), (str(caught.value), said)
     if arguments == ["trace", "text.pcap"]:
         assert "\n  try: pass a pcap, pcapng, " in str(caught.value)
+
+
+FULL = """
+import resource, signal, tcplab
+from facade import upload
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+resource.setrlimit(resource.RLIMIT_FSIZE, (500_000, 500_000))
+scenario = upload(matrix={"workload.upload": ["1 kB", "90 MB"]}, recording={"keep": "all"})
+try:
+    tcplab.run(scenario, world="sim", seed=SEED, jobs=1, directory="my runs", progress=False)
+except tcplab.TcplabError as error:
+    print(error)
+"""
+
+
+def test_run_that_breaks_off_names_the_command_that_goes_on(tmp_path: Path) -> None:
+    # This seed begins with the case that a file of this size holds.
+    program = FULL.replace("SEED", "2")
+    path = os.pathsep.join([str(Path(__file__).parent), *sys.path])
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": path},
+        capture_output=True,
+        text=True,
+    )
+    (directory,) = (tmp_path / "my runs" / "upload").iterdir()
+    remedy = f"resume with `tcplab run --resume 'my runs/upload/{directory.name}'`"
+    assert f"finished trials are kept ({remedy}): " in done.stdout, done
 
 
 BAD: list[Callable[[], Any]] = [

@@ -115,6 +115,16 @@ def test_the_median_and_its_interval() -> None:
     assert median_interval([1.0] * 5) is None
 
 
+def test_a_run_has_the_same_intervals(run: tcplab.Run) -> None:
+    for case in run.json["cases"]:
+        for summary in case["summaries"]:
+            trials = [each for trial in case["trials"] for each in trial["metrics"]]
+            own = [each["value"] for each in trials if each["name"] == summary["name"]]
+            values = [value for value in own if value is not None]
+            found, expected = summary["median_interval"], median_interval(values)
+            assert (found and tuple(found)) == expected, summary["name"]
+
+
 def test_latex_can_read_a_figure(run: tcplab.Run, tmp_path: Path) -> None:
     axes = plot.spread(run, "goodput")
     file = tmp_path / "figure.pgf"

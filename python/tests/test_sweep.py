@@ -33,7 +33,6 @@ def core(monkeypatch: pytest.MonkeyPatch) -> FakeCore:
     fake = FakeCore()
     monkeypatch.setattr(_sweep, "_core", fake)
     monkeypatch.setattr(_worker, "_core", fake)
-    monkeypatch.setattr(_worker, "_built", lambda: ())
     return fake
 
 
@@ -221,26 +220,40 @@ def test_worker_with_another_version_is_refused(
 def test_worker_with_another_kernel_is_refused(
     core: FakeCore, tmp_path: Path, threads: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    text = 'client = { stack = "linux-7.2" }'
-    kernels = [(("linux-7.2", "aa", 1),), (("linux-7.2", "bb", 1),)]
-    monkeypatch.setattr(_worker, "_built", lambda: kernels[0])
-    done = threading.Event()
+    open_engine = _sweep.open_engine
+    for there, said in ({"7.2": "bb"}, "newest"), ({}, "no kernel 7.2"):
 
-    def built() -> Any:
-        return kernels[1] if done.is_set() else kernels[0]
+        def opened(on: object, there: dict[str, str] = there) -> Any:
+            core.images = there
+            return open_engine(on)
 
-    monkeypatch.setattr(_worker, "_built", built)
-    monkeypatch.setattr(_sweep, "open_engine", _after(done, _sweep.open_engine))
-    with pytest.raises(TcplabError, match="has other kernels than .*: linux-7.2, newest"):
-        quiet(tmp_path, threads, scenario=FakeScenario(source=text))
+        monkeypatch.setattr(_sweep, "open_engine", opened)
+        core.images = {"7.2": "aa"}
+        with pytest.raises(TcplabError, match=f"has other kernels than .*: {said}\n"):
+            quiet(tmp_path, threads)
 
 
-def _after(event: threading.Event, function: Any) -> Any:
-    def call(*arguments: Any) -> Any:
-        event.set()
-        return function(*arguments)
-
-    return call
+def test_kernel_for_linux_is_that_of_the_beginning(
+    core: FakeCore, tmp_path: Path, threads: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TCPLAB", sys.executable)
+    core.images = {"6.18": "aa", "7.2": "bb"}
+    dataset = quiet(tmp_path, threads, trials=2)
+    assert (dataset.plan["kernel"], dataset.plan["kernels"]) == ("7.2", {"newest": "bb"})
+    assert {options["kernel"] for options in core.options} == {"7.2"}
+    assert {options["program"] for options in core.options} == {sys.executable}
+    core.images["7.3"] = "cc"
+    for kernel in "newest", "model", "6.18":
+        with pytest.raises(TcplabError, match="was begun with another kernel"):
+            quiet(tmp_path, threads, kernel=kernel)
+    quiet(tmp_path, threads, kernel="7.2", trials=3)
+    assert {options["kernel"] for options in core.options} == {"7.2"}
+    # One that is named asks for virtual time.
+    quiet(tmp_path / "named", threads, kernel="6.18", world="auto", trials=1)
+    assert core.worlds == {"sim"}
+    core.options.clear()
+    quiet(tmp_path / "model", threads, kernel="model", trials=1)
+    assert {options["kernel"] for options in core.options} == {"model"}
 
 
 def test_worker_that_does_not_see_the_place_is_refused(
@@ -437,7 +450,7 @@ def test_command_prints_rows_and_writes_json(
     place, json_file = tmp_path / "place", tmp_path / "sweep.json"
     arguments = ["sweep", str(scenario_file), "-o", str(place), "--jobs", "2", "--trials", "2"]
     assert commands.main([*arguments, f"--json={json_file}"]) == 0
-    assert "8 trials" in capsys.readouterr().out
+    assert f"{place}: 8 trials, " in capsys.readouterr().out
     found = json.loads(json_file.read_text())
     assert (found["schema"], found["rows"]["trials"]) == ("tcplab.sweep", 8)
     assert commands.main([*arguments, "--json"]) == 0

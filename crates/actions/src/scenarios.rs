@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::string::FromUtf8Error;
 
 use anyhow::{Context, Result, anyhow, bail};
+use tcplab_lab::name_of_kept;
 use tcplab_scenario::{Scenario, catalogue, nearest};
 use tcplab_units::visible_line;
 
@@ -34,7 +35,8 @@ pub fn find(given: &str) -> Result<Scenario> {
     }
     let source = read_text(path, given)?;
     let source = String::from_utf8(source).map_err(|error| not_utf8(given, &error))?;
-    let name = path.file_stem().map(|stem| stem.to_string_lossy().into_owned());
+    let stem = || path.file_stem().map(|stem| stem.to_string_lossy().into_owned());
+    let name = name_of_kept(path).or_else(stem);
     let scenario = Scenario::parse_with_files(
         &source,
         &name.unwrap_or_else(|| given.into()),

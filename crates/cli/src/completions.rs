@@ -24,6 +24,7 @@ fn script(shell: Shell) -> Result<String> {
         Shell::Bash => {
             let mut command = with_names(with_plain_flags(command));
             generate(shells::Bash, &mut command, name, &mut script);
+            return Ok(with_joined_values(&String::from_utf8(script)?));
         }
         // It knows what stands behind `=`.
         Shell::Zsh => generate(shells::Zsh, &mut command.clone(), name, &mut script),
@@ -35,6 +36,14 @@ fn script(shell: Shell) -> Result<String> {
         }
     }
     Ok(String::from_utf8(script)?)
+}
+
+/// Bash takes `--flag=va` for three words: the value belongs to the flag, not to `=`.
+fn with_joined_values(script: &str) -> String {
+    const BEFORE: &str = "    prev=\"$3\"\n";
+    const FLAG: &str = "    if [[ \"${prev}\" == \"=\" && COMP_CWORD -ge 2 ]]; then\n        \
+                        prev=\"${COMP_WORDS[COMP_CWORD-2]}\"\n    fi\n";
+    script.replacen(BEFORE, &format!("{BEFORE}{FLAG}"), 1)
 }
 
 /// Without hidden subcommands, which the generators do not leave out.

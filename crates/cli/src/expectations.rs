@@ -317,6 +317,9 @@ impl AtNear {
     }
 
     fn goodput(&self) -> Result<Rate, String> {
+        if self.connections == 0 {
+            return Err("there was no TCP connection".to_owned());
+        }
         if self.acked < Transfer::LEAST {
             return Err(format!("less than {} of data have no rate", Transfer::LEAST));
         }

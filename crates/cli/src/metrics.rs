@@ -7,7 +7,7 @@ use tcplab_quantities::METRICS_DOCUMENT;
 use tcplab_scenario::{Better, METRICS, MetricInfo, nearest};
 
 use crate::arguments::MetricsArguments;
-use crate::output::{answer_or_json, listed, wrapped};
+use crate::output::{answer_or_json, hanging, listed, shown_columns};
 
 /// Columns of a terminal that are filled.
 const WIDTH: usize = 90;
@@ -26,13 +26,13 @@ pub(crate) fn metrics(arguments: &MetricsArguments) -> Result<ExitCode> {
     }
     answer_or_json(&METRICS_DOCUMENT, &arguments.json, &listed("metrics", &chosen), || {
         let width = chosen.iter().map(|metric| metric.name.len()).max().unwrap_or_default();
-        chosen.iter().map(|metric| in_words(metric, width)).collect()
+        chosen.iter().map(|metric| in_words(metric, width, shown_columns())).collect()
     })?;
     Ok(ExitCode::SUCCESS)
 }
 
-/// With names in a column of this width.
-fn in_words(metric: &MetricInfo, width: usize) -> String {
+/// With names in a column of this width, in lines of at most `columns`.
+fn in_words(metric: &MetricInfo, width: usize, columns: usize) -> String {
     let better = match metric.better {
         Better::Lower => Some("lower is better"),
         Better::Higher => Some("higher is better"),
@@ -42,9 +42,6 @@ fn in_words(metric: &MetricInfo, width: usize) -> String {
     let unit = (!metric.unit.is_empty()).then_some(metric.unit);
     let source = format!("from {}", metric.source.name());
     let facts: Vec<&str> = [unit, Some(&of), better, Some(&source)].into_iter().flatten().collect();
-    let mut text = format!("{:<width$}  {}\n", metric.name, facts.join(", "));
-    for line in wrapped(&metric.explanation(), WIDTH - 4) {
-        text += &format!("    {line}\n");
-    }
-    text
+    let head = hanging(&format!("{:<width$}  ", metric.name), &facts.join(", "), columns);
+    head + &hanging("    ", &metric.explanation(), columns.min(WIDTH))
 }

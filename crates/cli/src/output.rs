@@ -122,6 +122,11 @@ pub(crate) fn text_columns() -> usize {
     columns().map_or(MOST_COLUMNS, |columns| columns.clamp(LEAST_COLUMNS, MOST_COLUMNS))
 }
 
+/// Columns of the terminal that shows an answer; lines elsewhere are as long as they are.
+pub(crate) fn shown_columns() -> usize {
+    columns().map_or(usize::MAX, |columns| columns.max(LEAST_COLUMNS))
+}
+
 const MOST_COLUMNS: usize = 100;
 /// With fewer, lines are longer than the terminal's.
 const LEAST_COLUMNS: usize = 40;
@@ -137,6 +142,19 @@ pub(crate) fn hanging(before: &str, text: &str, width: usize) -> String {
         shown += &format!("{start}{line}\n");
     }
     shown
+}
+
+/// `text` with its sentences in lines of at most `width` columns; tables, whose cells have two
+/// spaces between them, stay.
+pub(crate) fn folded(text: &str, width: usize) -> String {
+    let fold = |line: &str| {
+        let words = line.trim_start();
+        if line.chars().count() <= width || words.contains("  ") {
+            return format!("{line}\n");
+        }
+        hanging(&line[..line.len() - words.len()], words, width)
+    };
+    text.lines().map(fold).collect()
 }
 
 /// Parts with `gap` between them, in lines of at most `width` columns.

@@ -9,7 +9,7 @@ use std::time::Duration;
 use anyhow::{Context, Error, Result, bail};
 use tcplab_lab::{
     Bench, Event, KernelChoice, LabError, Overrides, Plan, RunDirectory, RunEstimate, TrialGlance,
-    complete,
+    complete, name_of_kept,
 };
 use tcplab_path::tc::quoted_path;
 use tcplab_quantities::ESTIMATE_DOCUMENT;
@@ -71,8 +71,7 @@ fn run_one(
     if let Some(control) = &mut control {
         control.begun(&directory, &estimate);
     }
-    let room = if estimate.missing > 0 { format!(", {}", estimate.room()) } else { String::new() };
-    print_note_unless(quiet, &format!("{}{room}", estimate.in_short()));
+    print_note_unless(quiet, &estimate.with_room());
     estimate.warnings.iter().for_each(|warning| print_note_unless(quiet, &format!("! {warning}")));
     let mut live = mode.map(|mode| LiveRun::of(&directory, &estimate, mode));
     let mut has_trials = false;
@@ -192,7 +191,7 @@ fn dry_run(arguments: &RunArguments) -> Result<ExitCode> {
         return show(&estimate);
     }
     let (scenario, plan) = planned(arguments)?;
-    let estimate = tcplab_lab::estimate_plan(&scenario, &plan, &bench, AT_LENGTH);
+    let estimate = tcplab_lab::estimate_plan(&scenario, &plan, &arguments.runs, &bench, AT_LENGTH);
     show(&estimate)
 }
 
@@ -254,8 +253,9 @@ fn resumed(arguments: &RunArguments, directory: Option<&PathBuf>) -> Result<RunD
 /// What runs of a scenario that is given by file or name are called.
 fn name_of_runs(given: &str) -> String {
     let path = Path::new(given);
-    match path.file_stem().filter(|_| path.extension().is_some()) {
-        Some(stem) => stem.to_string_lossy().into_owned(),
+    let stem = || Some(path.file_stem()?.to_string_lossy().into_owned());
+    match path.extension().and_then(|_| name_of_kept(path).or_else(stem)) {
+        Some(name) => name,
         None => given.replace('/', "-"),
     }
 }
@@ -275,24 +275,26 @@ fn planned(arguments: &RunArguments) -> Result<(Scenario, Plan)> {
     Ok((scenario, plan))
 }
 
-/// The world that is asked for: virtual time also by a kernel that is named, if it can stand for
-/// the stack `linux` somewhere.
+/// The world that is asked for: virtual time also by a kernel that is named, or the model, if it
+/// can stand for the stack `linux` somewhere.
 fn world_of(arguments: &RunArguments, scenario: &Scenario) -> Option<tcplab_results::World> {
-    let is_named = matches!(arguments.kernel, KernelChoice::Named(_));
+    let is_named = arguments.kernel != KernelChoice::Newest;
     let mut ends = scenario.cases.iter().flat_map(|case| [&case.client, &case.server]);
     let is_asked = is_named && ends.any(|end| end.stack == Stack::Linux && end.model.is_empty());
     arguments.world.chosen().or(is_asked.then_some(tcplab_results::World::Simulated))
 }
 
-/// Warns where the kernel that is asked for stands at no end.
+/// Warns where the kernel that is asked for, or the model, stands at no end.
 fn warn_of_kernel(arguments: &RunArguments, plan: &Plan) {
-    if let (KernelChoice::Named(name), None) = (&arguments.kernel, &plan.kernels.newest) {
-        let what = format!(
-            "! kernel {name} is not used: no end has the stack `linux` or `linux-newest` in \
-             virtual time"
-        );
-        print_note_unless(arguments.quiet, &what);
-    }
+    let unused = match &arguments.kernel {
+        KernelChoice::Named(name) if plan.kernels.newest.is_none() => format!("kernel {name}"),
+        KernelChoice::Model if plan.world == RunWorld::Kernel => "the model".into(),
+        _ => return,
+    };
+    let what = format!(
+        "! {unused} is not used: no end has the stack `linux` or `linux-newest` in virtual time"
+    );
+    print_note_unless(arguments.quiet, &what);
 }
 
 /// The plan of an extended run: keeps seed and world unless the user overrides them.

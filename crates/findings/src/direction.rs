@@ -62,14 +62,28 @@ impl<'a> Direction<'a> {
     pub(crate) fn capture_makes_copies(&self) -> bool {
         let causes = &self.flow.causes;
         let copies = causes.capture_duplicates.count + causes.network_duplicates.count;
-        copies >= 3 && copies * 4 >= self.flow.totals.wire_segments
+        let sent = self.wire_segments() + self.other_flow().totals.pure_acks;
+        copies >= 3 && copies * 4 >= sent + copies
     }
 
-    /// Segments on the wire, SYN and FIN included; with offloading more than packets. What the
-    /// capture duplicated passed once.
+    /// Segments on the wire, SYN and FIN included; with offloading more than packets.
     pub(crate) fn wire_segments(&self) -> u64 {
-        let copies = self.flow.causes.capture_duplicates.count;
-        self.flow.totals.wire_segments.saturating_sub(copies)
+        self.flow.totals.wire_segments
+    }
+
+    /// The data of the other end.
+    fn other_flow(&self) -> &'a Flow {
+        let Connection { forward, reverse, .. } = self.connection;
+        if std::ptr::eq(self.flow, forward) { reverse } else { forward }
+    }
+
+    /// [`Direction::wire_segments`], and its ACKs without data.
+    pub(crate) fn all_segments(&self) -> u64 {
+        let opposite = match self.sender {
+            "client" => &self.connection.reverse,
+            _ => &self.connection.forward,
+        };
+        self.wire_segments() + opposite.totals.pure_acks
     }
 
     /// The transfer's time, from the first data to the last acknowledgement.

@@ -7,7 +7,8 @@
 //! **Evidence.** The SYN and its answer.
 //!
 //! **False positives.** The first connection to a server only requests a cookie: silent if the
-//! server sends one. A server under attack may refuse temporarily.
+//! server sends one. A server under attack may refuse temporarily. Where the client left Fast Open
+//! out of the SYN that was answered, the server ignored nothing: `syn-retransmitted` says so.
 //!
 //! **Reference.** RFC 7413 sections 3 and 4.
 
@@ -24,7 +25,7 @@ fn in_handshake(connection: &Connection) -> Option<Finding> {
     let handshake = &connection.handshake;
     let asked = handshake.fast_open?;
     let answered = handshake.kind == HandshakeKind::ThreeWay && handshake.server.seen;
-    if !answered || asked.accepted {
+    if !answered || asked.accepted || asked.given_up {
         return None;
     }
     let shown = Shown::by_offers(connection);

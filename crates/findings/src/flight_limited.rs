@@ -30,7 +30,8 @@ fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
     let time = direction.limited(Limit::Congestion, SHARE).filter(|_| direction.is_transfer())?;
     // Marks pass behind the sender's capture point, and ECN-Echoes are not counted.
     let ecn = direction.connection.handshake.ecn;
-    let may_be_marked = !matches!(ecn, EcnAgreement::NotAsked | EcnAgreement::Refused);
+    let may_be_marked =
+        !matches!(ecn, EcnAgreement::NotAsked | EcnAgreement::GivenUp | EcnAgreement::Refused);
     let is_prompted = flow.totals.retransmissions > 0 || may_be_marked;
     if is_prompted || flow.capture_point != CapturePoint::Sender {
         return None;

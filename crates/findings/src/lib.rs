@@ -18,6 +18,7 @@ mod direction;
 pub mod fast_open;
 mod finding;
 pub mod flight_limited;
+pub mod forged_reset;
 pub mod half_closed;
 pub mod loss_rate;
 pub mod lost_retransmissions;
@@ -37,6 +38,7 @@ pub mod recovery_episode;
 pub mod reordering;
 pub mod reset;
 mod rule;
+pub mod sack_unsent;
 pub mod segment_size;
 pub mod send_buffer;
 pub mod silly_window;
@@ -79,6 +81,7 @@ pub const RULES: &[Rule] = &[
     accept_queue::RULE,
     fast_open::RULE,
     reset::RULE,
+    forged_reset::RULE,
     half_closed::RULE,
     peer_silent::RULE,
     path_full::RULE,
@@ -101,6 +104,7 @@ pub const RULES: &[Rule] = &[
     lost_retransmissions::RULE,
     spurious_retransmissions::RULE,
     no_sack::RULE,
+    sack_unsent::RULE,
     no_timestamps::RULE,
     timestamps_reversed::RULE,
     timestamps_misread::RULE,

@@ -14,7 +14,8 @@
 //! and where an end that closed refuses only the other's last words (TLS's `close_notify`, SMTP's
 //! `221`), which answer its FIN: silent. More than those may be unwanted, too: a note. So is a
 //! connection without data that the client resets: load balancers check servers so. A handshake
-//! that failed is another rule's (`not-opened`).
+//! that failed is another rule's (`not-opened`), and so is an RST whose sender went on
+//! (`forged-reset`).
 //!
 //! A request that meets the FIN of a server which closed an idle connection is lost, however short.
 //! Where a client sends it long after the FIN, its program did not notice that.
@@ -46,6 +47,9 @@ const UNANSWERED: u64 = 2;
 
 fn in_life(connection: &Connection) -> Option<Finding> {
     if not_opened::is_failed(connection) {
+        return None;
+    }
+    if connection.life.forged_reset.is_some_and(|forged| forged.refused.is_some()) {
         return None;
     }
     let close = connection.life.close?;

@@ -93,7 +93,7 @@ fn evidence(episode: &Episode, flow: &Flow) -> String {
         }
         Evidence::Timeout { frame } => {
             let again = segment_in(flow, frame);
-            let silence = "No ACK arrived; after";
+            let silence = silent(flow, frame);
             let (after, expired) = match again.map(|segment| (segment.kind, segment.timer)) {
                 Some((SegmentKind::UnexplainedRetransmission, None)) => {
                     ("No ACK was captured; after", "")
@@ -114,12 +114,25 @@ fn evidence(episode: &Episode, flow: &Flow) -> String {
                 _ => "the newest segment",
             };
             format!(
-                "No ACK arrived; after {} the sender sent a tail loss probe at {at} with {what}, \
+                "{} {} the sender sent a tail loss probe at {at} with {what}, \
                  {}.",
+                silent(flow, frame),
                 silence_before(episode, flow, frame),
                 shown(flow, frame),
             )
         }
+    }
+}
+
+/// Whether ACKs came between the last segment and this one.
+fn silent(flow: &Flow, frame: u64) -> &'static str {
+    let before = flow.segments.partition_point(|segment| segment.frame < frame).checked_sub(1);
+    let since = before.map_or(0, |index| flow.segments[index].frame);
+    let next = flow.acks.partition_point(|ack| ack.frame < since);
+    if flow.acks.get(next).is_some_and(|ack| ack.frame < frame) {
+        "After"
+    } else {
+        "No ACK arrived; after"
     }
 }
 

@@ -10,12 +10,17 @@
 //! the same ports: the client's RST ends that, and only the next SYN opens another. If that one had
 //! closed in the capture, the server was in TIME-WAIT; if not, the ACK is a challenge ACK.
 //!
+//! Where the client left ECN or TCP Fast Open out of the SYN that was answered, a device may drop
+//! SYNs with them; a SYN that was lost looks the same, as clients leave them out of
+//! retransmissions.
+//!
 //! **False positives.** A capture that begins after the first SYN misses it.
 //!
 //! **Reference.** RFC 6298 section 2.1; RFC 9293 sections 3.5.1 (figure 10) and 3.6.1; tcp(7) on
-//! tcp_syn_retries; listen(2) on the backlog.
+//! tcp_syn_retries; listen(2) on the backlog; RFC 3168 section 6.1.1.1 and RFC 7413 section 4.1.3.1
+//! (SYNs without ECN or Fast Open after a timeout).
 
-use tcplab_trace::Connection;
+use tcplab_trace::{Connection, EcnAgreement, Handshake};
 use tcplab_units::Span;
 
 use crate::words::{rounded, times};
@@ -78,8 +83,11 @@ fn in_handshake(connection: &Connection) -> Option<Finding> {
                  it still held."
             .to_owned(),
     };
+    let left_out = left_out(handshake);
+    let answered = left_out
+        .map_or(String::new(), |(what, _)| format!(" Only a SYN without {what} was answered."));
     let statement = format!(
-        "The handshake took {}{}: {}.{held}",
+        "The handshake took {}{}: {}.{held}{answered}",
         rounded(took),
         instead.unwrap_or_default(),
         again.join(", and ")
@@ -90,6 +98,8 @@ fn in_handshake(connection: &Connection) -> Option<Finding> {
         TOO_SOON
     } else if is_held {
         FORGOTTEN
+    } else if let Some((_, remedy)) = left_out {
+        remedy
     } else if syns_again > 0 && !was_answered {
         "Check whether the server's backlog overflowed (on Linux `nstat -az \
          TcpExtListenOverflows`; raise listen()'s backlog and net.core.somaxconn, accept faster); \
@@ -101,4 +111,27 @@ fn in_handshake(connection: &Connection) -> Option<Finding> {
     let cost = Cost::time(late);
     let shown = Shown::by(syns).and(Shown::by(syn_acks)).and(Shown::by(old));
     Some(shown.proves(RULE.name, Severity::Harm, cost).saying(statement, remedy))
+}
+
+/// What the client left out of the SYN that was answered, and what to do about it.
+fn left_out(handshake: &Handshake) -> Option<(&'static str, &'static str)> {
+    if handshake.fast_open.is_some_and(|asked| asked.given_up) {
+        Some((
+            "TCP Fast Open",
+            "If other connections show that, too, a device on the path or the server's firewall \
+             drops SYNs with Fast Open: let it pass option 34 and SYNs with data, or do without \
+             at the client (net.ipv4.tcp_fastopen). Else the SYN was lost, or the server's backlog \
+             overflowed.",
+        ))
+    } else if handshake.ecn == EcnAgreement::GivenUp {
+        Some((
+            "ECN",
+            "If other connections show that, too, a device on the path or the server's firewall \
+             drops SYNs that ask for ECN (flags ECE and CWR): let it pass them, or do without at \
+             the client (net.ipv4.tcp_ecn). Else the SYNs were lost, or the server's backlog \
+             overflowed.",
+        ))
+    } else {
+        None
+    }
 }

@@ -77,6 +77,7 @@ const NEVER: &[&str] = &[
     "no-reaction",
     "not-opened",
     "fast-open",
+    "forged-reset",
     "half-closed",
     "window-scaling",
     "send-buffer",

@@ -136,6 +136,13 @@ fn instead_of(stacks: &[Stack; 2], endpoint: &str) -> String {
     }
 }
 
+/// What starts a run, where there is none.
+const TO_START: &str =
+    "start a run with `tcplab run SCENARIO`, or name the place of runs with `--runs DIR`";
+/// How a run is named.
+const TO_NAME: &str =
+    "pass a run directory (RUNS/<name>/<time>-<hash>), or none for the newest below `--runs DIR`";
+
 impl LabError {
     /// For `map_err` on a file operation.
     pub(crate) fn file<'a>(
@@ -200,11 +207,8 @@ impl LabError {
             LabError::Unfinished { path, .. } => {
                 Some(format!("resume it with `tcplab run --resume {}`", quoted_path(path)))
             }
-            LabError::NotARun { .. } | LabError::NothingToResume { .. } => Some(
-                "pass a run directory (RUNS/<name>/<time>-<hash>), or none for the newest below \
-                 `--runs DIR`"
-                    .into(),
-            ),
+            LabError::NothingToResume { .. } => Some(TO_START.into()),
+            LabError::NotARun { .. } => Some(TO_NAME.into()),
             LabError::Busy { .. } => Some("wait for it, or stop it".into()),
             LabError::File { verb: "read" | "list", path, source } => readable_again(path, source),
             LabError::File { source, .. } => tcplab_recording::room_for_files(source, RUNS_FLAG),

@@ -20,7 +20,7 @@ mod shell;
 mod store;
 pub mod verify;
 
-pub use again::{packets_again, run_again};
+pub use again::{name_of_kept, packets_again, run_again};
 pub use analysis::{Ideal, load_frames, load_recording, load_trial};
 pub use bench::Bench;
 pub use compare::read_run;

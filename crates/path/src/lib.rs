@@ -70,8 +70,8 @@ pub use elements::{
     DuplicateSpec, DuplicationPlan, GilbertElliott, HeldBack, InterruptionPlan, InterruptionSpec,
     InterruptionTimes, InterruptionsSpec, JitterLaw, JitterPlan, JitterSpec, JitterTable,
     LossBurst, LossChange, LossChangesPlan, LossPlan, LossSpec, LossTable, MarkPlan, MtuPlan,
-    MtuSpec, NatPlan, NatSpec, Nth, PacketKind, PacketPart, PolicerSpec, ReorderSpec,
-    ReorderingPlan, RulePlan, TableLaw,
+    MtuSpec, NatPlan, NatSpec, Nth, PacketKind, PacketPart, PolicerSpec, PortDelay, PortDelayPlan,
+    ReorderSpec, ReorderingPlan, RulePlan, TableLaw,
 };
 pub use event::{PathChange, PathEvent};
 pub use fault::PathError;

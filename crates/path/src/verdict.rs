@@ -266,8 +266,8 @@ impl fmt::Display for Cause {
             }
             Cause::Loss => f.write_str("dropped by random loss"),
             Cause::Interruption { number, from, to } => {
-                let (from, to) = (Seconds(from), Seconds(to));
-                write!(f, "dropped by interruption {number} ({from} to {to})")
+                let [from, to] = in_seconds([from, to]);
+                write!(f, "dropped by interruption {number} ({from} s to {to} s)")
             }
             Cause::Aqm { discipline, waited, packets } => {
                 let plural = if packets == 1 { "" } else { "s" };
@@ -299,16 +299,19 @@ impl fmt::Display for Cause {
     }
 }
 
-/// An instant in seconds with at least three decimals, and as many more as it takes to be exact.
-struct Seconds(Instant);
-
-impl fmt::Display for Seconds {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let nanos = self.0.as_nanos();
-        let decimals = format!("{:09}", nanos % 1_000_000_000);
-        let (milli, finer) = decimals.split_at(3);
-        write!(f, "{}.{milli}{} s", nanos / 1_000_000_000, finer.trim_end_matches('0'))
-    }
+/// Two instants in seconds, with three decimals, or as many as tell them apart.
+fn in_seconds(both: [Instant; 2]) -> [String; 2] {
+    let seconds = |decimals: u32| {
+        both.map(|at| {
+            let scale = 10_u64.pow(decimals);
+            let units =
+                (u128::from(at.as_nanos()) * u128::from(scale) + 500_000_000) / 1_000_000_000;
+            let (whole, rest) = (units / u128::from(scale), units % u128::from(scale));
+            format!("{whole}.{rest:0width$}", width = decimals as usize)
+        })
+    };
+    let rounded = (3..9).map(seconds).find(|[from, to]| from != to);
+    rounded.unwrap_or_else(|| seconds(9))
 }
 
 #[cfg(test)]
@@ -335,7 +338,27 @@ mod tests {
                 }),
                 "dropped",
                 Some("interruption"),
-                "dropped by interruption 1 (0.00000125 s to 0.001 s)",
+                "dropped by interruption 1 (0.000 s to 0.001 s)",
+            ),
+            (
+                Fate::Dropped(Cause::Interruption {
+                    number: 3,
+                    from: Instant::from_nanos(8_778_350_653),
+                    to: Instant::from_nanos(9_078_350_653),
+                }),
+                "dropped",
+                Some("interruption"),
+                "dropped by interruption 3 (8.778 s to 9.078 s)",
+            ),
+            (
+                Fate::Dropped(Cause::Interruption {
+                    number: 1,
+                    from: Instant::from_nanos(8_778_350_653),
+                    to: Instant::from_nanos(8_778_390_653),
+                }),
+                "dropped",
+                Some("interruption"),
+                "dropped by interruption 1 (8.77835 s to 8.77839 s)",
             ),
             (
                 Fate::Dropped(Cause::QueueFull { packets: 512, bytes: Bytes::new(768_000) }),

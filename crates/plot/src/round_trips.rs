@@ -78,7 +78,8 @@ pub struct RoundTrip {
 /// All samples of a flow, in the order of their ACKs.
 pub fn round_trips(flow: &Flow) -> Vec<RoundTrip> {
     let mut in_flight = RoundTrips::default();
-    let mut sent = flow.segments.iter().filter(|s| !s.range.is_empty()).peekable();
+    let sent = flow.segments.iter().filter(|segment| !segment.kind.is_copy());
+    let mut sent = sent.filter(|segment| !segment.range.is_empty()).peekable();
     let mut samples = Vec::new();
     for ack in &flow.acks {
         while let Some(segment) = sent.next_if(|segment| segment.frame < ack.frame) {

@@ -77,9 +77,10 @@ pub fn delivered_rate(flow: &Flow, averaging: Averaging) -> Series {
     rate("goodput", "acknowledged (goodput)", &delivered_amounts(flow), averaging)
 }
 
-/// Bytes of payload of each segment, when it was sent.
+/// Bytes of payload of each segment, when it was sent; copies were not.
 pub fn sent_amounts(flow: &Flow) -> Vec<(Instant, u64)> {
-    flow.segments.iter().map(|s| (s.at, s.payload.as_u64())).collect()
+    let sent = flow.segments.iter().filter(|segment| !segment.kind.is_copy());
+    sent.map(|segment| (segment.at, segment.payload.as_u64())).collect()
 }
 
 /// Bytes that each ACK newly acknowledges or SACKs.

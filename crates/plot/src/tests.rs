@@ -189,6 +189,20 @@ fn samples_that_were_not_chosen_are_hidden_layers() {
     assert_eq!(dots_of(&figure.svg, "rtt-sack"), [(14_000, row(30)), (14_500, row(25))]);
 }
 
+#[test]
+fn copies_are_not_sent() {
+    let once = small();
+    let mut twice = once.clone();
+    for segment in &once.segments {
+        let kind = SegmentKind::CaptureDuplicate;
+        let at = segment.at + Span::from_nanos(300);
+        twice.segments.push(Segment { kind, at, ..segment.clone() });
+    }
+    twice.segments.sort_by_key(|segment| segment.at);
+    assert_eq!(sent_amounts(&twice), sent_amounts(&once));
+    assert_eq!(round_trips::round_trips(&twice), round_trips::round_trips(&once));
+}
+
 /// The definition, byte by byte: at any time, what the span up to it brought, over the span.
 #[test]
 fn moving_average_is_the_sum_of_a_window_over_its_length() {

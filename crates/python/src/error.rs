@@ -83,7 +83,7 @@ fn in_python(remedy: &str) -> String {
 fn argument(option: &str) -> String {
     let (name, value) = option.split_once(' ').unwrap_or((option, ""));
     let name = match name {
-        "by" | "levels" | "world" => name,
+        "by" | "kernel" | "levels" | "world" => name,
         "runs" => "directory",
         _ => return format!("--{option}"),
     };

@@ -40,6 +40,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(trial::recording_table, module)?)?;
     module.add_function(wrap_pyfunction!(run::run, module)?)?;
     module.add_function(wrap_pyfunction!(run::run_part, module)?)?;
+    module.add_function(wrap_pyfunction!(scenario::kernels, module)?)?;
     module.add_function(wrap_pyfunction!(path::path_svg, module)?)?;
     let at_end = wrap_pyfunction!(trial::remove_recordings, module)?;
     py.import("atexit")?.call_method1("register", (at_end,))?;

@@ -8,12 +8,13 @@ use anyhow::{Context, Error, Result, ensure};
 use pyo3::prelude::*;
 use tcplab_lab::compare::{Asked, compare_as_written, compare_levels, read_run};
 use tcplab_lab::{Overrides, RunDirectory, begin, complete, run_tables, write_run_table};
+use tcplab_path::tc::quoted_path;
 use tcplab_scenario::{Keep, RecordingSpec};
 use tcplab_table::Format;
 
 use crate::events::{Teller, Told};
 use crate::interrupt::{alone, beside, here};
-use crate::run_options::{bench, launcher, plan, world};
+use crate::run_options::{bench, plan};
 use crate::scenario::Scenario;
 use crate::table::Table;
 use crate::trial::{Part, case_of};
@@ -119,18 +120,18 @@ fn table(directory: &RunDirectory, run: &tcplab_results::Run, name: &str) -> Res
     Table::made(|out| Ok(write_run_table(directory, run, name, Format::Arrow, out, || ())?.1))
 }
 
-/// Runs an experiment, or resumes a run.
+/// Runs an experiment.
 #[pyfunction]
 #[pyo3(signature = (
-    scenario, *, resume=None, world="auto", jobs=None, trials=None, seed=None, quick=false,
+    scenario, *, world="auto", kernel="newest", jobs=None, trials=None, seed=None, quick=false,
     cases=vec![], runs=PathBuf::from("runs"), report=true, program=None, on_event=None,
 ))]
 #[expect(clippy::too_many_arguments, reason = "Python gives them by name")]
 pub(crate) fn run(
     py: Python<'_>,
-    scenario: Option<&Scenario>,
-    resume: Option<PathBuf>,
+    scenario: &Scenario,
     world: &str,
+    kernel: &str,
     jobs: Option<usize>,
     trials: Option<u32>,
     seed: Option<u64>,
@@ -149,19 +150,10 @@ pub(crate) fn run(
         py,
         |stop, sender| {
             ensure!(trials != Some(0), "a run has at least one trial of each case");
-            let directory = match (&resume, scenario) {
-                (Some(path), _) => RunDirectory::open(path)?,
-                (None, Some(scenario)) => {
-                    let scenario = &scenario.scenario;
-                    let overrides =
-                        Overrides { trials, quick, seed, cases, ..Overrides::default() };
-                    let launcher = launcher(program.clone());
-                    let world = crate::run_options::world(world)?;
-                    let plan = plan(scenario, world, &launcher, overrides)?;
-                    begin(&runs, scenario.clone(), plan)?
-                }
-                (None, None) => anyhow::bail!("name a scenario, or a run to resume"),
-            };
+            let scenario = &scenario.scenario;
+            let overrides = Overrides { trials, quick, seed, cases, ..Overrides::default() };
+            let plan = plan(scenario, world, kernel, program.as_ref(), overrides)?;
+            let directory = begin(&runs, scenario.clone(), plan)?;
             let (bench, mut teller) = (bench(program, jobs), Teller::new(sender));
             let completed = complete(
                 &directory,
@@ -177,14 +169,14 @@ pub(crate) fn run(
             );
             match completed {
                 Ok(_) => Ok(directory.path().to_owned()),
-                Err(error) if directory.kept() == 0 && resume.is_none() => {
+                Err(error) if directory.kept() == 0 => {
                     // Nothing to resume.
                     let _ = directory.discard();
                     Err(error)
                 }
                 Err(error) => Err(error.context(format!(
-                    "finished trials are kept; resume with run(None, resume='{}')",
-                    directory.path().display()
+                    "finished trials are kept (resume with `tcplab run --resume {}`)",
+                    quoted_path(directory.path())
                 ))),
             }
         },
@@ -194,7 +186,9 @@ pub(crate) fn run(
 
 /// Some trials of one case, as in the whole run, and their rows of tables.
 #[pyfunction]
-#[pyo3(signature = (scenario, case, first, last, *, seed=None, world="sim", program=None, tables))]
+#[pyo3(signature = (
+    scenario, case, first, last, *, seed=None, world="sim", kernel="newest", program=None, tables,
+))]
 #[expect(clippy::too_many_arguments, reason = "Python gives them by name")]
 pub(crate) fn run_part(
     py: Python<'_>,
@@ -204,6 +198,7 @@ pub(crate) fn run_part(
     last: u32,
     seed: Option<u64>,
     world: &str,
+    kernel: &str,
     program: Option<PathBuf>,
     tables: Vec<String>,
 ) -> PyResult<BTreeMap<String, Table>> {
@@ -217,8 +212,7 @@ pub(crate) fn run_part(
         let recording = RecordingSpec { keep: Some(Keep::None), snaplen: None };
         let overrides =
             Overrides { trials: Some(last), seed, cases, recording, ..Overrides::default() };
-        let world = self::world(world)?;
-        let part = Part::run(scenario, world, program, overrides, Some(first), stop)?;
+        let part = Part::run(scenario, world, kernel, program, overrides, Some(first), stop)?;
         let run = among_all(part.run, scenario);
         let made = |name: String| {
             let table = table(&part.directory, &run, &name)?;

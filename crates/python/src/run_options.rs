@@ -3,9 +3,9 @@
 use std::path::PathBuf;
 
 use anyhow::{Result, bail};
-use tcplab_lab::{Bench, Overrides, Plan, Refusal};
-use tcplab_results::World;
-use tcplab_scenario::Scenario;
+use tcplab_lab::{Bench, KernelChoice, Overrides, Plan, Refusal, VirtualKernels};
+use tcplab_results::{RunWorld, World};
+use tcplab_scenario::{Scenario, Stack};
 use tcplab_testbed::Launcher;
 
 /// Starts trials on kernels by the `program`, the `tcplab` command. Models need none.
@@ -19,9 +19,17 @@ pub(crate) fn bench(program: Option<PathBuf>, jobs: Option<usize>) -> Bench {
     Bench { jobs: jobs.unwrap_or(usual.jobs).max(1), ..usual }
 }
 
-/// A world by its name; none where the scenario decides.
-pub(crate) fn world(name: &str) -> Result<Option<World>> {
+/// The world of this name. Where the scenario decides (`auto`), a kernel or the model that is named
+/// asks for virtual time, if it can stand for the stack `linux` somewhere.
+pub(crate) fn world(
+    name: &str,
+    kernel: &KernelChoice,
+    scenario: &Scenario,
+) -> Result<Option<World>> {
+    let mut ends = scenario.cases.iter().flat_map(|case| [&case.client, &case.server]);
+    let mut is_asked = || ends.any(|end| end.stack == Stack::Linux && end.model.is_empty());
     Ok(match name {
+        "auto" if *kernel != KernelChoice::Newest && is_asked() => Some(World::Simulated),
         "auto" => None,
         "sim" => Some(World::Simulated),
         "kernel" => Some(World::Kernel),
@@ -29,13 +37,33 @@ pub(crate) fn world(name: &str) -> Result<Option<World>> {
     })
 }
 
-/// The plan of a run in this world.
+/// The plan of a run in this world; `kernel` stands for `linux` in virtual time, as `--kernel` has
+/// it. The `program` runs what is on kernels.
 pub(crate) fn plan(
     scenario: &Scenario,
-    world: Option<World>,
-    launcher: &Launcher,
+    world: &str,
+    kernel: &str,
+    program: Option<&PathBuf>,
     overrides: Overrides,
 ) -> Result<Plan> {
-    let refused = || -> Option<Refusal> { tcplab_lab::kernel_refused(launcher) };
-    Ok(tcplab_lab::plan(scenario, world, refused, overrides)?)
+    let kernel: KernelChoice = kernel.parse()?;
+    let world = self::world(world, &kernel, scenario)?;
+    let launcher = launcher(program.cloned());
+    let refused = || -> Option<Refusal> { tcplab_lab::kernel_refused(&launcher) };
+    let plan = tcplab_lab::plan(scenario, world, refused, Overrides { kernel, ..overrides })?;
+    let VirtualKernels { newest, named, .. } = &plan.kernels;
+    let is_modelled = plan.world == RunWorld::Simulated && newest.is_none() && named.is_empty();
+    match program {
+        _ if is_modelled => Ok(plan),
+        Some(program) if program.is_file() => Ok(plan),
+        Some(program) => bail!(
+            "the command `tcplab`, which runs trials on kernels, is not at {}; set TCPLAB to its \
+             path",
+            program.display()
+        ),
+        None => bail!(
+            "no command `tcplab`, which runs trials on kernels, beside this interpreter or on \
+             PATH; install the package, or set TCPLAB to its path"
+        ),
+    }
 }

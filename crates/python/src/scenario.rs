@@ -1,13 +1,17 @@
 //! Scenarios as Python sees them.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Error, ensure};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
+use tcplab_lab::{Overrides, VirtualKernels};
+use tcplab_results::World;
 use tcplab_scenario::{Ordered, catalogue};
 
 use crate::interrupt::here;
+use crate::run_options::world;
 
 /// A scenario that was read and checked.
 #[pyclass(module = "tcplab._core", frozen)]
@@ -84,12 +88,38 @@ impl Scenario {
         self.scenario.cases.iter().map(of).collect()
     }
 
-    /// Where each case runs if nothing else is asked for.
-    fn worlds(&self) -> Vec<(String, &'static str)> {
-        let world = |is_virtual| if is_virtual { "sim" } else { "kernel" };
-        let cases = self.scenario.cases.iter();
-        cases.map(|case| (case.name.clone(), world(case.is_virtual()))).collect()
+    /// Where each case runs if nothing else is asked for than a kernel for `linux`.
+    #[pyo3(signature = (kernel="newest"))]
+    fn worlds(&self, kernel: &str) -> PyResult<Vec<(String, &'static str)>> {
+        here(|| {
+            let are_all_virtual = world("auto", &kernel.parse()?, &self.scenario)?.is_some();
+            let world = |is_virtual| if is_virtual { "sim" } else { "kernel" };
+            let of = |case: &tcplab_scenario::Case| {
+                (case.name.clone(), world(are_all_virtual || case.is_virtual()))
+            };
+            Ok(self.scenario.cases.iter().map(of).collect())
+        })
     }
+}
+
+/// Of these cases in virtual time: what stands for `linux`, as `--kernel` has it, and the hash of
+/// each kernel's image by the stack that it is; that for `linux` is `newest`.
+#[pyfunction]
+pub(crate) fn kernels(
+    scenario: &Scenario,
+    cases: Vec<String>,
+    kernel: &str,
+) -> PyResult<(String, BTreeMap<String, String>)> {
+    here(|| {
+        let overrides = Overrides { cases, kernel: kernel.parse()?, ..Overrides::default() };
+        let world = Some(World::Simulated);
+        let plan = tcplab_lab::plan(&scenario.scenario, world, || None, overrides)?;
+        let VirtualKernels { newest, named, .. } = plan.kernels;
+        let chosen = newest.as_ref().map_or("model", |it| &it.name).to_owned();
+        let named = named.into_iter().map(|it| (format!("linux-{}", it.name), it.image_hash));
+        let newest = newest.map(|it| ("newest".to_owned(), it.image_hash));
+        Ok((chosen, named.chain(newest).collect()))
+    })
 }
 
 /// Name and title of each built-in experiment.

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use anyhow::{Context, Error};
 use pyo3::IntoPyObjectExt;
 use pyo3::prelude::*;
-use pyo3::types::{PyCapsule, PyList};
+use pyo3::types::{PyBytes, PyCapsule, PyList};
 use tcplab_table::{Format, MemoryTable, Value};
 
 use crate::interrupt::{alone, here};
@@ -61,6 +61,18 @@ impl Table {
             PyList::new(py, cells.collect::<PyResult<Vec<_>>>()?)
         };
         self.0.some_rows(first, count).map(list).collect()
+    }
+
+    /// The table of `ipc`.
+    #[staticmethod]
+    fn of_ipc(py: Python<'_>, file: Vec<u8>) -> PyResult<Table> {
+        alone(py, |_| Table::made(|_| Ok(file)))
+    }
+
+    /// The table as Arrow's IPC file.
+    fn ipc<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        let file = alone(py, |_| Ok(self.0.to_ipc()?))?;
+        Ok(PyBytes::new(py, &file))
     }
 
     fn write(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {

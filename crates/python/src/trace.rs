@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::SystemTime;
 
 use anyhow::{Context, Error, Result, anyhow, bail, ensure};
+use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use tcplab_actions::{is_of_damaging_path, is_stdin, name};
 use tcplab_plot::{LadderScene, View};
@@ -141,6 +142,14 @@ fn table(name: &str) -> Result<TraceTable> {
 
 #[pymethods]
 impl Trace {
+    #[expect(clippy::unused_self, reason = "it is a method of Python")]
+    fn __reduce__(&self) -> PyResult<()> {
+        Err(PyTypeError::new_err(
+            "a trace cannot be pickled, as it reads its captures while it is used: return its \
+             tables, or the names of the captures",
+        ))
+    }
+
     #[getter]
     fn files(&self) -> Vec<PathBuf> {
         self.captures.files.clone()

@@ -9,16 +9,17 @@ use std::sync::{Mutex, MutexGuard};
 use std::time::Duration;
 
 use anyhow::{Context, Error, Result, bail};
+use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use tcplab_lab::{Overrides, RunDirectory, begin, complete, no_report};
 use tcplab_recording::{Recording, capture_file};
-use tcplab_results::{Run, World};
+use tcplab_results::Run;
 use tcplab_table::{Format, TableError, write_samples, write_truth};
 use tcplab_units::Endpoint;
 use tempfile::TempDir;
 
 use crate::interrupt::{alone, here};
-use crate::run_options::{bench, launcher, plan};
+use crate::run_options::{bench, plan};
 use crate::scenario::Scenario;
 use crate::table::Table;
 use crate::trace::{Captures, Trace, of_captures};
@@ -116,13 +117,14 @@ impl Part {
     /// Runs the trials that `overrides` leave, from the one with the number `first` on.
     pub(crate) fn run(
         scenario: &tcplab_scenario::Scenario,
-        world: Option<World>,
+        world: &str,
+        kernel: &str,
         program: Option<PathBuf>,
         overrides: Overrides,
         first: Option<u32>,
         stop: &AtomicBool,
     ) -> Result<Part> {
-        let mut plan = plan(scenario, world, &launcher(program.clone()), overrides)?;
+        let mut plan = plan(scenario, world, kernel, program.as_ref(), overrides)?;
         plan.first = first.unwrap_or(plan.first);
         let home = Home::new()?;
         let directory = begin(home.directory.path(), scenario.clone(), plan)?;
@@ -181,6 +183,14 @@ impl Trial {
         alone(py, |stop| table_of(&self.directory, name, stop))
     }
 
+    #[expect(clippy::unused_self, reason = "it is a method of Python")]
+    fn __reduce__(&self) -> PyResult<()> {
+        Err(PyTypeError::new_err(
+            "a trial cannot be pickled, as its packets are in a directory of this process: return \
+             its .metrics, .json or tables",
+        ))
+    }
+
     fn trace(&self, py: Python<'_>, end: &str) -> PyResult<Trace> {
         alone(py, |stop| of_captures(captures(&self.directory, end)?, Vec::new(), stop))
     }
@@ -188,13 +198,14 @@ impl Trial {
 
 /// Runs a trial of a case in virtual time.
 #[pyfunction]
-#[pyo3(signature = (scenario, case=None, number=1, seed=None, program=None))]
+#[pyo3(signature = (scenario, case=None, number=1, seed=None, kernel="newest", program=None))]
 pub(crate) fn simulate(
     py: Python<'_>,
     scenario: &Scenario,
     case: Option<&str>,
     number: u32,
     seed: Option<u64>,
+    kernel: &str,
     program: Option<PathBuf>,
 ) -> PyResult<Trial> {
     alone(py, |stop| {
@@ -209,9 +220,8 @@ pub(crate) fn simulate(
             seed,
             ..Overrides::default()
         };
-        let world = Some(World::Simulated);
         let Part { mut run, directory, home } =
-            Part::run(scenario, world, program, overrides, None, stop)?;
+            Part::run(scenario, "sim", kernel, program, overrides, None, stop)?;
         let found = run.cases.pop().context("its case was run")?;
         if let Some(failure) = found.failures.first() {
             bail!("the trial failed: {}", failure.reason);

@@ -87,7 +87,8 @@ quantities! {
     TIMESTAMPS_AGREED = "timestamps_agreed", None, "timestamps agreed",
         "Whether both SYNs had timestamps; empty where that is unknown", tcptrace "req 1323 ws/ts";
     ECN = "ecn", None, "ECN",
-        "What the ends agreed on about ECN: classic, accurate, refused, not-asked, unknown",
+        "What the ends agreed on about ECN: classic, accurate, refused, given-up (asked for, and only \
+         a SYN without it was answered), not-asked, unknown",
         wireshark "tcp.flags.ece";
     MULTIPATH = "multipath", None, "Multipath TCP", "Whether both ends spoke Multipath TCP",
         wireshark "mptcp";
@@ -328,8 +329,14 @@ quantities! {
     MSS_REDUCTIONS = "mss_reductions", None, "segment size reductions",
         "Times full segments became smaller for good (path MTU, RFC 1191, RFC 4821)";
     CE_MARKS = "ce_marks", None, "CE marks",
-        "Segments marked Congestion Experienced (RFC 3168 section 5)",
+        "Segments marked Congestion Experienced (RFC 3168 section 5), also ACKs without data",
         wireshark "ip.dsfield.ecn == 3";
+    ECN_ECHOES = "ecn_echoes", None, "ECN echoes",
+        "Segments of the other end that echo a congestion mark (ECE; RFC 3168 section 6.1.3), where \
+         classic ECN was agreed", wireshark "tcp.flags.ece == 1";
+    ECN_REDUCTIONS = "ecn_reductions", None, "ECN window reductions",
+        "Segments that say that the sender reduced its window on an echo (CWR; RFC 3168 section \
+         6.1.2), where classic ECN was agreed", wireshark "tcp.flags.cwr == 1";
     SUPER_PACKETS = "super_packets", None, "super-packets",
         "Packets larger than a segment may be: segmentation or receive offload at the capture point";
     STALLS = "stalls", None, "stalls", "Times the transfer stood still",

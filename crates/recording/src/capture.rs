@@ -13,6 +13,9 @@ use crate::output::Output;
 /// `LINKTYPE_RAW`: each packet starts with its IP header.
 const RAW_IP: u16 = 101;
 
+/// The comment of a packet on which no verdict is known: it may have reached the other end.
+pub const NO_VERDICT: &str = "no verdict recorded";
+
 /// Buffers to reuse; those of a longer queue are freed.
 const MOST_SPARE: usize = 4096;
 
@@ -204,7 +207,7 @@ impl EndCapture {
                 State::Sent => return Ok(()),
                 State::Received => (Direction::Inbound, None),
                 State::Unobserved => (Direction::Outbound, None),
-                State::VerdictLost => (Direction::Outbound, Some("no verdict recorded".to_owned())),
+                State::VerdictLost => (Direction::Outbound, Some(NO_VERDICT.to_owned())),
                 State::Decided(verdict) => {
                     decided(self.next_frame, verdict, frame.because)?;
                     let comment =

@@ -32,7 +32,7 @@ mod write;
 #[cfg(test)]
 mod tests;
 
-pub use capture::Captured;
+pub use capture::{Captured, NO_VERDICT};
 pub use csv::parse as parse_samples;
 pub use error::{RUNS_FLAG, RecordingError, of_owner, readable_again, room_for_files};
 pub use files::capture_file;

@@ -14,11 +14,12 @@ pub(crate) fn name_of(row: &Row) -> &'static str {
         Outcome::Equivalent { identical: true } if row.trials() == [1, 1] && !row.is_exact => {
             SAME_IN_ONE
         }
-        Outcome::Equivalent { identical: true } => "identical",
+        Outcome::Equivalent { identical: true } => IDENTICAL,
         other => other.name(),
     }
 }
 
+const IDENTICAL: &str = "identical";
 const SAME_IN_ONE: &str = "the same in the one trial";
 
 /// The outcome of a comparison, in a sentence or two.
@@ -31,6 +32,7 @@ pub fn sentence(found: &Comparison) -> String {
     let (worse, better) = (count("worse"), count("better"));
     let (equivalent, different) = (count("equivalent"), count("different"));
     let inconclusive = count("inconclusive");
+    let named = |name: &str| found.rows.iter().filter(|row| name_of(row) == name).count();
     let is_identical = |outcome: &Outcome| *outcome == Outcome::Equivalent { identical: true };
     let of = counted(all, "comparison", "comparisons");
     let first = |name: &str| {
@@ -65,13 +67,12 @@ pub fn sentence(found: &Comparison) -> String {
     if worse + different > 0 {
         add(&mut rest, better, "better");
     }
-    add(&mut rest, equivalent, "equivalent");
-    add(&mut rest, inconclusive, "inconclusive");
+    // As the lines below the table name them.
+    add(&mut rest, named("equivalent"), "equivalent");
+    add(&mut rest, named(IDENTICAL), IDENTICAL);
+    add(&mut rest, named(SAME_IN_ONE), "the same");
     if head.is_empty() {
-        let others = match equivalent {
-            0 => String::new(),
-            count => format!(", equivalent in {count}"),
-        };
+        let others = [String::new()].into_iter().chain(rest).collect::<Vec<_>>().join(", ");
         let more = found.rows.iter().filter_map(|row| match row.outcome {
             Outcome::Inconclusive { more, .. } => Some((more, about(row))),
             _ => None,
@@ -83,6 +84,7 @@ pub fn sentence(found: &Comparison) -> String {
         let missing = missing(found);
         return format!("Inconclusive in {inconclusive} of {of}{others}.{least}{missing}");
     }
+    add(&mut rest, inconclusive, "inconclusive");
     let rest =
         if rest.is_empty() { String::new() } else { format!(" Others: {}.", rest.join(", ")) };
     format!("{head}.{rest}{}", missing(found))

@@ -2,9 +2,7 @@
 //! goodput.
 
 use serde::{Deserialize, Serialize};
-use tcplab_stats::{Shift, holm, least_values, rank_sum};
-
-use crate::median_interval;
+use tcplab_stats::{Shift, holm, least_values, median_interval, rank_sum};
 
 /// How often an interval is to hold the truth; a verdict may err as often as this leaves.
 const CONFIDENCE: f64 = 0.95;
@@ -46,7 +44,7 @@ pub struct CommandTimes {
     pub command: String,
     /// Median of the times.
     pub median_time_seconds: f64,
-    /// Its 95 % confidence interval; none of a single run.
+    /// Its 95 % confidence interval; none of fewer than six runs.
     pub median_time_low_seconds: Option<f64>,
     /// The interval's upper end.
     pub median_time_high_seconds: Option<f64>,
@@ -66,7 +64,7 @@ pub struct CommandTimes {
     pub mean_retransmissions: Option<f64>,
     /// Median of the goodput of a run, where it is known of all, as all that follows of it.
     pub median_goodput_mbit_per_second: Option<f64>,
-    /// Its 95 % confidence interval; none of a single run.
+    /// Its 95 % confidence interval; none of fewer than six runs.
     pub median_goodput_low_mbit_per_second: Option<f64>,
     /// The interval's upper end.
     pub median_goodput_high_mbit_per_second: Option<f64>,
@@ -84,6 +82,14 @@ pub struct CommandTimes {
     pub runs: Vec<CommandRun>,
 }
 
+impl CommandTimes {
+    /// Whether all runs failed, and not all by taking longer than they had: how long that takes is
+    /// no time of the task.
+    pub fn has_failed_always(&self) -> bool {
+        self.failed_runs == self.runs.len() && self.timed_out_runs < self.runs.len()
+    }
+}
+
 /// What commands are judged by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -95,9 +101,13 @@ pub enum By {
 }
 
 impl By {
-    /// The logarithms of the values of all runs of a command; none where one is not known. Runs
-    /// that timed out would have taken longer, nobody knows which the longest: all count `late`.
+    /// The logarithms of the values of all runs of a command; none where one is not known, or of
+    /// times where all failed. Runs that timed out would have taken longer, nobody knows which the
+    /// longest: all count `late`.
     fn logarithms(self, of: &CommandTimes, late: f64) -> Option<Vec<f64>> {
+        if self == By::Time && of.has_failed_always() {
+            return None;
+        }
         let value = |run: &CommandRun| match self {
             By::Time if run.is_timed_out => Some(late),
             By::Time => Some(run.time_seconds),
@@ -117,7 +127,7 @@ pub enum Answer {
     Slower,
     /// No difference shown.
     NoDifferenceShown,
-    /// The goodput of a run of either is not known.
+    /// The goodput of a run of either is not known; or by time, all runs of either failed.
     Unknown,
 }
 
@@ -161,15 +171,15 @@ pub fn times(command: &str, runs: Vec<CommandRun>) -> Option<CommandTimes> {
     let of = |value: fn(&CommandRun) -> f64| runs.iter().map(value).collect::<Vec<f64>>();
     let seconds = of(|run| run.time_seconds);
     let summary = tcplab_stats::Summary::of(&seconds)?;
-    let interval = median_interval(&seconds, "median time");
+    let interval = median_interval(&seconds);
     let rates = of_all(&runs, |run| run.goodput_mbit_per_second);
     let goodput = tcplab_stats::Summary::of(&rates);
-    let goodput_interval = median_interval(&rates, "median goodput");
+    let goodput_interval = median_interval(&rates);
     Some(CommandTimes {
         command: command.to_owned(),
         median_time_seconds: summary.median,
-        median_time_low_seconds: interval.map(|(low, _)| low),
-        median_time_high_seconds: interval.map(|(_, high)| high),
+        median_time_low_seconds: interval.map(|it| it.low),
+        median_time_high_seconds: interval.map(|it| it.high),
         min_time_seconds: summary.min,
         max_time_seconds: summary.max,
         standard_deviation_seconds: summary.standard_deviation,
@@ -180,8 +190,8 @@ pub fn times(command: &str, runs: Vec<CommandRun>) -> Option<CommandTimes> {
             run.retransmissions.map(|count| count as f64)
         })),
         median_goodput_mbit_per_second: goodput.as_ref().map(|it| it.median),
-        median_goodput_low_mbit_per_second: goodput_interval.map(|(low, _)| low),
-        median_goodput_high_mbit_per_second: goodput_interval.map(|(_, high)| high),
+        median_goodput_low_mbit_per_second: goodput_interval.map(|it| it.low),
+        median_goodput_high_mbit_per_second: goodput_interval.map(|it| it.high),
         min_goodput_mbit_per_second: goodput.as_ref().map(|it| it.min),
         max_goodput_mbit_per_second: goodput.as_ref().map(|it| it.max),
         standard_deviation_goodput_mbit_per_second: goodput
@@ -298,16 +308,21 @@ mod tests {
         assert_eq!(times.median_goodput_mbit_per_second, Some(3.5));
         assert_eq!(times.min_goodput_mbit_per_second, Some(2.0));
         assert_eq!(times.max_goodput_mbit_per_second, Some(5.0));
-        assert!(times.median_goodput_low_mbit_per_second < Some(3.5));
         let mut runs = times.runs.clone();
         runs[1].retransmissions = None;
         runs[2].goodput_mbit_per_second = None;
         let unknown = super::times("a", runs).unwrap();
         assert_eq!(unknown.mean_retransmissions, None);
         assert_eq!(unknown.median_goodput_mbit_per_second, None);
-        let (low, high) = (times.median_time_low_seconds, times.median_time_high_seconds);
-        assert!(low.unwrap() < 2.5 && high.unwrap() > 2.5);
-        assert_eq!(of("a", &[1.0]).median_time_low_seconds, None);
+        assert_eq!((times.median_time_low_seconds, times.median_time_high_seconds), (None, None));
+        // Six runs have their extremes, seven too, ten the second and the ninth.
+        let ends = |runs: u32| {
+            let times = of("a", &(1..=runs).map(f64::from).collect::<Vec<f64>>());
+            let goodput = times.median_goodput_low_mbit_per_second;
+            (times.median_time_low_seconds, times.median_time_high_seconds, goodput)
+        };
+        assert_eq!(ends(7), (Some(1.0), Some(7.0), Some(2.0)));
+        assert_eq!(ends(10), (Some(2.0), Some(9.0), Some(3.0)));
         assert_eq!(super::times("a", Vec::new()), None);
     }
 
@@ -389,6 +404,28 @@ mod tests {
         // Of the first it is needed for all.
         let all = judged(vec![("lte".into(), vec![c, a, b])], By::Goodput);
         assert!(all[0].verdicts.iter().all(|it| it.answer == Answer::Unknown && it.p.is_none()));
+    }
+
+    /// How soon a command fails is no time; that it took longer than it had is a bound of one.
+    #[test]
+    fn command_that_always_fails_has_no_verdict_by_time() {
+        let first = [2.0, 2.1, 2.2, 2.3];
+        let answer = |codes: [u8; 4], late: usize, by: By| {
+            let mut runs = of("b", &[0.1, 0.2, 0.1, 0.2]).runs;
+            for (index, (run, code)) in runs.iter_mut().zip(codes).enumerate() {
+                run.exit_code = code;
+                run.is_timed_out = index < late;
+                run.time_seconds = if run.is_timed_out { 5.0 } else { run.time_seconds };
+                run.goodput_mbit_per_second = Some(20.0 + index as f64);
+            }
+            let commands = vec![of("a", &first), times("b", runs).unwrap()];
+            judged(vec![("lte".into(), commands)], by)[0].verdicts[0].answer
+        };
+        assert_eq!(answer([1; 4], 0, By::Time), Answer::Unknown);
+        assert_eq!(answer([1; 4], 3, By::Time), Answer::Unknown);
+        assert_eq!(answer([124; 4], 4, By::Time), Answer::Slower);
+        assert_eq!(answer([1, 1, 1, 0], 0, By::Time), Answer::Faster);
+        assert_eq!(answer([1; 4], 0, By::Goodput), Answer::Faster);
     }
 
     /// All paths are one family: what one comparison shows, four may not.

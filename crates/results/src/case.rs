@@ -18,6 +18,10 @@ pub struct Case {
     pub levels: Vec<(String, String)>,
     /// Where its trials ran.
     pub world: World,
+    /// What stood for the stack `linux` at its ends, in virtual time, as `--kernel` takes it: the
+    /// name of a kernel, or `model`. None where nothing did.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub kernel: Option<String>,
     /// The TCP stack of the client and of the server.
     pub stacks: Vec<StackUsed>,
     /// Whether every seed gives the same trial: models in virtual time, and nothing draws numbers
@@ -86,6 +90,8 @@ pub(crate) struct WholeCase {
     levels: Vec<(String, String)>,
     world: World,
     #[serde(default)]
+    kernel: Option<String>,
+    #[serde(default)]
     stacks: Vec<StackUsed>,
     #[serde(default)]
     is_exact: bool,
@@ -97,9 +103,20 @@ pub(crate) struct WholeCase {
 
 impl From<WholeCase> for Case {
     fn from(whole: WholeCase) -> Case {
-        let WholeCase { name, levels, world, stacks, is_exact, trials, failures, summaries } =
-            whole;
-        let KeptTrials { trials, forgotten } = trials;
-        Case { name, levels, world, stacks, is_exact, trials, failures, summaries, forgotten }
+        let WholeCase { name, levels, world, kernel, stacks, is_exact, .. } = whole;
+        let (failures, summaries) = (whole.failures, whole.summaries);
+        let KeptTrials { trials, forgotten } = whole.trials;
+        Case {
+            name,
+            levels,
+            world,
+            kernel,
+            stacks,
+            is_exact,
+            trials,
+            failures,
+            summaries,
+            forgotten,
+        }
     }
 }

@@ -45,7 +45,7 @@ pub use remark::remark;
 pub use run::{Run, SAME_HOST};
 pub use stack::StackUsed;
 pub use stopping::{Stopping, Width};
-pub use summary::{Summary, median_interval};
+pub use summary::Summary;
 /// Parts of a [`Trial`].
 pub use tcplab_units::Durations;
 pub use tcplab_workload::{DatagramMark, LoadReport, RequestReport};

@@ -2,8 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 use tcplab_scenario::MetricInfo;
-use tcplab_stats::Bootstrap;
-use tcplab_units::Rng;
+use tcplab_stats::median_interval;
 
 /// A metric over the trials of a case.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -19,8 +18,8 @@ pub struct Summary {
     /// The middle one, or between the two in the middle. Runs of older versions do not say.
     #[serde(default)]
     pub median: Option<f64>,
-    /// 95 % confidence interval of the median (bootstrap, BCa); none for a single trial. Runs of
-    /// older versions do not say.
+    /// 95 % confidence interval of the median by order statistics; none for fewer than six trials.
+    /// Runs of older versions have one by the bootstrap, or none.
     #[serde(default)]
     pub median_interval: Option<(f64, f64)>,
     /// Sample standard deviation (n − 1); none for a single trial.
@@ -43,22 +42,11 @@ impl Summary {
             count: summary.count,
             mean: summary.mean,
             median: Some(summary.median),
-            median_interval: median_interval(values, info.name),
+            median_interval: median_interval(values).map(|it| (it.low, it.high)),
             standard_deviation: summary.standard_deviation,
             interval: summary.interval.map(|it| (it.low.max(least), it.high)),
         })
     }
-}
-
-/// The interval of the median of a metric's values; `stream` names what is drawn for it.
-pub fn median_interval(values: &[f64], stream: &str) -> Option<(f64, f64)> {
-    /// The values drawn for one interval, and the least and largest number of samples.
-    const DRAWS: usize = 2_000_000;
-    const SAMPLES: (usize, usize) = (200, 2_000);
-    let resamples = (DRAWS / values.len().max(1)).clamp(SAMPLES.0, SAMPLES.1);
-    let bootstrap = Bootstrap { resamples, ..Bootstrap::default() };
-    let interval = bootstrap.median(values, &mut Rng::new(0, stream))?;
-    Some((interval.low, interval.high))
 }
 
 #[cfg(test)]

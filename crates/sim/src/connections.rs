@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 use tcplab_recording::{ConnectionLog, EndpointRecord, FlowLog};
 use tcplab_scenario::{Case, EndpointSpec, Flow, PlannedConnection};
 use tcplab_stack::congestion;
-use tcplab_units::{Endpoint, Instant};
-use tcplab_workload::{AppReport, Application, PayloadMismatch, SocketRole, verify_flow};
+use tcplab_units::{Bytes, Endpoint, Instant};
+use tcplab_workload::{AppReport, Application, PayloadMismatch, Role, SocketRole, verify_flow};
 
 use crate::accept_queue::AcceptQueue;
 use crate::error::SimError;
@@ -129,6 +129,17 @@ impl Connections<'_> {
         self.flows.iter().enumerate().map(log).collect()
     }
 
+    /// The payload of each connection that has arrived, in its main direction.
+    pub(crate) fn received<'a>(
+        &'a self,
+        pairs: &'a [[Host; 2]],
+    ) -> impl Iterator<Item = (&'a PlannedConnection, Bytes)> {
+        self.of_pairs(pairs).map(|(planned, [client, server])| {
+            let [client, server] = Application::reports([&client.application, &server.application]);
+            (planned, main_received([&client, &server]))
+        })
+    }
+
     /// The endpoints of the first connection of the main flow; none if it did not begin.
     pub(crate) fn records(&self, pairs: &[[Host; 2]]) -> Option<[EndpointRecord; 2]> {
         let subject = self.subject()?;
@@ -187,6 +198,14 @@ impl Connections<'_> {
             let at = self.planned.binary_search_by_key(&port, |planned| planned.ports[0]).ok()?;
             Some((&self.planned[at], pair))
         })
+    }
+}
+
+/// The payload that has arrived, in the main direction.
+pub(crate) fn main_received([client, server]: [&AppReport; 2]) -> Bytes {
+    match client.role {
+        Role::Sender => server.bytes,
+        Role::Receiver => client.bytes,
     }
 }
 

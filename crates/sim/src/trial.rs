@@ -7,11 +7,11 @@ use tcplab_path::PathError;
 use tcplab_recording::{
     AppLog, EndpointRecord, RecordingError, RecordingWriter, TrialRecord, WorldRecord,
 };
-use tcplab_scenario::Case;
-use tcplab_units::{Bytes, Endpoint, Instant, Span};
-use tcplab_workload::{Application, Datagrams, Role, verify};
+use tcplab_scenario::{Case, PlannedConnection};
+use tcplab_units::{Endpoint, Instant, Span};
+use tcplab_workload::{Application, Datagrams, verify};
 
-use crate::connections::Connections;
+use crate::connections::{Connections, main_received};
 use crate::datagrams;
 use crate::error::SimError;
 use crate::host::Host;
@@ -116,7 +116,8 @@ fn connect(
     }
     let mut awaited = pairs.iter().flatten().filter(|host| !host.is_background);
     if is_late && (connections.awaits_more(now) || !awaited.all(Host::is_done)) {
-        let received = app.as_ref().map_or(0, |app| main_received(app).as_u64());
+        let received =
+            app.as_ref().map_or(0, |app| main_received([&app.client, &app.server]).as_u64());
         let (limit, wanted) = (case.limits.trial, case.workload.amount());
         return Err(SimError::Overdue { limit, received, wanted });
     }
@@ -188,11 +189,17 @@ pub struct Measured {
     pub packets: u64,
     /// How long it took in virtual time.
     pub duration: Span,
-    /// Bytes that arrived.
+    /// Bytes that arrived, of all connections.
+    pub payload: u64,
+    /// Those of the connections that the trial waits for until they have sent all that they are to,
     pub received: u64,
+    /// and how many they are to send.
+    pub wanted: u64,
+    /// The trial takes at least this long: its last connection begins then, or ends.
+    pub least: Span,
 }
 
-/// Runs a trial until its end, its limit, or until it `is_stopped`, which it asks now and then,
+/// Runs a trial until its end, until then, or until it `is_stopped`, which it asks now and then,
 /// without a recording. The payload is zeros that neither end checks.
 ///
 /// # Errors
@@ -200,31 +207,50 @@ pub struct Measured {
 pub fn measure(
     case: &Case,
     seed: u64,
+    until: Span,
     is_stopped: &mut dyn FnMut() -> bool,
 ) -> Result<Measured, SimError> {
     if let Some(asked) = &case.workload.datagrams {
-        let ended = datagrams::run(case, asked, seed, None, is_stopped)?;
+        let mut part = case.clone();
+        part.limits.trial = until;
+        let ended = datagrams::run(&part, asked, seed, None, is_stopped)?;
         let datagrams::Ended { events, packets, now, app, .. } = ended;
-        let received = app.server.bytes.as_u64();
-        return Ok(Measured { events, packets, duration: now.since(Instant::ZERO), received });
+        let (received, wanted) = (app.server.bytes.as_u64(), case.workload.amount().as_u64());
+        let (duration, least) = (now.since(Instant::ZERO), Span::ZERO);
+        return Ok(Measured {
+            events,
+            packets,
+            duration,
+            payload: received,
+            received,
+            wanted,
+            least,
+        });
     }
     let connections = Connections::of(case, seed);
     let pairs = connections.pairs(|end, planned| {
         Application::of_zeros(end, &planned.workload).stopping(planned.stops)
     })?;
     let mut world = World::new(pairs, Vec::new(), &case.links()?, seed, None);
-    world.run(Instant::ZERO + case.limits.trial, is_stopped)?;
+    world.run(Instant::ZERO + until, is_stopped)?;
     let (events, packets) = (world.events, world.packets());
     let (pairs, now, _) = world.end()?;
-    let app = AppLog::of_flows(connections.logs(&pairs));
-    let received = app.map_or(0, |app| main_received(&app).as_u64());
-    Ok(Measured { events, packets, duration: now.since(Instant::ZERO), received })
-}
-
-/// The payload that has arrived, in the main direction.
-fn main_received(app: &AppLog) -> Bytes {
-    match app.client.role {
-        Role::Sender => app.server.bytes,
-        Role::Receiver => app.client.bytes,
+    let awaited = || connections.planned().iter().filter(|it| !connections.is_background(it));
+    let is_counted = |it: &PlannedConnection| it.stops.is_none() && !connections.is_background(it);
+    let (mut payload, mut received) = (0, 0);
+    for (planned, bytes) in connections.received(&pairs) {
+        payload += bytes.as_u64();
+        received += if is_counted(planned) { bytes.as_u64() } else { 0 };
     }
+    let amounts = awaited().filter(|it| is_counted(it)).map(|it| it.workload.amount().as_u64());
+    let ends = awaited().filter_map(|it| it.stops.or(it.start));
+    Ok(Measured {
+        events,
+        packets,
+        duration: now.since(Instant::ZERO),
+        payload,
+        received,
+        wanted: amounts.fold(0, u64::saturating_add),
+        least: ends.max().map_or(Span::ZERO, |end| end.since(Instant::ZERO)),
+    })
 }

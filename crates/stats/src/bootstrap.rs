@@ -2,9 +2,9 @@
 
 use tcplab_units::Rng;
 
+use crate::Interval;
 use crate::normal::{normal_probability, normal_quantile};
 use crate::summary::quantile_of_sorted;
-use crate::{Interval, median};
 
 /// How values of several samples belong together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -90,46 +90,6 @@ impl Bootstrap {
         self.between(statistic(samples), &mut replicates, &jackknife)
     }
 
-    /// The interval of the median. As [`Self::interval`], but as fast for many values.
-    ///
-    /// # Panics
-    /// As [`Self::interval`], or when a value is not finite.
-    pub fn median(&self, values: &[f64], rng: &mut Rng) -> Option<Interval> {
-        let whole = median(values)?;
-        let size = values.len();
-        if size < 2 {
-            return None;
-        }
-        let mut sorted = values.to_vec();
-        sorted.sort_by(f64::total_cmp);
-        let middle = |values: &[f64], middle: usize, is_even: bool| {
-            if is_even { f64::midpoint(values[middle - 1], values[middle]) } else { values[middle] }
-        };
-        // Without one of the lower half the middle moves up by a place, without one above, down.
-        let without = |place: usize| {
-            let fewer = size - 1;
-            let at = |index: usize| sorted[index + usize::from(index >= place)];
-            let half = fewer / 2;
-            if fewer.is_multiple_of(2) { f64::midpoint(at(half - 1), at(half)) } else { at(half) }
-        };
-        let jackknife = vec![(0..size).map(without).collect()];
-        let mut drawn = vec![0.0; size];
-        let mut replicates: Vec<f64> = (0..self.resamples)
-            .map(|_| {
-                drawn.fill_with(|| values[rng.below(size as u64) as usize]);
-                let half = size / 2;
-                let (below, at, _) = drawn.select_nth_unstable_by(half, f64::total_cmp);
-                let at = *at;
-                if !size.is_multiple_of(2) {
-                    return at;
-                }
-                let before = below.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-                middle(&[before, at], 1, true)
-            })
-            .collect();
-        self.between(whole, &mut replicates, &jackknife)
-    }
-
     /// The interval by the statistics of the whole, of drawn samples, and of those that lack one
     /// value, by sample.
     fn between(
@@ -191,7 +151,7 @@ fn acceleration(jackknife: &[Vec<f64>]) -> f64 {
 mod tests {
     use super::*;
     use crate::samples::{A, B, E, F};
-    use crate::{Shift, mean};
+    use crate::{Shift, mean, median};
 
     fn rng() -> Rng {
         Rng::new(1, "bootstrap")
@@ -213,21 +173,13 @@ mod tests {
         let paired = Bootstrap { resampling: Resampling::Paired, ..bootstrap };
         let of = |values: &[f64]| mean(values).unwrap();
         close(bootstrap.interval(&[&E], |s| of(s[0]), &mut rng()), 14.12, 27.986_667);
-        close(bootstrap.median(&A, &mut rng()), 16.7, 17.33);
+        let middle = |s: &[&[f64]]| median(s[0]).unwrap();
+        close(bootstrap.interval(&[&A], middle, &mut rng()), 16.7, 17.33);
         let difference = |s: &[&[f64]]| of(s[0]) - of(s[1]);
         let interval = bootstrap.interval(&[&F, &E], difference, &mut rng());
         close(interval, -11.727_917, 2.746_281);
         let ratio = |s: &[&[f64]]| of(s[0]) / of(s[1]);
         close(paired.interval(&[&B, &A], ratio, &mut rng()), 0.960_406_3, 0.984_435_3);
-    }
-
-    #[test]
-    fn fast_median_equals_slow_median() {
-        let bootstrap = Bootstrap { resamples: 500, ..Bootstrap::default() };
-        for values in [&E[..], &F[..], &[3.0, 1.0][..], &[5.0, 1.0, 2.0][..]] {
-            let slow = bootstrap.interval(&[values], |s| median(s[0]).unwrap(), &mut rng());
-            assert_eq!(bootstrap.median(values, &mut rng()), slow, "{values:?}");
-        }
     }
 
     #[test]
@@ -245,11 +197,13 @@ mod tests {
     #[test]
     fn constant_sample_has_no_interval() {
         let bootstrap = Bootstrap { resamples: 200, ..Bootstrap::default() };
-        assert_eq!(bootstrap.median(&[], &mut rng()), None);
-        assert_eq!(bootstrap.median(&[1.0], &mut rng()), None);
-        let point = Interval { low: 4.0, high: 4.0 };
-        assert_eq!(bootstrap.median(&[4.0; 7], &mut rng()), Some(point));
-        let two = bootstrap.median(&[1.0, 2.0], &mut rng()).unwrap();
+        let of = |values: &[f64]| {
+            bootstrap.interval(&[values], |s| median(s[0]).unwrap_or(f64::NAN), &mut rng())
+        };
+        assert_eq!(of(&[]), None);
+        assert_eq!(of(&[1.0]), None);
+        assert_eq!(of(&[4.0; 7]), Some(Interval { low: 4.0, high: 4.0 }));
+        let two = of(&[1.0, 2.0]).unwrap();
         assert_eq!((two.low, two.high), (1.0, 2.0));
         let ratio = |s: &[&[f64]]| mean(s[0]).unwrap() / mean(s[1]).unwrap();
         assert_eq!(bootstrap.interval(&[&E, &[0.0, 0.0]], ratio, &mut rng()), None);

@@ -128,8 +128,11 @@ impl Observed<'_> {
 
     /// How many pairs, or values on each side, a rank test at level `alpha` needs to find with a
     /// probability of [`POWER`] that these values differ, if they differ in trials to come as in
-    /// these: where most are equal and few differ, so that there is no shift. `usize::MAX` where as
-    /// much is for either side.
+    /// these. `usize::MAX` where as much is for either side.
+    ///
+    /// From the effect that the test measures (Noether 1987), so it depends on the values as the
+    /// test does, by their ranks alone: a value far out counts no more than another, and where most
+    /// are equal and few differ there need not be a shift.
     ///
     /// # Panics
     /// When a value is not finite.
@@ -148,16 +151,17 @@ impl Observed<'_> {
         if effect == 0.0 {
             return usize::MAX;
         }
-        // By the normal law's approximation of the test's statistic.
-        let count = (squares * (quantiles / effect).powi(2)).ceil().min(1e9) as usize;
+        // By the normal law's approximation of the test's statistic; where all are for one side, a
+        // test needs no more than can decide it at all.
+        let by_law = squares * (quantiles / effect).powi(2);
+        let count = if effect.abs() < 1.0 { by_law } else { 0.0 };
+        let whole = |count: f64| count.ceil().min(1e9) as usize;
         match self {
-            Observed::Samples(..) => count.max(least_values(alpha)),
+            Observed::Samples(..) => whole(count).max(least_values(alpha)),
             Observed::Pairs(differences) => {
                 let differing = differences.iter().filter(|it| **it != 0.0).count();
                 let rate = differing as f64 / differences.len() as f64;
-                // Where all are for one side, a test needs no more than can decide it at all.
-                let least = least_pairs(alpha);
-                trials_with(if effect.abs() >= 1.0 { least } else { count.max(least) }, rate)
+                whole(count / rate).max(trials_with(least_pairs(alpha), rate))
             }
         }
     }
@@ -377,6 +381,47 @@ mod tests {
         assert_eq!(Observed::Pairs(&mixed).trials_to_tell(0.05), usize::MAX);
         let most = [1.0, 2.0, 1.5, -0.5, 0.0, 0.0, 0.0, 0.0];
         assert!((20..60).contains(&Observed::Pairs(&most).trials_to_tell(0.05)));
+    }
+
+    /// The promised number, drawn from the same values, finds the difference nine times in ten;
+    /// half as many do not. Of 2,000 samples so drawn `scipy.stats.wilcoxon` finds it in 95 % (49
+    /// and 86 pairs), `mannwhitneyu` in 92 and 91 % (62 and 92 values).
+    #[test]
+    fn difference_is_found_by_as_many_trials_as_are_told() {
+        let apart = [
+            -0.2298, 0.0612, -0.1723, 0.0279, -0.0461, -0.2464, -0.0487, -0.0127, -0.3047, 0.0737,
+            -0.1796, 0.034,
+        ];
+        // One is far out, two are equal.
+        let a = [0.35, 0.37, 0.32, 0.321, 1.33, 0.346, 0.63, 0.56, 0.348, 0.349, 0.322, 0.385];
+        #[expect(clippy::approx_constant, reason = "they are times")]
+        let b = [0.615, 0.396, 0.323, 0.324, 0.325, 0.317, 0.319, 0.894, 0.326, 0.318, 0.327, 0.32];
+        let times_found = |observed: Observed<'_>, alpha: f64, count: usize| {
+            let mut rng = Rng::new(7, "trials");
+            let mut draw = |values: &[f64]| -> Vec<f64> {
+                (0..count).map(|_| values[rng.below(values.len() as u64) as usize]).collect()
+            };
+            let mut p = || match observed {
+                Observed::Pairs(apart) => signed_rank(&draw(apart)).p,
+                Observed::Samples(sample, other) => {
+                    rank_sum(&draw(sample), &draw(other)).unwrap().p
+                }
+            };
+            (0..400).filter(|_| p() <= alpha).count()
+        };
+        for (observed, alpha, needed) in [
+            (Observed::Pairs(&apart), 0.05, 49),
+            (Observed::Pairs(&apart), 0.0025, 86),
+            (Observed::Samples(&a, &b), 0.025, 62),
+            (Observed::Samples(&a, &b), 0.0025, 92),
+        ] {
+            assert_eq!(observed.trials_to_tell(alpha), needed);
+            let [half, all] = [needed / 2, needed].map(|count| times_found(observed, alpha, count));
+            assert!(half < 300 && (350..=392).contains(&all), "{half}, {all} of 400 by {needed}");
+        }
+        // All for one side: as few as can show anything.
+        assert_eq!(Observed::Pairs(&[1.0; 3]).trials_to_tell(0.05), 6);
+        assert_eq!(Observed::Samples(&[1.0; 3], &[0.0; 3]).trials_to_tell(0.05), 4);
     }
 
     #[test]

@@ -12,6 +12,7 @@ mod detect;
 mod factorial;
 mod holm;
 mod ks;
+mod median;
 mod normal;
 mod outliers;
 mod rank_tests;
@@ -33,6 +34,7 @@ pub use detect::{Design, Observed, POWER, trials_needed};
 pub use factorial::{Observation, VarianceShares, variance_shares};
 pub use holm::holm;
 pub use ks::KolmogorovSmirnov;
+pub use median::median_interval;
 pub use normal::{normal_probability, normal_quantile};
 pub use outliers::{OUTLIER, modified_z_scores, outliers};
 pub use rank_tests::{

@@ -201,4 +201,38 @@ mod tests {
             proptest::prop_assert_eq!(a.median.to_bits(), b.median.to_bits());
         }
     }
+
+    /// The ranks of Conover's table (also `scipy.stats.quantile_test(range(1, n + 1), q=0, p=0.5)
+    /// .confidence_interval()`), and their coverage by counting subsets: with the next rank it
+    /// would be less than 95 %.
+    #[test]
+    fn interval_of_median_is_the_narrowest_of_order_statistics() {
+        let first = |n: u32| (1..=n).map(f64::from).collect::<Vec<f64>>();
+        let ends = |n: u32| crate::median_interval(&first(n)).map(|it| (it.low, it.high));
+        for (n, expected) in [
+            (0, None),
+            (1, None),
+            (5, None),
+            (6, Some((1.0, 6.0))),
+            (9, Some((2.0, 8.0))),
+            (10, Some((2.0, 9.0))),
+            (20, Some((6.0, 15.0))),
+        ] {
+            assert_eq!(ends(n), expected, "{n}");
+        }
+        for n in 6..=60_u32 {
+            let (low, high) = ends(n).unwrap();
+            assert!((low + high - f64::from(n + 1)).abs() < 1e-9, "{n}");
+            let mut ways = vec![1_u64];
+            for _ in 0..n {
+                let next = ways.windows(2).map(|pair| pair[0] + pair[1]);
+                ways = [1].into_iter().chain(next).chain([1]).collect();
+            }
+            let all = 2_f64.powi(n as i32);
+            let missed = |rank: usize| 2.0 * ways[..rank].iter().sum::<u64>() as f64 / all;
+            assert!(missed(low as usize) <= 0.05 && missed(low as usize + 1) > 0.05, "{n}: {low}");
+        }
+        let (low, high) = ends(10_000).unwrap();
+        assert_eq!((low, high), (4_902.0, 5_099.0));
+    }
 }

@@ -12,6 +12,7 @@ use arrow_array::{
     TimestampNanosecondArray,
 };
 use arrow_ipc::reader::FileReader;
+use arrow_ipc::writer::FileWriter;
 use arrow_schema::{ArrowError, DataType, Field, Metadata, Schema, TimeUnit};
 
 use crate::column::Column;
@@ -41,7 +42,7 @@ pub struct MemoryColumn {
 }
 
 impl MemoryTable {
-    /// The table that an Arrow IPC file holds, as [`Format::Arrow`] gives it.
+    /// The table of an Arrow IPC file, as [`Format::Arrow`] or [`MemoryTable::to_ipc`] gives it.
     ///
     /// # Errors
     /// If it is none.
@@ -61,6 +62,16 @@ impl MemoryTable {
         });
         let batches = batches.collect::<io::Result<_>>()?;
         Ok(MemoryTable { schema, batches })
+    }
+
+    /// The table as an Arrow IPC file; [`MemoryTable::from_ipc`] makes it again, with its types.
+    ///
+    /// # Errors
+    /// None for the types that tables have.
+    pub fn to_ipc(&self) -> io::Result<Vec<u8>> {
+        let mut writer = FileWriter::try_new(Vec::new(), &self.schema).map_err(wrong)?;
+        self.batches.iter().try_for_each(|batch| writer.write(batch)).map_err(wrong)?;
+        writer.into_inner().map_err(wrong)
     }
 
     /// How many rows it has.
@@ -160,6 +171,7 @@ fn timed(field: &Field, notes: &Metadata) -> Field {
 /// The same numbers as another type of the same width.
 fn retyped(column: &ArrayRef, kind: &DataType) -> ArrayRef {
     match kind {
+        kind if kind == column.data_type() => Arc::clone(column),
         DataType::Duration(_) => {
             Arc::new(column.as_primitive::<Int64Type>().reinterpret_cast::<DurationNs>())
         }
@@ -239,6 +251,13 @@ mod tests {
         assert_eq!(rows[0], [Value::Whole(1_000), Value::Wide(u64::MAX - 1), Value::Empty]);
         assert_eq!(rows[1][2], Value::Text("case 2".into()));
         assert!(table.notes().any(|(key, value)| key == "tcplab.zero_unix_ns" && value == "7"));
+    }
+
+    #[test]
+    fn table_again_has_the_same_schema_and_batches() {
+        let table = table();
+        let again = MemoryTable::from_ipc(table.to_ipc().unwrap()).unwrap();
+        assert_eq!((again.schema, again.batches), (table.schema, table.batches));
     }
 
     #[test]

@@ -17,6 +17,7 @@
 mod calibration;
 mod capture_directory;
 mod device_kind;
+mod disk;
 #[cfg(not(target_os = "linux"))]
 mod elsewhere;
 mod end_sockets;
@@ -100,6 +101,7 @@ pub use calibration::{
 };
 pub use capture_directory::prepare_capture;
 pub use device_kind::DeviceKind;
+pub use disk::free_room;
 #[cfg(not(target_os = "linux"))]
 pub use elsewhere::*;
 pub use end_sockets::{EndSocket, EndSockets};

@@ -34,10 +34,18 @@ export const inPhases = (trials) => {
 
 const list = (/** @type {string[]} */ words) => `[${words.map((it) => JSON.stringify(it)).join(", ")}]`;
 
+/** What a run had otherwise than its file: empty where it had nothing. */
+const ASKED = [
+  { key: "trials", name: "trials of each case", pattern: "[1-9][0-9]{0,4}", title: "a number up to 99999; empty: as the file says" },
+  { key: "seed", name: "seed", pattern: "[0-9]{1,20}", title: "a whole number of up to 64 bits; empty: as the file says" },
+  { key: "kernel", name: "kernel of the stack linux in virtual time", pattern: "[A-Za-z0-9][A-Za-z0-9._+\\-]{0,63}", title: "the name of a kernel that was built, or model; empty: the newest" },
+];
+
 /**
  * The composer, in this place.
  * @param {HTMLElement} place
- * @param {{ isOpen: boolean, toml?: string, name?: string }} options
+ * @param {{ isOpen: boolean, toml?: string, name?: string, again?: { world: string, asked: Record<string, string> } }} options
+ * `again`: where a run ran, and what it had otherwise than its file
  */
 export const composer = async (place, options) => {
   const [{ paths }, machine] = await Promise.all([get("/api/paths"), get("/api/about")]);
@@ -48,7 +56,7 @@ export const composer = async (place, options) => {
     path: "lte", factor: FACTORS[0].key, levels: FACTORS[0].chosen, trials: 10,
     direction: "download", amount: 10, interrupted: true, every: 5, lasting: 200,
     /** @type {Record<string, string>} */ knobs: {},
-    world: "sim", isWorldChosen: false, name: options.name ?? "", isNamed: Boolean(options.name), isByHand: Boolean(options.toml),
+    world: options.again?.world ?? "sim", isWorldChosen: Boolean(options.again), asked: options.again?.asked ?? {}, name: options.name ?? "", isNamed: Boolean(options.name), isByHand: Boolean(options.toml),
     ...draft?.state,
   };
   const factorOf = () => FACTORS.find((it) => it.key === state.factor) ?? FACTORS[0];
@@ -89,7 +97,7 @@ export const composer = async (place, options) => {
 
   let turn = 0, waiting = 0;
   /** The first field that counts, and whose value cannot be taken. @returns {HTMLInputElement | undefined} */
-  const wrong = () => [...state.isByHand ? [] : form.querySelectorAll("input"), name].find((field) => !field.checkValidity());
+  const wrong = () => [...state.isByHand ? [] : form.querySelectorAll("input"), name, ...asked.querySelectorAll("input")].find((field) => !field.checkValidity());
   /** Looks at the text once it rests. */
   const look = () => {
     back.hidden = !state.isByHand || Boolean(options.toml);
@@ -137,7 +145,10 @@ export const composer = async (place, options) => {
   };
   /** The time and the room of a run: where the stacks of a file are, unless a world was chosen. @param {string} toml @param {() => boolean} isWanted */
   const estimated = async (toml, isWanted) => {
-    const ask = () => post("/api/estimate", { toml, name: state.name, world: state.world });
+    const ask = () => {
+      const { trials, kernel } = wish();
+      return post("/api/estimate", { toml, name: state.name, world: state.world, trials, kernel });
+    };
     try {
       return await ask();
     } catch (error) {
@@ -146,6 +157,11 @@ export const composer = async (place, options) => {
       typedCommand();
       return ask();
     }
+  };
+  /** What is asked for otherwise than the file says. @returns {{ trials?: number, seed?: string, kernel?: string }} */
+  const wish = () => {
+    const { trials, seed, kernel } = state.asked;
+    return { trials: trials ? Number(trials) : undefined, seed: seed || undefined, kernel: (state.world === "sim" && kernel) || undefined };
   };
   /** Says why it cannot run. @param {any} error */
   const refuse = (error) => {
@@ -167,7 +183,7 @@ export const composer = async (place, options) => {
   const begin = async () => {
     start.disabled = true;
     try {
-      const job = await post("/api/jobs", { do: "run", toml: text.value(), name: state.name, world: state.world });
+      const job = await post("/api/jobs", { do: "run", toml: text.value(), name: state.name, world: state.world, ...wish() });
       keep(null);
       say("Started");
       location.hash = address("/job", { id: job.id });
@@ -225,7 +241,18 @@ export const composer = async (place, options) => {
     }
     look();
   } });
-  const typedCommand = () => show(typed, command(`tcplab run ${state.name}.toml --world ${state.world}`));
+  const asked = el("span", {}, ...ASKED.filter(({ key }) => options.again && (key !== "kernel" || state.asked.kernel)).map(({ key, name: label, ...rules }) => el("label", {}, ` ${label} `,
+    el("input", { type: "text", value: state.asked[key] ?? "", placeholder: "as the file says", "aria-label": label, size: 12, ...rules, oninput: (/** @type {any} */ event) => {
+      if (event.target.reportValidity()) {
+        state.asked[key] = event.target.value;
+        typedCommand();
+      }
+      look();
+    } }))));
+  const typedCommand = () => {
+    const flags = Object.entries(wish()).map(([flag, value]) => value ? ` --${flag} ${value}` : "").join("");
+    show(typed, command(`tcplab run ${state.name}.toml --world ${state.world}${flags}`));
+  };
   const file = el("details", { open: options.isOpen || state.isByHand, class: "file" }, el("summary", {}, "The file"),
     el("p", { class: "meta" }, "The whole experiment is this file: change it here, or keep it and run it with the command below."), text.element, typed);
   draw();
@@ -233,7 +260,7 @@ export const composer = async (place, options) => {
   show(place,
     !options.toml && form,
     outlook,
-    el("div", { class: "begin" }, start, worlds, el("label", {}, "called ", name), back),
+    el("div", { class: "begin" }, start, worlds, el("label", {}, "called ", name), asked, back),
     !machine.has_kernel && el("p", { class: "meta" }, `This machine's TCP cannot be used: ${machine.why_no_kernel}`),
     estimate, refusal, mistakes,
     file);
@@ -243,14 +270,22 @@ export const composer = async (place, options) => {
 /** @type {import("./app.js").Page} */
 export const experiment = async (place, query) => {
   const from = query.get("scenario"), run = query.get("run");
-  let toml, name = "experiment", heading = "New experiment";
+  let toml, again, name = "experiment", heading = "New experiment";
   if (from) ({ toml, name } = await get("/api/scenario", { name: from }));
   if (run) {
     const it = await get("/api/run", { run });
     [toml, name] = [it.scenario, it.glance.name.replace(/[^A-Za-z0-9_-]/g, "-").slice(0, 80)];
+    again = await asIn(it, name);
   }
   if (toml) heading = `Experiment ${name}`;
   const box = el("div", {});
   show(place, el("header", {}, el("h1", {}, heading)), box);
-  await composer(box, { isOpen: true, toml, name });
+  await composer(box, { isOpen: true, toml, name, again });
+};
+
+/** Where a run ran, and what it had otherwise than its file. @param {any} run @param {string} name */
+const asIn = async (run, name) => {
+  const { experiment: file } = await post("/api/check", { toml: run.scenario, name });
+  const asked = { trials: run.trials_asked === file?.trials ? "" : String(run.trials_asked ?? ""), seed: run.seed === file?.seed ? "" : run.seed ?? "", kernel: run.kernel ?? "" };
+  return { world: ["sim", "kernel"].includes(run.glance.world) ? run.glance.world : "auto", asked };
 };

@@ -112,7 +112,7 @@ export const knobs = async (place, run, name, now) => {
       const { toml } = await post("/api/events", { toml: run.scenario, events });
       const world = run.glance.world === "sim" ? "sim" : "auto";
       const changed = `${run.glance.name.replace(/[^A-Za-z0-9_-]/g, "-").slice(0, 70)}-changed`;
-      const begun = await post("/api/jobs", { do: "run", toml, name: changed, world, case: name.case, trial: name.trial, seed: run.seed });
+      const begun = await post("/api/jobs", { do: "run", toml, name: changed, world, case: name.case, trial: name.trial, seed: run.seed, ...run.kernel && { kernel: run.kernel } });
       const source = listen(`/api/jobs/${begun.id}/events`, {
         told: (event) => {
           // In real time it is watched from its start.

@@ -44,23 +44,24 @@ const table = (packets, ends, held, pick) => el("div", { class: "scroll", tabind
 
 /** @param {any} packet @param {string[]} ends @param {boolean} isHeld @param {(time: number) => void} pick */
 const row = (packet, ends, isHeld, pick) => {
-  const words = label(packet), isLost = /drop|lost/i.test(packet.verdict ?? "");
-  const arrow = packet.from_client ? (isLost ? "──✕" : "──▶") : "◀──";
+  const words = label(packet), isLost = /^(dropped|given up)/.test(packet.verdict ?? "");
+  const arrow = packet.from_client ? (isLost ? "──✕" : "──▶") : isLost ? "✕──" : "◀──";
   const time = packet.at_ns / 1e9;
   return el("tr", { class: isLost ? "lost" : packet.kind && packet.kind !== "duplicate-ack" ? "again" : null, "aria-current": isHeld && "true" },
     el("td", {}, el("button", { type: "button", class: "time", onclick: () => pick(time) }, time.toFixed(6))),
-    el("td", {}, packet.from_client ? words : ""),
+    el("td", {}, packet.from_client && words),
     el("td", { "aria-label": `to ${ends[packet.from_client ? 1 : 0]}` }, arrow),
-    el("td", {}, packet.from_client ? "" : words),
+    el("td", {}, !packet.from_client && words),
     el("td", {}, [packet.kind?.replaceAll("-", " "), packet.verdict].filter(Boolean).join("; ")));
 };
 
-/** As tcpdump writes it. @param {any} packet */
+/** As tcpdump writes it; each part stays on a line. @param {any} packet */
 const label = (packet) => {
+  /** @type {string[]} */
   const parts = [];
   if (packet.flags) parts.push(packet.flags);
   if (packet.length_bytes > 0) parts.push(`${packet.sequence}:${packet.sequence + packet.length_bytes}(${packet.length_bytes})`);
   if (packet.ack !== null && packet.length_bytes === 0) parts.push(`ack ${packet.ack}`);
   for (const [from, until] of packet.sack) parts.push(`SACK ${from}-${until}`);
-  return parts.join(" ");
+  return parts.flatMap((part) => [el("span", {}, part), " "]);
 };

@@ -16,6 +16,8 @@ const PATH = "path";
 const SMOOTHED = 10;
 /** The latest marks that are kept. */
 const EVENTS = 50_000;
+/** Lines of marks. */
+const LINES = 12;
 
 /** @param {string[]} names of both ends @param {boolean} forward */
 const between = ([one, other], forward) => forward ? `${one} to ${other}` : `${other} to ${one}`;
@@ -28,6 +30,12 @@ const inWords = ({ what, kind, count }) => {
   if (kind === "drop") return count > 1 ? `${count} packets ${what}` : what;
   const words = what.replaceAll("-", " ");
   return count > 1 ? `${count} ${MANY[what] ?? `${words}s`}` : words;
+};
+
+/** When it was, or from when to when. @param {{ from: number, time: number }} event */
+const times = ({ from, time }) => {
+  const [first, last] = [from, time].map((it) => it.toFixed(3));
+  return first === last ? `${last} s` : `${first} to ${last} s`;
 };
 
 /** The curves of one direction of a connection. */
@@ -110,7 +118,7 @@ export class Trial {
     }]));
     /** The ports of the connection whose sockets are sampled, if known. @type {number[] | null} */
     this.sampled = null;
-    /** @type {{ time: number, what: string, forward: boolean, kind: string, connection: number | null }[]} */
+    /** @type {{ time: number, sent: number, what: string, forward: boolean, kind: string, connection: number | null }[]} */
     this.events = [];
     this.latest = 0;
     /** @type {any[] | null} the latest ones, until they are drawn */
@@ -161,7 +169,7 @@ export class Trial {
     }
     for (const mark of told.marks) {
       const time = mark.at_ns / 1e9;
-      this.events.push({ time, what: mark.what, forward: mark.forward, kind: mark.kind, connection: mark.connection });
+      this.events.push({ time, sent: (mark.sent_ns ?? mark.at_ns) / 1e9, what: mark.what, forward: mark.forward, kind: mark.kind, connection: mark.connection });
       if (mark.kind === "drop") {
         const { waited, drops } = this.path[mark.forward ? "forward" : "reverse"];
         drops.put(time, waited.at(time) ?? 0, mark.what);
@@ -177,20 +185,26 @@ export class Trial {
     this.isOver ||= told.is_over;
     this.isCut ||= told.is_cut;
   }
-  /** The latest marks until a time, those of one kind in a row as one, the latest first. @param {number} time */
+  /**
+   * The latest marks until a time, those of one kind in a row as one, the latest first. They are put together from the first one on,
+   * so that those until the last of a line have that line as it was.
+   * @param {number} time
+   */
   latestEvents(time) {
-    /** @type {{ time: number, what: string, forward: boolean, kind: string, connection: number | null, count: number }[]} */
+    /** @type {{ from: number, time: number, what: string, forward: boolean, kind: string, connection: number | null, count: number }[]} */
     const rows = [];
-    let place = this.events.length;
-    while (place > 0 && this.events[place - 1].time > time) place -= 1;
-    while (place-- > 0) {
-      const event = this.events[place];
+    for (const event of this.events) {
+      if (event.time > time) break;
       const same = rows.find((row, at) => at > rows.length - 3 && row.what === event.what && row.forward === event.forward && row.connection === event.connection);
       if (same) [same.time, same.count] = [event.time, same.count + 1];
-      else if (rows.length === 12) break;
-      else rows.push({ ...event, count: 1 });
+      else rows.push({ ...event, from: event.time, count: 1 });
+      if (rows.length > LINES + 1) rows.shift();
     }
-    return rows;
+    return rows.sort((a, b) => b.time - a.time).slice(0, LINES);
+  }
+  /** When the packets list what happened at a time: what was dropped then came to the path before. @param {number} time */
+  listedAt(time) {
+    return this.events.findLast((event) => event.time === time)?.sent ?? time;
   }
   /** The first moment that is kept. */
   get earliest() {
@@ -250,7 +264,10 @@ export const live = async (place, query) => {
 /** Shows what happens. @param {HTMLElement} place @param {Watched} of */
 export const watch = (place, of) => {
   const trial = new Trial(of.ends), stretch = new Stretch();
-  const flowChoice = el("select", { "aria-label": "Direction that is shown", onchange: () => build(flowChoice.value) });
+  const flowChoice = el("select", { "aria-label": "Direction that is shown", onchange: () => {
+    isChosen = true;
+    build(flowChoice.value);
+  } });
   const slider = el("input", { type: "range", min: 0, max: 1, step: 0.001, value: 1, "aria-label": "Time" });
   const clock = el("output", { class: "clock" });
   const follow = el("button", { type: "button" });
@@ -323,7 +340,7 @@ export const watch = (place, of) => {
 
   const shown = ladder(packets, of.packets, of.ends, hold);
   const walked = of.states?.(diagram, hold);
-  let drawnOf = "", hadSocket = false;
+  let drawnOf = "", hadSocket = false, isChosen = false;
   const build = (/** @type {string} */ key) => {
     const flow = trial.flows.get(key) ?? trial.main;
     if (!flow && of.hasSamples) return;
@@ -350,16 +367,17 @@ export const watch = (place, of) => {
   const offer = () => {
     const keys = [...trial.flows.keys()];
     if (flowChoice.options.length !== keys.length || keys.some((key, at) => flowChoice.options[at].value !== key)) {
-      const chosen = flowChoice.value;
       show(flowChoice, ...keys.map((key) => el("option", { value: key }, trial.flows.get(key)?.name)));
-      flowChoice.value = keys.includes(chosen) ? chosen : "";
       flowChoice.hidden = keys.length < 2;
     }
-    const main = trial.main;
+    const main = trial.main, drawn = trial.flows.get(drawnOf);
     const best = main && `${main.connection} ${main.forward}`;
-    if (best ? !trial.flows.has(drawnOf) || (!flowChoice.value && best !== drawnOf) : !drawnOf) build(best ?? "");
-    else if (!hadSocket && trial.flows.get(drawnOf)?.hasSocket) build(drawnOf);
-    if (!flowChoice.value && drawnOf) flowChoice.value = drawnOf;
+    isChosen &&= drawn !== undefined;
+    // While connections go on side by side, now this and now that one has a little more.
+    const isMain = drawn && (trial.isOver ? best === drawnOf : 2 * drawn.total >= main.total);
+    if (best ? !isChosen && !isMain : !drawnOf) build(best ?? "");
+    else if (!hadSocket && drawn?.hasSocket) build(drawnOf);
+    flowChoice.value = drawnOf;
   };
 
   const facts = () => {
@@ -383,7 +401,7 @@ export const watch = (place, of) => {
       el("tbody", {}, ...rows))));
     const until = trial.latestEvents(time);
     show(events, ...until.map((event) => el("li", {},
-      el("button", { type: "button", class: "time", onclick: () => hold(event.time) }, `${event.time.toFixed(3)} s`),
+      el("button", { type: "button", class: "time", onclick: () => hold(event.time) }, times(event)),
       ` ${trial.hasSeveral && event.connection !== null ? `connection ${event.connection + 1}, ` : ""}${between(of.ends, event.forward)}: ${inWords(event)}`)));
     if (until.length === 0) show(events, el("li", { class: "meta" }, "none so far"));
   };
@@ -420,11 +438,11 @@ export const watch = (place, of) => {
       factsAt = moment;
       facts();
       slider.value = String(trial.latest ? now / trial.latest : 1);
-      clock.textContent = `${now.toFixed(2)} s of ${trial.latest.toFixed(2)} s`;
+      clock.textContent = `${now.toFixed(2)} s of ${Math.max(now, trial.latest).toFixed(2)} s`;
       if (mode === "follow" && stretch.cursor === null) {
         if (trial.packets) shown.latest(trial.packets);
         trial.packets = null;
-      } else if (trial.latest > 0) shown.at(Math.min(stretch.cursor ?? now, trial.latest));
+      } else if (trial.latest > 0) shown.at(trial.listedAt(Math.min(seen, trial.latest)));
     }
     frames += 1;
     requestAnimationFrame(frame);

@@ -8,6 +8,8 @@ import { Trial } from "./live.js";
 
 /** As many as the server tells in one stream. */
 const MOST = 12;
+/** How often a run that goes on is asked which trials have begun, milliseconds. */
+const ASKED_EVERY = 1000;
 
 /** What can be shown of each. @type {Record<string, { name: string, words: (it: number) => string, of: (trial: Trial) => import("./chart.js").Series[] }>} */
 const QUANTITIES = {
@@ -30,14 +32,27 @@ const QUANTITIES = {
 /** @type {import("./app.js").Page} */
 export const multiples = async (place, query) => {
   const run = query.get("run") ?? "";
-  const it = await get("/api/run", { run });
-  const seen = it.trials.filter((/** @type {any} */ trial) => trial.state === "begun" || (trial.state === "whole" && trial.keeps_packets));
   /** @type {string[]} */
   const asked = JSON.parse(query.get("trials") ?? "[]").map((/** @type {[string, number]} */ one) => JSON.stringify(one));
   const key = (/** @type {any} */ trial) => JSON.stringify([trial.case, trial.number]);
-  const first = seen.filter((/** @type {any} */ trial, /** @type {number} */ at) => seen.findIndex((/** @type {any} */ other) => other.case === trial.case) === at);
+  /** Those that can be watched. @type {any[]} */
+  let seen = [];
   /** @type {string[]} */
-  let chosen = (asked.length ? seen.filter((/** @type {any} */ trial) => asked.includes(key(trial))) : first).slice(0, MOST).map(key);
+  let chosen = [];
+  // Until the reader chooses, the first one of each case, also of those that begin later.
+  let isChosen = asked.length > 0;
+  /** Asks which trials there are; whether there may be more later. */
+  const look = async () => {
+    const it = await get("/api/run", { run });
+    seen = it.trials.filter((/** @type {any} */ trial) => trial.state === "begun" || (trial.state === "whole" && trial.keeps_packets));
+    return !it.glance.is_finished;
+  };
+  const firsts = () => {
+    /** @type {Map<string, string>} */
+    const of = new Map();
+    for (const trial of seen) if (!of.has(trial.case) || chosen.includes(key(trial))) of.set(trial.case, key(trial));
+    return [...of.values()].slice(0, MOST);
+  };
   const stretch = new Stretch();
   const charts = el("div", { class: "multiples" });
   const told = el("p", { class: "meta", role: "status" });
@@ -70,7 +85,7 @@ export const multiples = async (place, query) => {
     source?.close();
     trials = new Map(chosen.map((one) => [one, new Trial(["client", "server"])]));
     build();
-    history.replaceState(null, "", `#${address("/trials", { run, trials: `[${chosen.join(",")}]` })}`);
+    if (isChosen) history.replaceState(null, "", `#${address("/trials", { run, trials: `[${chosen.join(",")}]` })}`);
     if (chosen.length === 0) {
       told.textContent = "Choose trials below. Those whose packets are kept can be watched.";
       return;
@@ -111,24 +126,58 @@ export const multiples = async (place, query) => {
     requestAnimationFrame(frame);
   };
 
+  const chips = el("div", { class: "levels-choice" });
+  /** @param {any} trial */
+  const chip = (trial) => el("label", { class: "chip" },
+    el("input", {
+      type: "checkbox", value: key(trial), checked: chosen.includes(key(trial)),
+      onchange: (/** @type {any} */ event) => {
+        const others = chosen.filter((one) => one !== key(trial));
+        chosen = event.target.checked ? [...others, key(trial)] : others;
+        event.target.checked = chosen.length <= MOST && event.target.checked;
+        chosen = chosen.slice(0, MOST);
+        isChosen = true;
+        watch();
+      },
+    }), `${trial.case}, ${trial.number}`);
+  /** Offers what there is. Those that were offered stay, and with them what has the focus. */
+  const offer = () => {
+    const there = new Map([...chips.querySelectorAll("input")].map((input) => [input.value, input]));
+    seen.forEach((trial, at) => {
+      const input = there.get(key(trial));
+      if (input) input.checked = chosen.includes(key(trial));
+      else chips.insertBefore(chip(trial), chips.children[at] ?? null);
+    });
+  };
+  /** While the run goes on. */
+  const again = async () => {
+    if (isGone) return;
+    let goesOn = true;
+    try {
+      goesOn = await look();
+    } catch {
+      // The server may come back.
+    }
+    if (isGone) return;
+    const before = chosen.join();
+    if (!isChosen) chosen = firsts();
+    if (chosen.join() !== before) watch();
+    offer();
+    if (goesOn) setTimeout(again, ASKED_EVERY);
+  };
+
+  const goesOn = await look();
+  chosen = isChosen ? seen.map(key).filter((one) => asked.includes(one)).slice(0, MOST) : firsts();
   show(place,
     el("header", {}, el("h1", {}, "Trials side by side"),
       el("p", { class: "meta" }, el("a", { href: `#${address("/run", { run })}` }, run))),
     el("div", { class: "live-controls", role: "group", "aria-label": "What is shown" }, quantity, whole),
     told, charts,
     el("section", {}, el("h2", {}, "Which trials"), el("p", { class: "meta" }, `Up to ${MOST}.`),
-      el("div", { class: "levels-choice" }, ...seen.map((/** @type {any} */ trial) => el("label", { class: "chip" },
-        el("input", {
-          type: "checkbox", checked: chosen.includes(key(trial)),
-          onchange: (/** @type {any} */ event) => {
-            const others = chosen.filter((one) => one !== key(trial));
-            chosen = event.target.checked ? [...others, key(trial)] : others;
-            event.target.checked = chosen.length <= MOST && event.target.checked;
-            chosen = chosen.slice(0, MOST);
-            watch();
-          },
-        }), `${trial.case}, ${trial.number}`)))));
+      chips));
+  offer();
   watch();
+  if (goesOn) setTimeout(again, ASKED_EVERY);
   requestAnimationFrame(frame);
   return () => {
     isGone = true;

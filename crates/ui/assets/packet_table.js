@@ -6,7 +6,7 @@ import { el, show } from "./dom.js";
 /** Packets of a look, and rows that are shown at once. */
 const MOST = 2000, PAGE = 50;
 
-/** @typedef {{ frame: number, at_ns: number, connection: number, from_client: boolean, flags: string, sequence: number | null, length_bytes: number, ack: number | null, window_bytes: number | null, sack: number[][], kind: string | null, verdict: string | null }} Packet */
+/** @typedef {{ frame: number, captured_by: string, at_ns: number, connection: number, from_client: boolean, flags: string, sequence: number | null, length_bytes: number, ack: number | null, window_bytes: number | null, sack: number[][], kind: string | null, verdict: string | null }} Packet */
 
 const count = (/** @type {number} */ value) => value.toLocaleString("en");
 const number = (/** @type {number | null} */ value) => (value === null ? "" : count(value));
@@ -16,7 +16,7 @@ const number = (/** @type {number | null} */ value) => (value === null ? "" : co
  * @type {[string, string, (packet: Packet, ends: string[]) => string | number, (packet: Packet, ends: string[]) => string, boolean][]}
  */
 const COLUMNS = [
-  ["#", "Number in the capture", (it) => it.frame, (it) => String(it.frame), true],
+  ["#", "Number in the capture of the end that is named, or of the first", (it) => it.at_ns, (it, ends) => (it.captured_by === "server" ? `${ends[1]} ${it.frame}` : String(it.frame)), true],
   ["time", "Since the path began", (it) => it.at_ns, (it) => (it.at_ns / 1e9).toFixed(6), true],
   ["connection", "Number of the connection", (it) => it.connection, (it) => String(it.connection + 1), true],
   ["way", "From which end to which", (it) => Number(!it.from_client), (it, ends) => (it.from_client ? `${ends[0]} to ${ends[1]}` : `${ends[1]} to ${ends[0]}`), false],
@@ -55,7 +55,7 @@ export const packetTable = (ask, ends) => {
     fits.sort((a, b) => {
       const [one, other] = [by(a, ends), by(b, ends)];
       const order = typeof one === "string" ? one.localeCompare(String(other), "en") : one - Number(other);
-      return (isDown ? -order : order) || a.frame - b.frame;
+      return isDown ? -order : order;
     });
     heads.forEach((head, at) => head.setAttribute("aria-sort", at !== sorted ? "none" : isDown ? "descending" : "ascending"));
     show(body, ...fits.slice(0, shownRows).map((packet) => el("tr", {}, ...COLUMNS.map(([, , , cell, isNumber], at) => el(at === 0 ? "th" : "td", { scope: at === 0 ? "row" : null, class: isNumber ? "number" : "" }, cell(packet, ends))))));

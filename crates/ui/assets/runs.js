@@ -78,12 +78,15 @@ export const runs = async (place) => {
   const alert = el("p", { role: "alert", class: "warnings" });
   /** @type {string[]} */
   let chosen = [];
+  /** What each of the list is called, and when it was started. @type {Map<string, any>} */
+  const known = new Map();
   const buttons = () => {
     compareButton.disabled = chosen.length !== 2;
     drawButton.disabled = chosen.length < 1;
   };
   /** @param {any} it */
   const item = (it) => {
+    known.set(it.run, it);
     const made = card(it, "h2");
     made.dataset.run = it.run;
     made.dataset.title = it.title ?? "";
@@ -148,7 +151,9 @@ export const runs = async (place) => {
   compareButton.addEventListener("click", () => {
     compareButton.disabled = true;
     leave();
-    leave = comparing(compared, { a: chosen[1], b: chosen[0] }, buttons);
+    // The older one is the baseline, whichever was chosen first.
+    const [a, b] = chosen.map((it) => known.get(it)).sort((one, other) => one.started.localeCompare(other.started));
+    leave = comparing(compared, [a, b], buttons);
   });
   drawButton.addEventListener("click", () => {
     location.hash = address("/figures", { runs: JSON.stringify(chosen) });
@@ -174,11 +179,13 @@ export const runs = async (place) => {
  * Has two runs compared and shows the answer in `place`; returns what leaves the comparison, which
  * then ends.
  * @param {Element} place
- * @param {{ a: string, b: string }} pair
+ * @param {any[]} runs the baseline first, as the list has them
  * @param {() => void} over called when it has ended, or was stopped
  * @returns {() => void}
  */
-const comparing = (place, pair, over) => {
+const comparing = (place, [first, second], over) => {
+  const pair = { a: first.run, b: second.run };
+  const called = (/** @type {any} */ it) => `${it.title ?? it.name}, ${when(it.started)}`;
   const left = new AbortController();
   const began = performance.now();
   const passed = el("span", {});
@@ -203,7 +210,7 @@ const comparing = (place, pair, over) => {
   const ticks = setInterval(tick, 300), looks = setInterval(look, 500);
   show(place, bar, el("p", { class: "meta" }, passed, el("button", { type: "button", onclick: stop }, "Stop")));
   post("/api/compare", pair, left.signal).then(({ report: page, command: typed }) => {
-    show(place, command(typed), framed(page, "Comparison"));
+    show(place, el("p", { class: "meta" }, `A, the baseline: ${called(first)}. B: ${called(second)}.`), command(typed), framed(page, "Comparison"));
     say("The comparison is ready");
   }).catch((error) => {
     if (!left.signal.aborted) show(place, el("p", { role: "alert" }, error.message));

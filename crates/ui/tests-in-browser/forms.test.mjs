@@ -128,6 +128,8 @@ test("the form runs as many trials as it says, and its command where it says", a
     assert.equal(words.includes("in all"), said !== null, words);
     if (said) assert.ok(words.includes(said), words);
   }
+  // Time and room.
+  await page.locator(".estimate").filter({ hasText: /trials: about .*, about [\d.]+ [kMGT]?B/ }).waitFor();
   const command = page.locator(".command code");
   assert.match(await command.textContent(), /--world sim$/);
   await page.getByRole("combobox", { name: "Where it runs" }).selectOption("auto");

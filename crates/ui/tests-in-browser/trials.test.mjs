@@ -125,6 +125,62 @@ test("a run is not extended to fewer trials, and its commands do the same", asyn
   await context.close();
 });
 
+test("a run is changed where it ran, with its trials, its seed and its kernel", async () => {
+  const { page, context, faults } = await open(browser, server);
+  const name = await run(page, { toml: SCENARIO('upload = "100 kB"'), name: "same", seed: 7, trials: 1, kernel: "model" });
+  const link = `/new?run=${encodeURIComponent(name)}`;
+  await go(page, link);
+  const command = page.locator(".command code"), field = (label) => page.getByRole("textbox", { name: label });
+  const flags = "--trials 1 --seed 7 --kernel model";
+  assert.equal(await command.textContent(), `tcplab run same.toml --world sim ${flags}`);
+  await page.locator(".estimate").filter({ hasText: "1 case × 1 trial: " }).waitFor();
+  // Those of the file, where nothing else is asked for.
+  await field("trials of each case").fill("");
+  await field("seed").fill("8");
+  assert.equal(await command.textContent(), "tcplab run same.toml --world sim --seed 8 --kernel model");
+  await page.locator(".estimate").filter({ hasText: "1 case × 2 trials: " }).waitFor();
+  await page.getByRole("button", { name: "Start" }).click();
+  await page.waitForFunction(() => location.hash.startsWith("#/run?"));
+  assert.match((await page.locator(".command code").allTextContents()).at(-1), /--kernel=model --seed=8 --trials=2 /);
+  // A run in real time is changed in real time, where no kernel in virtual time is chosen.
+  await page.route("**/api/run?*", async (route) => {
+    const answer = await route.fetch(), it = await answer.json();
+    await route.fulfill({ response: answer, json: { ...it, kernel: null, glance: { ...it.glance, world: "kernel" } } });
+  });
+  await page.evaluate(() => sessionStorage.clear());
+  await go(page, link);
+  assert.equal(await command.textContent(), "tcplab run same.toml --world kernel --trials 1 --seed 7");
+  assert.equal(await page.getByRole("combobox", { name: "Where it runs" }).inputValue(), "kernel");
+  // Where this machine refuses it, the page says so.
+  assert.ok(faults.every((it) => / 400 /.test(it)), String(faults));
+  await context.close();
+});
+
+test("the older of two runs is the baseline, whichever was chosen first", async () => {
+  const { page, context, faults } = await open(browser, server);
+  const names = [];
+  for (const started of ["2026-01-02T00:00:00Z", "2026-01-01T00:00:00Z"]) {
+    const name = await run(page, { toml: SCENARIO('upload = "100 kB"'), name: "pair" });
+    const plan = join(server.home, "runs", name, "plan.json");
+    await writeFile(plan, JSON.stringify({ ...JSON.parse(await readFile(plan, "utf8")), started }));
+    names.push(name);
+  }
+  const [newer, older] = names;
+  for (const order of [[newer, older], [older, newer]]) {
+    await go(page, "/learn");
+    await go(page, "/runs");
+    for (const name of order) await page.locator(`.run-card[data-run="${name}"] input`).check();
+    await page.getByRole("button", { name: "Compare the two chosen" }).click();
+    const said = page.getByText("A, the baseline: Small, ");
+    await said.waitFor();
+    assert.match(await said.textContent(), /1\/1\/2026.* B: Small, 1\/2\/2026/);
+    const command = await page.locator(".command code").first().textContent();
+    assert.ok(command.indexOf(older) > 0 && command.indexOf(older) < command.indexOf(newer), command);
+  }
+  assert.deepEqual(faults, []);
+  await context.close();
+});
+
 test("the page of a trial that is over does not change the next one's path", async (t) => {
   const { page, context, faults } = await open(browser, server);
   const { has_kernel: hasKernel } = await page.evaluate(async () => (await fetch("/api/about")).json());

@@ -89,6 +89,8 @@ struct Mark {
     forward: bool,
     /// The place in the stream, if known.
     sequence: Option<u64>,
+    /// When it came to the path, of what the path dropped: the time at which packets list it.
+    sent: Option<Instant>,
     what: String,
 }
 
@@ -287,6 +289,7 @@ impl History {
                 connection: Some(flow.connection),
                 forward: flow.forward,
                 sequence: Some(segment.range.start.as_u64()),
+                sent: None,
                 what: segment.kind.name().into(),
             });
         }
@@ -345,7 +348,15 @@ impl History {
             *self.drops.entry(cause.name()).or_default() += 1;
             let forward = verdict.direction == Direction::Forward;
             let (at, what) = (verdict.left, cause.to_string());
-            self.mark(Mark { at, kind: "drop", connection: None, forward, sequence: None, what });
+            self.mark(Mark {
+                at,
+                kind: "drop",
+                connection: None,
+                forward,
+                sequence: None,
+                sent: Some(verdict.entered),
+                what,
+            });
         }
     }
 
@@ -475,10 +486,10 @@ fn path_row(sums: &PathSums) -> Value {
 }
 
 fn mark_row(mark: &Mark) -> Value {
-    let Mark { at, kind, connection, forward, sequence, what } = mark;
+    let Mark { at, kind, connection, forward, sequence, sent, what } = mark;
     json!({
         "at_ns": at, "kind": kind, "connection": connection, "forward": forward,
-        "sequence": sequence, "what": what,
+        "sequence": sequence, "sent_ns": sent, "what": what,
     })
 }
 

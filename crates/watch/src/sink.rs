@@ -11,6 +11,7 @@ use tcplab_units::{Endpoint, Instant, Span};
 
 use crate::current::Current;
 use crate::history::{FlowKey, MetConnection};
+use crate::ladder::{Seen, is_undelivered};
 use crate::trial::SharedHistory;
 use crate::unanswered::Unanswered;
 
@@ -51,7 +52,8 @@ enum What {
 #[derive(Debug)]
 pub(super) struct Pending {
     history: SharedHistory,
-    /// Where the capture was made: the client's tells the packets.
+    /// Where the capture was made: the client's tells the packets, the server's what never came
+    /// there.
     end: Endpoint,
     events: Vec<Event>,
 }
@@ -76,28 +78,35 @@ impl Pending {
         if self.events.is_empty() {
             return;
         }
-        let has_packets = self.end == Endpoint::Client;
+        let by = self.end;
         let mut history = self.history.lock();
         for Event { key, at, is_own, what } in self.events.drain(..) {
+            let has_row = |is_sent: bool, comment: &Option<String>| {
+                by == Endpoint::Client || (is_sent && is_undelivered(comment.as_deref()))
+            };
+            let seen = |is_sent: bool| {
+                let from_client = is_sent == (by == Endpoint::Client);
+                Seen { by, connection: key.connection, from_client }
+            };
             match what {
                 What::Segment(segment) => {
                     if is_own {
                         history.segment(key, &segment, at);
                     }
-                    if has_packets {
-                        history.packet(|it| it.segment(key.connection, is_own, &segment, at));
+                    if has_row(is_own, &segment.comment) {
+                        history.packet(|it| it.segment(seen(is_own), &segment, at));
                     }
                 }
                 What::Ack(ack, rtt) => {
                     if is_own {
                         history.ack(key, &ack, at, rtt);
                     }
-                    if has_packets {
-                        history.packet(|it| it.ack(key.connection, !is_own, &ack, at));
+                    if has_row(!is_own, &ack.comment) {
+                        history.packet(|it| it.ack(seen(!is_own), &ack, at));
                     }
                 }
-                What::Reset(reset) if has_packets => {
-                    history.packet(|it| it.reset(key.connection, is_own, reset, at));
+                What::Reset(reset) if has_row(is_own, &reset.comment) => {
+                    history.packet(|it| it.reset(seen(is_own), reset, at));
                 }
                 What::Reset(_) => {}
             }

@@ -1,6 +1,7 @@
 //! Scenarios as `tcplab run --dry-run` takes them.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::time::Duration;
 
 use tcplab_lab::{Overrides, Refusal, estimate_plan, plan};
@@ -23,7 +24,7 @@ pub(crate) fn dry_run(bytes: &[u8]) {
     let Ok(scenario) = parsed else { return };
     let refused = || Some(Refusal { why: "this is no experiment".into(), remedy: None });
     let Ok(plan) = plan(&scenario, None, refused, Overrides::default()) else { return };
-    let estimate = estimate_plan(&scenario, &plan, &bench(), PATIENCE);
+    let estimate = estimate_plan(&scenario, &plan, Path::new("."), &bench(), PATIENCE);
     assert!(!estimate.to_string().is_empty());
     assert!(!serde_json::to_string(&estimate).expect("an estimate is data").is_empty());
     for case in scenario.cases.iter().take(3).filter(|case| !case.path.same_host) {

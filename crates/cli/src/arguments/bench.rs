@@ -108,7 +108,10 @@ pub(crate) struct BenchArguments {
     #[arg(long, value_name = "FILE")]
     pub(crate) export_markdown: Option<PathBuf>,
     /// Exit with 1 on these verdicts on a command against the first: `worse` is slower, or with
-    /// --by goodput, less goodput
+    /// --by goodput, less goodput; with 2 where a verdict is unknown
+    ///
+    /// A verdict is unknown by goodput where a run has too little data, and by time where all runs
+    /// of a command fail. So few --runs that no difference can be shown are refused.
     #[arg(long, value_name = "WHAT", default_value = "never")]
     pub(crate) fail_on: FailOn,
     /// Move frames by this device [default: the fastest that is allowed]
@@ -146,7 +149,8 @@ for. Judge by goodput (--by goodput) where they move different amounts of data, 
 has less than 5840 B of data.
 
 Exit codes: 0 all commands ran and no verdict matches --fail-on, 1 one does, 2 a command failed or
-could not run. Statistics: docs/statistics.md.";
+could not run, or with --fail-on a verdict is unknown. What ran before a failure or Ctrl-C is shown
+and written, in whole blocks. Statistics: docs/statistics.md.";
 
 /// A command that the kernel takes as an argument (MAX_ARG_STRLEN).
 fn command(text: &str) -> Result<String, String> {

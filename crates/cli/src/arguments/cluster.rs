@@ -4,6 +4,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use tcplab_lab::KernelChoice;
 
 use super::{JsonArguments, World};
 
@@ -34,6 +35,11 @@ pub(crate) struct SweepArguments {
     /// Choose the world to run in
     #[arg(long, value_name = "WORLD", default_value = "sim")]
     world: World,
+    /// Run the stack `linux` on this kernel in virtual time [default: the newest that was built]
+    ///
+    /// A name of `tcplab kernel list`, or `model` for the model. Each worker needs the same image.
+    #[arg(long, value_name = "NAME", default_value = "newest", hide_default_value = true)]
+    kernel: KernelChoice,
     /// Override the number of trials of each case
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     trials: Option<u32>,

@@ -180,14 +180,14 @@ impl FailOn {
         }
     }
 
-    /// As [`FailOn::fails`], of a command of a bench against the first.
+    /// As [`FailOn::fails`], of a command of a bench against the first; not of what is unknown,
+    /// which is an error.
     pub(crate) fn fails_on_answer(self, answer: Answer) -> bool {
         self.fails(match answer {
             Answer::Faster => Outcome::Better,
             Answer::Slower => Outcome::Worse,
-            Answer::NoDifferenceShown | Answer::Unknown => {
-                Outcome::Inconclusive { more: 1, too_few: false }
-            }
+            Answer::NoDifferenceShown => Outcome::Inconclusive { more: 1, too_few: false },
+            Answer::Unknown => return false,
         })
     }
 }
@@ -223,7 +223,7 @@ mod tests {
         let answers = [Answer::Slower, Answer::NoDifferenceShown, Answer::Unknown, Answer::Faster];
         for (fail_on, expected) in [
             (FailOn::Worse, [true, false, false, false]),
-            (FailOn::Inconclusive, [true, true, true, false]),
+            (FailOn::Inconclusive, [true, true, false, false]),
             (FailOn::Different, [true, false, false, true]),
             (FailOn::Never, [false; 4]),
         ] {

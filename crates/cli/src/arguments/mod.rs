@@ -49,7 +49,7 @@ pub(crate) use bench::{BenchArguments, Judge};
 pub(crate) use bisect::BisectArguments;
 pub(crate) use clean::CleanArguments;
 pub(crate) use cluster::{ArchiveArguments, ClusterArguments, SweepArguments};
-pub(crate) use compare::CompareArguments;
+pub(crate) use compare::{CompareArguments, FailOn};
 pub(crate) use expectation::{Amount, Expectation, Measure};
 pub(crate) use fidelity::FidelityArguments;
 pub(crate) use figure::{FigureArguments, LooksArguments, TableFormat};

@@ -3,7 +3,6 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use tcplab_kernels::{CacheError, KernelName};
 use tcplab_lab::KernelChoice;
 use tcplab_scenario::{RecordingSpec, Snaplen};
 
@@ -48,9 +47,9 @@ pub(crate) struct RunArguments {
     pub(crate) world: World,
     /// Run the stack `linux` on this kernel, in virtual time [default: the newest that was built]
     ///
-    /// A name of `tcplab kernel list`: it implies `--world sim` where an end has the stack `linux`.
-    /// `model` is the model, in virtual time; where no kernel was built, the model it is.
-    #[arg(long, value_name = "NAME", value_parser = kernel, default_value = "newest")]
+    /// A name of `tcplab kernel list`, or `model` for the model: either implies `--world sim` where
+    /// an end has the stack `linux`. Where no kernel was built, the model it is.
+    #[arg(long, value_name = "NAME", default_value = "newest")]
     #[arg(hide_default_value = true, conflicts_with = "resume")]
     pub(crate) kernel: KernelChoice,
     /// Run one trial of each case; in virtual time the scenario's number
@@ -145,28 +144,14 @@ fn snaplen(text: &str) -> Result<Snaplen, String> {
     snaplen.check().map(|()| snaplen)
 }
 
-fn kernel(text: &str) -> Result<KernelChoice, CacheError> {
-    match text {
-        "newest" => Ok(KernelChoice::Newest),
-        "model" => Ok(KernelChoice::Model),
-        // As scenarios name it.
-        stack => {
-            let version = stack.strip_prefix("linux-").map(str::parse::<KernelName>);
-            match version {
-                Some(Ok(version)) if version.is_version() => Ok(KernelChoice::Named(version)),
-                _ => stack.parse().map(KernelChoice::Named),
-            }
-        }
-    }
-}
-
 /// How a run's tables are printed.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct Shown {
     /// Print all metrics [default: the key metrics]
     #[arg(long, short)]
     pub(crate) verbose: bool,
-    /// Write JUnit XML with a test case for each claim; `-` prints it instead of the tables
+    /// Write JUnit XML with a test case for each claim of one experiment (not of a folder); `-`
+    /// prints it instead of the tables
     #[arg(long, value_name = "FILE")]
     pub(crate) junit: Option<PathBuf>,
     /// Exit with 1 also if a claim is not judged, as too few trials decide nothing
@@ -197,23 +182,4 @@ pub(crate) struct ReportArguments {
     pub(crate) runs: PathBuf,
     #[command(flatten)]
     pub(crate) shown: Shown,
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn kernel_is_named_as_in_a_list_or_a_scenario() {
-        let named = |name: &str| KernelChoice::Named(name.parse().unwrap());
-        for (text, expected) in [
-            ("newest", KernelChoice::Newest),
-            ("model", KernelChoice::Model),
-            ("6.18", named("6.18")),
-            ("linux-6.18", named("6.18")),
-            ("linux-next", named("linux-next")),
-        ] {
-            assert_eq!(kernel(text).unwrap(), expected, "{text}");
-        }
-    }
 }

@@ -362,6 +362,10 @@ Retransmitted SYNs add the delay they caused; a connection that never opened los
 reset that cut off data, or a failure to open, counts for a second more in the order only.
 Connections that a reset ended after they opened, be it before the capture, are counted as reset.
 
+Findings are printed of the three connections that lost most time. If fewer lost any, those with the
+slowest servers follow, then those with most data. The connection whose server was slowest to answer
+is always among them, though no time counts as lost. --connection N has those of any other.
+
 The analysis explains what is visible at the capture point; the best one is next to the sender. 128
 bytes of each packet are enough (`tcpdump -s 128`). Lines that begin with `!` report faults of the
 capture (cut off, packets dropped).

@@ -102,10 +102,9 @@ fn plain(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use tcplab_results::bench::{CommandRun, judged, times};
+    use tcplab_results::bench::{CommandRun, CommandTimes, judged, times};
 
     use super::super::shown::tables;
-    use super::super::without_interval_of_few;
     use super::*;
 
     /// The time that a run has, seconds.
@@ -186,8 +185,7 @@ mod tests {
             let mut all = all(By::Time);
             for command in &mut all[0].commands {
                 command.runs.truncate(runs);
-                let few = times(&command.command, command.runs.clone()).unwrap();
-                *command = without_interval_of_few(few);
+                *command = times(&command.command, command.runs.clone()).unwrap();
             }
             let low = all[0].commands[0].median_time_low_seconds;
             (low, tables(&all, By::Time).lines().nth(2).unwrap().to_owned())
@@ -195,7 +193,33 @@ mod tests {
         let (low, row) = shown(5);
         assert!(low.is_none() && row.contains("  –  200 ms … "), "{row}");
         let (low, row) = shown(6);
-        assert!(low.is_some() && row.contains("201 ms to 209 ms"), "{row}");
+        assert!(low.is_some() && row.contains("200 ms to 210 ms"), "{row}");
+    }
+
+    #[test]
+    fn ratio_near_nothing_is_not_none() {
+        let mut all = all(By::Time);
+        let mut commands = std::mem::take(&mut all[0].commands);
+        commands.truncate(2);
+        for (command, scale) in commands.iter_mut().zip([0.6, 0.0015]) {
+            for (index, run) in command.runs.iter_mut().enumerate() {
+                run.time_seconds = scale * (1.0 + index as f64 / 100.0);
+                (run.is_timed_out, run.exit_code) = (false, 0);
+            }
+            *command = times(&command.command, command.runs.clone()).unwrap();
+        }
+        let said = |commands: &[CommandTimes]| {
+            let judged = judged(vec![("dsl-25".into(), commands.to_vec())], By::Time);
+            sentences(&judged[0]).pop().unwrap()
+        };
+        let verdict = "B takes 0.00250 times A's time (0.00245 to 0.00255), p = 0.0022";
+        assert_eq!(said(&commands), verdict);
+        // Of none that does its task.
+        for run in &mut commands[1].runs {
+            run.exit_code = 1;
+        }
+        commands[1].failed_runs = 6;
+        assert_eq!(said(&commands), "B against A: unknown: all runs of B failed");
     }
 
     /// A run that timed out would have taken longer: the ratio is a bound, or unknown.
@@ -217,9 +241,9 @@ mod tests {
             sentences(&judged[0]).pop().unwrap()
         };
         for (late, said) in [
-            ([false, false], "B takes 0.50 times A's time (0.49 to 0.51), p = 0.0022"),
+            ([false, false], "B takes 0.500 times A's time (0.490 to 0.510), p = 0.0022"),
             ([false, true], "B takes at least 4.88 times A's time (4.76 or more), p = 0.0022"),
-            ([true, false], "B takes at most 0.10 times A's time (0.10 or less), p = 0.0022"),
+            ([true, false], "B takes at most 0.103 times A's time (0.105 or less), p = 0.0022"),
             (
                 [true, true],
                 "B against A: no difference shown (ratio unknown: runs of both timed out; p = \

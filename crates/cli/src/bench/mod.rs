@@ -14,15 +14,16 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, bail};
 use serde::{Deserialize, Serialize};
 use tcplab_recording::Summary;
-use tcplab_results::bench::{By, CommandRun, CommandTimes, Verdict, judged, times};
+use tcplab_results::bench::{Answer, By, CommandRun, PathTimes, judged, least_runs, times};
 use tcplab_testbed::{ShellEnd, ShellRequest, TrialError, shell_in_turn};
 use tcplab_units::{Rng, Span, rounded, visible_line};
 
-use crate::arguments::{BenchArguments, JsonArguments, Judge, PathChoice, UseArguments};
+use crate::arguments::{BenchArguments, FailOn, JsonArguments, Judge, PathChoice, UseArguments};
 use crate::exit::{FAILED, of_signal};
 use crate::expectations::goodput;
 use crate::output::{
-    LiveLine, Output, answer, check_outputs, has_seen_notes, print_note, write_file,
+    LiveLine, Output, answer, check_outputs, folded, has_seen_notes, print_note, shown_columns,
+    write_file,
 };
 use crate::passing::{HEADERS, PassingDirectory};
 use crate::path_choice;
@@ -52,64 +53,35 @@ pub(crate) fn bench(arguments: &BenchArguments) -> Result<ExitCode> {
         warnings: Warnings::default(),
         progress: Progress::of(arguments),
         recordings: Recordings::of(arguments)?,
+        done: 0,
     };
-    if let Some(code) = bench.run()? {
-        return Ok(code);
+    let ended = bench.run();
+    bench.progress.clear();
+    if bench.done == 0 {
+        return ended.map(|code| code.unwrap_or(ExitCode::SUCCESS));
     }
-    let Bench { paths, runs, warnings, .. } = bench;
-    let count = arguments.runs as usize * arguments.commands.len();
-    let names: Vec<(&str, usize)> = paths.iter().map(|it| (&*it.description, count)).collect();
-    let warnings = warnings.lines(&names);
-    for warning in &warnings {
-        print_note(&format!("tcplab: warning: {warning}"));
+    let all = bench.finish()?;
+    match ended? {
+        Some(code) => Ok(code),
+        None => verdict(&all, arguments.fail_on),
     }
-    let mut all = Vec::new();
-    for (path, runs) in paths.into_iter().zip(runs) {
-        let commands = arguments.commands.iter().zip(runs);
-        let commands = commands.filter_map(|(command, runs)| times(command, runs));
-        let commands = commands.map(without_interval_of_few).collect();
-        all.push((path.description, commands));
-    }
-    let by = By::from(arguments.by);
-    let all = judged(all, by);
-    let mut has_answered = false;
-    let texts: [(_, &dyn Fn() -> Result<String>); 3] = [
-        (&arguments.export_csv, &|| Ok(exports::csv(&all))),
-        (&arguments.export_json, &|| exports::json(arguments, &all, &warnings)),
-        (&arguments.export_markdown, &|| Ok(exports::markdown(&all, by))),
-    ];
-    for (place, text) in texts {
-        let Some(place) = place else { continue };
-        write_file(place, &text()?)?;
-        has_answered |= is_stdout(place);
-        if !is_stdout(place) {
-            print_note(&format!("written: {}", place.display()));
-        }
-    }
-    if !has_answered {
-        answer(&shown::tables(&all, by))?;
-    }
-    let fails = |verdict: &Verdict| arguments.fail_on.fails_on_answer(verdict.answer);
-    let is_bad = all.iter().flat_map(|path| &path.verdicts).any(fails);
-    Ok(if is_bad { ExitCode::from(FAILED) } else { ExitCode::SUCCESS })
 }
 
-/// The fewest runs whose extremes hold the median in 95 % of all cases: they miss it where all runs
-/// are on one side of it, with a probability of 2 × 0.5ⁿ.
-const RUNS_OF_INTERVAL: usize = 6;
-
-/// Without an interval of the median that so few runs cannot have.
-fn without_interval_of_few(times: CommandTimes) -> CommandTimes {
-    if times.runs.len() >= RUNS_OF_INTERVAL {
-        return times;
+/// The exit code of all verdicts.
+///
+/// # Errors
+/// When none fails that is known, and one is unknown, which is no success.
+fn verdict(all: &[PathTimes], fail_on: FailOn) -> Result<ExitCode> {
+    let verdicts = || all.iter().flat_map(|path| &path.verdicts);
+    if verdicts().any(|verdict| fail_on.fails_on_answer(verdict.answer)) {
+        return Ok(ExitCode::from(FAILED));
     }
-    CommandTimes {
-        median_time_low_seconds: None,
-        median_time_high_seconds: None,
-        median_goodput_low_mbit_per_second: None,
-        median_goodput_high_mbit_per_second: None,
-        ..times
+    let unknown = verdicts().filter(|verdict| verdict.answer == Answer::Unknown).count();
+    if fail_on == FailOn::Never || unknown == 0 {
+        return Ok(ExitCode::SUCCESS);
     }
+    let said = format!("{} unknown", rounded::counted(unknown, "verdict is", "verdicts are"));
+    Err(Remedied::error(said, "the answer says why; without --fail-on verdicts do not count"))
 }
 
 fn is_stdout(place: &Path) -> bool {
@@ -146,6 +118,12 @@ fn refuse_impossible(arguments: &BenchArguments) -> Result<()> {
     let is_printed = exports(arguments).into_iter().flatten().any(|place| is_stdout(place));
     if is_printed && arguments.show_output {
         bail!("--show-output and an export to `-` would be mixed on standard output");
+    }
+    let least = least_runs(paths.len() * (arguments.commands.len() - 1));
+    if arguments.fail_on != FailOn::Never && (arguments.runs as usize) < least {
+        let runs = rounded::counted(arguments.runs as usize, "run", "runs");
+        let said = format!("with {runs} each no difference can be shown: --fail-on says nothing");
+        return Err(Remedied::error(said, format!("--runs {least} or more")));
     }
     Ok(())
 }
@@ -195,6 +173,8 @@ struct Bench<'a> {
     warnings: Warnings,
     progress: Progress,
     recordings: Option<Recordings>,
+    /// Whole blocks that count.
+    done: u32,
 }
 
 /// What the process that ran a command tells the other.
@@ -218,18 +198,94 @@ impl Bench<'_> {
             all.flat_map(|path| commands.clone().map(move |command| [path, command])).collect();
         for block in 0..warmup + runs {
             rng.shuffle(&mut order);
+            let mut ended = Vec::new();
             for [path, command] in &order {
-                if let Some(code) = self.run_one(*path, *command, block)? {
-                    self.progress.clear();
-                    return Ok(Some(code));
+                match self.run_one(*path, *command, block)? {
+                    Attempt::Ended(told) => ended.push(told),
+                    Attempt::Stopped(code) => return Ok(Some(code)),
+                    Attempt::Asked(signal) => {
+                        self.tell_stopped();
+                        return Ok(Some(ExitCode::from(of_signal(signal))));
+                    }
                 }
             }
+            if block >= warmup {
+                self.add_block(&order, ended);
+            }
         }
-        self.progress.clear();
         Ok(None)
     }
 
-    fn run_one(&mut self, path: usize, command: usize, block: u32) -> Result<Option<ExitCode>> {
+    /// Adds the runs of a block, in the order in which they ran.
+    fn add_block(&mut self, order: &[[usize; 2]], ended: Vec<Told>) {
+        for ([path, command], told) in order.iter().zip(ended) {
+            let Told { run, warnings, no_goodput, .. } = told;
+            let no_goodput = no_goodput.filter(|_| self.arguments.by == Judge::Goodput);
+            let no_goodput = no_goodput.map(|why| format!("the goodput is unknown: {why}"));
+            for warning in warnings.into_iter().chain(no_goodput) {
+                self.warnings.add(*path, shown::letter(*command), warning);
+            }
+            self.runs[*path][*command].push(run);
+        }
+        self.done += 1;
+    }
+
+    fn tell_stopped(&self) {
+        print_note(&match &self.recordings {
+            Some(recordings) => {
+                format!("tcplab: stopped; the runs so far are in {}", recordings.shown())
+            }
+            None if self.done > 0 => "tcplab: stopped".to_owned(),
+            None => "tcplab: stopped; nothing is written".to_owned(),
+        });
+    }
+
+    /// Writes and prints the blocks that are done, and what they say.
+    fn finish(self) -> Result<Vec<PathTimes>> {
+        let Bench { arguments, paths, runs, warnings, done, .. } = self;
+        let count = done as usize * arguments.commands.len();
+        let names: Vec<(&str, usize)> = paths.iter().map(|it| (&*it.description, count)).collect();
+        let unfinished = (done < arguments.runs)
+            .then(|| format!("unfinished: {done} of {} runs of each command", arguments.runs));
+        let mut warnings = warnings.lines(&names);
+        warnings.extend(unfinished.clone());
+        for warning in &warnings {
+            print_note(&format!("tcplab: warning: {warning}"));
+        }
+        let mut all = Vec::new();
+        for (path, runs) in paths.into_iter().zip(runs) {
+            let commands = arguments.commands.iter().zip(runs);
+            let commands = commands.filter_map(|(command, runs)| times(command, runs)).collect();
+            all.push((path.description, commands));
+        }
+        let by = By::from(arguments.by);
+        let all = judged(all, by);
+        let mark = unfinished.map_or(String::new(), |it| format!("\nThis bench is {it}.\n"));
+        let mut has_answered = false;
+        let texts: [(_, &dyn Fn() -> Result<String>); 3] = [
+            (&arguments.export_csv, &|| Ok(exports::csv(&all))),
+            (&arguments.export_json, &|| exports::json(arguments, &all, &warnings)),
+            (&arguments.export_markdown, &|| Ok(exports::markdown(&all, by) + &mark)),
+        ];
+        for (place, text) in texts {
+            let Some(place) = place else { continue };
+            write_file(place, &text()?)?;
+            has_answered |= is_stdout(place);
+            if !is_stdout(place) {
+                print_note(&format!("written: {}", place.display()));
+            }
+        }
+        if !has_answered {
+            answer(&folded(&(shown::tables(&all, by) + &mark), shown_columns()))?;
+        }
+        Ok(all)
+    }
+
+    /// Runs a command once.
+    ///
+    /// # Errors
+    /// When it fails, where that does not count as a run.
+    fn run_one(&mut self, path: usize, command: usize, block: u32) -> Result<Attempt> {
         let Bench { arguments, paths, .. } = self;
         let text = &arguments.commands[command];
         let request = &mut paths[path];
@@ -253,19 +309,7 @@ impl Bench<'_> {
         };
         let attempt = attempt(request, number)?;
         drop(passing);
-        let Told { run, failure, warnings, no_goodput } = match attempt {
-            Attempt::Ended(told) => told,
-            Attempt::Stopped(code) => return Ok(Some(code)),
-            Attempt::Asked(signal) => {
-                print_note(&match &self.recordings {
-                    Some(recordings) => {
-                        format!("tcplab: stopped; the runs so far are in {}", recordings.shown())
-                    }
-                    None => "tcplab: stopped; nothing is written".to_owned(),
-                });
-                return Ok(Some(ExitCode::from(of_signal(signal))));
-            }
-        };
+        let Attempt::Ended(Told { run, failure, .. }) = &attempt else { return Ok(attempt) };
         let description = &request.description;
         if let Some(failure) = failure {
             bail!("{name} behind {description}: {failure}");
@@ -288,16 +332,7 @@ impl Bench<'_> {
             let remedy = "--show-output shows what it says; --ignore-failure times it all the same";
             return Err(Remedied::error(said, remedy));
         }
-        if block < arguments.warmup {
-            return Ok(None);
-        }
-        let no_goodput = no_goodput.filter(|_| arguments.by == Judge::Goodput);
-        let no_goodput = no_goodput.map(|why| format!("the goodput is unknown: {why}"));
-        for warning in warnings.into_iter().chain(no_goodput) {
-            self.warnings.add(path, name, warning);
-        }
-        self.runs[path][command].push(run);
-        Ok(None)
+        Ok(attempt)
     }
 }
 

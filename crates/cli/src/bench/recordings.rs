@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
-use tcplab_recording::make_private_directory;
+use tcplab_recording::{make_private_directory, room_for_files};
 use tcplab_units::visible_line;
 
 use crate::arguments::BenchArguments;
@@ -60,7 +60,11 @@ impl Recordings {
 }
 
 fn make(place: &Path) -> Result<()> {
-    make_private_directory(place).with_context(|| format!("cannot make {}", place.display()))
+    make_private_directory(place).map_err(|error| {
+        let said = format!("cannot make {}: {error}", place.display());
+        let remedy = room_for_files(&error, "--capture");
+        Remedied::error(said, remedy.unwrap_or_else(|| "a new directory for --capture".into()))
+    })
 }
 
 /// The name of the directory of a path: its number from 1, and its description as far as that is

@@ -193,7 +193,6 @@ impl Bound {
 
 fn sentence(path: &PathTimes, verdict: &Verdict) -> String {
     let name = letter(verdict.command);
-    let ratio = |value: f64| rounded::decimal(value, if value < 10.0 { 2 } else { 1 });
     let Some(p) = verdict.p_corrected else {
         return format!("{name} against A: unknown{}", unknown(path, verdict));
     };
@@ -221,17 +220,31 @@ fn sentence(path: &PathTimes, verdict: &Verdict) -> String {
     }
 }
 
-/// Of which of the two commands the goodput is not known.
+/// A ratio, in three figures below 1, so that none is 0.
+fn ratio(value: f64) -> String {
+    let decimals = match value {
+        small if small < 1.0 => rounded::decimals_of(small, 3.0),
+        small if small < 10.0 => 2,
+        _ => 1,
+    };
+    rounded::decimal(value, decimals)
+}
+
+/// Of which of the two commands the goodput or the time is not known.
 fn unknown(path: &PathTimes, verdict: &Verdict) -> String {
     let both = [0, verdict.command].into_iter();
     let lacks = |command: &usize| {
-        path.commands.get(*command).is_some_and(|it| it.median_goodput_mbit_per_second.is_none())
+        path.commands.get(*command).is_some_and(|it| match verdict.by {
+            By::Time => it.has_failed_always(),
+            By::Goodput => it.median_goodput_mbit_per_second.is_none(),
+        })
     };
     let names: Vec<String> =
         both.filter(lacks).map(|command| letter(command).to_string()).collect();
-    match names.as_slice() {
-        [] => String::new(),
-        names => format!(": a run of {} has no goodput", names.join(" and of ")),
+    match (names.as_slice(), verdict.by) {
+        ([], _) => String::new(),
+        (names, By::Time) => format!(": all runs of {} failed", names.join(" and of ")),
+        (names, By::Goodput) => format!(": a run of {} has no goodput", names.join(" and of ")),
     }
 }
 

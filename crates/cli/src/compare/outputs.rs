@@ -7,7 +7,7 @@ use anyhow::Result;
 use tcplab_units::visible_line;
 
 use crate::arguments::CompareArguments;
-use crate::output::{Output, answer, check_outputs, print_note, write_file};
+use crate::output::{Output, answer, check_outputs, folded, print_note, shown_columns, write_file};
 
 /// The outputs beside, or instead of, the table on standard output.
 pub(super) struct Outputs {
@@ -44,7 +44,7 @@ impl Outputs {
 
     /// Prints the table, unless another output took standard output.
     pub(super) fn finish(self, table: &str) -> Result<()> {
-        if self.has_answered { Ok(()) } else { answer(table) }
+        if self.has_answered { Ok(()) } else { answer(&folded(table, shown_columns())) }
     }
 }
 

@@ -15,7 +15,7 @@ use tcplab_results::{Case, Failure, Run, Trial};
 use tcplab_scenario::nearest;
 
 use crate::arguments::FigureArguments;
-use crate::output::answer;
+use crate::output::{answer, folded, shown_columns};
 use crate::remedied::Remedied;
 use listing::{list, list_of_run, trials};
 use looks::{looks, refused, tell};
@@ -41,7 +41,7 @@ pub(crate) fn plot(arguments: &FigureArguments) -> Result<ExitCode> {
     let directory = RunDirectory::open(&RunDirectory::named(place, &arguments.runs))?;
     let run = read_run(directory.path())?;
     let Some(name) = &arguments.figure else {
-        answer(&(list_of_run(&run) + &trials(&run)))?;
+        answer(&folded(&(list_of_run(&run) + &trials(&run)), shown_columns()))?;
         return Ok(ExitCode::SUCCESS);
     };
     let (mut figures, is_all): (Vec<RunFigure>, bool) = match trial_of(&run, name) {

@@ -8,7 +8,7 @@ use tcplab_units::{Bytes, rounded};
 use tcplab_watch::Overview;
 
 use super::run_picture::{RunFollower, RunPicture};
-use super::run_screen::{drops, recent_rate};
+use super::run_screen::{drops, newest, recent_rate};
 use crate::output::print_note;
 
 const EVERY: Duration = Duration::from_secs(1);
@@ -46,7 +46,7 @@ impl Drop for Lines {
 pub(super) fn line(picture: &RunPicture) -> String {
     let RunPicture { phase, trial, overview, .. } = picture;
     let Some(trial) = trial else { return phase.clone() };
-    let last = overview.last();
+    let last = newest(overview);
     let mut line = format!(
         "{phase}  {trial}  {:.1} s  → {}  ← {}",
         overview.at.as_secs_f64(),

@@ -92,7 +92,7 @@ fn draw_series(picture: &RunPicture, frame: &mut Frame<'_>, area: Rect) {
 /// The more important first: a small screen shows those alone.
 fn series(overview: &Overview) -> Vec<Series> {
     let steps = &overview.steps;
-    let last = overview.last();
+    let last = newest(overview);
     let sent = [0, 1].map(|way| steps.iter().map(|step| step.bytes[way]).sum::<u64>());
     let main = usize::from(sent[1] > sent[0]);
     let of = |title: String, colour, value: &dyn Fn(&Step) -> Option<u64>| Series {
@@ -129,12 +129,24 @@ fn series(overview: &Overview) -> Vec<Series> {
     ]
 }
 
-/// Of the last second; a step that is not over has less than its time brings.
-pub(super) fn recent_rate(overview: &Overview, way: usize) -> String {
-    let steps = match overview.over {
-        0 => &overview.steps[..],
+/// The steps that are over, as another has less than its time brings; all where none is.
+fn finished(overview: &Overview) -> &[Step] {
+    match overview.over {
+        0 => &overview.steps,
         over => &overview.steps[..over],
-    };
+    }
+}
+
+/// The newest step that is over, with what was last known to be in flight.
+pub(super) fn newest(overview: &Overview) -> Step {
+    let steps = finished(overview);
+    let in_flight = steps.iter().rev().find_map(|step| step.in_flight);
+    Step { in_flight, ..steps.last().copied().unwrap_or_default() }
+}
+
+/// Of the last second.
+pub(super) fn recent_rate(overview: &Overview, way: usize) -> String {
+    let steps = finished(overview);
     let recent = &steps[steps.len().saturating_sub(RATED)..];
     let bytes = Bytes::new(recent.iter().map(|step| step.bytes[way]).sum());
     let time = Span::from_nanos(Overview::STEP.as_nanos() * recent.len() as u64);

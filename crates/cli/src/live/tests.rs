@@ -131,6 +131,38 @@ fn rate_is_of_steps_that_are_over() {
     }
 }
 
+/// A step that has only begun has no data in flight yet, and nothing in the queue.
+#[test]
+fn numbers_are_those_of_the_newest_step_that_is_over() {
+    let full = overview();
+    let begun = Step { bytes: [0, 0], queue: Span::ZERO, in_flight: None, ..full.steps[119] };
+    let only = |step| Overview { steps: vec![step], over: 0, ..full.clone() };
+    // Nothing was sent or acknowledged in the last step that is over.
+    let silent = Step { in_flight: None, ..full.steps[119] };
+    for (overview, expected) in [
+        (Overview { steps: [full.steps.clone(), vec![begun]].concat(), ..full.clone() }, Some(119)),
+        (
+            Overview {
+                steps: [full.steps.clone(), vec![silent]].concat(),
+                over: 121,
+                ..full.clone()
+            },
+            Some(119),
+        ),
+        (only(full.steps[7]), Some(7)),
+        (Overview::default(), None),
+    ] {
+        let expected = expected.map_or_else(Step::default, |at: usize| full.steps[at]);
+        assert_eq!(run_screen::newest(&overview), expected, "{overview:?}");
+    }
+    let picture = RunPicture {
+        overview: Overview { steps: [full.steps.clone(), vec![begun]].concat(), ..full },
+        ..picture()
+    };
+    let text = drawn(&picture, [80, 24], Shown::default());
+    assert!(text.contains("time in queue 78 ms") && text.contains("in flight 87.5 kB"), "{text}");
+}
+
 #[test]
 fn load_is_drawn_at_each_size() {
     let mut picture = LoadPicture::of("http://127.0.0.1:8080/");

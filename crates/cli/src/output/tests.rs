@@ -140,6 +140,15 @@ fn error_names_the_output() {
 }
 
 #[test]
+fn sentences_are_folded_and_tables_are_not() {
+    let text = "A: runs/x\n\n  case  metric  A\n  B takes 2.00 times A's time\nTested: all\n";
+    let at_20 = "A: runs/x\n\n  case  metric  A\n  B takes 2.00 times\n  A's time\nTested: all\n";
+    assert_eq!(folded(text, 20), at_20);
+    assert_eq!(folded("one  two  three, which is long\n", 9), "one  two  three, which is long\n");
+    assert_eq!(folded(text, usize::MAX), text);
+}
+
+#[test]
 fn lines_are_wrapped_between_words() {
     assert_eq!(wrapped("one two  three", 7), ["one two", "three"]);
     assert_eq!(wrapped("extraordinary", 5), ["extraordinary"]);

@@ -11,7 +11,7 @@ use tcplab_results::{Run, World};
 use tcplab_scenario::{Keep, RecordingSpec, Scenario};
 use tcplab_testbed::Launcher;
 
-use crate::home::{Ended, Home, ended};
+use crate::home::{Ended, Home, ended, names};
 
 const UPLOAD: &str = r#"title    = "Upload"
 path     = { rate = "2 Mbit/s", delay = "5 ms", loss = "1 %", jitter = { uniform = "2 ms" } }
@@ -80,8 +80,13 @@ fn build_is_red_for_regression_or_failed_claim_and_green_otherwise() {
     assert!(red.stderr.contains("::error title=is quick%2C always::"), "{}", red.stderr);
     assert_eq!(home.text("baselines/upload.json"), baseline);
 
+    // A build that ends early leaves nothing of those before.
+    assert_eq!(names(&home.only("tcplab-results/runs")).len(), 1);
     home.write("upload.toml", "title = 5");
     assert_eq!(build(&home, false).code, Some(2));
+    for name in ["claims.xml", "compare.xml", "compare.md", "run.json"] {
+        assert!(!home.exists(&format!("tcplab-results/{name}")), "{name}");
+    }
 }
 
 #[test]

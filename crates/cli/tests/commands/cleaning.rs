@@ -186,8 +186,8 @@ fn commands_that_need_removed_packets_say_so_and_how_to_get_them() {
     let (run, capture) = cleaned(&home);
     let gone = format!("{run}/trials/base-1 has no packets: they were removed, or never recorded");
     let again = format!(
-        "run it again with `tcplab run {run}/scenario.toml --world sim --case base --trial 1 \
-         --seed 7`"
+        "run it again with `tcplab run {run}/scenario.toml --world sim --kernel model --case base \
+         --trial 1 --seed 7`"
     );
     for line in [
         "trace 'RUN/trials/base-1/client.pcapng'",
@@ -205,8 +205,9 @@ fn commands_that_need_removed_packets_say_so_and_how_to_get_them() {
         assert!(refusal.contains(&format!("  try: {again}")), "{line}: {refusal}");
     }
     // The command that is named records the same packets.
-    home.answer(&format!("run '{run}/scenario.toml' --world sim --case base --trial 1 --seed 7"));
-    let new = home.only(home.only("runs/scenario").join("trials"));
+    let flags = "--world sim --kernel model --case base --trial 1 --seed 7 --runs again";
+    home.answer(&format!("run '{run}/scenario.toml' {flags}"));
+    let new = home.only(home.only("again/tiny").join("trials"));
     assert!(home.bytes(new.join("client.pcapng")) == capture);
 }
 

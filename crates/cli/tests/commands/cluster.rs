@@ -24,7 +24,7 @@ fn python_gets_the_arguments_and_gives_the_exit_code() {
     for line in [
         "sweep my.toml --dask tcp://head:8786 --trials 9 -o 's3://bucket/a b' --json=x.json",
         "archive 's3://bucket/*.pcap' other.pcap --ray auto --filter 'port 443' --output place",
-        "sweep my.toml -o place -j 4 --per-task 2 --seed 1 --world kernel --tables trials -q",
+        "sweep my.toml -o place -j 4 --per-task 2 --seed 1 --world sim --kernel 6.12 --tables trials -q",
     ] {
         let home = Home::new();
         let end = ended(&mut with_python(&home, line, true));

@@ -69,6 +69,10 @@ fn bash_completes_commands_flags_and_values() {
         ("tcplab path show geo", "geo-satellite"),
         ("tcplab bench --path geo", "geo-satellite"),
         ("tcplab run interruption-figures/figure-7", "interruption-figures/figure-7"),
+        // Bash takes these for three words.
+        ("tcplab run --world = si", "sim"),
+        ("tcplab bench --by = g", "goodput"),
+        ("tcplab compare --fail-on = inc", "inconclusive"),
         // What needs `=` has no next word, and what is hidden is not there.
         ("tcplab shell --ui lin", ""),
         ("tcplab run --live pla", ""),

@@ -1,4 +1,5 @@
-//! A transfer below a round trip or a few segments has no rate, in any output.
+//! A transfer below a round trip or a few segments has no rate, in any output; round trips of
+//! sockets are those of captures.
 
 use serde_json::Value;
 
@@ -84,4 +85,23 @@ fn tiny_transfers_compare_without_absurd_percentages() {
             }
         }
     }
+}
+
+/// Most of a short transfer leaves the send buffer after its program has closed the socket.
+#[test]
+fn mean_rtt_of_the_socket_is_that_of_the_capture() {
+    let scenario = r#"title = "A queue that fills"
+client = { socket = { congestion = "reno" } }
+workload = { upload = "2 MB" }
+path = { rate = "20 Mbit/s", rtt = "20 ms" }
+"#;
+    let home = Home::with("full.toml", scenario);
+    home.answer("run full.toml --world sim --trials 1");
+    let table = home.text(home.only("runs/full").join("trials.csv"));
+    let mut lines = table.lines().map(|line| line.split(','));
+    let row: Vec<_> = lines.next().unwrap().zip(lines.next().unwrap()).collect();
+    let value = |name| -> f64 { row.iter().find(|it| it.0 == name).unwrap().1.parse().unwrap() };
+    let (socket, capture) = (value("mean_rtt_ms"), value("rtt_mean_ms"));
+    assert!(capture > 150.0, "the queue did not fill: {capture}");
+    assert!((socket / capture - 1.0).abs() < 0.15, "{socket} against {capture}");
 }

@@ -487,7 +487,7 @@ fn single_trial_equals_that_of_whole_run() {
     let mut command = home.command(given.strip_prefix("tcplab ").unwrap());
     let said = Ended::from(command.current_dir(&whole.0).output().unwrap()).answer(given);
     assert!(said.contains("✓ all arrives") && !said.contains("reno"), "{said}");
-    let alone = Finished(home.only(format!("{whole}/runs/scenario")));
+    let alone = Finished(home.only(format!("{whole}/runs/tiny")));
     assert_eq!(alone.trials(), ["cubic-3"]);
     let [ours, theirs] = [&alone, &whole].map(|run| contents(&run.path("trials/cubic-3")));
     assert!(ours.len() > 5, "{ours:?}");
@@ -504,6 +504,39 @@ fn single_trial_equals_that_of_whole_run() {
     // It is resumed as any other.
     home.answer(&format!("run --resume {alone}"));
     assert_eq!(alone.metrics("cubic,3,"), rows);
+}
+
+/// Whatever was built meanwhile.
+#[test]
+fn run_on_the_model_is_repeated_on_the_model() {
+    let home = Home::with("it.toml", TINY.replace("model:linux-6.18", "linux"));
+    home.answer("run it.toml --kernel model --trials 1 --seed 7 --runs whole");
+    let whole = Finished(home.only("whole/it"));
+    let report = whole.text("report.html");
+    let alone =
+        "tcplab run scenario.toml --world sim --kernel model --case reno --trial 1 --seed 7";
+    let all = "tcplab run scenario.toml --world sim --kernel model --trials 1 --seed 7";
+    for (given, trials) in [(alone, vec!["reno-1"]), (all, vec!["cubic-1", "reno-1"])] {
+        assert_eq!(report.matches(given).count(), 1, "the report has the command: {given}");
+        let given = given.strip_prefix("tcplab ").unwrap();
+        let mut command = home.command(&format!("{given} --runs {}", trials.len()));
+        Ended::from(command.current_dir(&whole.0).output().unwrap()).answer(given);
+        let again = Finished(home.only(format!("{whole}/{}/it", trials.len())));
+        assert_eq!(again.trials(), trials);
+        let [ours, theirs] = [&again, &whole].map(|run| contents(&run.path("trials/reno-1")));
+        assert!(ours.len() > 5 && ours == theirs, "{given}");
+    }
+}
+
+/// The model is asked for as a kernel is by its name.
+#[test]
+fn model_as_kernel_implies_virtual_time_where_it_stands_for_linux() {
+    let home = Home::with("it.toml", TINY.replace("model:linux-6.18", "linux"));
+    let plan = home.answer("run it.toml --kernel model --dry-run");
+    assert!(plan.contains("\nworld    sim, "), "{plan}");
+    let said = home.run("run it.toml --kernel model --world kernel --dry-run");
+    let note = "! the model is not used: no end has the stack `linux`";
+    assert!(said.code != Some(0) || said.stderr.contains(note), "{}", said.stderr);
 }
 
 /// Also where the run as a whole keeps none.
@@ -563,23 +596,4 @@ includes = ["with time lag"]
         ("run small.toml --dry-run --junit claims.xml", "cannot be used with"),
         ("run folder --junit claims.xml", "--junit is of one experiment"),
     ]);
-}
-
-/// Most of a short transfer leaves the send buffer after its program has closed the socket.
-#[test]
-fn mean_rtt_of_the_socket_is_that_of_the_capture() {
-    let scenario = r#"title = "A queue that fills"
-client = { socket = { congestion = "reno" } }
-workload = { upload = "2 MB" }
-path = { rate = "20 Mbit/s", rtt = "20 ms" }
-"#;
-    let home = Home::with("full.toml", scenario);
-    home.answer("run full.toml --world sim --trials 1");
-    let table = home.text(home.only("runs/full").join("trials.csv"));
-    let mut lines = table.lines().map(|line| line.split(','));
-    let row: Vec<_> = lines.next().unwrap().zip(lines.next().unwrap()).collect();
-    let value = |name| -> f64 { row.iter().find(|it| it.0 == name).unwrap().1.parse().unwrap() };
-    let (socket, capture) = (value("mean_rtt_ms"), value("rtt_mean_ms"));
-    assert!(capture > 150.0, "the queue did not fill: {capture}");
-    assert!((socket / capture - 1.0).abs() < 0.15, "{socket} against {capture}");
 }

@@ -131,6 +131,34 @@ fn kernel_that_is_named_implies_virtual_time() {
     assert!(said.contains("kernel mine is not used: no end has the stack `linux`"), "{said}");
 }
 
+/// By the command of its report, where another one is the newest.
+#[test]
+fn run_is_repeated_on_the_kernel_that_it_ran_on() {
+    let Some(images) = Images::find() else { return };
+    let home = home(&images);
+    home.write("it.toml", REST);
+    for kernel in ["6.12", "model"] {
+        let line = format!("run it.toml --kernel {kernel} --seed 7 --quiet --runs {kernel}");
+        run(&home, &line).answer(&line);
+        let whole = home.only(home.only(home.path(kernel)));
+        let report = fs::read_to_string(whole.join("report.html")).unwrap();
+        let flags = format!("--world sim --kernel {kernel} --case base --trial 1 --seed 7");
+        let given = format!("run scenario.toml {flags}");
+        assert!(report.contains(&format!("tcplab {given}")), "{given}");
+        let mut command = home.command(&format!("{given} --json --runs again"));
+        command.env("TCPLAB_KERNELS", home.path("kernels")).current_dir(&whole);
+        let stacks = |text: &str| {
+            let run: Value = serde_json::from_str(text).unwrap();
+            run["cases"][0]["stacks"].clone()
+        };
+        let first = fs::read_to_string(whole.join("run.json")).unwrap();
+        assert_eq!(stacks(&ended(&mut command).answer(&given)), stacks(&first));
+        let [ours, theirs] = [home.only(home.only(whole.join("again"))), whole.clone()]
+            .map(|run| fs::read(run.join("trials/base-1/client.pcapng")).unwrap());
+        assert!(ours == theirs, "{given}");
+    }
+}
+
 /// A guest that is rebooted says hello to its clock again.
 #[test]
 fn guest_that_reboots_has_ended() {

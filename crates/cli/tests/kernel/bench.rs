@@ -96,7 +96,7 @@ fn commands_are_judged_by_goodput_without_a_capture() {
     assert!(of_many["ratio"].as_f64() > Some(0.0) && of_many["by"] == "goodput", "{value}");
     assert_eq!((&of_none["answer"], of_none["p"].is_null()), (&"unknown".into(), true));
     let why = "warning: rate=20 Mbit/s, delay=5 ms: in 4 of 12 runs, all of C: the goodput is \
-               unknown: less than";
+               unknown: there was no TCP connection";
     assert!(told.stderr.contains(why), "{}", told.stderr);
     assert_eq!(names(&home.path("tmp")), Vec::<String>::new());
 }
@@ -187,8 +187,16 @@ fn mistaken_benches_are_refused_before_anything_runs() {
         ("bench --snaplen 100 -- 'touch ran' true", "--capture <DIR>"),
         ("bench --export-csv file/b.csv -- 'touch ran' true", "cannot write file/b.csv"),
         ("bench --export-json missing/b.json -- 'touch ran' true", "cannot write missing/b.json"),
+        (
+            "bench --runs 4 --path lte --path dsl-25 --fail-on worse -- 'touch ran' true",
+            "with 4 runs each no difference can be shown: --fail-on says nothing \
+             try: --runs 5 or more",
+        ),
         ("bench --capture file -- 'touch ran' true", "cannot record into file"),
-        ("bench --capture file/kept -- 'touch ran' true", "cannot make file/kept"),
+        (
+            "bench --capture file/kept -- 'touch ran' true",
+            "cannot make file/kept: Not a directory (os error 20) try: choose another place with",
+        ),
     ]);
     assert!(!home.exists("ran") && names(&home.path("")) == ["file"]);
 }
@@ -240,6 +248,54 @@ fn failing_command_ends_bench() {
     )]);
     let text = home.answer("bench --ignore-failure --runs 2 -- true 'exit 3'");
     assert!(text.contains("  B failed in 2 of 2 runs\n"), "{text}");
+    assert!(text.contains("  B against A: unknown: all runs of B failed\n"), "{text}");
+}
+
+/// What is not judged is no success.
+#[test]
+fn unknown_verdict_is_an_error_where_verdicts_count() {
+    if !namespaces_allowed() {
+        return;
+    }
+    let home = Home::new();
+    for (flags, why) in [
+        ("--ignore-failure", "all runs of B failed"),
+        ("--ignore-failure --by goodput", "a run of A and of B has no goodput"),
+    ] {
+        let line = format!("bench {flags} --runs 4 --warmup 0 --fail-on");
+        for what in ["worse", "inconclusive", "different"] {
+            let told = home.run(&format!("{line} {what} -- true 'exit 1'"));
+            let is_said = told.stderr.contains("error: 1 verdict is unknown\n  try: the answer");
+            assert!(told.code == Some(2) && is_said, "{flags} {what}: {}", told.stderr);
+            assert!(told.stdout.contains(&format!("B against A: unknown: {why}\n")), "{flags}");
+        }
+        home.answer(&format!("{line} never -- true 'exit 1'"));
+    }
+}
+
+/// The third run of the second command fails: two blocks are whole.
+#[test]
+fn blocks_before_a_failure_are_written() {
+    if !namespaces_allowed() {
+        return;
+    }
+    let home = Home::new();
+    home.write("flaky.sh", "echo >>runs; test $(wc -l <runs) -lt 3\n");
+    let line = "bench --runs 8 --warmup 0 --export-csv b.csv --export-json b.json \
+                --export-markdown b.md -- true 'sh flaky.sh'";
+    let told = home.run(line);
+    assert_eq!(told.code, Some(2), "{}", told.stderr);
+    assert!(told.stderr.contains("error: B (`sh flaky.sh`) ended with exit code 1"));
+    let unfinished = "unfinished: 2 of 8 runs of each command";
+    assert!(told.stderr.contains(&format!("tcplab: warning: {unfinished}\n")), "{}", told.stderr);
+    let is_marked = |text: &str| text.ends_with(&format!("\nThis bench is {unfinished}.\n"));
+    assert!(is_marked(&told.stdout) && is_marked(&home.text("b.md")), "{}", told.stdout);
+    assert_eq!(home.text("b.csv").lines().count(), 1 + 2 * 2);
+    let value: serde_json::Value = serde_json::from_str(&home.text("b.json")).unwrap();
+    check(&BENCH_DOCUMENT, &value, "unfinished bench");
+    assert_eq!(value["warnings"].as_array().unwrap().last(), Some(&unfinished.into()));
+    let runs = |command: usize| value["paths"][0]["commands"][command]["runs"].as_array();
+    assert!([0, 1].into_iter().all(|command| runs(command).unwrap().len() == 2), "{value}");
 }
 
 #[test]

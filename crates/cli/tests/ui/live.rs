@@ -130,6 +130,60 @@ fn history_agrees_with_the_recording() {
     assert_eq!(page.get(&format!("/api/live?run={run}&case=none&trial=1")).status, 404);
 }
 
+/// Where the server sends the data, its capture alone has what the path dropped of them.
+#[test]
+fn lost_packets_of_both_ends_are_listed() {
+    let page = Page::start();
+    let toml = SMALL.replace("upload", "download").replace("1 %", "3 %");
+    let run = page.run(&json!({ "do": "run", "toml": toml, "name": "small", "world": "sim" }));
+    let query = format!("run={run}&case=reno&trial=1");
+    let trial = page.runs().join(&run).join("trials/reno-1");
+    let truth = fs::read_to_string(trial.join("path.jsonl")).unwrap();
+    let rows = truth.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+    let dropped = rows.filter(|row| !row["fate"]["dropped"].is_null());
+    // When the path got them.
+    let mut lost: [Vec<u64>; 2] = Default::default();
+    for row in dropped {
+        lost[usize::from(row["direction"] == "reverse")].push(row["entered_ns"].as_u64().unwrap());
+    }
+    for times in &mut lost {
+        times.sort_unstable();
+    }
+    assert!(lost[1].len() > 5, "{lost:?}");
+    let packets = |more: &str| -> Vec<Value> {
+        let answer = page.get(&format!("/api/live/packets?{query}{more}")).json();
+        answer["packets"].as_array().unwrap().clone()
+    };
+    let at = |row: &Value| row["at_ns"].as_u64().unwrap();
+    let all = packets("");
+    assert!(all.len() < 2_000 && all.is_sorted_by_key(at), "{}", all.len());
+    for (by_client, times) in [(true, &lost[0]), (false, &lost[1])] {
+        let is_it = |row: &&Value| row["from_client"] == by_client && !row["verdict"].is_null();
+        let listed: Vec<&Value> = all.iter().filter(is_it).collect();
+        assert_eq!(listed.iter().map(|row| at(row)).collect::<Vec<_>>(), *times);
+        let captured_by = if by_client { "client" } else { "server" };
+        assert!(listed.iter().all(|row| row["captured_by"] == captured_by));
+        assert!(listed.iter().all(|row| row["connection"] == 0));
+    }
+    // In portions it is all of them, from either end.
+    let (middle, most) = (all.len() / 2, 40);
+    let (from, until) = (at(&all[middle]), at(&all[middle]));
+    let first = all.iter().position(|row| at(row) == from).unwrap();
+    assert_eq!(packets(&format!("&from_ns={from}&most={most}")), all[first..first + most]);
+    let behind = all.iter().rposition(|row| at(row) == until).unwrap() + 1;
+    let last = packets(&format!("&until_ns={until}&most={most}&last=true"));
+    assert_eq!(last, all[behind - most..behind]);
+    // The page that follows the trial is told of them, and which packet a mark is of.
+    let told = told(&page, &format!("?{query}"));
+    let latest = told.iter().rev().find(|it| !it["latest"].is_null()).unwrap();
+    assert_eq!(latest["latest"].as_array().unwrap()[..], all[all.len() - 24..]);
+    let marks = told.iter().flat_map(|it| it["marks"].as_array().unwrap());
+    let sent = marks.filter(|it| it["forward"] == false).filter_map(|it| it["sent_ns"].as_u64());
+    let mut sent: Vec<u64> = sent.collect();
+    sent.sort_unstable();
+    assert_eq!(sent, lost[1]);
+}
+
 /// Of two connections the sockets of one are sampled, and each mark belongs to its own.
 #[test]
 fn marks_belong_to_their_connections() {

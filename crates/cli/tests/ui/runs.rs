@@ -293,11 +293,20 @@ fn commands_of_a_run_do_the_same() {
     assert_eq!(it["seed"], "18446744073709551615");
     let place = page.runs().join(&run).display().to_string();
     let runs = page.runs().display().to_string();
+    assert_eq!(it["kernel"], "model");
     let same = format!(
-        "tcplab run {place}/scenario.toml --world=sim --seed=18446744073709551615 --case=cubic \
-         --trials=2 --runs={runs}"
+        "tcplab run {place}/scenario.toml --world=sim --kernel=model --seed=18446744073709551615 \
+         --case=cubic --trials=2 --runs={runs}"
     );
     assert_eq!(it["commands"], json!([format!("tcplab report {place}"), same]));
+    // So the page asks for what stood for `linux`.
+    job["kernel"] = json!("model");
+    let kernel = |run: &str| page.get(&format!("/api/run?run={run}")).json()["kernel"].clone();
+    assert_eq!(kernel(&page.run(&job)), "model");
+    job["kernel"] = json!("none-of-this-name");
+    let ended = page.wait(page.begin(&job));
+    let said = ended["said"].as_str().unwrap();
+    assert!(said.contains("none-of-this-name"), "{said}");
     for seed in [json!(-1), json!(1.5), json!("x"), json!("18446744073709551616")] {
         job["seed"] = seed;
         let refused = page.post("/api/jobs", &job);

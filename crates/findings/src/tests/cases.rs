@@ -7,7 +7,7 @@ use tcplab_trace::{
 use tcplab_units::{Bytes, Endpoint, Instant, Span};
 use tcplab_wire::TcpFlags;
 
-use super::changes::{asked, fast_open, never_opened, short, small_window};
+use super::changes::{asked, fast_open, forge_reset, never_opened, short, small_window};
 use super::sums::{Case, at, closed, limited, mbit, ms, occurred, stalls};
 
 const NONE: u64 = 0;
@@ -121,6 +121,16 @@ pub(super) const CASES: &[Case] = &[
             |c| c.life.close.as_mut().unwrap().kind = CloseKind::ResetAfterFin,
             |c| c.handshake.kind = HandshakeKind::Refused,
         ],
+    },
+    Case {
+        name: "forged-reset, obeyed",
+        fires: |c| forge_reset(c, 120, Some(8_995)),
+        silent: &[|c| c.life.forged_reset = None],
+    },
+    Case {
+        name: "forged-reset, no effect",
+        fires: |c| forge_reset(c, 49, None),
+        silent: &[|c| c.life.forged_reset = None],
     },
     Case {
         name: "reset, with data unread",

@@ -244,6 +244,14 @@ pub(super) const CASES: &[Case] = &[
         ],
     },
     Case {
+        name: "sack-unsent",
+        fires: |c| c.forward.acking.sack_unsent = occurred(24, 62),
+        silent: &[
+            |c| c.forward.acking.sack_unsent = occurred(2, 62),
+            |c| c.forward.causes.acked_not_captured = occurred(1, 62),
+        ],
+    },
+    Case {
         name: "nagle-delay",
         fires: |c| {
             c.forward.marks.nagle_waits = occurred(25, 300);
@@ -363,7 +371,7 @@ pub(super) const CASES: &[Case] = &[
         fires: |c| c.forward.causes.network_duplicates = occurred(186, 40),
         silent: &[
             |c| c.forward.causes.network_duplicates = occurred(2, 40),
-            |c| c.forward.causes.capture_duplicates = occurred(2_000, 40),
+            |c| c.forward.causes.capture_duplicates = occurred(4_000, 40),
         ],
     },
     Case {
@@ -379,6 +387,31 @@ pub(super) const CASES: &[Case] = &[
             limited(&mut c.forward, &[(Limit::Congestion, 9_800), (Limit::SlowStart, 200)]);
         },
         silent: &[|c| c.forward.marks.reductions = occurred(NONE, 0)],
+    },
+    Case {
+        name: "congestion-marks, not echoed",
+        fires: |c| {
+            mark(c, EcnAgreement::Classic);
+            c.forward.marks.marked_data_acked = true;
+        },
+        silent: &[|c| c.forward.marks.ce_marks = occurred(NONE, 0)],
+    },
+    Case {
+        name: "congestion-marks, not answered",
+        fires: |c| {
+            c.handshake.ecn = EcnAgreement::Classic;
+            c.forward.marks.echoes = occurred(200, 14);
+            c.forward.marks.not_reduced = occurred(391, 20);
+        },
+        silent: &[|c| c.forward.marks.not_reduced = occurred(2, 20)],
+    },
+    Case {
+        name: "congestion-marks, of ACKs",
+        fires: |c| {
+            mark(c, EcnAgreement::Accurate);
+            c.forward.marks.marked_data = false;
+        },
+        silent: &[|c| c.handshake.ecn = EcnAgreement::Unknown],
     },
     Case {
         name: "congestion-marks, not agreed",

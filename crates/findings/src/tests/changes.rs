@@ -1,9 +1,9 @@
 //! What cases have in common: changes of a transfer.
 
 use tcplab_trace::{
-    Connection, EcnAgreement, FastOpen, Flow, HandshakeKind, Limit, MssChange, Series,
+    Connection, EcnAgreement, FastOpen, Flow, ForgedReset, HandshakeKind, Limit, MssChange, Series,
 };
-use tcplab_units::Bytes;
+use tcplab_units::{Bytes, Endpoint};
 
 use super::sums::{at, limited, ms, occurred};
 
@@ -17,11 +17,18 @@ pub(super) fn never_opened(connection: &mut Connection, kind: HandshakeKind, rep
 }
 
 pub(super) fn asked() -> FastOpen {
-    FastOpen { cookie_sent: false, cookie_given: false, data: Bytes::ZERO, accepted: false }
+    FastOpen::default()
 }
 
 pub(super) fn fast_open(connection: &mut Connection, asked: FastOpen) {
     connection.handshake.fast_open = Some(asked);
+}
+
+/// In the server's name.
+pub(super) fn forge_reset(connection: &mut Connection, ttl: u8, refused: Option<u64>) {
+    let (by, at, ttls) = (Endpoint::Server, at(9_000), Some((ttl, 57)));
+    let forged = ForgedReset { by, at, frame: 8_990, ttls, went_on: 8_993, refused };
+    connection.life.forged_reset = Some(forged);
 }
 
 pub(super) fn small_window(connection: &mut Connection, first: u64, max: u64) {
@@ -73,4 +80,5 @@ pub(super) fn reorder(connection: &mut Connection) {
 pub(super) fn mark(connection: &mut Connection, agreed: EcnAgreement) {
     connection.handshake.ecn = agreed;
     connection.forward.marks.ce_marks = occurred(140, 900);
+    connection.forward.marks.marked_data = true;
 }

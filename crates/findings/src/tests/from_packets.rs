@@ -1,5 +1,8 @@
 //! Rules of sums, applied to packets.
 
+use tcplab_trace::{Connection, EcnAgreement, Limit};
+
+use super::sums::{limited, ms, occurred};
 use super::{after_handshake, drill, found};
 use crate::Severity;
 
@@ -39,6 +42,20 @@ fn syn_retransmitted_found() {
         1.090 < ack 1449";
     let at_once = text.replace("1.000 > S", "");
     insta::assert_snapshot!(statement("syn-retransmitted", text, &at_once.replace("1.", "0.")));
+}
+
+/// Clients leave ECN and Fast Open out of a SYN that nobody answers.
+#[test]
+fn syn_answered_only_without_what_it_asked_found() {
+    for (rule, first) in [("ECN", "bits 011"), ("TCP Fast Open", "option 2202 data 100")] {
+        let text = format!("0 > S {first}\n1 > S\n1.02 < S\n1.0201 > 1:101\n1.04 < ack 101");
+        let connection = drill::connection(&text);
+        let [finding] = &found("syn-retransmitted", &connection)[..] else { panic!("{rule}") };
+        let answered = format!(" once. Only a SYN without {rule} was answered.");
+        assert!(finding.statement.ends_with(&answered), "{}", finding.statement);
+        assert!(finding.remedy.as_ref().unwrap().contains("drops SYNs"), "{rule}");
+        assert_eq!(found("fast-open", &connection), []);
+    }
 }
 
 /// Where no answer was captured, no timer is known, unless the waits double.
@@ -281,6 +298,44 @@ fn small_segments_delayed_acks_nagle_delay_found() {
     insta::assert_snapshot!(statement("nagle-delay", text, &later));
 }
 
+/// A firewall between the ends changes sequence numbers and leaves the SACK blocks as they are.
+#[test]
+fn sack_blocks_of_data_never_sent_are_not_the_senders_fault() {
+    let text = |shift: u64| {
+        let sack = |end: u64| format!("{}-{}", 2_897 + shift, end + shift);
+        let [a, b, c] = [4_345, 5_793, 7_241].map(sack);
+        format!(
+            "open 0.020
+             0.100 > 1:7241
+             0.1201 < ack 1449
+             0.1202 < ack 1449 sack {a}
+             0.1203 < ack 1449 sack {b}
+             0.1204 < ack 1449 sack {c}
+             0.360 > 1449:2897
+             0.380 < ack 7241"
+        )
+    };
+    let rules = |text: &str| -> Vec<_> {
+        crate::examine(&drill::connection(text)).iter().map(|finding| finding.rule).collect()
+    };
+    for shift in [777_777, 1 << 31] {
+        let found = rules(&text(shift));
+        assert!(found.contains(&"sack-unsent"), "{found:?}");
+        assert!(!found.contains(&"no-reaction"), "{found:?}");
+    }
+    // Right blocks that the sender does not react to; and a capture that misses what they name.
+    let found = rules(&text(0));
+    assert!(found.contains(&"no-reaction") && !found.contains(&"sack-unsent"), "{found:?}");
+    let missed = text(1_448).replace("ack 7241", "ack 8689");
+    let found = rules(&missed);
+    assert!(!found.contains(&"sack-unsent"), "{found:?}");
+    let later = text(777_777);
+    insta::assert_snapshot!(statement("sack-unsent", &later, &missed));
+    let connection = drill::connection(&later);
+    let story = crate::story(&connection.forward.episodes[0], &connection.forward);
+    assert!(story.contains("After 260 ms the retransmission timer expired"), "{story}");
+}
+
 #[test]
 fn steady_writes_only_application_limited_found() {
     let text = "0.100 > 1:43441 every 0.010
@@ -375,4 +430,37 @@ fn reset_of_a_subflow_loses_nothing_for_certain() {
         assert_eq!(finding.severity, severity, "{text}");
         assert!(finding.statement.ends_with(said), "{}", finding.statement);
     }
+}
+
+/// RFC 3168 section 6.1.3: who acknowledges marked data echoes the mark, in each ACK until CWR.
+#[test]
+fn congestion_marks_that_are_not_echoed_found() {
+    let text = |echo: &str| {
+        format!(
+            "0 > S bits 011\n0.0001 < S bits 001\n0.020 > ack 1\n0.100 > 1:2897 ce
+             0.101 > 2897:5793 ce\n0.102 < ack 2897{echo}\n0.1021 < ack 5793{echo}
+             0.140 > 5793:7241\n0.141 < ack 7241{echo}"
+        )
+    };
+    let [missing] = &found("congestion-marks", &drill::connection(&text("")))[..] else {
+        panic!("none")
+    };
+    insta::assert_snapshot!(missing.statement);
+    assert_eq!(missing.severity, Severity::Failure);
+    let echoed = &found("congestion-marks", &drill::connection(&text(" ece")))[0];
+    assert!(echoed.statement.ends_with("slows the sender down without dropping packets."));
+}
+
+/// What the congestion window took before the first mark is not its cost.
+#[test]
+fn cost_of_congestion_marks_begins_with_the_first() {
+    let mut connection = drill::connection("open 0.020\n0.100 > 1:101\n1.100 < ack 101");
+    connection.handshake.ecn = EcnAgreement::Classic;
+    limited(&mut connection.forward, &[(Limit::Congestion, 1_000)]);
+    let cost = |connection: &Connection| found("congestion-marks", connection)[0].cost.time;
+    connection.forward.marks.reductions = occurred(1, 800);
+    assert_eq!(cost(&connection), ms(300));
+    connection.forward.marks.ce_marks = occurred(1, 600);
+    connection.forward.marks.marked_data = true;
+    assert_eq!(cost(&connection), ms(500));
 }

@@ -166,3 +166,38 @@ fn connection_reset_without_data_may_be_a_health_check() {
         assert_eq!(reset(other).unwrap().severity, Severity::Failure, "{other}");
     }
 }
+
+/// A device resets the client in the server's name, with a TTL of its own; the server's answer
+/// comes nevertheless, and the client has no such connection any more.
+#[test]
+fn forged_reset_that_worked_is_not_its_victims() {
+    let text = "open 0.020\n0.030 > 1:101\n0.035 < R 1 ack 101 ttl 120\n0.050 < ack 101
+        0.051 < 1:1449 acking 101\n0.0511 > R 101";
+    let connection = drill::connection(text);
+    assert_eq!(reset_of(&connection), None);
+    let [forged] = &found("forged-reset", &connection)[..] else { panic!("none") };
+    insta::assert_snapshot!(forged.statement);
+    assert_eq!((forged.severity, &forged.frames[..]), (Severity::Failure, &[5, 7, 8][..]));
+    assert_eq!(forged.cost.bytes.as_u64(), 1_448);
+    // The server's own: nothing of it comes after that.
+    let own = drill::connection(&text.replace("0.051 < 1:1449 acking 101\n0.0511 > R 101", ""));
+    assert_eq!(found("forged-reset", &own), []);
+    assert!(reset_of(&own).unwrap().statement.starts_with("The server reset"));
+}
+
+#[test]
+fn forged_reset_without_effect_is_a_note() {
+    let text = |ttl: &str| {
+        format!(
+            "open 0.020\n0.030 > 1:101\n0.035 < R 2{ttl}\n0.0351 > ack 1 at 101
+             0.050 < 1:101 acking 101\n0.0501 > ack 101 at 101"
+        )
+    };
+    let [forged] = &found("forged-reset", &drill::connection(&text(" ttl 49")))[..] else {
+        panic!("none")
+    };
+    insta::assert_snapshot!(forged.statement);
+    assert_eq!((forged.severity, &forged.frames[..]), (Severity::Note, &[5, 7][..]));
+    // With the server's TTL it may be the server's.
+    assert_eq!(found("forged-reset", &drill::connection(&text(""))), []);
+}

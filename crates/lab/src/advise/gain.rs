@@ -12,11 +12,12 @@ pub struct Gain {
     pub metric: String,
     /// Its unit.
     pub unit: String,
-    /// The median before.
+    /// The geometric mean before.
     pub before: f64,
-    /// The median after.
+    /// The geometric mean after.
     pub after: f64,
-    /// How many times as good it became: the geometric mean over the pairs; above 1 is better.
+    /// How many times as good it became: the geometric mean over the pairs, so that of `before` and
+    /// `after`; above 1 is better.
     pub factor: f64,
     /// The 95 % confidence interval of `factor` (Student's t of the logarithms); none of one pair.
     pub interval: Option<(f64, f64)>,
@@ -69,14 +70,15 @@ impl Gain {
         let sign = if info.better == Better::Lower { -1.0 } else { 1.0 };
         let logs: Vec<f64> = pairs.iter().map(|(from, to)| sign * (to / from).ln()).collect();
         let mean = tcplab_stats::mean(&logs)?;
-        let median = |of: fn(&(f64, f64)) -> f64| {
-            tcplab_stats::median(&pairs.iter().map(of).collect::<Vec<f64>>())
+        let usual = |of: fn(&(f64, f64)) -> f64| {
+            let logs: Vec<f64> = pairs.iter().map(|pair| of(pair).ln()).collect();
+            tcplab_stats::mean(&logs).map(f64::exp)
         };
         let gain = Gain {
             metric: info.name.into(),
             unit: info.unit.into(),
-            before: median(|pair| pair.0)?,
-            after: median(|pair| pair.1)?,
+            before: usual(|pair| pair.0)?,
+            after: usual(|pair| pair.1)?,
             factor: mean.exp(),
             interval: None,
             single: None,
@@ -149,6 +151,26 @@ mod tests {
             (vec![], Effect::Open),
         ] {
             assert_eq!(Effect::of(&gains), verdict);
+        }
+    }
+
+    /// Geometric means of 8 and 2, and of 16 and 16: the medians would be 5 and 16, 3.2 times.
+    #[test]
+    fn factor_is_that_of_before_and_after() {
+        use tcplab_results::{Metric, Trial};
+        use tcplab_scenario::metrics::GOODPUT;
+        let case = |name: &str, values: [f64; 2]| {
+            let trials = values.iter().zip(1..).map(|(value, number)| {
+                let metrics = vec![Metric::of(GOODPUT, *value)].into();
+                Trial { number, metrics, ..Trial::empty(Vec::new()) }
+            });
+            Case { name: name.into(), trials: trials.collect(), ..Case::default() }
+        };
+        let cases = vec![case("without", [8.0, 2.0]), case("with", [16.0, 16.0])];
+        let run = Run { cases, ..Run::default() };
+        let gain = Gain::of(&run, "without", "with", GOODPUT).unwrap();
+        for (found, expected) in [(gain.before, 4.0), (gain.after, 16.0), (gain.factor, 4.0)] {
+            assert!((found - expected).abs() < 1e-9, "{gain:?}");
         }
     }
 }

@@ -198,8 +198,9 @@ fn window(situation: &Situation) -> Option<Advice> {
             amount(bdp)
         ),
         _ => format!(
-            "The path holds {} on its way; the window scale that takes is {shift}{}.",
+            "The path holds {} on its way; a window of {} takes a window scale of {shift}{}.",
             amount(bdp),
+            amount(room),
             if is_enough {
                 format!(
                     ", and Linux tunes its buffers up to {} MiB by itself{}",

@@ -55,6 +55,16 @@ fn large_bdp_gets_larger_buffers() {
     assert_eq!(buffers.changes.len(), 2);
 }
 
+/// 65,535 bytes take 50 kB, and not 100 kB (RFC 7323 section 2.2).
+#[test]
+fn window_scale_is_that_of_the_window_beside_it() {
+    let path = Situation { rate: Some(Rate::from_bits_per_second(20_000_000)), ..clean(20) };
+    let advice = advise(&path, Goal::Throughput);
+    let buffers = advice.iter().find(|advice| advice.id == "buffers").unwrap();
+    let scale = "The path holds 50 kB on its way; a window of 100 kB takes a window scale of 1,";
+    assert!(buffers.why.starts_with(scale), "{}", buffers.why);
+}
+
 /// A limit is only raised where it is lower: never lowered.
 #[test]
 fn buffer_limits_are_never_lowered() {

@@ -16,6 +16,8 @@ const LONGEST: Span = Span::from_secs(1_000_000_000);
 
 /// About so many packets, spread over the trial, tell the mean round trip.
 const PACKETS: f64 = 2_000.0;
+/// Round trips that differ by no more than this share of their mean are alike.
+const STEADY: f64 = 0.01;
 /// The golden ratio less one. Its multiples, less their whole part, are spread most evenly and in
 /// step with nothing that repeats (Knuth, The Art of Computer Programming 3, section 6.4).
 const GOLDEN: f64 = 0.618_033_988_749_894_9;
@@ -28,6 +30,8 @@ pub struct Ideal {
     /// The mean round trip time of a small packet (64 B each way) that finds the path idle: with
     /// its waits for a trace's opportunities and for a wireless medium, and with jitter.
     pub base_rtt: Span,
+    /// Whether such a packet takes as long whenever it sets out, jitter aside.
+    pub is_steady: bool,
     /// The mean rate of its bottleneck, in bits of IP packets a second; none without one.
     pub rate: Option<Rate>,
     /// What limits each of the paths.
@@ -54,7 +58,7 @@ impl Ideal {
         let until = until.max(Instant::ZERO + Span::from_millis(1));
         let outlook = there.outlook(until, seed, POINTS);
         let both = [&outlook, &back.outlook(until, seed, POINTS)];
-        let base_rtt = round_trip([&there, &back], both);
+        let (base_rtt, is_steady) = round_trip([&there, &back], both);
         let mtus = there.elements.iter().filter_map(|element| match element {
             ElementPlan::Mtu(plan) => Some(plan.size),
             _ => None,
@@ -62,6 +66,7 @@ impl Ideal {
         Some(Ideal {
             mtu: mtus.min().unwrap_or(ETHERNET_MTU).min(ETHERNET_MTU),
             base_rtt,
+            is_steady,
             rate: mean_rate(&outlook),
             paths: vec![limits(&there, &outlook, seed)],
         })
@@ -71,7 +76,8 @@ impl Ideal {
     pub(crate) fn steady(mtu: Bytes, base_rtt: Span, rate: Option<Rate>) -> Ideal {
         let rates = rate.map(|rate| vec![(Instant::ZERO, rate)]);
         let limits = rates.map(|rates| Limit { burst: Bytes::ZERO, rates });
-        Ideal { mtu, base_rtt, rate, paths: vec![limits.into_iter().collect()] }
+        let paths = vec![limits.into_iter().collect()];
+        Ideal { mtu, base_rtt, is_steady: true, rate, paths }
     }
 
     /// What both give together, of two paths; the round trip is the first one's.
@@ -81,8 +87,14 @@ impl Ideal {
         let both = self.rate.zip(second.rate);
         let sum = |(a, b): (Rate, Rate)| a.bits_per_second().saturating_add(b.bits_per_second());
         let rate = both.map(|both| Rate::from_bits_per_second(sum(both)));
-        let paths = self.paths.into_iter().chain(second.paths).collect();
-        Ideal { mtu: self.mtu.min(second.mtu), rate, paths, base_rtt: self.base_rtt }
+        let paths = self.paths.iter().cloned().chain(second.paths).collect();
+        Ideal { mtu: self.mtu.min(second.mtu), rate, paths, ..self }
+    }
+
+    /// That of connections whose server has this port.
+    #[must_use]
+    pub(crate) fn of_port(self, path: &PathSpec, port: u16) -> Ideal {
+        Ideal { base_rtt: self.base_rtt + path.delay_of_port(port) * 2, ..self }
     }
 
     /// The payload of a full segment without options.
@@ -141,8 +153,9 @@ impl Ideal {
 }
 
 /// How long a small packet is under way there and back, in the mean over packets that set out all
-/// the time. One at a time, because when it comes to one trace depends on when it left the other.
-fn round_trip([there, back]: [&LinkPlan; 2], outlooks: [&Outlook; 2]) -> Span {
+/// the time, and whether this hardly depends on when. One at a time, because when it comes to one
+/// trace depends on when it left the other.
+fn round_trip([there, back]: [&LinkPlan; 2], outlooks: [&Outlook; 2]) -> (Span, bool) {
     let [there, back] = [there, back].map(|link| link.lone_passage(Train::SMALLEST));
     let until = outlooks[0].until;
     let mut edges: Vec<Instant> =
@@ -151,7 +164,7 @@ fn round_trip([there, back]: [&LinkPlan; 2], outlooks: [&Outlook; 2]) -> Span {
     edges.sort_unstable();
     edges.dedup();
     let whole = until.since(Instant::ZERO).as_secs_f64();
-    let mut mean = 0.0;
+    let (mut mean, mut least, mut most) = (0.0, Span::MAX, Span::ZERO);
     for (from, to) in edges.iter().zip(&edges[1..]) {
         let span = to.since(*from).as_secs_f64();
         let packets = (PACKETS * span / whole).ceil().max(1.0);
@@ -159,10 +172,12 @@ fn round_trip([there, back]: [&LinkPlan; 2], outlooks: [&Outlook; 2]) -> Span {
             let place = (f64::from(number) + 0.5) * GOLDEN % 1.0;
             let sets_out = *from + Span::from_secs_f64(span * place);
             let took = back.through(there.through(sets_out)).since(sets_out);
+            (least, most) = (least.min(took), most.max(took));
             mean += took.as_nanos() as f64 / packets * (span / whole);
         }
     }
-    Span::from_nanos(mean.round() as u64)
+    let spread = most.saturating_sub(least).as_nanos() as f64;
+    (Span::from_nanos(mean.round() as u64), spread <= STEADY * mean)
 }
 
 impl Limit {
@@ -320,8 +335,11 @@ mod tests {
                 30.0,
             ),
         ] {
-            let rtt = ideal(path, 10).base_rtt.as_millis_f64();
+            let ideal = ideal(path, 10);
+            let rtt = ideal.base_rtt.as_millis_f64();
             assert!((rtt / milliseconds - 1.0).abs() < 0.005, "{path}: {rtt} ms");
+            let varies = path.contains("steps") || path.contains("opportunities");
+            assert_eq!(ideal.is_steady, !varies, "{path}");
         }
     }
 

@@ -93,8 +93,12 @@ impl Sources<'_> {
     fn against_the_ideal(&self) -> Vec<(&'static MetricInfo, f64)> {
         let Some(ideal) = &self.ideal else { return Vec::new() };
         let base = ideal.base_rtt.as_millis_f64();
-        let mean = self.flow.round_trips.mean_of_data.map(Span::as_millis_f64);
-        let buffer_delay = mean.filter(|_| base > 0.0).map(|mean| (mean - base) / base * 100.0);
+        let trips = &self.flow.round_trips;
+        // The mean over time is not that over ACKs, of which few come while the delay is long.
+        let idle = if ideal.is_steady { Some(ideal.base_rtt) } else { trips.min };
+        let idle = idle.map(Span::as_millis_f64).filter(|idle| *idle > 0.0);
+        let mean = trips.mean_of_data.map(Span::as_millis_f64);
+        let buffer_delay = mean.zip(idle).map(|(mean, idle)| (mean - idle) / idle * 100.0);
         let receiver = sender_and_receiver(self.app).1;
         let ideal_time = ideal.time(receiver.bytes).map(Span::as_secs_f64);
         let ratio = transfer(self.app).zip(ideal_time.filter(|ideal| *ideal > 0.0));

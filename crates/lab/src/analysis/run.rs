@@ -28,8 +28,7 @@ pub(crate) fn analyse(
         return Err(LabError::Unfinished { path: run.path().into(), done, total });
     }
     let environment = run.environment()?;
-    let release = environment.iter().find(|(name, _)| name == "kernel").map(|(_, value)| value);
-    let kernel = format!("Linux {}", release.map_or("", String::as_str));
+    let kernel = kernel_of(&environment);
     let (mut analysed, mut gathered) = (0, ClaimValues::new(&scenario.expects));
     let (mut cases, mut names) = (Vec::new(), MetricNames::default());
     for (index, case) in scenario.cases.iter().enumerate() {
@@ -52,6 +51,7 @@ pub(crate) fn analyse(
             name: case.name.clone(),
             levels: case.levels.clone(),
             world: world_of(plan.world, case),
+            kernel: plan.for_linux(case).map(str::to_owned),
             is_exact: is_exact(&stacks, case),
             stacks,
             summaries: summarise(&kept.trials),
@@ -83,6 +83,12 @@ pub(crate) fn analyse(
         comparisons: Vec::new(),
         plots: scenario.plots.clone(),
     })
+}
+
+/// The kernel of the machine, as far as it is known.
+fn kernel_of(environment: &[(String, String)]) -> String {
+    let release = environment.iter().find(|(name, _)| name == "kernel").map(|(_, value)| value);
+    format!("Linux {}", release.map_or("", String::as_str))
 }
 
 fn summarise(trials: &[Trial]) -> Vec<Summary> {

@@ -177,3 +177,25 @@ fn unfinished_transfer_has_no_time() {
     assert_eq!(value(&part, metrics::PAYLOAD_INTACT), Some(0.0));
     assert!(value(&part, metrics::RETRANSMISSIONS) > Some(0.0));
 }
+
+/// Few ACKs come while the delay is long, so the mean RTT of ACKs may be below that over time: a
+/// queue takes no less than no time.
+#[test]
+fn buffer_delay_of_a_changing_delay_is_above_the_least_rtt() {
+    let of = |delay: &str| {
+        let trial = trial(&format!(
+            "[path]\nrate = \"10 Mbit/s\"\nqueue = \"50 packets\"\ndelay = {delay}\n\
+             [workload]\nupload = \"4 MB\"\n"
+        ));
+        let all = [metrics::BUFFER_DELAY, metrics::RTT_MEAN, metrics::RTT_MIN, metrics::BASE_RTT];
+        all.map(|info| value(&trial, info).unwrap())
+    };
+    let percent = |mean: f64, base: f64| (mean - base) / base * 100.0;
+    let [delay, mean, least, base] = of(
+        r#"{ start = "25 ms", steps = [{ at = "1 s", to = "1 s" }, { at = "1.5 s", to = "25 ms" }] }"#,
+    );
+    assert!(mean < base, "{mean} ms, {base} ms over time");
+    assert!((delay - percent(mean, least)).abs() < 2.0, "{delay} %: {mean} ms, {least} ms");
+    let [delay, mean, _, base] = of(r#""25 ms""#);
+    assert!((delay - percent(mean, base)).abs() < 2.0, "{delay} %: {mean} ms, {base} ms");
+}

@@ -1,7 +1,9 @@
 //! Which kernels the trials in virtual time run on.
 
+use std::str::FromStr;
+
 use serde::{Deserialize, Serialize};
-use tcplab_kernels::{Cache, DEFAULT_HZ, Kernel, KernelName, SourceOrigin};
+use tcplab_kernels::{Cache, CacheError, DEFAULT_HZ, Kernel, KernelName, SourceOrigin};
 use tcplab_scenario::{Case, EndpointSpec, Profile, Scenario, Stack};
 use tcplab_units::visible_line;
 
@@ -19,6 +21,26 @@ pub enum KernelChoice {
     Model,
     /// The model of this profile.
     Profile(&'static str),
+}
+
+/// `newest`, `model`, or the name of a kernel, as `--kernel` takes it.
+impl FromStr for KernelChoice {
+    type Err = CacheError;
+
+    fn from_str(text: &str) -> Result<KernelChoice, CacheError> {
+        match text {
+            "newest" => Ok(KernelChoice::Newest),
+            "model" => Ok(KernelChoice::Model),
+            // As scenarios name it.
+            stack => {
+                let version = stack.strip_prefix("linux-").map(str::parse::<KernelName>);
+                match version {
+                    Some(Ok(version)) if version.is_version() => Ok(KernelChoice::Named(version)),
+                    _ => stack.parse().map(KernelChoice::Named),
+                }
+            }
+        }
+    }
 }
 
 /// The kernels in virtual time that a run uses.
@@ -162,6 +184,12 @@ impl VirtualKernels {
         }
     }
 
+    /// What stands for `linux` at an end of a case in virtual time, as `--kernel` has it: the name
+    /// of a kernel, or `model`. None where nothing does.
+    pub(super) fn for_linux(&self, case: &Case) -> Option<&str> {
+        asks_for_newest(case).then(|| self.newest.as_ref().map_or("model", |it| &it.name))
+    }
+
     /// Name and value of what the environment of a run has of its kernels.
     pub(crate) fn environment(&self) -> Vec<(String, String)> {
         let row = |stack: String, kernel: &KernelUsed| {
@@ -241,7 +269,7 @@ fn checked(kernel: Kernel) -> Result<Kernel, LabError> {
     Ok(kernel)
 }
 
-fn no_kernel(name: &str) -> impl FnOnce(tcplab_kernels::CacheError) -> LabError {
+fn no_kernel(name: &str) -> impl FnOnce(CacheError) -> LabError {
     let name = name.to_owned();
     move |source| LabError::NoKernel { name, source }
 }
@@ -315,6 +343,20 @@ mod tests {
         assert_eq!(kernels.environment(), rows);
     }
 
+    #[test]
+    fn kernel_is_named_as_in_a_list_or_a_scenario() {
+        let named = |name: &str| KernelChoice::Named(name.parse().unwrap());
+        for (text, expected) in [
+            ("newest", KernelChoice::Newest),
+            ("model", KernelChoice::Model),
+            ("6.18", named("6.18")),
+            ("linux-6.18", named("6.18")),
+            ("linux-next", named("linux-next")),
+        ] {
+            assert_eq!(text.parse::<KernelChoice>().unwrap(), expected, "{text}");
+        }
+    }
+
     /// An image that is noted must be there when the run is extended.
     #[test]
     fn image_that_no_end_uses_is_neither_checked_nor_noted() {
@@ -333,6 +375,7 @@ mod tests {
                 (used.newest.as_ref(), used.choice([&case(stack)])),
                 (None, KernelChoice::Newest)
             );
+            assert_eq!(kernels().for_linux(&case(stack)), None);
         }
         assert!(kernels().used_by([]).unwrap().newest.is_none(), "in real time");
         // What is used has to be there.
@@ -342,6 +385,8 @@ mod tests {
             assert_eq!(chosen, KernelChoice::Named("damaged".parse().unwrap()));
             let model = VirtualKernels::default().choice([&case(stack)]);
             assert_eq!(model, KernelChoice::Model);
+            assert_eq!(kernels().for_linux(&case(stack)), Some("damaged"));
+            assert_eq!(VirtualKernels::default().for_linux(&case(stack)), Some("model"));
         }
     }
 }

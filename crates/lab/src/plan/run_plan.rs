@@ -181,6 +181,15 @@ impl Plan {
         self.kernels.choice(simulated(scenario, self.world))
     }
 
+    /// What stands for `linux` at an end of a case in virtual time, as `--kernel` takes it. None
+    /// where nothing does.
+    pub(crate) fn for_linux(&self, case: &Case) -> Option<&str> {
+        match worlds::world_of(self.world, case) {
+            World::Simulated => self.kernels.for_linux(case),
+            World::Kernel => None,
+        }
+    }
+
     /// Whether a kernel in virtual time is at an end of a case.
     pub(crate) fn has_kernel(&self, case: &Case) -> bool {
         self.kernels_of(case).iter().any(Option::is_some)

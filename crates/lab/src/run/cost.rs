@@ -71,7 +71,7 @@ pub(super) fn costs(plan: &Plan, cases: &[Case], patience: Duration) -> Vec<Cost
 fn cost(plan: &Plan, case: &Case, patience: Duration) -> Cost {
     let simulated = is_simulated(plan.world, case);
     let amount = case.workload.amount().as_u64() as f64;
-    let TrialEstimate { seconds, packets, spent } =
+    let TrialEstimate { seconds, packets, payload, spent } =
         estimate_trial(case, trial_seed(plan.seed, 1), patience);
     let seconds = match &case.workload.load {
         Some(load) => load.length().map_or(1.0, Span::as_secs_f64),
@@ -83,7 +83,7 @@ fn cost(plan: &Plan, case: &Case, patience: Duration) -> Cost {
         None => packets / 2.0,
     };
     let most = plan.snaplen_of(case).map_or(f64::MAX, f64::from) - HEADERS;
-    let data = 2.0 * amount.min(packets / 2.0 * most);
+    let data = 2.0 * payload.min(packets / 2.0 * most);
     let guests = if plan.has_kernel(case) { BOOT + packets * TURN } else { 0.0 };
     let in_virtual_time = FILES + spent * WHOLE;
     let crossing = crossing(case, Span::from_secs_f64(seconds));
@@ -108,13 +108,20 @@ struct TrialEstimate {
     /// Virtual ones.
     seconds: f64,
     packets: f64,
+    /// Bytes that arrive.
+    payload: f64,
     /// Real seconds that it took to find out.
     spent: f64,
 }
 
 /// Measures a trial on models; without what they do not have of a kernel, as far as is necessary.
-fn measure(case: &Case, seed: u64, is_stopped: &mut dyn FnMut() -> bool) -> Option<Measured> {
-    let mut measure = |case: &Case| tcplab_sim::measure(case, seed, is_stopped).ok();
+fn measure(
+    case: &Case,
+    seed: u64,
+    until: Span,
+    is_stopped: &mut dyn FnMut() -> bool,
+) -> Option<Measured> {
+    let mut measure = |case: &Case| tcplab_sim::measure(case, seed, until, is_stopped).ok();
     if let Some(measured) = measure(case) {
         return Some(measured);
     }
@@ -138,12 +145,10 @@ fn measure(case: &Case, seed: u64, is_stopped: &mut dyn FnMut() -> bool) -> Opti
 /// Watches a trial from its beginning for longer and longer, until it is over or patience is; then
 /// it is taken to continue as before.
 fn estimate_trial(case: &Case, seed: u64, patience: Duration) -> TrialEstimate {
-    let (amount, limit) = (case.workload.amount().as_u64() as f64, case.limits.trial);
+    let limit = case.limits.trial;
     let begun = Now::now();
     let mut watched = Span::from_millis(500).min(limit);
     loop {
-        let mut part = case.clone();
-        part.limits.trial = watched;
         let from = Now::now();
         // A trial that takes no virtual time would not end at its limit.
         let mut is_cut = false;
@@ -151,25 +156,33 @@ fn estimate_trial(case: &Case, seed: u64, patience: Duration) -> TrialEstimate {
             is_cut = begun.elapsed() >= patience;
             is_cut
         };
-        let Some(measured) = measure(&part, seed, &mut is_stopped) else {
-            return TrialEstimate { seconds: 0.0, packets: 0.0, spent: 0.0 };
+        let Some(measured) = measure(case, seed, watched, &mut is_stopped) else {
+            return TrialEstimate { seconds: 0.0, packets: 0.0, payload: 0.0, spent: 0.0 };
         };
         let spent = from.elapsed().as_secs_f64();
         let (seconds, packets) = (measured.duration.as_secs_f64(), measured.packets as f64);
         let is_over = !is_cut && (measured.duration < watched || watched >= limit);
         if is_cut || is_over || begun.elapsed().as_secs_f64() + 4.0 * spent > patience.as_secs_f64()
         {
-            let received = measured.received as f64;
-            let more = if is_over || received == 0.0 { 1.0 } else { (amount / received).max(1.0) };
-            let more = more.min(limit.as_secs_f64() / seconds.max(1e-9)).max(1.0);
+            let more = if is_over { 1.0 } else { rest(&measured, limit) };
             return TrialEstimate {
                 seconds: seconds * more,
                 packets: packets * more,
+                payload: measured.payload as f64 * more,
                 spent: spent * more,
             };
         }
         watched = Span::from_nanos(watched.as_nanos().saturating_mul(4)).min(limit);
     }
+}
+
+/// How many times as long as it was watched a trial takes: until all has arrived, as fast as what
+/// has, and until the last connection has begun.
+fn rest(measured: &Measured, limit: Span) -> f64 {
+    let Measured { received, wanted, least, .. } = *measured;
+    let of_watched = |span: Span| span.as_secs_f64() / measured.duration.as_secs_f64().max(1e-9);
+    let by_amount = if received == 0 { 1.0 } else { wanted as f64 / received as f64 };
+    by_amount.max(of_watched(least)).min(of_watched(limit)).max(1.0)
 }
 
 #[cfg(test)]
@@ -187,6 +200,27 @@ mod tests {
         let case = Scenario::parse(text, "t").unwrap().cases.remove(0);
         let found = crossing(&case, Span::from_secs(3));
         assert!((found - (2.0 * 1000.0 + 3.0 * 1000.0)).abs() < 1.0, "{found}");
+    }
+
+    /// Ten transfers of 20 kB begin a second apart, from 20 s on, beside one that goes on until the
+    /// last is over: at 10 Mbit/s for at least 29 s.
+    #[test]
+    fn connections_that_begin_later_are_counted() {
+        let text = "title = \"t\"\n[path]\nrate = \"10 Mbit/s\"\ndelay = \"20 ms\"\n\
+             queue = \"50 packets\"\n[workload]\ndownload = \"1 MB\"\n[flow.short]\nstart = \"20 s\"\n\
+             traffic.arrivals = { every = \"1 s\", size = \"20 kB\", most = 10 }\n\
+             [flow.bulk]\nbackground = true\ntraffic.bulk = \"download\"\n";
+        let case = Scenario::parse(text, "t").unwrap().cases.remove(0);
+        let whole = tcplab_sim::measure(&case, 1, case.limits.trial, &mut || false).unwrap();
+        assert_eq!((whole.received, whole.wanted), (200_000, 200_000));
+        let found = estimate_trial(&case, 1, Duration::from_secs(600));
+        assert!((29.0..33.0).contains(&found.seconds), "{} s", found.seconds);
+        assert_eq!(found.packets as u64, whole.packets as u64);
+        assert!((30e6..41e6).contains(&found.payload), "{} B", found.payload);
+        // Of a part, before any of them has begun.
+        let part = tcplab_sim::measure(&case, 1, Span::from_secs(2), &mut || false).unwrap();
+        let more = rest(&part, case.limits.trial);
+        assert!((found.seconds / (2.0 * more) - 1.0).abs() < 0.2, "{more} times 2 s");
     }
 
     #[test]

@@ -13,6 +13,7 @@ use tcplab_units::{Bytes, Endpoint, Instant, Span, rounded};
 
 use super::calibration::LASTING;
 use super::cost::{Cost, costs};
+use super::room::lack_of_room;
 use crate::bench::Bench;
 use crate::compare::undecidable;
 use crate::error::LabError;
@@ -100,18 +101,19 @@ pub fn estimate(run: &RunDirectory, bench: &Bench, patience: Duration) -> RunEst
     let (plan, scenario) = (run.plan(), run.scenario());
     let is_there = |case: &Case, number: u32| run.has_trial(&case.name, number);
     let blocks = run.blocks();
-    look_ahead(scenario, plan, bench, patience, (blocks, &is_there))
+    look_ahead(scenario, plan, bench, patience, (blocks, &is_there)).on_disk_of(run.path())
 }
 
-/// What a new run of `plan` would do.
+/// What a new run of `plan` below the directory `runs` would do.
 pub fn estimate_plan(
     scenario: &Scenario,
     plan: &Plan,
+    runs: &Path,
     bench: &Bench,
     patience: Duration,
 ) -> RunEstimate {
     let scenario = plan.of(scenario.clone());
-    look_ahead(&scenario, plan, bench, patience, (plan.trials, &|_, _| false))
+    look_ahead(&scenario, plan, bench, patience, (plan.trials, &|_, _| false)).on_disk_of(runs)
 }
 
 /// What would be done if the run in `path` were extended; see [`crate::extend()`].
@@ -127,7 +129,7 @@ pub fn estimate_extension<E: From<LabError>>(
     let (plan, scenario, Extension { unused, .. }, reused) = plan_extension(path, change)?;
     let is_there = |case: &Case, number: u32| reused.contains(&trial_directory(&case.name, number));
     let estimate = look_ahead(&scenario, &plan, bench, patience, (plan.trials, &is_there));
-    Ok(RunEstimate { unused, ..estimate })
+    Ok(RunEstimate { unused, ..estimate.on_disk_of(path) })
 }
 
 /// Whether a trial of a case is there.
@@ -344,6 +346,18 @@ impl RunEstimate {
             there => format!(", {there} of them there already"),
         };
         format!("{cases} × {trials}{there}: {}", self.waiting())
+    }
+
+    /// In a line, with its room, such as `7 cases × 5 trials: about 4 min, about 12 MB`.
+    pub fn with_room(&self) -> String {
+        let room = if self.missing > 0 { format!(", {}", self.room()) } else { String::new() };
+        format!("{}{room}", self.in_short())
+    }
+
+    /// With a warning if the disk of this directory has less room.
+    fn on_disk_of(mut self, directory: &Path) -> RunEstimate {
+        self.warnings.extend(lack_of_room(Bytes::new(round(self.bytes)), directory));
+        self
     }
 
     /// How much room it takes, such as `about 12 MB`.

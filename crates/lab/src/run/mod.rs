@@ -12,6 +12,7 @@ mod failures;
 mod guests;
 mod kernel;
 mod remaining;
+mod room;
 mod sim;
 mod state;
 

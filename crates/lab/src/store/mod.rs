@@ -20,7 +20,7 @@ pub use extend::extend;
 pub(crate) use extend::plan_extension;
 pub use files::kept_files;
 pub(crate) use files::{
-    PLAN, RUN, SCENARIO_FILE, TRIALS, folder_of, lock, replace_in, trial_directory,
+    PLAN, RUN, SCENARIO_FILE, TRIALS, folder_of, lock, read_scenario, replace_in, trial_directory,
 };
 pub use glance::{RunGlance, TrialGlance, TrialState, place_of_trial, sampled_ports, trial_result};
 pub(crate) use tables::{row, write_tables};

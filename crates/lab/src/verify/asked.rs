@@ -74,7 +74,8 @@ impl Asked {
             match element {
                 ElementPlan::Mtu(plan) => asked.largest = asked.largest.min(plan.size),
                 // It lets everything but TCP pass, and probes are datagrams.
-                ElementPlan::Nat(_) => {}
+                // No probe has one of those ports, either.
+                ElementPlan::Nat(_) | ElementPlan::PortDelay(_) => {}
                 ElementPlan::Policer(plan) => {
                     asked.no_rate = Some("a policer stands at the entrance");
                     asked.policed = Some(asked.policed.map_or(plan.rate, |r| r.min(plan.rate)));

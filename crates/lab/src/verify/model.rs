@@ -166,7 +166,7 @@ impl Windows {
                     after = after.map(|after| after + *delay);
                     continue;
                 }
-                ElementPlan::Delay(_) | ElementPlan::Reordering(_) => {
+                ElementPlan::PortDelay(_) | ElementPlan::Delay(_) | ElementPlan::Reordering(_) => {
                     after = Err("packets reach it after delays that differ");
                     continue;
                 }

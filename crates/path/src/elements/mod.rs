@@ -19,8 +19,11 @@ pub(crate) use corruption::Corruption;
 pub use corruption::{CorruptSpec, CorruptionPlan, PacketPart};
 pub(crate) use cross_traffic::CrossTraffic;
 pub use cross_traffic::{Arrivals, CrossFlow, CrossSpec};
-pub(crate) use delay::Delay;
-pub use delay::{DelayPlan, DelaySpec, JitterLaw, JitterPlan, JitterSpec, JitterTable, TableLaw};
+pub(crate) use delay::{Delay, PortDelays};
+pub use delay::{
+    DelayPlan, DelaySpec, JitterLaw, JitterPlan, JitterSpec, JitterTable, PortDelay, PortDelayPlan,
+    TableLaw,
+};
 pub(crate) use drop_next::DropNext;
 pub use drop_next::{DropNextEvent, DropNextPlan};
 pub(crate) use drop_rules::DropRules;

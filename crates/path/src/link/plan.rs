@@ -8,15 +8,16 @@ use crate::elements::{
     BlackholePlan, Corruption, CorruptionPlan, CrossFlow, CrossTraffic, Delay, DelayPlan, DropNext,
     DropNextPlan, DropPlan, DropRules, Duplication, DuplicationPlan, HeldBack, Interruption,
     InterruptionPlan, InterruptionTimes, Loss, LossChangesPlan, LossPlan, Mark, MarkPlan, MtuLimit,
-    MtuPlan, Nat, NatPlan, Policer, PolicerSpec, Reordering, ReorderingPlan,
+    MtuPlan, Nat, NatPlan, Policer, PolicerSpec, PortDelayPlan, PortDelays, Reordering,
+    ReorderingPlan,
 };
 
 /// The elements of one direction of a path, in the order a packet meets them.
 ///
 /// [`PathSpec::link`](crate::PathSpec::link) makes one from the keys of a scenario, in this order:
 ///
-/// 1. the **entrance**: the limit to the size of packets, which the first router
-///    knows, the NAT, and the policer;
+/// 1. the **entrance**: the way that ends further away have to the path (`port_delay`), the limit
+///    to the size of packets, which the first router knows, the NAT, and the policer;
 /// 2. **cross traffic**, which joins here, and the **bottleneck** (queue and rate), because packets
 ///    are impaired on the line, not in front of it. So an interruption hits what the bottleneck
 ///    sends during it, and neither what waits in the queue nor all that the sender bursts into it.
@@ -44,6 +45,8 @@ pub struct LinkPlan {
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ElementPlan {
+    /// Delays packets of some ports.
+    PortDelay(PortDelayPlan),
     /// Drops, and may answer, packets that are too large.
     Mtu(MtuPlan),
     /// Drops, and may answer, packets of connections that it does not know.
@@ -107,7 +110,8 @@ impl LinkPlan {
             ElementPlan::Bottleneck(plan) => {
                 matches!(plan.server, ServerPlan::Wifi(_)) || plan.queue.leaves_to_chance()
             }
-            ElementPlan::Mtu(_)
+            ElementPlan::PortDelay(_)
+            | ElementPlan::Mtu(_)
             | ElementPlan::Nat(_)
             | ElementPlan::Policer(_)
             | ElementPlan::Blackhole(_)
@@ -211,6 +215,7 @@ impl ElementPlan {
     /// What kind of element it is; part of the name of its stream of random numbers.
     pub const fn kind(&self) -> &'static str {
         match self {
+            ElementPlan::PortDelay(_) => "port-delay",
             ElementPlan::Mtu(_) => "mtu",
             ElementPlan::Nat(_) => "nat",
             ElementPlan::Policer(_) => "policer",
@@ -232,21 +237,22 @@ impl ElementPlan {
     /// Its place in the order that [`LinkPlan`] explains.
     pub(super) const fn place(&self) -> u8 {
         match self {
-            ElementPlan::Mtu(_) => 0,
-            ElementPlan::Nat(_) => 1,
-            ElementPlan::Policer(_) => 2,
-            ElementPlan::CrossTraffic(_) => 3,
-            ElementPlan::Bottleneck(_) => 4,
-            ElementPlan::Interruption(_) => 5,
-            ElementPlan::Blackhole(_) => 6,
-            ElementPlan::Loss(_) | ElementPlan::LossChanges(_) => 7,
-            ElementPlan::Drop(_) => 8,
-            ElementPlan::DropNext(_) => 9,
-            ElementPlan::Mark(_) => 10,
-            ElementPlan::Corruption(_) => 11,
-            ElementPlan::Duplication(_) => 12,
-            ElementPlan::Reordering(_) => 13,
-            ElementPlan::Delay(_) => 14,
+            ElementPlan::PortDelay(_) => 0,
+            ElementPlan::Mtu(_) => 1,
+            ElementPlan::Nat(_) => 2,
+            ElementPlan::Policer(_) => 3,
+            ElementPlan::CrossTraffic(_) => 4,
+            ElementPlan::Bottleneck(_) => 5,
+            ElementPlan::Interruption(_) => 6,
+            ElementPlan::Blackhole(_) => 7,
+            ElementPlan::Loss(_) | ElementPlan::LossChanges(_) => 8,
+            ElementPlan::Drop(_) => 9,
+            ElementPlan::DropNext(_) => 10,
+            ElementPlan::Mark(_) => 11,
+            ElementPlan::Corruption(_) => 12,
+            ElementPlan::Duplication(_) => 13,
+            ElementPlan::Reordering(_) => 14,
+            ElementPlan::Delay(_) => 15,
         }
     }
 
@@ -275,6 +281,7 @@ impl ElementPlan {
     /// A sentence about it.
     pub(crate) fn describe(&self) -> String {
         match self {
+            ElementPlan::PortDelay(plan) => plan.describe(),
             ElementPlan::Mtu(plan) => plan.describe(),
             ElementPlan::Nat(plan) => plan.describe(),
             ElementPlan::Policer(plan) => plan.describe(),
@@ -299,6 +306,7 @@ impl ElementPlan {
     /// The element at work, drawing from `streams` if it is a random one.
     pub(super) fn at_work(&self, streams: Streams) -> Box<dyn Behaviour> {
         match self {
+            ElementPlan::PortDelay(plan) => Box::new(PortDelays::new(plan)),
             ElementPlan::Mtu(plan) => Box::new(MtuLimit::new(*plan)),
             ElementPlan::Nat(plan) => Box::new(Nat::new(*plan)),
             ElementPlan::Policer(plan) => Box::new(Policer::new(plan)),
@@ -322,7 +330,8 @@ impl ElementPlan {
     pub(super) fn is_passive(&self) -> bool {
         !matches!(
             self,
-            ElementPlan::CrossTraffic(_)
+            ElementPlan::PortDelay(_)
+                | ElementPlan::CrossTraffic(_)
                 | ElementPlan::Bottleneck(_)
                 | ElementPlan::Reordering(_)
                 | ElementPlan::Delay(_)
@@ -354,7 +363,8 @@ impl LinkPlan {
     /// [of a size only](crate::Packet::of_size) get the very same verdicts.
     pub fn reads_packets(&self) -> bool {
         self.elements.iter().any(|element| match element {
-            ElementPlan::Mtu(_)
+            ElementPlan::PortDelay(_)
+            | ElementPlan::Mtu(_)
             | ElementPlan::Nat(_)
             | ElementPlan::Drop(_)
             | ElementPlan::DropNext(_)

@@ -427,7 +427,8 @@ fn note(element: &ElementPlan) -> Option<String> {
         | ElementPlan::Mark(_)
         | ElementPlan::Corruption(_)
         | ElementPlan::Duplication(_)
-        | ElementPlan::Reordering(_) => Some(element.describe()),
+        | ElementPlan::Reordering(_)
+        | ElementPlan::PortDelay(_) => Some(element.describe()),
     }
 }
 

@@ -7,7 +7,7 @@ use tcplab_units::{Bytes, Probability, Span};
 use crate::bottleneck::{RateSpec, WifiSpec};
 use crate::elements::{
     BlackholeSpec, CorruptSpec, CrossSpec, DelaySpec, DropSpec, DuplicateSpec, InterruptionsSpec,
-    JitterSpec, LossSpec, MtuSpec, NatSpec, PolicerSpec, ReorderSpec,
+    JitterSpec, LossSpec, MtuSpec, NatSpec, PolicerSpec, PortDelay, ReorderSpec,
 };
 use crate::event::PathEvent;
 use crate::fault::{Fault, PathError, Table};
@@ -39,6 +39,10 @@ macro_rules! path_keys {
             /// `delay = "20 ms"`. Not beside `delay`. Default: that of `delay`.
             #[serde(skip_serializing_if = "Option::is_none")]
             pub rtt: Option<Span>,
+            /// Ends that are further away: for each port, how long its packets wait before they
+            /// enter the path, in each direction. A flow's `delay` is written so. Default: none.
+            #[serde(skip_serializing_if = "Option::is_none")]
+            pub port_delay: Option<Vec<PortDelay>>,
             $($(#[$about])* #[serde(skip_serializing_if = "Option::is_none")]
             pub $key: Option<$type>,)*
             /// Further stages behind the elements of the keys above, each with the same keys, in
@@ -138,6 +142,7 @@ macro_rules! path_keys {
                     ("preset", self.preset.is_some()),
                     ("backend", self.backend.is_some()),
                     ("rtt", self.rtt.is_some()),
+                    ("port_delay", self.port_delay.is_some()),
                     $((stringify!($key), self.$key.is_some()),)*
                     ("stages", self.stages.is_some()),
                     ("events", self.events.is_some()),
@@ -200,6 +205,7 @@ macro_rules! path_keys {
                     backend: self.backend.or(base.backend),
                     same_host: self.same_host || base.same_host,
                     rtt: self.rtt,
+                    port_delay: self.port_delay.or(base.port_delay),
                     forward: link(self.forward, base.forward),
                     reverse: link(self.reverse, base.reverse),
                     $($key: self.$key.or(base.$key),)*

@@ -8,7 +8,7 @@ use tcplab_units::Span;
 pub use keys::{Backend, LinkSpec, PathSpec, StageSpec};
 use stage::Stage;
 
-use crate::elements::MOST_COPIES;
+use crate::elements::{MOST_COPIES, PortDelayPlan};
 use crate::{Direction, ElementPlan, LinkPlan, PathError, PathEvent};
 
 impl PathSpec {
@@ -66,7 +66,8 @@ impl PathSpec {
         }
         let others = self.stages_of(direction.opposite());
         let round_trip = self.round_trip();
-        let mut elements = Vec::new();
+        let further = PortDelayPlan::of(self.port_delay.as_deref().unwrap_or_default())?;
+        let mut elements: Vec<_> = further.map(ElementPlan::PortDelay).into_iter().collect();
         for (index, keys) in stages.iter().enumerate() {
             let other = others.first().filter(|_| index == 0);
             Stage { keys, direction, round_trip, other }.plan(&mut elements)?;
@@ -85,6 +86,12 @@ impl PathSpec {
         let stages = self.stages_of(direction);
         let delays = stages.iter().filter_map(|keys| keys.delay.as_ref());
         delays.map(|delay| delay.value.nominal()).sum()
+    }
+
+    /// How long packets of a port wait in each direction before they enter the path.
+    pub fn delay_of_port(&self, port: u16) -> Span {
+        let mut all = self.port_delay.iter().flatten();
+        all.find(|it| it.port == port).map_or(Span::ZERO, |it| it.delay)
     }
 
     /// The delay of both directions: the least time from a packet to the answer to it.

@@ -89,7 +89,8 @@ impl Job<'_> {
                 ElementPlan::Duplication(plan) => self.duplication(plan, &mut line),
                 ElementPlan::Reordering(plan) => self.reordering(plan, &mut line),
                 ElementPlan::Delay(plan) => self.delay(plan, &mut line),
-                ElementPlan::Mtu(_)
+                ElementPlan::PortDelay(_)
+                | ElementPlan::Mtu(_)
                 | ElementPlan::Nat(_)
                 | ElementPlan::Policer(_)
                 | ElementPlan::CrossTraffic(_)
@@ -106,6 +107,7 @@ impl Job<'_> {
     /// What no qdisc has anything for.
     fn impossible(&mut self, element: &ElementPlan) {
         let (key, what) = match element {
+            ElementPlan::PortDelay(_) => ("port_delay", "netem delays all packets alike"),
             ElementPlan::Mtu(_) => ("mtu", "no qdisc drops packets by size or answers with ICMP"),
             ElementPlan::Nat(_) => ("nat", "no qdisc knows connections"),
             ElementPlan::Policer(_) => (

@@ -117,7 +117,8 @@ impl Direction {
             self.end = Some(end);
         }
         self.high = self.high.max(segment.range.end.as_u64());
-        if axes.has(XplGraph::Throughput) {
+        let is_sent = !segment.kind.is_copy();
+        if axes.has(XplGraph::Throughput) && is_sent {
             match axes.average {
                 Some(span) => self.moving_average(segment, span, now, axes),
                 None => self.throughput(segment, now, axes),
@@ -130,7 +131,9 @@ impl Direction {
         if axes.has(XplGraph::SegmentSizes) {
             self.segment_size(segment, now, axes);
         }
-        if axes.has(XplGraph::RoundTrips) || axes.has(XplGraph::RoundTripsBySequence) {
+        let has_samples =
+            axes.has(XplGraph::RoundTrips) || axes.has(XplGraph::RoundTripsBySequence);
+        if has_samples && is_sent {
             self.samples.sent(segment.at, segment.range);
         }
     }

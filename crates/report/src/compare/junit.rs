@@ -7,13 +7,15 @@ use crate::claims_junit::attribute;
 use crate::compared::{change, estimate, good, interval, probability, sentence, trials, verdict};
 
 /// The comparison as a test suite. What `fails` picks is a failure; what is inconclusive otherwise
-/// counts as skipped.
+/// counts as skipped; where nothing could be compared, that is an error.
 pub fn junit(found: &Comparison, fails: impl Fn(&Outcome) -> bool) -> String {
     let failures = found.count(&fails);
     let skipped = found.count(|verdict| is_skipped(*verdict, &fails));
+    // Where nothing could be compared that is a test case by itself: skipped ones are no error.
+    let errors = usize::from(found.rows.is_empty());
     let counts = format!(
-        r#"tests="{}" failures="{failures}" errors="0" skipped="{skipped}""#,
-        found.total()
+        r#"tests="{}" failures="{failures}" errors="{errors}" skipped="{skipped}""#,
+        found.total() + errors
     );
     let mut xml = String::from("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
     xml += &format!("<testsuites name=\"tcplab compare\" {counts}>\n");
@@ -27,6 +29,11 @@ pub fn junit(found: &Comparison, fails: impl Fn(&Outcome) -> bool) -> String {
         xml += &format!("      <property name=\"{name}\" value=\"{}\"/>\n", attribute(value));
     }
     xml += "    </properties>\n";
+    if found.rows.is_empty() {
+        let what = "nothing could be compared";
+        xml += "    <testcase classname=\"tcplab.compare\" name=\"comparison\" time=\"0\">\n";
+        xml += &format!("      <error type=\"nothing\" message=\"{what}\"/>\n    </testcase>\n");
+    }
     for row in &found.rows {
         xml += &case(row, &fails);
     }

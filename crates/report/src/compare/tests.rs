@@ -330,6 +330,9 @@ fn what_one_side_lacks_is_said() {
     assert!(sentence(&found).ends_with(&format!("equivalent in 1, inconclusive in 2. {left}")));
     found.rows.clear();
     assert_eq!(sentence(&found), format!("Nothing to compare. {left}"));
+    let xml = junit(&found, |_| false);
+    let counts = r#"tests="3" failures="0" errors="1" skipped="2""#;
+    assert!(xml.contains(counts) && xml.matches("<error ").count() == 1, "{xml}");
 }
 
 #[test]

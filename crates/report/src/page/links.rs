@@ -123,7 +123,10 @@ pub(crate) struct Rerun {
 impl Rerun {
     /// The command that runs all of a run again, in the run's directory.
     pub(crate) fn of_all(run: &Run) -> String {
-        let world = if run.world == RunWorld::Simulated { " --world sim" } else { "" };
+        let world = match run.world {
+            RunWorld::Simulated => in_virtual_time(&run.cases),
+            RunWorld::Kernel | RunWorld::Both => String::new(),
+        };
         let cases: Vec<&str> = run.only.iter().flat_map(|name| [" --case ", name]).collect();
         let cases = cases.concat();
         let good = run.cases.iter().flat_map(|case| case.trials.iter().map(|it| it.number));
@@ -153,10 +156,20 @@ impl Rerun {
 
     /// The command that runs this trial alone, in the run's directory.
     pub(crate) fn command(run: &Run, case: &Case, number: u32) -> String {
-        let world = if case.world == World::Simulated { " --world sim" } else { "" };
+        let world = match case.world {
+            World::Simulated => in_virtual_time(std::slice::from_ref(case)),
+            World::Kernel => String::new(),
+        };
         let (case, seed) = (&case.name, run.seed);
         format!("tcplab run scenario.toml{world} --case {case} --trial {number} --seed {seed}")
     }
+}
+
+/// The flags that run cases in virtual time, on what stood for `linux` there.
+fn in_virtual_time(cases: &[Case]) -> String {
+    let kernel = cases.iter().find_map(|case| case.kernel.as_ref());
+    let kernel = kernel.map_or(String::new(), |name| format!(" --kernel {name}"));
+    format!(" --world sim{kernel}")
 }
 
 /// The trials of a case that have no graphs, as their packets were removed or not kept.

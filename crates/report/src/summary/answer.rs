@@ -17,7 +17,7 @@ use std::path::Path;
 
 use tcplab_results::compare::{Asked, Metrics, compare_levels, compare_over_cases};
 use tcplab_results::comparison::{CONFIDENCE, Comparison, Outcome, Row};
-use tcplab_results::{Case, Run};
+use tcplab_results::{Case, Run, Summary};
 use tcplab_scenario::{Better, CLAIMS, metrics};
 use tcplab_stats::{Shift, VarianceShares};
 use tcplab_units::rounded::{counted, decimal, decimals_for_error, decimals_of};
@@ -385,16 +385,17 @@ fn order(measured: &Measured, factor: usize) -> Vec<&str> {
 fn without_factors(measured: &Measured) -> String {
     let values: Vec<f64> = measured.points.iter().map(|point| point.value).collect();
     let name = capital(&title(measured.info.name));
-    let Some(summary) = tcplab_stats::Summary::of(&values) else { return String::new() };
+    let Some(summary) = Summary::of(measured.info, &values) else { return String::new() };
     let unit = if measured.unit.is_empty() { String::new() } else { format!(" {}", measured.unit) };
     match summary.interval {
-        Some(interval) if interval.high > interval.low => {
-            let places = decimals_for_error(interval.half_width());
+        Some((low, high)) if high > low => {
+            let places = decimals_for_error((high - low) / 2.0);
+            let of = |value: f64| decimal(value, places).replace('-', "−");
             format!(
                 "{name}: {}{unit} on average (95 % CI {} to {}, {}).",
-                decimal(summary.mean, places),
-                decimal(interval.low, places),
-                decimal(interval.high, places),
+                of(summary.mean),
+                of(low),
+                of(high),
                 counted(summary.count, "trial", "trials"),
             )
         }

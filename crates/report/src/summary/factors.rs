@@ -3,7 +3,9 @@
 use tcplab_plot::{
     Content, EcdfLine, Heat, Picture, SpreadRow, TrendLine, TrendPoint, TrendScale, heat,
 };
-use tcplab_stats::{VarianceShares, marginal_means, mean, median, quantile, variance_shares};
+use tcplab_stats::{
+    VarianceShares, marginal_means, mean, median, median_interval, quantile, variance_shares,
+};
 use tcplab_units::rounded::{decimal, decimals_for_error, figures};
 
 use super::boxes::{BOXED_LEAST, BOXES_EXPLAINED, bars_by, boxes_by, named_boxes};
@@ -207,38 +209,8 @@ pub(crate) fn row(name: &str, values: &[f64]) -> SpreadRow {
         values: values.to_vec(),
         quartiles: quartiles.filter(|_| values.len() >= BOXED_LEAST),
         middle: median(values),
-        interval: median_interval(values),
+        interval: median_interval(values).map(|it| (it.low, it.high)),
     }
-}
-
-/// Contains the true median in at least 95 of 100 samples: between the order statistics given by
-/// the binomial distribution (Conover, Practical Nonparametric Statistics, section 3.2). None of
-/// too few values.
-fn median_interval(values: &[f64]) -> Option<(f64, f64)> {
-    let mut sorted = values.to_vec();
-    sorted.sort_by(f64::total_cmp);
-    let count = sorted.len();
-    // The median is below the k-th value as often as fewer than k of n coins show heads.
-    let mut beyond = 0.5f64.powi(i32::try_from(count).ok()?);
-    if count > 1_000 {
-        // The normal approximation is good enough for so many.
-        let half = 1.96 * (count as f64).sqrt() / 2.0;
-        let low = ((count as f64 / 2.0 - half).floor() as usize).max(1) - 1;
-        return Some((sorted[low], sorted[count - 1 - low]));
-    }
-    let (mut heads, mut chance) = (0usize, beyond);
-    if beyond > 0.025 {
-        return None;
-    }
-    while heads < count {
-        chance *= (count - heads) as f64 / (heads + 1) as f64;
-        if beyond + chance > 0.025 {
-            break;
-        }
-        beyond += chance;
-        heads += 1;
-    }
-    Some((sorted[heads], sorted[count - 1 - heads]))
 }
 
 fn distribution(measured: &Measured, factor: &Factor, levels: &[Vec<f64>]) -> PageFigure {
@@ -378,23 +350,4 @@ fn lines(
     let title = format!("{} and {}", short(&x.key), short(&y.key));
     let each = if x.is_numeric { "line" } else { "colour" };
     drawn(&format!("One {each} per {}", short(&y.key)), &title, (measured, x), &lines)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn interval_of_median_uses_order_statistics() {
-        let first = |n: u32| (1..=n).map(f64::from).collect::<Vec<f64>>();
-        // Conover's table: of 5 values none, of 6 the outermost, of 10 the 2nd and 9th, of 20 the
-        // 6th and 15th.
-        for (n, ends) in
-            [(5, None), (6, Some((1.0, 6.0))), (10, Some((2.0, 9.0))), (20, Some((6.0, 15.0)))]
-        {
-            assert_eq!(median_interval(&first(n)), ends, "{n}");
-        }
-        let (low, high) = median_interval(&first(10_000)).unwrap();
-        assert!((4_900.0..4_903.0).contains(&low) && (5_098.0..5_101.0).contains(&high));
-    }
 }

@@ -119,6 +119,9 @@ fn handshake(out: &mut String, connection: &Connection, look: Look) {
     match handshake.ecn {
         EcnAgreement::Unknown => {}
         EcnAgreement::NotAsked => more.push("ECN not requested".to_owned()),
+        EcnAgreement::GivenUp => {
+            more.push("ECN requested and given up: only a SYN without it was answered".to_owned());
+        }
         EcnAgreement::Refused => more.push("ECN requested and refused".to_owned()),
         EcnAgreement::Classic => more.push("ECN (RFC 3168)".to_owned()),
         EcnAgreement::Accurate => more.push("accurate ECN (RFC 9768)".to_owned()),
@@ -142,6 +145,9 @@ fn fast_open(open: &FastOpen) -> String {
     if open.data > Bytes::ZERO {
         let taken = if open.accepted { "accepted" } else { "not accepted" };
         text += &format!(", {} in the SYN, {taken}", bytes(open.data));
+    }
+    if open.given_up {
+        text += ", given up: only a SYN without it was answered";
     }
     text
 }

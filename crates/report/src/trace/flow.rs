@@ -235,6 +235,8 @@ fn marks(marks: &SenderMarks) -> String {
         (&marks.urgent, q::URG_SEGMENTS),
         (&marks.keep_alives, q::KEEP_ALIVES),
         (&marks.ce_marks, q::CE_MARKS),
+        (&marks.echoes, q::ECN_ECHOES),
+        (&marks.reductions, q::ECN_REDUCTIONS),
     ] {
         note(&mut facts, seen, |count| {
             format!("{} {}", grouped(count), what.label_under("segments"))

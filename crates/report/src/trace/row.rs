@@ -1,8 +1,9 @@
 //! What the summary keeps of a connection.
 
 use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::collections::BTreeMap;
 use std::net::SocketAddr;
+use tcplab_findings::slow_answers;
 use tcplab_trace::{
     CloseKind, Connection, ConnectionState, Flow, Life, Limit, Sink, Stall, StallCause, Transfer,
 };
@@ -187,11 +188,23 @@ fn opened_late(connection: &Connection) -> Span {
 }
 
 /// Whether a reset ended it although data was not acknowledged, in a direction whose
-/// acknowledgements were captured.
+/// acknowledgements were captured: those of any packet of the other end.
 fn is_cut(connection: &Connection) -> bool {
-    let is_open =
-        |flow: &Flow| flow.transfer.acked > Bytes::ZERO && flow.transfer.acked < flow.totals.unique;
-    is_reset(connection) && (is_open(&connection.forward) || is_open(&connection.reverse))
+    let (forward, reverse) = (&connection.forward, &connection.reverse);
+    let is_open = |flow: &Flow, other: &Flow| {
+        let is_heard = flow.totals.pure_acks + other.totals.segments > 0;
+        is_heard && flow.transfer.acked < flow.totals.unique
+    };
+    is_reset(connection) && (is_open(forward, reverse) || is_open(reverse, forward))
+}
+
+/// The time for which its server was slow to answer, if that is a finding. No such time is lost,
+/// but users wait for it.
+fn waited(connection: &Connection) -> Span {
+    if connection.one_way.is_some() {
+        return Span::ZERO;
+    }
+    slow_answers::RULE.examine(connection).iter().map(|finding| finding.cost.time).sum()
 }
 
 /// Whether a reset ended it after it opened. Zeek has no state for resets of connections that are
@@ -263,17 +276,16 @@ impl Standing {
     }
 }
 
-/// Keeps the [`Row`]s of the connections that lost most, the sums of all, and of the worst few
-/// everything but their packets.
+/// Keeps the [`Row`]s of the connections that lost most, the sums of all, and of the
+/// [worst](Summary::worst) few everything but their packets.
 #[derive(Debug, Default)]
 pub struct Summary {
     /// At most twice `most`, in no order.
     rows: Vec<Row>,
     most: usize,
     totals: SummaryTotals,
-    keep: usize,
-    /// The least of them on top.
-    worst: BinaryHeap<Reverse<RankedConnection>>,
+    worst: Best<(Span, Span, Bytes)>,
+    slowest: Best<Span>,
 }
 
 /// The sums of all connections.
@@ -317,39 +329,45 @@ impl SummaryTotals {
     }
 }
 
+/// The connections with the largest keys; of equal ones the first.
 #[derive(Debug)]
-struct RankedConnection {
-    lost: Span,
-    index: usize,
-    connection: Box<Connection>,
+struct Best<K> {
+    most: usize,
+    kept: BTreeMap<(K, Reverse<usize>), Box<Connection>>,
 }
 
-impl RankedConnection {
-    fn key(&self) -> (Span, Reverse<usize>) {
-        (self.lost, Reverse(self.index))
+impl<K> Default for Best<K> {
+    fn default() -> Best<K> {
+        Best { most: 0, kept: BTreeMap::new() }
     }
 }
-impl PartialEq for RankedConnection {
-    fn eq(&self, other: &RankedConnection) -> bool {
-        self.key() == other.key()
+
+impl<K: Ord> Best<K> {
+    fn new(most: usize) -> Best<K> {
+        Best { most, ..Best::default() }
     }
-}
-impl Eq for RankedConnection {}
-impl PartialOrd for RankedConnection {
-    fn partial_cmp(&self, other: &RankedConnection) -> Option<std::cmp::Ordering> {
-        Some(self.cmp(other))
+    fn add(&mut self, key: K, index: usize, connection: &Connection) {
+        let key = (key, Reverse(index));
+        let is_full = self.kept.len() >= self.most;
+        if is_full && self.kept.first_key_value().is_none_or(|(least, _)| *least > key) {
+            return;
+        }
+        if is_full {
+            self.kept.pop_first();
+        }
+        self.kept.insert(key, Box::new(connection.clone()));
     }
-}
-impl Ord for RankedConnection {
-    fn cmp(&self, other: &RankedConnection) -> std::cmp::Ordering {
-        self.key().cmp(&other.key())
+    /// Those with the largest keys first.
+    fn sorted(&self) -> impl Iterator<Item = (usize, &Connection)> {
+        self.kept.iter().rev().map(|((_, Reverse(index)), connection)| (*index, &**connection))
     }
 }
 
 impl Summary {
-    /// Keeps `most` rows, and the sums of the `keep` worst connections.
+    /// Keeps `most` rows, and the sums of the `keep` worst connections and the slowest.
     pub fn new(most: usize, keep: usize) -> Summary {
-        Summary { most, keep, ..Summary::default() }
+        let (worst, slowest) = (Best::new(keep), Best::new(keep.min(1)));
+        Summary { most, worst, slowest, ..Summary::default() }
     }
     /// The rows that are kept, by lost time, then by data, largest first.
     pub fn by_loss(&self) -> Vec<&Row> {
@@ -374,13 +392,15 @@ impl Summary {
             self.rows.truncate(self.most);
         }
     }
-    /// The connections that lost most time, worst first, with their numbers; without those that
-    /// lost none.
+    /// With their numbers, the connections that lost most time, then those whose servers were
+    /// slowest to answer, then those with most data; and the one with the slowest server, if that
+    /// is not among them.
     pub fn worst(&self) -> Vec<(usize, &Connection)> {
-        let mut kept: Vec<&RankedConnection> =
-            self.worst.iter().map(|Reverse(kept)| kept).collect();
-        kept.sort_by_key(|kept| Reverse(kept.key()));
-        kept.into_iter().map(|kept| (kept.index, &*kept.connection)).collect()
+        let mut worst: Vec<_> = self.worst.sorted().collect();
+        let slowest =
+            self.slowest.sorted().find(|(index, _)| worst.iter().all(|it| it.0 != *index));
+        worst.extend(slowest);
+        worst
     }
 }
 
@@ -395,23 +415,13 @@ impl Sink for Summary {
     }
     fn connection(&mut self, index: usize, connection: &Connection) {
         let row = Row::new(index, connection);
-        let lost = row.lost;
+        let (lost, waited) = (row.lost, waited(connection));
+        let data = row.forward.data + row.reverse.data;
         self.add(row);
-        if lost.is_zero() || self.keep == 0 {
-            return;
+        self.worst.add((lost, waited, data), index, connection);
+        if !waited.is_zero() {
+            self.slowest.add(waited, index, connection);
         }
-        let full = self.worst.len() >= self.keep;
-        if full && self.worst.peek().is_some_and(|Reverse(least)| least.lost >= lost) {
-            return;
-        }
-        if full {
-            self.worst.pop();
-        }
-        self.worst.push(Reverse(RankedConnection {
-            lost,
-            index,
-            connection: Box::new(connection.clone()),
-        }));
     }
 }
 

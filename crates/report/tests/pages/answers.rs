@@ -531,3 +531,31 @@ fn main_picture_shows_the_metric_of_the_answer() {
     run.question_metric = None;
     assert!(picture(&run).contains("goodput, Mbit/s"));
 }
+
+/// Two trials of 0.32 and 0.38 s: by Student's t from -0.03 to 0.73 s, and no transfer takes less
+/// than no time.
+#[test]
+fn mean_of_amounts_has_no_negative_bound() {
+    let mean = |values: [f64; 2]| {
+        let levels = (&["reno"][..], &["0 %"][..]);
+        let run = run("transfer_time", levels, 2, |_, _, n| values[n as usize - 1]);
+        answer(&run)
+    };
+    let times = mean([0.32, 0.38]);
+    assert!(times.contains("on average (95 % CI 0.00 to 0.73, 2 trials)"), "{times}");
+    let signed = mean([-0.38, -0.32]);
+    assert!(signed.contains("−0.35") && signed.contains("CI −0.73 to 0.03"), "{signed}");
+}
+
+#[test]
+fn page_names_the_families_of_tests() {
+    let mut run = run("goodput", LEVELS, 8, |a, b, n| 4.0 + a as f64 + noise(a, b, n));
+    let run_at = Path::new("R");
+    let levels = Some(["reno", "bbr"]);
+    let found =
+        compare_levels((run_at, &run), "client.socket.congestion", levels, &Asked::default());
+    run.comparisons = vec![found.unwrap()];
+    let family = run.comparisons[0].family.clone();
+    assert_eq!(family, "first goodput in 2 cases: 2 tests, corrected together after Holm");
+    assert!(page(&run).contains(&format!("<p class=\"explain\">Tested: {family}.</p>")));
+}

@@ -403,4 +403,18 @@ cubic    simulated  linux-6.18-like model  linux-6.18 model
     let shown = self::page(&run, &recordings);
     assert!(shown.contains("tcplab run scenario.toml --world sim --trials"));
     assert!(shown.contains("A simulated path is exact."));
+    // What stood for `linux` stands for it again, where it did.
+    let simulated = [("reno", Some("6.12")), ("cubic", None)];
+    for (case, (name, kernel)) in run.cases.iter_mut().zip(simulated) {
+        assert_eq!(case.name, name);
+        (case.world, case.kernel) = (World::Simulated, kernel.map(str::to_owned));
+    }
+    let shown = self::page(&run, &recordings);
+    for command in [
+        "tcplab run scenario.toml --world sim --kernel 6.12 --trials",
+        "tcplab run scenario.toml --world sim --kernel 6.12 --case reno --trial",
+        "tcplab run scenario.toml --world sim --case cubic --trial",
+    ] {
+        assert!(shown.contains(command), "{command}");
+    }
 }

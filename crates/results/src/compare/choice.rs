@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use crate::Case;
 pub use tcplab_scenario::Threshold;
 use tcplab_scenario::{Better, METRICS, MetricInfo, MetricKind, Scope, metric, metrics};
+use tcplab_units::visible_line;
 
 use super::error::CompareError;
 use super::progress::Progress;
@@ -77,6 +78,9 @@ pub(super) fn chosen_metrics(
         info.scope == Scope::Trial && !matches!(info.kind, MetricKind::Text(_))
     };
     let had: Vec<&MetricInfo> = METRICS.iter().filter(is_number).filter(has).collect();
+    if had.is_empty() {
+        return Err(CompareError::NoValues { why: without_values(cases) });
+    }
     let main = had.iter().copied().find(|info| Some(*info) == main);
     let mut chosen: Vec<&MetricInfo> = match asked {
         Metrics::Usual => {
@@ -121,6 +125,18 @@ pub(super) fn chosen_metrics(
     Ok(chosen)
 }
 
+/// Why there is no value on either side.
+fn without_values(cases: [&[&Case]; 2]) -> String {
+    let failures = || cases.into_iter().flatten().flat_map(|case| &case.failures);
+    match (failures().count(), failures().next()) {
+        (1, Some(only)) => format!("the one trial failed ({})", visible_line(&only.reason)),
+        (count, Some(first)) => {
+            format!("all {count} trials failed (the first: {})", visible_line(&first.reason))
+        }
+        (_, None) => "no trial has a value".to_owned(),
+    }
+}
+
 fn named(name: &str, had: &[&'static MetricInfo]) -> Result<&'static MetricInfo, CompareError> {
     if let Some(info) = had.iter().find(|info| info.name == name) {
         return Ok(info);
@@ -137,4 +153,36 @@ fn named(name: &str, had: &[&'static MetricInfo]) -> Result<&'static MetricInfo,
 
 fn names(had: &[&MetricInfo]) -> Vec<String> {
     had.iter().map(|info| info.name.to_owned()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Failure;
+
+    /// The name that is asked for has no part in it.
+    #[test]
+    fn trials_that_all_failed_are_the_reason() {
+        let failure = |number| Failure {
+            number,
+            seed: 1,
+            directory: format!("{number}"),
+            attempts: 1,
+            reason: format!("no end in {number} s"),
+        };
+        let [a, b] = [vec![failure(1), failure(2)], vec![failure(3)]]
+            .map(|failures| Case { failures, ..Case::default() });
+        for metrics in [Metrics::Usual, Metrics::Named(vec!["nope".into()])] {
+            let asked = Asked { metrics, ..Asked::default() };
+            let error =
+                |a: &[&Case], b: &[&Case]| chosen_metrics(&asked, [a, b], None).unwrap_err();
+            let all = "nothing could be compared: all 3 trials failed (the first: no end in 1 s)";
+            let found = error(&[&a], &[&b]);
+            assert_eq!(found.to_string(), all);
+            assert!(found.remedy().unwrap().starts_with("the report of a run tells"));
+            let one = "nothing could be compared: the one trial failed (no end in 3 s)";
+            assert_eq!(error(&[], &[&b]).to_string(), one);
+            assert!(error(&[], &[]).to_string().ends_with(": no trial has a value"));
+        }
+    }
 }

@@ -32,6 +32,8 @@ pub enum CompareError {
     NoCases { a: Vec<String>, b: Vec<String> },
     #[error("`{metric}` has a threshold, and is not one of the metrics to compare")]
     Threshold { metric: String },
+    #[error("nothing could be compared: {why}")]
+    NoValues { why: String },
     #[error("{what}")]
     NoMetric { what: String, asked: Option<String>, known: Vec<String> },
 }
@@ -112,6 +114,9 @@ impl CompareError {
             }
             CompareError::Threshold { metric } => {
                 format!("add `{metric}` to the metrics, or leave its threshold out")
+            }
+            CompareError::NoValues { .. } => {
+                "the report of a run tells of each failed trial, and how to repeat it".into()
             }
             CompareError::NoMetric { asked, known, .. } => {
                 let near = near(asked.as_deref().unwrap_or_default(), &[known]);

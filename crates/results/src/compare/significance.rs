@@ -1,13 +1,13 @@
 //! The tests of a comparison, and their sentences.
 
+use crate::Case;
 use crate::comparison::Outcome;
-use crate::comparison::{CONFIDENCE, Family, Row};
+use crate::comparison::{ALPHA, CONFIDENCE, Family, Row};
 use crate::comparison::{ComparedCase, Comparison, Missing, Side};
-use crate::{Case, median_interval};
 use tcplab_scenario::{Better, MetricInfo};
 use tcplab_stats::{
-    Design, Observed, RankTest, Shift, least_pairs, least_values, median, rank_sum, signed_rank,
-    trials_needed,
+    Design, Observed, RankTest, Shift, least_pairs, least_values, median, median_interval,
+    rank_sum, signed_rank, trials_needed,
 };
 use tcplab_units::Rng;
 
@@ -157,7 +157,6 @@ fn tested_of(
         Estimate::of(shift, is_ratio, medians, (info, &values));
     let threshold = asked.threshold_of(info);
     let margin = threshold.margin(medians[0]);
-    let stream = format!("median of {} of {}", info.name, case.name);
     let design =
         if is_paired { Design::Pairs(apart.len()) } else { Design::Samples(a.len(), b.len()) };
     let minority = Minority::of(apart, is_ratio, medians[0], margin);
@@ -172,7 +171,9 @@ fn tested_of(
         is_exact,
         telling: telling(numbered, is_paired.then_some((apart, shift.estimate)), medians),
         medians,
-        median_intervals: values.each_ref().map(|values| median_interval(values, &stream)),
+        median_intervals: values
+            .each_ref()
+            .map(|values| median_interval(values).map(|it| (it.low, it.high))),
         estimator,
         difference,
         interval: interval.filter(|_| !is_exact),
@@ -229,7 +230,7 @@ fn judged(mut tested: Vec<Tested>, choices: usize, progress: &Progress) -> (Vec<
         let found = if test.is_constant || test.row.is_exact { None } else { detectable() };
         let Row { is_ratio, medians, .. } = test.row;
         test.row.detectable = found.map(|shift| amount(is_ratio, medians[0], shift));
-        test.row.outcome = outcome(test, found, level);
+        test.row.outcome = outcome(test, level);
         progress.advance(1);
     }
     let mut rows: Vec<Row> = tested.into_iter().map(|test| test.row).collect();
@@ -240,7 +241,7 @@ fn judged(mut tested: Vec<Tested>, choices: usize, progress: &Progress) -> (Vec<
     (rows, tests)
 }
 
-fn outcome(test: &Tested, detectable: Option<f64>, level: f64) -> Outcome {
+fn outcome(test: &Tested, level: f64) -> Outcome {
     let row = &test.row;
     // The same seeds in virtual time: nothing is left to chance, so one trial is enough to say it.
     if test.is_constant && test.is_virtual && row.is_paired {
@@ -266,7 +267,7 @@ fn outcome(test: &Tested, detectable: Option<f64>, level: f64) -> Outcome {
             _ => Outcome::Worse,
         };
     }
-    inconclusive(test, detectable, level)
+    inconclusive(test, level)
 }
 
 /// Whether the test finds a difference that the interval does not show, as where most values are
@@ -287,40 +288,47 @@ fn is_of_few(test: &Tested) -> bool {
 const MANY: usize = 1_000_000_000;
 
 /// How many more trials would decide.
-fn inconclusive(test: &Tested, detectable: Option<f64>, level: f64) -> Outcome {
+fn inconclusive(test: &Tested, level: f64) -> Outcome {
     let have = match test.design {
         Design::Pairs(n) => n,
         Design::Samples(m, n) => m.min(n),
     };
-    let needed = needed(test, detectable, level);
+    let too_few = !test.design.is_enough(level);
     // By the formula there may be enough already; then chance was against it, or the values are
-    // further from normal than it thinks.
-    let more = needed.saturating_sub(have).max(1 + have / 5).min(MANY);
-    Outcome::Inconclusive { more, too_few: !test.design.is_enough(level) }
+    // further from normal than it thinks. Too few are fewer than any formula asks for.
+    let least = if too_few { 1 } else { 1 + have / 5 };
+    let more = needed(test, level).saturating_sub(have).max(least).min(MANY);
+    Outcome::Inconclusive { more, too_few }
 }
 
 /// How many trials find the difference that there seems to be, or show that there is none beyond
 /// the margin, whichever takes fewer.
-fn needed(test: &Tested, detectable: Option<f64>, level: f64) -> usize {
-    let row = &test.row;
-    let least = if row.is_paired { least_pairs(level) } else { least_values(level) };
+fn needed(test: &Tested, level: f64) -> usize {
     if test.is_constant {
-        return least;
+        return if test.row.is_paired { least_pairs(level) } else { least_values(level) };
+    }
+    test.observed().trials_to_tell(level).min(to_dismiss(test))
+}
+
+/// How many trials show that there is no difference beyond the margin: by the interval, which is
+/// not corrected for the family.
+fn to_dismiss(test: &Tested) -> usize {
+    let Tested { row, design, scaled, .. } = test;
+    let margin = if row.is_ratio { (row.margin / row.medians[0]).ln_1p() } else { row.margin };
+    let room = margin - test.shift.abs();
+    if room <= 0.0 {
+        return MANY;
     }
     // In the spread that what could be found is made of; where that is nothing, in the usual one.
-    let unit = test.design.detectable(level);
-    let spread = detectable
-        .zip(unit)
-        .map_or_else(|| test.scaled.spread(row.is_paired), |(found, unit)| found / unit);
-    let to_find = |shift: f64| match shift {
-        shift if shift <= 0.0 => MANY,
-        shift if spread > 0.0 => trials_needed(shift / spread, level, row.is_paired),
-        _ => least,
+    let found = test.observed().detectable(ALPHA, &mut Rng::new(0, "power"));
+    let spread = found
+        .zip(design.detectable(ALPHA))
+        .map_or_else(|| scaled.spread(row.is_paired), |(found, unit)| found / unit);
+    let by_interval = match spread {
+        spread if spread > 0.0 => trials_needed(room / spread, ALPHA, row.is_paired),
+        _ if row.is_paired => least_pairs(ALPHA),
+        _ => least_values(ALPHA),
     };
-    let apart = test.shift.abs();
-    let margin = if row.is_ratio { (row.margin / row.medians[0]).ln_1p() } else { row.margin };
-    let to_dismiss = test.minority.as_ref().map_or(0, |few| few.pairs_to_dismiss().unwrap_or(MANY));
-    // Most are equal, as where one trial in ten has a timeout.
-    let to_tell = if apart > 0.0 { MANY } else { test.observed().trials_to_tell(level) };
-    to_find(apart).min(to_find(margin - apart).max(to_dismiss)).min(to_tell)
+    let of_few = test.minority.as_ref().map_or(0, |few| few.pairs_to_dismiss().unwrap_or(MANY));
+    by_interval.max(of_few)
 }

@@ -115,7 +115,7 @@ fn too_few_trials_are_inconclusive() {
     let [a, b] = [1.0, 2.0].map(|f| simple(1, "transfer_time", &scaled(&TIMES[..5], f)));
     let found = held(&a, &b);
     let row = only(&found);
-    assert_eq!(row.outcome, Outcome::Inconclusive { more: 2, too_few: true }, "{row:?}");
+    assert_eq!(row.outcome, Outcome::Inconclusive { more: 1, too_few: true }, "{row:?}");
     assert_eq!((row.interval, row.detectable), (None, None));
     let [a, b] = [1.0, 2.0].map(|f| simple(1, "transfer_time", &scaled(&TIMES[..6], f)));
     assert_eq!(only(&held(&a, &b)).outcome, Outcome::Worse);

@@ -81,7 +81,7 @@ pub struct Row {
     pub telling: [u32; 2],
     /// Their medians.
     pub medians: [f64; 2],
-    /// 95 % intervals of these (bootstrap, BCa).
+    /// 95 % intervals of these by order statistics; none for fewer than six trials.
     pub median_intervals: [Option<(f64, f64)>; 2],
     /// What the difference is estimated by. Runs of older versions do not say.
     #[serde(default)]

@@ -22,8 +22,12 @@ pub struct Flow {
 #[serde(deny_unknown_fields)]
 pub struct FlowSpec {
     /// When it starts, after the start of the trial. Default: 0 s.
-    #[serde(default, skip_serializing_if = "is_at_once")]
+    #[serde(default, skip_serializing_if = "is_nothing")]
     pub start: Span,
+    /// By how much further apart its ends are: its packets wait so long before they enter the path,
+    /// in each direction. Its round trip is that of the path and twice this. Default: 0 s.
+    #[serde(default, skip_serializing_if = "is_nothing")]
+    pub delay: Span,
     /// How many equal flows start together: 1 to 100, or 0 for none (useful as a level of the
     /// matrix). Default: 1.
     #[serde(default = "one", skip_serializing_if = "is_one")]
@@ -54,6 +58,7 @@ impl Default for FlowSpec {
     fn default() -> FlowSpec {
         FlowSpec {
             start: Span::ZERO,
+            delay: Span::ZERO,
             count: one(),
             background: false,
             workload: None,
@@ -92,8 +97,8 @@ impl FlowEnd {
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "as serde calls it")]
-fn is_at_once(start: &Span) -> bool {
-    start.is_zero()
+fn is_nothing(span: &Span) -> bool {
+    span.is_zero()
 }
 
 fn one() -> u64 {

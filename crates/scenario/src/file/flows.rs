@@ -1,10 +1,11 @@
 //! The `[flow.NAME]` sections: several flows in one trial.
 
+use tcplab_path::{Backend, PathSpec, PortDelay};
 use tcplab_workload::{SocketRole, Traffic, WorkloadSpec};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use crate::case::{Case, Flow, FlowSpec};
+use crate::case::{Case, Flow, FlowSpec, PlannedConnection};
 use crate::problem::Problem;
 
 /// Most flows of a scenario.
@@ -76,6 +77,36 @@ fn check_steps(case: &Case) -> Result<(), (String, Problem)> {
     Ok(())
 }
 
+/// A path, with the way that some flows have to it.
+pub(super) fn further(path: &PathSpec, flows: &[Flow]) -> PathSpec {
+    let mut path = path.clone();
+    let delays = flows.iter().enumerate().filter(|(_, flow)| !flow.spec.delay.is_zero());
+    let delays = delays.map(|(index, flow)| PortDelay {
+        port: PlannedConnection::server_port(index),
+        delay: flow.spec.delay,
+    });
+    let delays: Vec<PortDelay> = delays.collect();
+    if !delays.is_empty() {
+        path.port_delay.get_or_insert_default().extend(delays);
+    }
+    path
+}
+
+/// Checks that the path can do what the flow's delay asks for.
+fn check_delay(case: &Case, Flow { name, spec }: &Flow) -> Result<(), (String, Problem)> {
+    if spec.delay.is_zero() {
+        return Ok(());
+    }
+    let refused = |why: String| Err((format!("flow.{name}.delay"), Problem::Value(why)));
+    if case.path.backend == Some(Backend::Netem) {
+        return refused("netem delays all packets alike: leave `backend` out".into());
+    }
+    match case.links() {
+        Ok(_) => Ok(()),
+        Err(error) => refused(format!("{error} (flows have ports from 5001 on)")),
+    }
+}
+
 fn check_flow(case: &Case, flow: &Flow) -> Result<(), (String, Problem)> {
     let Flow { name, spec } = flow;
     let key = |below: &str| format!("flow.{name}{below}");
@@ -132,6 +163,7 @@ fn check_flow(case: &Case, flow: &Flow) -> Result<(), (String, Problem)> {
         }
         _ => {}
     }
+    check_delay(case, flow)?;
     check_options(name, spec)
 }
 

@@ -333,15 +333,16 @@ impl ScenarioFile {
     pub(crate) fn case(&self, cell: &Cell<'_, '_>) -> Case {
         let levels =
             cell.iter().map(|(factor, level)| (factor.key.to_string(), level.text.clone()));
+        let flows = self.flows();
         let mut case = Case {
             name: String::new(),
             levels: levels.collect(),
             client: self.client.clone(),
             server: self.server.clone(),
-            path: self.path.clone(),
-            second_path: self.second_path.clone(),
+            path: flows::further(&self.path, &flows),
+            second_path: self.second_path.as_ref().map(|path| flows::further(path, &flows)),
             workload: self.workload.clone(),
-            flows: self.flows(),
+            flows,
             sampling: self.sampling.clone(),
             limits: self.limits.clone(),
             hash: String::new(),

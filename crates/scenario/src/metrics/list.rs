@@ -84,7 +84,8 @@ metrics! {
         "Mean RTT of a small packet that finds the path idle (RFC 6349 section 3.2): calibrated on \
          the kernel (median), otherwise configured";
     BUFFER_DELAY = "buffer_delay", "%", Trial, CaptureAndPlan, Lower, "buffer delay",
-        "Mean RTT of data, without SYN and FIN, above `base_rtt` (RFC 6349 section 4.3)";
+        "Mean RTT of data, without SYN and FIN, above `base_rtt` (RFC 6349 section 4.3); above the \
+         least RTT where that of the idle path changes during the trial";
     IDEAL_TIME = "ideal_time", "s", Trial, Plan, Neither, "ideal time",
         "Time of the payload in full segments with 40 bytes of headers at the bottleneck rate, \
          behind what passes at once, without loss (RFC 6349 section 4.1)";

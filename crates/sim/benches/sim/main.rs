@@ -167,8 +167,8 @@ fn scenario(rate: u64, seconds: u64) -> Scenario {
 fn plain(rate: u64, seconds: u64) -> Result<Run, String> {
     let scenario = scenario(rate, seconds);
     let watch = Watch::start();
-    let measured =
-        measure(&scenario.cases[0], 1, &mut || false).map_err(|error| error.to_string())?;
+    let measured = measure(&scenario.cases[0], 1, scenario.cases[0].limits.trial, &mut || false)
+        .map_err(|error| error.to_string())?;
     Ok(watch.stop(measured.received))
 }
 

@@ -172,6 +172,8 @@ fn transfer_past_time_limit_fails_trial() {
 #[test]
 fn flows_can_be_measured_without_a_recording() {
     let scenario = crate::scenario(MANY);
-    let measured = tcplab_sim::measure(&scenario.cases[0], 3, &mut || false).unwrap();
+    let measured =
+        tcplab_sim::measure(&scenario.cases[0], 3, scenario.cases[0].limits.trial, &mut || false)
+            .unwrap();
     assert_eq!(measured.received, 2_000_000);
 }

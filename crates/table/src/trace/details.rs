@@ -30,7 +30,7 @@ pub(super) const NOTABLE: &[Column<NotableRow>] = columns! {
 pub(super) fn notable(id: FlowId, flow: &Flow) -> impl Iterator<Item = NotableRow> {
     let (causes, windows) = (&flow.causes, &flow.windows);
     let (acking, marks) = (&flow.acking, &flow.marks);
-    let seen: [(&Quantity, &Occurrences); 35] = [
+    let seen: [(&Quantity, &Occurrences); 37] = [
         (&quantities::RETRANSMISSIONS_BY_DUPLICATE_ACKS, &causes.by_duplicate_acks),
         (&quantities::RETRANSMISSIONS_BY_SACK, &causes.by_sack),
         (&quantities::RETRANSMISSIONS_BY_RACK, &causes.by_rack),
@@ -66,6 +66,8 @@ pub(super) fn notable(id: FlowId, flow: &Flow) -> impl Iterator<Item = NotableRo
         (&quantities::KEEP_ALIVES, &marks.keep_alives),
         (&quantities::NAGLE_WAITS, &marks.nagle_waits),
         (&quantities::CE_MARKS, &marks.ce_marks),
+        (&quantities::ECN_ECHOES, &marks.echoes),
+        (&quantities::ECN_REDUCTIONS, &marks.reductions),
     ];
     seen.into_iter().filter(|(_, seen)| !seen.is_empty()).map(move |(quantity, seen)| NotableRow {
         flow: id,

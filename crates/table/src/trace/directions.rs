@@ -136,6 +136,8 @@ directions! {
     SEGMENT_MAX_BYTES Few Whole(u64) |flow| flow.marks.largest.as_u64();
     MSS_REDUCTIONS Few Whole(u64) |flow| flow.marks.mss_changes.len() as u64;
     CE_MARKS Few Whole(u64) |flow| flow.marks.ce_marks.count;
+    ECN_ECHOES Few Whole(u64) |flow| flow.marks.echoes.count;
+    ECN_REDUCTIONS Few Whole(u64) |flow| flow.marks.reductions.count;
     SUPER_PACKETS Few Whole(u64) |flow| flow.marks.super_packets;
     STALLS Few Whole(u64) |flow| flow.stall_sums.iter().map(|sum| sum.count).sum();
     STALL_NS Near Whole(u64) |flow| flow.stall_sums.iter().map(|sum| sum.time.as_nanos()).sum();

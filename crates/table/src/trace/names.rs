@@ -109,6 +109,7 @@ pub(super) fn ecn(agreement: EcnAgreement) -> &'static str {
     match agreement {
         EcnAgreement::Unknown => "unknown",
         EcnAgreement::NotAsked => "not-asked",
+        EcnAgreement::GivenUp => "given-up",
         EcnAgreement::Refused => "refused",
         EcnAgreement::Classic => "classic",
         EcnAgreement::Accurate => "accurate",

@@ -4,15 +4,16 @@
 //! capture point and, without contradiction by the receiver, arrived. CLOSED and LISTEN before an
 //! endpoint's first packet are not visible.
 
-use tcplab_units::{Bytes, Endpoint, Offset, Span};
+use tcplab_units::{Endpoint, Offset, Span};
 use tcplab_wire::{SeqNumber, TcpFlags};
 
+use super::resets::{Outlived, Reset};
 use super::silence::AtClose;
 use super::state_walk::{PacketTime, Walk};
 use super::unread::UnreadEstimate;
 use crate::fold::folded;
 use crate::packet::Packet;
-use crate::{Close, CloseKind, Refused, TcpState};
+use crate::{Close, CloseKind, ForgedReset, Refused, TcpState};
 
 #[derive(Debug, Default)]
 pub(crate) struct EndpointStates {
@@ -22,6 +23,8 @@ pub(crate) struct EndpointStates {
     /// The second FIN was sent before the first arrived (simultaneous close).
     crossed: bool,
     reset: Option<Reset>,
+    /// RSTs that did not end it.
+    outlived: Outlived,
     /// The end that opened another connection of the same ports, and the frame of its SYN.
     reopened: Option<(Endpoint, u64)>,
     /// Packets after the close.
@@ -30,7 +33,9 @@ pub(crate) struct EndpointStates {
     calm: bool,
 }
 folded! {
-    EndpointStates { client, server, first_fin, crossed, reset, reopened, after_close, calm }
+    EndpointStates {
+        client, server, first_fin, crossed, reset, outlived, reopened, after_close, calm
+    }
 }
 
 #[derive(Debug, Default)]
@@ -75,25 +80,6 @@ struct FirstFin {
 }
 folded! { FirstFin { by, moment, idle, acked, met_data } }
 
-#[derive(Debug, Clone, Copy)]
-struct Reset {
-    by: Endpoint,
-    moment: PacketTime,
-    seq: SeqNumber,
-    unread: Option<Bytes>,
-    /// Its TTL, and that of its sender's first packet.
-    ttls: Option<(u8, u8)>,
-    idle: Option<Span>,
-    /// The end of the other end's data that was acknowledged then.
-    acked: Offset,
-    reopened: Option<u64>,
-    /// Both FINs were already acknowledged.
-    late: bool,
-    /// The end of the first new data or FIN that client and server sent after it.
-    followed: [Option<SeqNumber>; 2],
-}
-folded! { Reset { by, moment, seq, unread, ttls, idle, acked, reopened, late, followed } }
-
 impl EndpointStates {
     /// `is_new`: its data or FIN are above all that its sender sent; `found`: by a FIN or RST.
     pub(super) fn follow(&mut self, packet: &Packet, forward: bool, is_new: bool, found: AtClose) {
@@ -136,6 +122,10 @@ impl EndpointStates {
     }
     pub(crate) fn after_close(&self) -> u64 {
         self.after_close
+    }
+    /// An RST that its sender seems not to have sent.
+    pub(crate) fn forged_reset(&self) -> Option<ForgedReset> {
+        self.outlived.forged()
     }
 
     /// How it closed, if it did.
@@ -197,6 +187,7 @@ impl EndpointStates {
                 (&mut self.server, &mut self.client)
             };
             let by = if forward { Endpoint::Client } else { Endpoint::Server };
+            self.outlived.goes_on(by);
             if packet.fin() && !packet.syn() && own.fin.is_none() {
                 self.crossed = other.fin.is_some() && !other.is_fin_reached(packet);
                 let AtClose { idle, acked, crossed: met_data } = found;
@@ -218,7 +209,8 @@ impl EndpointStates {
             in_place && !side.again
         };
         let (client, server) = (&self.client, &self.server);
-        self.calm = !self.is_over() && settled(client, server) && settled(server, client);
+        let decided = !self.is_over() && !self.outlived.is_open();
+        self.calm = decided && settled(client, server) && settled(server, client);
     }
 
     fn reset(&mut self, packet: &Packet, forward: bool, moment: PacketTime, found: AtClose) {
@@ -233,9 +225,15 @@ impl EndpointStates {
         if other.walk.state() == Some(TcpState::SynSent) && !answers {
             return;
         }
+        let by = if forward { Endpoint::Client } else { Endpoint::Server };
+        if let Some(obeyed) = self.outlived.refusal(packet, by) {
+            own.walk.close(obeyed.moment);
+            other.walk.close(moment);
+            self.reset = Some(obeyed);
+            return;
+        }
         own.walk.close(moment);
         other.walk.close(moment);
-        let by = if forward { Endpoint::Client } else { Endpoint::Server };
         let unread = own.unread_estimate.unread(packet);
         self.reset.get_or_insert(Reset {
             by,
@@ -248,6 +246,7 @@ impl EndpointStates {
             reopened: self.reopened.filter(|(end, _)| *end == by).map(|(_, frame)| frame),
             late,
             followed: [None; 2],
+            answered: false,
         });
     }
 
@@ -261,14 +260,19 @@ impl EndpointStates {
         if is_new && !packet.rst() && !packet.syn() {
             reset.followed[usize::from(!forward)].get_or_insert(packet.end());
         }
-        let reset = *reset;
         let its_own = (reset.by == Endpoint::Client) == forward;
+        reset.answered |= !its_own && !packet.rst();
+        let reset = *reset;
         let goes_on = packet.payload > 0 && !packet.rst() && packet.end().is_after(reset.seq);
         let opened = self.client.walk.was(TcpState::Established);
         let own = self.side(forward).syn.map(|(isn, _)| isn);
         let tries_again =
             packet.syn() && !opened && (packet.ack.is_some() || own == Some(packet.seq));
-        if !reset.late && ((its_own && goes_on) || is_heard || tries_again) {
+        let went_on = (its_own && goes_on) || is_heard;
+        if !reset.late && !self.outlived.is_obeyed() && (went_on || tries_again) {
+            if went_on {
+                self.outlived.add(&reset, packet, its_own);
+            }
             self.reset = None;
             self.after_close = 0;
             self.client.walk.reopen();

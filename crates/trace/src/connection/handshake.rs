@@ -37,7 +37,9 @@ folded! {
 
 #[derive(Debug, Default)]
 struct Offer {
-    flags: TcpFlags,
+    /// AE, CWR and ECE of the latest; and of the latest that asks for ECN, or 0.
+    ecn: u16,
+    ecn_asked: u16,
     multipath: bool,
     /// Its initial sequence number.
     isn: SeqNumber,
@@ -46,7 +48,7 @@ struct Offer {
     /// The latest of those with most options: a client that hears nothing may leave them out.
     fullest: SynOptions,
 }
-folded! { Offer { flags, multipath, isn, sent, fullest } }
+folded! { Offer { ecn, ecn_asked, multipath, isn, sent, fullest } }
 
 /// One transmission of a SYN.
 #[derive(Debug, Clone, Copy)]
@@ -54,8 +56,11 @@ struct Sending {
     at: Instant,
     /// Timestamp value and echo reply.
     clocks: Option<(u32, u32)>,
+    asks_ecn: bool,
+    /// It has data or the option of TCP Fast Open.
+    is_fast: bool,
 }
-folded! { Sending { at, clocks } }
+folded! { Sending { at, clocks, asks_ecn, is_fast } }
 
 impl HandshakeTracker {
     /// The handshake of a connection that begins with this packet.
@@ -187,10 +192,20 @@ impl HandshakeTracker {
         if self.is_sent_after_answer(packet) && self.handshake.accepted.is_none() {
             self.handshake.not_accepted.add(packet.at, packet.frame);
         }
+        let answered = self.answered_syn();
         if let (Some(fast_open), Some(ack)) = (&mut self.handshake.fast_open, packet.ack) {
             fast_open.cookie_given |= packet.fast_open.is_some_and(|len| len > 0);
             fast_open.accepted |= ack.is_after(self.client.isn.advanced_by(1));
+            let used = fast_open.cookie_given || fast_open.accepted;
+            fast_open.given_up = !used && answered.is_some_and(|syn| !syn.is_fast);
         }
+    }
+
+    /// The SYN that the first SYN-ACK answers, by its timestamps; without them, the last before it.
+    fn answered_syn(&self) -> Option<Sending> {
+        let syn_ack = self.server.first()?;
+        let echo = syn_ack.clocks.map(|(_, echo)| echo);
+        self.client.echoed(echo).or(self.client.latest_until(syn_ack.at))
     }
 
     /// Whether the server sent this SYN-ACK when the client's ACK had come, or should have: away
@@ -270,20 +285,19 @@ impl HandshakeTracker {
 
     /// AE, CWR and ECE of both SYNs (RFC 3168 section 6.1.1; RFC 9768 section 3.1.2, table 2).
     fn ecn(&self) -> EcnAgreement {
-        const ACCURATE: u16 = 0b111;
-        const CLASSIC: u16 = 0b011;
         if !self.handshake.client.seen {
             return EcnAgreement::Unknown;
         }
-        match (ecn_bits(self.client.flags), ecn_bits(self.server.flags)) {
-            (ACCURATE | CLASSIC, _) if !self.server_syn_ack => EcnAgreement::Unknown,
+        match (self.client.ecn_asked, self.server.ecn) {
+            (0, _) => EcnAgreement::NotAsked,
+            _ if !self.server_syn_ack => EcnAgreement::Unknown,
             // 101 is reserved and counts as agreement (section 3.1.3).
             (ACCURATE, 0b010..=0b110) => EcnAgreement::Accurate,
             // RFC 3540 used AE for its nonce.
             (ACCURATE, 0b001) | (CLASSIC, 0b001 | 0b101) => EcnAgreement::Classic,
+            _ if self.answered_syn().is_some_and(|syn| !syn.asks_ecn) => EcnAgreement::GivenUp,
             // No answer, or bits reflected by a host that does not know them.
-            (ACCURATE | CLASSIC, _) => EcnAgreement::Refused,
-            _ => EcnAgreement::NotAsked,
+            _ => EcnAgreement::Refused,
         }
     }
 }
@@ -293,7 +307,11 @@ impl Offer {
         if options.count() >= self.fullest.count() {
             self.fullest = options.clone();
         }
-        self.flags = packet.flags;
+        self.ecn = ecn_bits(packet.flags);
+        let asks_ecn = matches!(self.ecn, ACCURATE | CLASSIC);
+        if asks_ecn {
+            self.ecn_asked = self.ecn;
+        }
         self.multipath |= packet.multipath;
         self.isn = packet.seq;
         let place = self.sent.iter().position(Option::is_none).unwrap_or_else(|| {
@@ -301,7 +319,9 @@ impl Offer {
             self.sent[1..].rotate_left(1);
             self.sent.len() - 1
         });
-        self.sent[place] = Some(Sending { at: packet.at, clocks: packet.timestamps });
+        let (at, clocks) = (packet.at, packet.timestamps);
+        let is_fast = packet.fast_open.is_some() || packet.payload > 0;
+        self.sent[place] = Some(Sending { at, clocks, asks_ecn, is_fast });
     }
     fn first(&self) -> Option<Sending> {
         self.sent[0]
@@ -345,6 +365,10 @@ impl SynOptions {
         self.seen && !self.cut && self.window_scale.is_none()
     }
 }
+
+/// What a SYN asks for.
+const ACCURATE: u16 = 0b111;
+const CLASSIC: u16 = 0b011;
 
 /// AE, CWR and ECE as three bits.
 fn ecn_bits(flags: TcpFlags) -> u16 {

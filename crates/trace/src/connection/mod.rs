@@ -8,6 +8,7 @@ mod history;
 mod last_heard;
 mod one_way;
 mod places;
+mod resets;
 mod reuse;
 mod roles;
 mod silence;

@@ -310,7 +310,7 @@ impl ConnectionState {
             let (refused, unusual) = (Some(Refusal::OutOfPlace), outside(packet));
             return PacketOutcome { forward, unusual, refused, ..PacketOutcome::default() };
         };
-        let mut heard = other.answered(packet, window, passed.unread);
+        let mut heard = other.answered(packet, window, &passed);
         let is_bare_reset = packet.wanted && packet.rst() && packet.ack.is_none();
         let reset = is_bare_reset.then(|| Box::new(own.bare_reset(packet)));
         let shown = (passed.segment.is_some(), heard.ack.is_some(), reset.is_some());
@@ -529,6 +529,7 @@ impl ConnectionState {
             client: steps(true),
             server: steps(false),
             after_close: self.endpoint_states.after_close(),
+            forged_reset: self.endpoint_states.forged_reset(),
         }
     }
 

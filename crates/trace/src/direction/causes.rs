@@ -6,6 +6,7 @@ use super::classification::Ignored;
 use super::spurious::FoundSpurious;
 use crate::fold::folded;
 use crate::observers::SendEvent;
+use crate::packet::Packet;
 use crate::{Backoff, Causes, Flow, LossRule, Occurrences, SegmentKind, Sign, Spurious, Timer};
 
 /// The counts of one direction; allocated with the first.
@@ -67,6 +68,13 @@ impl CauseCounts {
                 add(&mut causes.fin_retransmissions);
             }
         }
+    }
+
+    /// Counts a packet without data that the capture holds again.
+    #[cold]
+    pub(crate) fn captured_again(&mut self, packet: &Packet) {
+        let causes = self.causes.get_or_insert_default();
+        causes.capture_duplicates.add(packet.at, packet.frame);
     }
 
     /// Counts a timeout of a sender that ACKs had told of the loss before.

@@ -6,6 +6,7 @@ mod classification;
 mod episodes;
 mod gaps;
 mod knowledge;
+mod recent_acks;
 mod recovery;
 mod retransmission;
 mod scoreboard;

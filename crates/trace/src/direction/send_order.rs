@@ -10,6 +10,7 @@ use std::cmp::Ordering;
 
 use tcplab_units::{Instant, Span};
 
+use super::recent_acks::{AT_ONCE, RecentAcks, SOONEST};
 use super::sender_model::SHORTEST_TIMER;
 use crate::Sign;
 use crate::fold::folded;
@@ -23,10 +24,6 @@ const ENOUGH: u8 = 2;
 const FAR_ONES: u8 = 8;
 /// Packets remembered to find copies: copies are made in a queue.
 const REMEMBERED: usize = 8;
-/// The longest delay of a capture duplicate, between two interfaces or ports.
-const AT_ONCE: Span = Span::from_millis(10);
-/// No sender retransmits sooner.
-const SOONEST: Span = Span::from_millis(1);
 /// No card cuts into smaller segments (RFC 9293 section 3.7.1), the last one aside.
 const LEAST_PIECE: u32 = 536;
 /// From one duplicate in four frames on, the capture duplicates; no network does so often.
@@ -87,8 +84,10 @@ pub(crate) struct SendOrder {
     next: u8,
     /// The packet is part of a remembered one and need not be remembered.
     is_part: bool,
+    /// Packets without data, where many frames are duplicated.
+    acks: Option<Box<RecentAcks>>,
 }
-folded! { SendOrder { newest, near, far, packets, copies, recent, next, is_part } }
+folded! { SendOrder { newest, near, far, packets, copies, recent, next, is_part, acks } }
 
 /// A packet as far as a copy would equal it.
 #[derive(Debug, Clone, Copy, Default)]
@@ -127,10 +126,25 @@ impl SendOrder {
                 self.count(id);
             }
         }
-        if takes_room && !std::mem::take(&mut self.is_part) {
+        if !takes_room {
+            if packet.copies_usual {
+                self.remember_ack(packet);
+            }
+        } else if !std::mem::take(&mut self.is_part) {
             self.recent[usize::from(self.next)] = PassedPacket::of(packet);
             self.next = (self.next + 1) % REMEMBERED as u8;
         }
+    }
+
+    #[cold]
+    fn remember_ack(&mut self, packet: &Packet) {
+        let numbered = self.is_numbered(packet);
+        self.acks.get_or_insert_default().passed(packet, numbered);
+    }
+
+    /// Whether its identification differs from those of other packets.
+    fn is_numbered(&self, packet: &Packet) -> bool {
+        number(packet).is_some() && self.near + self.far > 0
     }
 
     fn count(&mut self, id: u16) {
@@ -254,10 +268,17 @@ impl SendOrder {
         self.copies += 1;
     }
 
-    /// Whether a packet without data equals the previous one; real ACKs differ in identification.
+    /// Whether a packet without data is a copy of the previous one, by its identification; or of
+    /// one of the latest, where many frames are duplicated.
     #[inline]
     pub(crate) fn repeats(&self, packet: &Packet) -> bool {
-        number(packet).is_some_and(|id| Some(id) == self.newest) && self.near + self.far > 0
+        let is_previous = number(packet).is_some_and(|id| Some(id) == self.newest);
+        is_previous && self.near + self.far > 0 || packet.copies_usual && self.is_copied_ack(packet)
+    }
+
+    #[cold]
+    fn is_copied_ack(&self, packet: &Packet) -> bool {
+        self.acks.as_ref().is_some_and(|acks| acks.holds(packet, self.is_numbered(packet)))
     }
 }
 

@@ -2,12 +2,13 @@
 
 use super::{Fold, Folder, Unfolder, folded};
 use crate::{
-    Backoff, Backoffs, Causes, Confidence, EcnAgreement, FastOpen, Handshake, HandshakeKind,
-    IgnoredAcks, Limit, LimitPeriod, LimitShares, LossRule, MssChange, Occurred, Occurrences,
-    Range, Roles, SegmentKind, Series, SpuriousRetransmissions, Stall, StallCause, StallSum,
-    SynOptions, TcpState, Timer, Totals,
+    Backoff, Backoffs, Causes, Confidence, EcnAgreement, FastOpen, ForgedReset, Handshake,
+    HandshakeKind, IgnoredAcks, Limit, LimitPeriod, LimitShares, LossRule, MssChange, Occurred,
+    Occurrences, Range, Roles, SegmentKind, Series, SpuriousRetransmissions, Stall, StallCause,
+    StallSum, SynOptions, TcpState, Timer, Totals,
 };
 
+folded! { ForgedReset { by, at, frame, ttls, went_on, refused } }
 folded! { Range { start, end } }
 folded! { enum Timer { Probe, Retransmission } }
 folded! {
@@ -59,8 +60,8 @@ folded! {
     }
 }
 folded! { SynOptions { seen, cut, mss, window_scale, sack_permitted, timestamps, window } }
-folded! { FastOpen { cookie_sent, cookie_given, data, accepted } }
-folded! { enum EcnAgreement { Unknown, NotAsked, Refused, Classic, Accurate } }
+folded! { FastOpen { cookie_sent, cookie_given, data, accepted, given_up } }
+folded! { enum EcnAgreement { Unknown, NotAsked, GivenUp, Refused, Classic, Accurate } }
 folded! {
     enum TcpState {
         Listen, SynSent, SynReceived, Established, FinWait1, FinWait2, CloseWait, Closing,

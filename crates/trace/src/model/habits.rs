@@ -55,6 +55,9 @@ pub struct AckBehaviour {
     pub delayed: Occurrences,
     /// The longest such delay (RFC 9293 section 3.8.6.3: below 500 ms).
     pub delay_max: Span,
+    /// ACKs whose SACK blocks name data that the sender never sent; known where its SYN and
+    /// everything since was captured.
+    pub sack_unsent: Occurrences,
 }
 
 /// Other facts about a sender.
@@ -96,11 +99,20 @@ pub struct SenderMarks {
     /// Full segments were sent and none of them arrived, as far as ACKs show, though every smaller
     /// one did.
     pub only_small_arrived: bool,
-    /// Segments marked "congestion experienced" (RFC 3168 section 5).
+    /// Segments marked "congestion experienced" (RFC 3168 section 5), also ACKs without data.
     pub ce_marks: Occurrences,
+    /// Some of them have data.
+    pub marked_data: bool,
+    /// An acknowledgement covers data that passed with a mark.
+    pub marked_data_acked: bool,
+    /// Segments of the other end that echo a mark (ECE), if the SYNs agreed on classic ECN (RFC
+    /// 3168 section 6.1.3).
+    pub echoes: Occurrences,
     /// Segments with CWR after an echoed mark (ECE), if the SYNs agreed on classic ECN: the sender
     /// reduced its window on it (RFC 3168 section 6.1.2).
     pub reductions: Occurrences,
+    /// Segments of new data without CWR, sent long after an echo must have reached the sender.
+    pub not_reduced: Occurrences,
     /// Packets larger than the MSS: segmentation or receive offload at the capture.
     pub super_packets: u64,
 }

@@ -4,7 +4,7 @@ use serde::{Serialize, Serializer};
 use tcplab_units::{Bytes, Endpoint, Instant, Span};
 use tcplab_wire::TcpFlags;
 
-use super::Occurrences;
+use super::{ForgedReset, Occurrences};
 
 /// How the connection was opened.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -105,6 +105,7 @@ impl SynOptions {
 
 /// TCP Fast Open as far as the handshake shows it (RFC 7413).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[expect(clippy::struct_excessive_bools, reason = "each is an answer of its own")]
 pub struct FastOpen {
     /// The client sent a cookie; else it asked for one, or sent data without (as Linux can).
     pub cookie_sent: bool,
@@ -114,6 +115,8 @@ pub struct FastOpen {
     pub data: Bytes,
     /// The SYN-ACK acknowledged the data.
     pub accepted: bool,
+    /// Only a SYN without the option and data was answered.
+    pub given_up: bool,
 }
 
 /// What the ends agreed on about explicit congestion notification.
@@ -124,6 +127,8 @@ pub enum EcnAgreement {
     Unknown,
     /// The client did not ask.
     NotAsked,
+    /// The client asked, got no answer, and left it out: only that SYN was answered.
+    GivenUp,
     /// The server did not agree.
     Refused,
     /// Classic ECN (RFC 3168 section 6.1.1).
@@ -149,6 +154,8 @@ pub struct Life {
     pub server: Vec<StateStep>,
     /// Packets between the two ends after it was over: late ones, repeated FINs, answers to RST.
     pub after_close: u64,
+    /// An RST that its sender seems not to have sent.
+    pub forged_reset: Option<ForgedReset>,
 }
 
 /// Zeek's summary of a connection, by the names that Zeek gives (`conn_state`).

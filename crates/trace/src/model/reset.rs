@@ -1,8 +1,8 @@
-//! Resets that acknowledge nothing.
+//! Resets that acknowledge nothing, and resets that were forged.
 
 use std::fmt;
 
-use tcplab_units::{Instant, Offset};
+use tcplab_units::{Endpoint, Instant, Offset};
 
 use super::FlowId;
 
@@ -35,4 +35,21 @@ impl fmt::Display for BareReset {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "RST {0}:{0}(0)", self.place)
     }
+}
+
+/// An RST in the name of an end that went on after it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ForgedReset {
+    /// The end in whose name it came.
+    pub by: Endpoint,
+    /// When it passed the capture point.
+    pub at: Instant,
+    /// Its frame.
+    pub frame: u64,
+    /// Its TTL, and that of the end's first packet; they differ if no end obeyed it.
+    pub ttls: Option<(u8, u8)>,
+    /// The frame that shows that the end went on.
+    pub went_on: u64,
+    /// The frame of the RST by which the other end, which had obeyed, refused that.
+    pub refused: Option<u64>,
 }

@@ -46,8 +46,10 @@ struct SackUse {
     offered_by_receiver: bool,
     /// Blocks were seen.
     seen: bool,
+    /// Blocks of data never sent.
+    unsent: Occurrences,
 }
-folded! { SackUse { offered_by_sender, offered_by_receiver, seen } }
+folded! { SackUse { offered_by_sender, offered_by_receiver, seen, unsent } }
 
 impl SackUse {
     fn is_certain(&self) -> bool {
@@ -74,6 +76,9 @@ impl Acking {
             self.duplicate(*heard);
         }
         self.sack.seen |= !heard.sack.is_empty();
+        if heard.unsent && !heard.unread {
+            self.sack.unsent.add(heard.packet.at, heard.packet.frame);
+        }
         self.sack.offered_by_receiver |= heard.packet.sack_permitted;
         let una = heard.ack.max(heard.before);
         self.hole = heard.high.since(una).as_u64() != heard.in_flight;
@@ -91,6 +96,7 @@ impl Acking {
             unnecessary: self.unnecessary,
             stretch: take(&mut self.stretch),
             longest: Bytes::new(self.longest),
+            sack_unsent: take(&mut self.sack.unsent),
             ..AckBehaviour::default()
         };
         if flow.capture_point == CapturePoint::Receiver {
@@ -135,7 +141,7 @@ impl Acking {
         self.duplicates += 1;
         // An answer to a probe is called for.
         let probed = heard.packet.window == 0;
-        let has_news = !heard.sack.is_empty() || heard.dsack.is_some() || heard.packet.options_cut;
+        let has_news = !heard.packet.sack.is_empty() || heard.packet.options_cut;
         if probed || has_news || !self.sack.is_certain() {
             return;
         }

@@ -31,7 +31,6 @@ pub(crate) struct Marks {
     nagle_waited: Span,
     /// The largest packet, bytes of data, that was not more than one segment.
     largest: u64,
-    congested: Occurrences,
     super_packets: u64,
     last_sent: Option<Instant>,
     /// The other end's latest data since.
@@ -41,22 +40,22 @@ pub(crate) struct Marks {
     /// The time from own data to the last of the other end's before own ones again, or to its ACK.
     listened: Span,
     answers_with_ack: u64,
-    /// When an acknowledgement without data, itself delayed, left nothing unacknowledged.
-    freed: Option<Instant>,
+    /// When an acknowledgement without data, itself delayed, left nothing unacknowledged; and the
+    /// right edge of the window before it.
+    freed: Option<(Instant, Option<Offset>)>,
+    /// The right edge of the window.
+    edge: Option<Offset>,
     /// The sender's reaction time to an ACK, as seen at the capture point.
     reaction: Span,
-    /// Segments with CWR after an echoed mark.
-    reductions: Occurrences,
     /// The smallest age at which data were acknowledged.
     least_age: Option<Span>,
     by_size: ArrivalBySize,
 }
 folded! {
     Marks {
-        push, urgent, keep_alives, small_in_flight, nagle_waits, nagle_waited, largest, congested,
+        push, urgent, keep_alives, small_in_flight, nagle_waits, nagle_waited, largest,
         super_packets, last_sent, other_spoke, other_heard, listened, answers_with_ack, freed,
-        reaction, reductions,
-        least_age, by_size
+        edge, reaction, least_age, by_size
     }
 }
 
@@ -99,6 +98,12 @@ impl ArrivalBySize {
     }
 }
 
+/// Whether the receive window, whose right edge was here before the last ACK, did not hold it back,
+/// and does not cut it short.
+fn had_room(sent: &SendEvent<'_>, edge: Option<Offset>) -> bool {
+    edge.is_none_or(|edge| sent.range.end <= edge) && sent.window_edge != Some(sent.range.end)
+}
+
 impl Marks {
     pub(crate) fn opened(&mut self, reaction: Span) {
         self.reaction = reaction;
@@ -112,12 +117,6 @@ impl Marks {
         self.push += u64::from(packet.flags.contains(TcpFlags::PSH));
         if packet.flags.contains(TcpFlags::URG) {
             self.urgent.add(at, frame);
-        }
-        if packet.congestion_marked {
-            self.congested.add(at, frame);
-        }
-        if sent.reduced {
-            self.reductions.add(at, frame);
         }
         if sent.kind == SegmentKind::KeepAlive {
             self.keep_alives.add(at, frame);
@@ -147,7 +146,10 @@ impl Marks {
         }
         if sent.in_flight > sent.payload + u64::from(packet.fin()) {
             self.small_in_flight += 1;
-        } else if sent.payload < full && freed.is_some_and(|freed| self.reacts(at.since(freed))) {
+        } else if sent.payload < full
+            && freed
+                .is_some_and(|(freed, edge)| self.reacts(at.since(freed)) && had_room(sent, edge))
+        {
             self.nagle_waits.add(at, frame);
             self.nagle_waited += waited;
         }
@@ -159,13 +161,15 @@ impl Marks {
             self.on_data(heard.packet);
         }
         self.by_size.on_ack(heard.ack, heard.sack);
+        let edge = heard.window.map(|window| heard.ack + window);
+        let edge = std::mem::replace(&mut self.edge, edge);
         let Some(ages) = heard.effect.acked_ages else { return };
         let least = self.least_age.map_or(ages.last, |least| least.min(ages.last));
         self.least_age = Some(least);
         let round_trips = (least + self.reaction) * ROUND_TRIPS;
         let delayed = ages.last > least + round_trips.clamp(LEAST_DELAY, DELAYED);
         let all = heard.ack == heard.high && heard.packet.is_bare();
-        self.freed = (delayed && all).then_some(heard.packet.at);
+        self.freed = (delayed && all).then_some((heard.packet.at, edge));
     }
 
     /// Whether what follows an acknowledgement by this much was waiting for it.
@@ -201,8 +205,6 @@ impl Marks {
             answers_with_ack: self.answers_with_ack,
             largest: Bytes::new(self.largest),
             only_small_arrived: self.by_size.only_small(),
-            ce_marks: take(&mut self.congested),
-            reductions: take(&mut self.reductions),
             super_packets: self.super_packets,
             ..SenderMarks::default()
         };

@@ -3,6 +3,7 @@
 //! The scoreboard and the classifier decide what a packet is; observers do not know one another.
 
 mod acking;
+mod ecn;
 mod event;
 mod full_size;
 mod limits;
@@ -22,10 +23,11 @@ pub(crate) use stalls::LONGEST_FIRST_TIMEOUT;
 
 use tcplab_units::{Bytes, Instant, Offset, Span};
 
+use crate::Flow;
 use crate::fold::folded;
 use crate::packet::Packet;
-use crate::{Flow, SegmentKind};
 use acking::Acking;
+use ecn::EcnMarks;
 use full_size::FullSize;
 use limits::Limits;
 use marks::Marks;
@@ -44,6 +46,7 @@ pub(crate) struct Observers {
     windows: Windows,
     acking: Acking,
     marks: Marks,
+    ecn: EcnMarks,
     turns: Turns,
     limits: Limits,
     stalls: Stalls,
@@ -54,7 +57,7 @@ pub(crate) struct Observers {
 }
 folded! {
     Observers {
-        full_size, round_trips, windows, acking, marks, turns, limits, stalls, transfer,
+        full_size, round_trips, windows, acking, marks, ecn, turns, limits, stalls, transfer,
         series, timestamps, events
     }
 }
@@ -67,6 +70,7 @@ impl Observers {
         let reaction = if is_away { reaction } else { Span::ZERO };
         self.limits.opened(reaction, &mut self.events);
         self.marks.opened(reaction);
+        self.ecn.opened(reaction);
     }
     /// Bytes of data in a full segment; `None` while unknown.
     pub(crate) fn full_size(&self) -> Option<u64> {
@@ -81,7 +85,7 @@ impl Observers {
     #[inline(always)]
     pub(crate) fn on_send_plain(&mut self, sent: &SendEvent<'_>) {
         // A duplicate was not sent.
-        if matches!(sent.kind, SegmentKind::NetworkDuplicate | SegmentKind::CaptureDuplicate) {
+        if sent.kind.is_copy() {
             return;
         }
         self.full_size.on_send(sent);
@@ -90,12 +94,21 @@ impl Observers {
         self.windows.on_send(sent, full);
         self.acking.on_send(sent);
         self.marks.on_send(sent, full);
+        self.ecn.on_send(sent);
         self.turns.on_send(sent, || self.stalls.way());
         self.limits.on_send(sent, full, &mut self.events);
         self.stalls.on_send(sent, &mut self.events);
         self.transfer.on_send(sent);
         self.series.on_send(sent);
         self.timestamps.on_send(sent);
+    }
+    /// A packet of the direction without sequence space bears a congestion mark.
+    pub(crate) fn on_marked_ack(&mut self, packet: &Packet) {
+        self.ecn.on_marked_ack(packet);
+    }
+    /// The other end echoes a mark, where classic ECN was agreed.
+    pub(crate) fn on_echo(&mut self, packet: &Packet) {
+        self.ecn.on_echo(packet);
     }
     /// An end gave up.
     pub(crate) fn on_reset(&mut self, at: Instant) {
@@ -114,6 +127,7 @@ impl Observers {
         self.windows.on_ack(heard, full);
         self.acking.on_ack(heard, full);
         self.marks.on_ack(heard);
+        self.ecn.on_ack(heard);
         if !heard.unread {
             self.limits.on_ack(heard, &mut self.events);
             self.stalls.on_ack(heard, &mut self.events);
@@ -153,6 +167,7 @@ impl Observers {
         self.windows.finish(flow);
         self.acking.finish(flow);
         self.marks.finish(flow);
+        self.ecn.finish(flow);
         self.turns.finish(flow);
         flow.marks.mss_changes = self.full_size.changes();
         self.limits.finish(flow, &mut self.events);

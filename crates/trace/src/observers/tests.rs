@@ -130,6 +130,27 @@ fn nagle_against_delayed_acknowledgements() {
     }
 }
 
+/// What fills the window, or did not fit into the one before the ACK, did not wait by Nagle's rule.
+#[test]
+fn segment_that_waited_for_the_window_is_no_wait_by_nagle() {
+    // Windows of 128 bytes each.
+    for (name, before, after, waits) in [
+        ("room", 8, 8, 1),
+        ("fills the window", 8, 2, 0),
+        ("within the window that was", 3, 8, 1),
+        ("beyond the window that was", 2, 8, 0),
+    ] {
+        let text = format!(
+            "0.050 > 1:1449 clock 1
+             0.071 < ack 1449 win {before}
+             0.100 > 1449:1549 clock 1
+             0.160 < ack 1549 win {after}
+             0.1601 > 1549:1805 clock 2"
+        );
+        assert_eq!(marks(&text).nagle_waits.count, waits, "{name}");
+    }
+}
+
 #[test]
 fn time_while_the_other_end_spoke_last() {
     for (name, text, listened) in [
@@ -296,5 +317,42 @@ fn window_reductions_counted_if_a_mark_was_echoed() {
         );
         let found = flow(&text).marks.reductions;
         assert_eq!(found.count, reductions, "{client} {server}{echo}");
+    }
+}
+
+/// An ACK without data may be marked, too: with data, or again and again without news.
+#[test]
+fn marks_of_acks_are_counted() {
+    let text = "open 0.020\n0.100 > 1:2897\n0.120 < ack 1449 ce\n0.121 < ack 2897 ce
+        0.122 < ack 2897 ce win 400\n0.200 > 2897:4345 ce\n0.220 < ack 4345";
+    let connection = connection(text);
+    let of = |flow: &crate::Flow| (flow.marks.ce_marks.count, flow.marks.marked_data);
+    assert_eq!((of(&connection.forward), of(&connection.reverse)), ((1, true), (3, false)));
+    assert!(connection.forward.marks.marked_data_acked);
+}
+
+/// RFC 3168 sections 6.1.2 and 6.1.3: the receiver echoes until CWR, the sender answers once.
+#[test]
+fn echoes_and_missing_answers_are_counted() {
+    let agreed = "0 > S bits 011\n0.020 < S bits 001\n0.0201 > ack 1";
+    for (name, text, echoes, not_reduced) in [
+        (
+            "answered",
+            "0.100 > 1:101\n0.120 < ack 101 ece\n0.121 > 101:201 cwr\n0.3 > 201:301",
+            1,
+            0,
+        ),
+        (
+            "not answered",
+            "0.100 > 1:101\n0.120 < ack 101 ece\n0.121 > 101:201\n0.141 < ack 201 ece
+             0.3 > 201:301\n0.32 < ack 301 ece\n0.4 > 301:401",
+            3,
+            2,
+        ),
+        // The handshake's ECE is no echo.
+        ("no echo", "0.100 > 1:101\n0.120 < ack 101\n0.4 > 101:201", 0, 0),
+    ] {
+        let marks = flow(&format!("{agreed}\n{text}")).marks;
+        assert_eq!((marks.echoes.count, marks.not_reduced.count), (echoes, not_reduced), "{name}");
     }
 }

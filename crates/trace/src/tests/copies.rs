@@ -15,16 +15,71 @@ fn capture_duplicate_not_counted_as_sent() {
                 0.125 < ack 7241 id 63";
     let once = drill(text, 1_000);
     let mut twice = Vec::new();
-    for packet in once {
+    for packet in once.clone() {
         let later = Captured { time_ns: packet.time_ns + 4_000, ..packet.clone() };
         twice.extend([packet, later]);
     }
     let trace = analyze(&twice);
     let flow = &trace.connections[0].forward;
-    // The SYN and five segments.
-    assert_eq!(flow.causes.capture_duplicates.count, 6);
+    // The SYN, the last ACK of the handshake and five segments.
+    assert_eq!(flow.causes.capture_duplicates.count, 7);
     assert_eq!((flow.totals.retransmissions, flow.totals.duplicate_acks), (0, 0));
     assert_eq!(flow.totals.unique, Bytes::new(7_240));
+    // The SYN-ACK and three ACKs.
+    let answers = &trace.connections[0].reverse;
+    assert_eq!(answers.causes.capture_duplicates.count, 4);
+    // All that is counted is as of the capture without copies.
+    let original = analyze(&once);
+    let [original] = &original.connections[..] else { panic!("one connection") };
+    assert_eq!((flow.totals, answers.totals), (original.forward.totals, original.reverse.totals));
+    assert_eq!((flow.transfer, flow.acking.acks), (original.forward.transfer, 3));
+}
+
+/// Of a capture each packet of which is there twice, the second one so much later.
+fn doubled(text: &str, later_ns: u64) -> Vec<Captured> {
+    let mut packets = drill(text, 1_000);
+    let copies = packets
+        .clone()
+        .into_iter()
+        .map(|packet| Captured { time_ns: packet.time_ns + later_ns, ..packet });
+    packets.extend(copies);
+    packets.sort_by_key(|packet| packet.time_ns);
+    packets
+}
+
+/// A receiver without SACK repeats its ACK for each segment above the gap; the copies come between
+/// ACKs, too. Without identifications each ACK has one copy.
+#[test]
+fn repeated_acks_are_counted_without_their_copies() {
+    let ids = |id: u32, count: u32| {
+        (0..count).map(|step| format!(" id {}", id + step)).collect::<Vec<_>>()
+    };
+    let none = vec![String::new(); 6];
+    for (ids, later_ns) in
+        [(ids(61, 6), 300), (ids(61, 6), 60_000), (none.clone(), 300), (none, 60_000)]
+    {
+        let [first, second, third, fourth, all, last] = &ids[..] else { panic!("six") };
+        let text = format!(
+            "open 0.020 nosack
+             0.100 > 1:8689 id 10
+             0.12001 < ack 1449{first}
+             0.12005 < ack 1449{second}
+             0.12009 < ack 1449{third}
+             0.12013 < ack 1449{fourth}
+             0.130 > 1449:2897 id 16
+             0.150 < ack 8689{all}
+             0.160 > 8689:8690 fin id 17
+             0.180 < ack 8690{last}"
+        );
+        let once = analyze(&drill(&text, 1_000));
+        let twice = analyze(&doubled(&text, later_ns));
+        let [once, twice] = [&once, &twice].map(|trace| &trace.connections[0].forward);
+        assert_eq!(once.totals.duplicate_acks, 3);
+        let counts = |totals: crate::Totals| {
+            (totals.pure_acks, totals.duplicate_acks, totals.segments, totals.data)
+        };
+        assert_eq!(counts(twice.totals), counts(once.totals), "{ids:?}, {later_ns}");
+    }
 }
 
 /// A host of virtual machines captures a large packet and the segments that it was cut into; a

@@ -5,7 +5,7 @@
 //! open 0.010 0.020 nosack            ACK at 0.020; both SYNs without SACK
 //! 0.000 > S                          the client's SYN alone; `< S`: the server's SYN-ACK
 //! 0.100 > 1:14481 every 0.001        data, cut into segments of 1448 bytes, one each 0.001 s
-//! 0.110 < ack 1449 sack 2897-4345    an acknowledgement; also `dsack 1-1449`, `win 500`, `ece`
+//! 0.110 < ack 1449 sack 2897-4345    an ACK; also `dsack 1-1449`, `win 500`, `ece`, `ce`
 //! 0.110 < acks 1449 5793 every 0.001 an acknowledgement for each segment, up to 5793
 //! 0.120 < ack 5793 sack 7241-... 10137 every 0.001   one with the block 7241-8689, 7241-10137 ...
 //! 0.200 > 14481:14482 fin            the last segment
@@ -17,7 +17,7 @@
 //! 0.400 < S plain                    the server's SYN without ACK; `> S ack 1`: the client's with
 //! 0.400 > S isn 5 data 100 bits 011  also `mss 536`, `win 9`, `noscale`, `clock 7`, `echo 7`,
 //!                                    `bits`: AE, CWR, ECE; `option 2202`: further options in hex
-//! 0.300 > 1:2897 id 40               numbered 40 and 41 in the IP header
+//! 0.300 > 1:2897 id 40               numbered 40 and 41 in the IP header; also `ttl 57`
 //! 0.110 < too big 1449 mtu 1400      ICMP: the segment from 1449 on was too large
 //! 0.300 > at 0                       no data, from this place in the stream
 //! # a comment
@@ -86,7 +86,8 @@ fn packets(line: &str, isn: u32) -> Vec<Captured> {
     let after =
         |name: &str| words.iter().position(|word| *word == name).map(|index| &words[index + 1..]);
     let id = after("id").map_or(0, |rest| rest[0].parse().unwrap());
-    let header = Header { from_client, isn, ecn, id };
+    let ttl = after("ttl").map_or(64, |rest| rest[0].parse().unwrap());
+    let header = Header { from_client, isn, ecn, id, ttl };
     let every = after("every").map_or(0.0, |rest| rest[0].parse::<f64>().unwrap());
     let stamp = |name: &str| after(name).map(|rest| rest[0].parse::<u32>().unwrap());
     if words[2] == "S" {
@@ -264,6 +265,7 @@ struct Header {
     ecn: Ecn,
     /// In the IP header.
     id: u16,
+    ttl: u8,
 }
 
 impl Header {
@@ -303,7 +305,7 @@ impl Header {
     fn ip(self) -> Ipv4Repr {
         let (client, server) = (Ipv4Addr::new(10, 0, 0, 1), Ipv4Addr::new(10, 0, 0, 2));
         let (src, dst) = if self.from_client { (client, server) } else { (server, client) };
-        Ipv4Repr { src, dst, id: self.id, ttl: 64, ecn: self.ecn }
+        Ipv4Repr { src, dst, id: self.id, ttl: self.ttl, ecn: self.ecn }
     }
     fn packet(self, at: f64, tcp: &TcpRepr, payload: usize) -> Captured {
         let bytes = tcp.to_packet(&self.ip().into(), &vec![0; payload]);

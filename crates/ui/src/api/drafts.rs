@@ -99,6 +99,8 @@ pub(super) struct Draft {
     #[serde(default)]
     quick: bool,
     trials: Option<u32>,
+    #[serde(default)]
+    kernel: Option<String>,
 }
 
 fn name() -> String {
@@ -112,9 +114,11 @@ impl Draft {
         Scenario::parse_with_files(&self.toml, &self.name, &mut files)
     }
     /// As the command has them without other flags.
-    fn overrides(&self) -> Overrides {
-        let kernel = KernelChoice::Newest;
-        Overrides { quick: self.quick, trials: self.trials, kernel, ..Overrides::default() }
+    fn overrides(&self) -> Result<Overrides, Refusal> {
+        let kernel = self.kernel.as_deref().map_or(Ok(KernelChoice::Newest), str::parse);
+        let kernel = kernel.map_err(|error| Refusal::bad(error.to_string()))?;
+        let (quick, trials) = (self.quick, self.trials);
+        Ok(Overrides { quick, trials, kernel, ..Overrides::default() })
     }
     fn checked_length(&self) -> Result<(), Refusal> {
         if self.toml.len() as u64 <= TEXT_MAX.as_u64() {
@@ -163,6 +167,8 @@ fn experiment(scenario: &Scenario) -> Value {
     json!({
         "title": scenario.title,
         "trials": scenario.trials,
+        // As text, as that of a run is.
+        "seed": scenario.seed.to_string(),
         "cases": scenario.cases.iter().map(case).collect::<Vec<_>>(),
         "claims": scenario.expects.iter().map(|it| &it.claim).collect::<Vec<_>>(),
     })
@@ -184,13 +190,13 @@ pub(super) async fn estimate(
         };
         let launcher = tcplab_actions::launcher(ui.program.clone());
         let refused = || tcplab_lab::kernel_refused(&launcher);
-        let plan =
-            tcplab_lab::plan(&scenario, world, refused, draft.overrides()).map_err(|error| {
-                Refusal { remedy: error.remedy(), ..Refusal::bad(error.to_string()) }
-            })?;
+        let overrides = draft.overrides()?;
+        let plan = tcplab_lab::plan(&scenario, world, refused, overrides).map_err(|error| {
+            Refusal { remedy: error.remedy(), ..Refusal::bad(error.to_string()) }
+        })?;
         let bench = Bench::new(launcher.clone());
-        let estimate = tcplab_lab::estimate_plan(&scenario, &plan, &bench, PATIENCE);
-        Ok(Json(json!({ "in_words": estimate.in_short(), "estimate": estimate })))
+        let estimate = tcplab_lab::estimate_plan(&scenario, &plan, &ui.runs, &bench, PATIENCE);
+        Ok(Json(json!({ "in_words": estimate.with_room(), "estimate": estimate })))
     })
     .await
 }
@@ -246,8 +252,18 @@ mod tests {
 
     #[test]
     fn estimate_is_of_the_kernel_that_the_command_takes() {
-        let draft: Draft = serde_json::from_value(json!({ "toml": "", "trials": 3 })).unwrap();
-        let Overrides { kernel, trials, quick, .. } = draft.overrides();
-        assert_eq!((kernel, trials, quick), (KernelChoice::Newest, Some(3), false));
+        let of = |kernel: Value| {
+            let draft = json!({ "toml": "", "trials": 3, "kernel": kernel });
+            serde_json::from_value::<Draft>(draft).unwrap().overrides()
+        };
+        for (given, chosen) in [
+            (Value::Null, KernelChoice::Newest),
+            (json!("model"), KernelChoice::Model),
+            (json!("6.12"), KernelChoice::Named("6.12".parse().unwrap())),
+        ] {
+            let Overrides { kernel, trials, quick, .. } = of(given).unwrap();
+            assert_eq!((kernel, trials, quick), (chosen, Some(3), false));
+        }
+        assert!(of(json!("../x")).is_err());
     }
 }

@@ -52,6 +52,8 @@ pub(super) enum Wish {
         trials: Option<u32>,
         /// A number, also as text: one of a page has 53 bits.
         seed: Option<Value>,
+        /// What stands for `linux` in virtual time: the name of a kernel, `model` or `newest`.
+        kernel: Option<String>,
         /// One case and one trial of it alone, with all packets.
         case: Option<String>,
         trial: Option<u32>,
@@ -105,7 +107,7 @@ fn arguments(ui: &Ui, wish: Wish) -> Result<Vec<String>, Refusal> {
     let mut arguments = vec!["run".to_owned()];
     let count = |flag, number| within(flag, number, 1..=TRIALS_MAX);
     match wish {
-        Wish::Run { toml, name, world, quick, trials, seed, case, trial } => {
+        Wish::Run { toml, name, world, quick, trials, seed, kernel, case, trial } => {
             let numbers = [("trials", trials), ("trial", trial)];
             let numbers = numbers.into_iter().filter_map(|(flag, it)| Some(count(flag, it?)));
             let numbers: Vec<String> = numbers.collect::<Result<_, _>>()?;
@@ -116,6 +118,7 @@ fn arguments(ui: &Ui, wish: Wish) -> Result<Vec<String>, Refusal> {
             }
             arguments.extend(numbers);
             arguments.extend(seed.as_ref().map(of_seed).transpose()?);
+            arguments.extend(kernel.map(|kernel| format!("--kernel={kernel}")));
             arguments.extend(case.map(|case| format!("--case={case}")));
         }
         Wish::Series { folder, world, quick, trials } => {

@@ -142,7 +142,11 @@ pub(super) async fn one(
         let report = glance.is_finished.then(|| ui.reports.address(&path)).flatten();
         let (files, bytes) = size(&path);
         let again = run_again(&path).unwrap_or_default();
-        let seed = again.iter().find_map(|it| it.strip_prefix("--seed="));
+        let value = |flag: &str| again.iter().find_map(|it| it.strip_prefix(flag));
+        let seed = value("--seed=");
+        // One trial, if it was run alone.
+        let asked = value("--trials=").and_then(|it| it.parse::<u32>().ok());
+        let asked = asked.or_else(|| value("--trial=").map(|_| 1));
         let typed = [
             vec!["report".into(), path.display().to_string()],
             [&again[..], &[format!("--runs={}", ui.runs.display())]].concat(),
@@ -155,6 +159,8 @@ pub(super) async fn one(
             "scenario": scenario,
             // As text: it may have 64 bits, and a number of a page has 53.
             "seed": seed,
+            "kernel": value("--kernel="),
+            "trials_asked": asked,
             "path_events": path_events,
             "commands": typed.map(|it| in_words(&it)),
             "report": report,

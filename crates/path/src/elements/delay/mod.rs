@@ -1,19 +1,23 @@
 //! Propagation delay: a packet leaves unchanged, some time later.
 
+mod agenda;
 mod dist_table;
 mod jitter;
 mod law;
 mod normal;
+mod of_ports;
 
-use std::cmp::Reverse;
-use std::collections::{BinaryHeap, VecDeque};
+use std::collections::VecDeque;
 
 use serde::{Deserialize, Serialize};
 use tcplab_units::{Instant, Span};
 
+use agenda::Agenda;
 use jitter::Jitter;
 pub use jitter::{JitterPlan, JitterSpec, JitterTable};
 pub use law::{JitterLaw, TableLaw};
+pub(crate) use of_ports::PortDelays;
+pub use of_ports::{PortDelay, PortDelayPlan};
 
 use crate::behaviour::{Behaviour, Outbox, Streams, Transit};
 use crate::event::Change;
@@ -155,49 +159,6 @@ enum UnderWay {
     InOrder(VecDeque<(Instant, Transit)>),
     /// In the order in which they are due.
     AsDue(Agenda),
-}
-
-/// Packets that may overtake one another. Of two that are due at once, the one that came first goes
-/// first.
-#[derive(Debug, Default)]
-struct Agenda {
-    /// When each is due, how many came before it, and its seat. What is sorted is small, and
-    /// packets stay where they are.
-    due: BinaryHeap<Reverse<(Instant, u64, usize)>>,
-    /// How many have come.
-    come: u64,
-    seats: Vec<Option<Transit>>,
-    /// The seats that are not taken.
-    free: Vec<usize>,
-}
-
-impl Agenda {
-    fn push(&mut self, due: Instant, packet: Transit) {
-        let seat = self.free.pop().unwrap_or_else(|| {
-            self.seats.push(None);
-            self.seats.len() - 1
-        });
-        self.seats[seat] = Some(packet);
-        self.due.push(Reverse((due, self.come, seat)));
-        self.come += 1;
-    }
-
-    fn pop(&mut self) -> Option<Transit> {
-        let Reverse((_, _, seat)) = self.due.pop()?;
-        self.free.push(seat);
-        self.seats[seat].take()
-    }
-
-    fn next_due(&self) -> Option<Instant> {
-        self.due.peek().map(|Reverse((due, ..))| *due)
-    }
-
-    /// Next to leave first.
-    fn in_order(&self) -> impl Iterator<Item = &Transit> {
-        let mut due: Vec<_> = self.due.iter().map(|Reverse(due)| *due).collect();
-        due.sort_unstable();
-        due.into_iter().filter_map(|(_, _, seat)| self.seats[seat].as_ref())
-    }
 }
 
 impl Delay {

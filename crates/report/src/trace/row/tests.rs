@@ -8,7 +8,7 @@ use std::path::Path;
 use tcplab_trace::{Connection, Sink};
 use tcplab_units::Span;
 
-use super::{Row, Summary, SummaryTotals, lost_in};
+use super::{Row, Summary, SummaryTotals, is_cut, is_reset, lost_in};
 
 /// The numbers of the connections in the order of the table.
 fn order(connections: impl IntoIterator<Item = Connection>) -> Vec<usize> {
@@ -106,6 +106,62 @@ fn resets_that_cost_something_come_first() {
     assert_eq!(shown[3], Span::from_millis(20));
     assert!(shown[2] < Span::from_millis(100), "{shown:?}");
     assert_eq!(order(all), [3, 2, 0, 1]);
+}
+
+#[test]
+fn reset_before_the_first_answer_is_acknowledged_comes_first() {
+    // The client resets without an ACK for the answer, all of which is lost.
+    let cut = "0.030 > 1:101\n0.050 < 1:501 acking 101\n0.051 > R 101 ack 1";
+    let lost = Row::lost_by(&connection(cut));
+    assert_eq!(lost, Span::from_secs(1));
+    assert_eq!(order([good(), connection(cut)]), [1, 0]);
+    // Of one direction alone nobody knows what arrived.
+    let alone = drill::connection("0.030 > 1:101\n0.230 > 1:101\n0.240 > R 101");
+    assert!(is_reset(&alone) && !is_cut(&alone));
+}
+
+/// `count` requests in turn, each answered after `wait` seconds.
+fn answered_after(wait: f64, count: u32) -> Connection {
+    let mut text = String::new();
+    for turn in 0..count {
+        let (at, from) = (0.030 + f64::from(turn) * (wait + 0.1), 1 + turn * 300);
+        let to = from + 300;
+        text += &format!(
+            "{at:.4} > {from}:{to} acking {from}
+             {:.4} < {from}:{to} acking {to}
+             {:.4} > ack {to} at {to}
+",
+            at + wait + 0.020,
+            at + wait + 0.0201
+        );
+    }
+    connection(&text)
+}
+
+#[test]
+fn slow_server_is_among_the_worst_though_no_time_is_lost() {
+    let rules = |connection: &Connection| -> Vec<_> {
+        tcplab_findings::examine(connection).iter().map(|finding| finding.rule).collect()
+    };
+    let (slow, slower) = (answered_after(1.0, 3), answered_after(2.0, 3));
+    assert!(Row::lost_by(&slow).is_zero() && rules(&slow).contains(&"slow-answers"));
+    let worst = |connections: &[&Connection], keep: usize| {
+        let mut summary = Summary::new(usize::MAX, keep);
+        for (index, connection) in connections.iter().enumerate() {
+            summary.connection(index, connection);
+        }
+        summary.worst().iter().map(|(index, _)| *index).collect::<Vec<_>>()
+    };
+    let quick = &answered_after(0.001, 3);
+    // Those that lost time come first, then the slower servers, then the others.
+    let all = [quick, &slow, &good(), &slower];
+    assert_eq!(worst(&all, 4), [2, 3, 1, 0]);
+    assert_eq!(worst(&[quick], 4), [0]);
+    // The slowest server is there although others lost time; a quick one is not.
+    let lost = [&good(), &good(), &good(), &slow, quick, &slower];
+    assert_eq!(worst(&lost, 3), [0, 1, 2, 5]);
+    assert_eq!(worst(&[&good(), &good(), quick], 2), [0, 1]);
+    assert_eq!(worst(&lost, 0), [0usize; 0]);
 }
 
 #[test]

@@ -57,6 +57,7 @@ pub(crate) fn run(trials: u32) -> (Run, Recordings) {
             name: name.into(),
             levels,
             world: World::Kernel,
+            kernel: None,
             stacks: stacks.into(),
             is_exact: false,
             trials: made,

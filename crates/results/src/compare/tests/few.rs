@@ -83,6 +83,51 @@ fn few_large_differences_take_as_many_trials_as_small_ones() {
     assert_eq!(inconclusive(&few_of(20, 3, 1.5)), (40, false));
 }
 
+/// Goodput is one over the transfer time: the tests are the same, so as many trials decide them.
+/// Of 2,000 samples of 52 a side, drawn from these, `scipy.stats.mannwhitneyu` tells 92 % apart.
+#[test]
+fn one_difference_takes_as_many_trials_in_any_unit() {
+    let a = [0.35, 0.37, 0.32, 0.321, 1.33, 0.346, 0.63, 0.56, 0.348, 0.349, 0.322, 0.385];
+    #[expect(clippy::approx_constant, reason = "they are times")]
+    let b = [0.615, 0.396, 0.323, 0.324, 0.325, 0.317, 0.319, 0.894, 0.326, 0.318, 0.327, 0.32];
+    let more = |metric: &str, of: fn(f64) -> f64| {
+        let [a, b] = [(1, a), (90, b)].map(|(seed, values)| simple(seed, metric, &values.map(of)));
+        let asked = Asked { metrics: Metrics::Named(vec![metric.into()]), ..Asked::default() };
+        let found = compare_runs((Path::new("A"), &a), (Path::new("B"), &b), &asked).unwrap();
+        inconclusive(only(&found))
+    };
+    let time = more("transfer_time", |time| time);
+    assert_eq!(time, (52 - 12, false));
+    assert_eq!(more("goodput", |time| 1.0 / time), time);
+    assert_eq!(more("transfer_time_ratio", |time| time / 0.25), time);
+}
+
+/// Six of twelve pairs are shorter, one of these by far: a spread would be its own.
+#[test]
+fn pairs_that_differ_far_take_as_many_trials_as_any() {
+    let a = [0.3512, 0.5306, 0.32, 0.32, 1.3292, 0.3452, 0.7672, 0.5621, 0.34, 0.373, 0.32, 0.4922];
+    let b =
+        [0.3512, 0.3719, 0.32, 0.32, 1.3292, 0.3465, 0.6305, 0.5609, 0.34, 0.3477, 0.32, 0.3853];
+    let row = of_pairs("transfer_time", &a, &b);
+    assert!((row.p - 0.09375).abs() < 1e-12, "{row:?}");
+    assert_eq!(inconclusive(&row), (31, false));
+}
+
+/// Of two tests together seven pairs are the fewest that can decide one.
+#[test]
+fn too_few_pairs_ask_for_no_more_than_decide() {
+    let of = |level: &str, place: &str, factor: f64| {
+        let values = scaled(&TIMES[..6], factor);
+        let levels = [("cc", level), ("place", place)];
+        case(place, &levels, World::Simulated, 1, &[("transfer_time", &values)])
+    };
+    let all = [("reno", "x", 1.0), ("reno", "y", 1.0), ("bbr", "x", 2.0), ("bbr", "y", 3.0)];
+    let run = run(1, all.map(|(cc, place, factor)| of(cc, place, factor)).to_vec());
+    let levels = Some(["reno", "bbr"]);
+    let found = compare_levels((Path::new("A"), &run), "cc", levels, &Asked::default()).unwrap();
+    assert!(found.rows.iter().all(|row| inconclusive(row) == (1, true)), "{found:?}");
+}
+
 /// Seven doubled and one halved: of 2⁸ signs of equal ranks 9 are as good, on either side.
 #[test]
 fn rounding_breaks_no_ties() {

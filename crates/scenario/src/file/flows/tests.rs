@@ -181,3 +181,19 @@ fn example_in_documentation_is_read() {
     let scenario = Scenario::parse(example.expect("it has one"), "flows").unwrap();
     assert_eq!(scenario.cases[0].flows.len(), 3);
 }
+
+#[test]
+fn delay_of_flow_is_a_way_to_the_path() {
+    let scenario = parse("[flow.near]\n[flow.far]\ndelay = \"40 ms\"\ncount = 2\n");
+    let case = &scenario.cases[0];
+    let delays: Vec<_> = [5_001, 5_002].map(|port| case.path.delay_of_port(port)).into();
+    assert_eq!(delays, [Span::ZERO, Span::from_millis(40)]);
+    assert_eq!(case.round_trip(), Span::from_millis(80));
+
+    for path in ["backend = \"netem\"", "port_delay = [{ port = 5001, delay = \"1 ms\" }]"] {
+        let source = HEAD.replace("[path]\n", &format!("[path]\n{path}\n"));
+        let file = format!("{source}[flow.far]\ndelay = \"40 ms\"\n");
+        let error = Scenario::parse(&file, "t").unwrap_err();
+        assert!(error.to_string().contains("netem") || error.to_string().contains("5001"));
+    }
+}

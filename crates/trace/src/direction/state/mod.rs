@@ -1,5 +1,6 @@
 //! The state of one direction: its data and the ACKs for it.
 
+mod heard;
 mod places;
 mod plain;
 mod recover;
@@ -67,6 +68,8 @@ pub(crate) struct DirectionState {
     settled: Option<(SeqNumber, u16)>,
     /// Every transmission so far passed the capture point, if it is not the receiver's.
     is_whole: bool,
+    /// Its SYN was captured.
+    from_syn: bool,
     /// Old state was dropped at a bound. The reader resets it.
     pub(crate) gave_up: bool,
     pub(crate) observers: Observers,
@@ -76,7 +79,7 @@ folded! {
     DirectionState {
         positions, board, sender_model, recovery, classifier, spurious_detector, causes,
         full_segment, classic_ecn, mark_echoed, last_window, window_edge, data_end, settled,
-        is_whole, gave_up, observers, totals
+        is_whole, from_syn, gave_up, observers, totals
     }
 }
 
@@ -98,6 +101,8 @@ pub(crate) struct Passed {
     /// It duplicates an earlier packet or probes below the window: the other end takes no ACK from
     /// it (RFC 9293 section 3.10.7.4).
     pub(crate) unread: bool,
+    /// It duplicates an earlier packet.
+    pub(crate) copied: bool,
 }
 
 impl DirectionState {
@@ -139,7 +144,7 @@ impl DirectionState {
         self.settled = None;
         // An RST may be forged: its number is no start.
         if packet.rst() && self.positions.is_none() {
-            return Ok(Passed { segment: None, unread: false });
+            return Ok(Passed { segment: None, unread: false, copied: false });
         }
         let start = self.place(packet)?;
         let len = packet.sequence_len();
@@ -154,12 +159,18 @@ impl DirectionState {
             let Some(probe) =
                 self.classifier.probe_without_data(packet, start, closed, &self.board)
             else {
-                let unread = self.classifier.send_order.repeats(packet);
+                let copied = self.classifier.send_order.repeats(packet);
+                if copied && packet.copies_usual {
+                    self.causes.captured_again(packet);
+                }
+                if packet.congestion_marked && !copied && packet.is_bare() {
+                    self.observers.on_marked_ack(packet);
+                }
                 if start > high.as_u64() as i64 && packet.is_bare() && self.classifier.has_data() {
                     self.classifier.announce(offset(start), packet);
                 }
                 self.classifier.passed(packet, None);
-                return Ok(Passed { segment: None, unread });
+                return Ok(Passed { segment: None, unread: copied, copied });
             };
             self.classifier.passed(packet, None);
             probe
@@ -172,14 +183,13 @@ impl DirectionState {
         };
         self.is_whole = self.classifier.sees_all(context);
         let segment = self.segment(packet, range, payload, high, classification);
+        let copied = classification.kind.is_copy();
         let unread = match classification.kind {
-            SegmentKind::NetworkDuplicate
-            | SegmentKind::CaptureDuplicate
-            | SegmentKind::KeepAlive => true,
+            SegmentKind::KeepAlive => true,
             SegmentKind::WindowProbe => len == 0,
-            _ => false,
+            _ => copied,
         };
-        Ok(Passed { segment, unread })
+        Ok(Passed { segment, unread, copied })
     }
 
     /// A reset of this direction's sender that acknowledges nothing, for a sink. Of an end that
@@ -210,7 +220,7 @@ impl DirectionState {
         packet.wanted.then(|| transmitted(sent))
     }
 
-    /// Counts a transmission.
+    /// Counts a transmission; a copy is none.
     #[inline]
     fn count<'a>(
         &mut self,
@@ -220,19 +230,19 @@ impl DirectionState {
         high: Offset,
         Classification { kind, timer, proof }: Classification,
     ) -> SendEvent<'a> {
-        if packet.sequence_len() > 0 {
+        if packet.sequence_len() > 0 && !kind.is_copy() {
             self.totals.segments += 1;
             self.totals.wire_segments += pieces(payload, self.full_segment);
+            self.totals.data_segments += u64::from(payload > 0);
+            self.totals.data += Bytes::new(payload);
         }
-        self.totals.data_segments += u64::from(payload > 0);
-        self.totals.data += Bytes::new(payload);
         let in_flight = self.board.in_flight();
         self.totals.max_in_flight = self.totals.max_in_flight.max(Bytes::new(in_flight));
         let (una, window_edge) = (self.board.una, self.window_edge);
         let whole = self.is_whole;
         // CWR alone may follow a loss (RFC 3168 section 6.1.2).
         let is_cwr = packet.flags.contains(TcpFlags::CWR);
-        let reduced = is_cwr && self.classic_ecn && std::mem::take(&mut self.mark_echoed);
+        let reduced = is_cwr && take(&mut self.mark_echoed);
         SendEvent {
             packet,
             range,
@@ -251,21 +261,15 @@ impl DirectionState {
         }
     }
 
-    /// Whether a packet of the opposite direction echoes a mark (RFC 3168 section 6.1.3).
-    #[inline(always)]
-    fn hear_mark(&mut self, packet: &Packet) {
-        self.mark_echoed |= packet.flags.contains(TcpFlags::ECE) && !packet.syn();
-    }
-
-    /// Analyses the ACK in a packet of the opposite direction; `unread`: as of [`Passed`].
+    /// Analyses the ACK in a packet of the opposite direction, which passed so.
     pub(crate) fn answered(
         &mut self,
         packet: &Packet,
         window: Option<Bytes>,
-        unread: bool,
+        &Passed { unread, copied, .. }: &Passed,
     ) -> AckOutcome {
         self.classifier.heard(packet);
-        self.hear_mark(packet);
+        self.hear_mark(packet, unread);
         let Some(number) = packet.ack else { return AckOutcome::default() };
         // Without captured data, everything acknowledged lies before the capture.
         let positions =
@@ -283,10 +287,11 @@ impl DirectionState {
             return AckOutcome { ack, ..AckOutcome::default() };
         }
         let mut room = [NOTHING; SackBlocks::MOST];
-        let (sack, dsack) = blocks(packet.sack.as_slice(), &positions, ack, &mut room);
+        let unsent = self.name_unsent(packet.sack.as_slice(), &positions, ack);
+        let sack = if unsent { &[] } else { packet.sack.as_slice() };
+        let (sack, dsack) = blocks(sack, &positions, ack, &mut room);
         let duplicate = !unread && self.is_duplicate(packet, ack, sack);
-        let echo = packet.echo();
-        let answer = ReceivedAck { at: packet.at, ack, sack, dsack, echo };
+        let answer = ReceivedAck { at: packet.at, ack, sack, dsack, echo: packet.echo() };
         let (before, high) = (self.board.una, self.board.high);
         let effect = self.board.on_ack(&answer);
         let gaps = self.acknowledge_gaps(packet, ack, high, effect.advanced);
@@ -303,6 +308,7 @@ impl DirectionState {
             effect,
             duplicate,
             unread,
+            unsent,
             high: self.board.high,
             in_flight: self.board.in_flight(),
         };
@@ -312,11 +318,10 @@ impl DirectionState {
             self.causes.spurious(packet.at, *found);
         }
         let spurious = spurious.iter().map(|found| (found.sent.frame, found.why)).collect();
-        self.sender_model.heard(heard_in(packet), effect, before, duplicate, &self.board);
-        self.last_window = Some(packet.window);
-        self.totals.pure_acks += u64::from(packet.is_bare());
-        self.totals.duplicate_acks += u64::from(duplicate);
-        self.totals.max_window = self.totals.max_window.max(window);
+        // With SACK, duplicates are those with news (RFC 6675 section 2).
+        let news = duplicate && !unsent;
+        self.sender_model.heard(heard_in(packet), effect, before, news, &self.board);
+        self.count_ack(packet, window, duplicate, copied);
         let bare_duplicate = duplicate && sack.is_empty() && dsack.is_none();
         let ack = packet.wanted.then(|| acknowledgement(heard));
         let mut heard = AckOutcome { ack, gaps, spurious, episodes: Vec::new() };
@@ -402,6 +407,7 @@ impl DirectionState {
 
     /// The position of the packet. The first number seen counts as the first byte of data.
     fn place(&mut self, packet: &Packet) -> Result<i64, OutOfPlace> {
+        self.from_syn |= packet.syn();
         let Some(positions) = &mut self.positions else {
             let before = if packet.syn() { 0 } else { u32::MAX };
             let mut positions = SeqUnwrapper::new(packet.seq.advanced_by(before));

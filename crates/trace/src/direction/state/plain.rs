@@ -115,7 +115,7 @@ impl DirectionState {
         packet: &Packet,
         window: Option<Bytes>,
     ) -> Option<Box<Ack>> {
-        self.hear_mark(packet);
+        self.hear_mark(packet, false);
         match ack {
             PlainAck::Still => {
                 self.observers.on_still_ack(packet);
@@ -146,6 +146,7 @@ impl DirectionState {
             effect,
             duplicate: false,
             unread: false,
+            unsent: false,
             high: self.board.high,
             in_flight: self.board.high.since(ack).as_u64(),
         };

@@ -173,8 +173,7 @@ pub(super) const FIELDS: &[Definition] = &[
         of_segment(it, |segment| segment.timer == Some(Timer::Probe))
     }),
     field("tcplab.duplicate", Kind::There, "a copy made by the network or the capture", |it| {
-        let copies = [SegmentKind::NetworkDuplicate, SegmentKind::CaptureDuplicate];
-        of_segment(it, |segment| copies.contains(&segment.kind))
+        of_segment(it, |segment| segment.kind.is_copy())
     }),
     field("tcplab.dropped", Kind::There, "dropped by the path, in a recording", |it| {
         there(it.segment.is_some_and(|it| it.dropped) || it.ack.is_some_and(|it| it.dropped))

@@ -111,6 +111,44 @@ fn forged_rst_does_not_close() {
     assert_eq!(reordered.life.close.unwrap().kind, CloseKind::Reset);
 }
 
+/// A device resets the client in the server's name; the server knows nothing of it, and what it
+/// sends then the client refuses.
+#[test]
+fn obeyed_rst_whose_sender_goes_on_closes_in_its_name() {
+    let obeyed = "0.1 > 1:101\n0.105 < R 1 ack 101 ttl 120\n0.12 < ack 101\n0.121 < 1:1449";
+    for (name, after, expected) in [
+        ("refused", "0.1211 > R 101", Some((Some(120), 7, Some(8)))),
+        (
+            "retransmitted and refused",
+            "0.1211 > R 101\n0.4 < 1:1449\n0.401 > R 101",
+            Some((Some(120), 7, Some(8))),
+        ),
+        // The client's own doing.
+        ("acknowledged", "0.1211 > ack 1449 at 101\n0.13 > R 101", Some((Some(120), 7, None))),
+        ("aborted", "0.1211 > R 101 ack 1449", Some((Some(120), 7, None))),
+        ("no answer", "", Some((Some(120), 7, None))),
+    ] {
+        let life = opened(&format!("{obeyed}\n{after}")).life;
+        let forged = life.forged_reset;
+        let found = forged.map(|it| (it.ttls.map(|ttls| ttls.0), it.went_on, it.refused));
+        assert_eq!(found, expected, "{name}");
+        let is_obeyed = forged.is_some_and(|forged| forged.refused.is_some());
+        let close = life.close.map(|close| (close.reset_by, close.reset_frame));
+        assert_eq!(
+            close == Some((Some(Endpoint::Server), Some(5))),
+            is_obeyed,
+            "{name}: {close:?}"
+        );
+        let closed = life.client.last().filter(|step| step.state == crate::TcpState::Closed);
+        assert_eq!(closed.is_some_and(|step| step.frame == 5), is_obeyed, "{name}");
+    }
+    // With the sender's TTL nothing but the refusal shows it.
+    let alike = obeyed.replace(" ttl 120", "");
+    assert_eq!(opened(&alike).life.forged_reset, None);
+    let refused = opened(&format!("{alike}\n0.1211 > R 101")).life.forged_reset.unwrap();
+    assert_eq!((refused.frame, refused.refused), (5, Some(8)));
+}
+
 /// An RST that is not at RCV.NXT gets a challenge ACK (RFC 5961 section 3.2), and data go on.
 #[test]
 fn rst_whose_sender_goes_on_does_not_close() {

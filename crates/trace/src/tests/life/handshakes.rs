@@ -168,8 +168,20 @@ fn ecn() {
     }
     assert_eq!(handshake("0.01 < S bits 001\n0.02 > ack 1").ecn, Unknown);
     assert_eq!(handshake("0 > S bits 011").ecn, Unknown);
-    // The last SYN counts: it gave up asking.
-    assert_eq!(handshake("0 > S bits 111\n1 > S\n1.1 < S\n1.2 > ack 1").ecn, NotAsked);
+    for (name, text, agreement) in [
+        ("only the SYN without was answered", "0 > S bits 111\n1 > S\n1.1 < S", GivenUp),
+        ("as Linux does", "0 > S bits 011\n1 > S bits 011\n3 > S\n3.1 < S", GivenUp),
+        ("the first was answered late", "0 > S bits 011\n1 > S\n1.1 < S bits 001", Classic),
+        (
+            "the first was answered late, by timestamps",
+            "0 > S bits 011 clock 5\n1 > S clock 9\n1.1 < S clock 1 echo 5",
+            Refused,
+        ),
+        ("asked again", "0 > S bits 011\n1 > S bits 011\n1.1 < S", Refused),
+        ("no answer", "0 > S bits 011\n1 > S", Unknown),
+    ] {
+        assert_eq!(handshake(&format!("{text}\n3.2 > ack 1")).ecn, agreement, "{name}");
+    }
 }
 
 #[test]
@@ -202,6 +214,17 @@ fn fast_open() {
             "retransmitted without, the first answered",
             "0 > S option 220a0102030405060708 data 100\n1 > S\n1.01 < S ack 101",
             Some(accepted),
+        ),
+        (
+            "only the SYN without was answered",
+            "0 > S option 220a0102030405060708 data 100\n1 > S\n1.01 < S\n1.02 > 1:101",
+            Some(FastOpen { given_up: true, ..cookie }),
+        ),
+        (
+            "retransmitted without, the first answered by timestamps",
+            "0 > S option 220a0102030405060708 data 100 clock 5\n1 > S clock 9
+             1.01 < S clock 1 echo 5\n1.02 > 1:101",
+            Some(cookie),
         ),
         ("data without a cookie", "0 > S data 100\n0.01 < S ack 101", Some(no_cookie)),
         ("a cookie of 3 bytes is none", "0 > S option 2205010203\n0.01 < S", None),

@@ -1,0 +1,72 @@
+//! Packets without data that a capture holds twice.
+//!
+//! Receivers repeat ACKs, which then differ in nothing but their IP identification. Without one, of
+//! two equal ACKs the later is a copy only in a capture that holds many frames twice, and each has
+//! one copy: of four equal ones two were sent.
+
+use tcplab_units::{Instant, Span};
+
+use crate::fold::folded;
+use crate::packet::Packet;
+
+/// The longest delay of a capture duplicate, between two interfaces or ports.
+pub(super) const AT_ONCE: Span = Span::from_millis(10);
+/// No sender retransmits sooner.
+pub(super) const SOONEST: Span = Span::from_millis(1);
+/// Packets remembered: copies are made in a queue.
+const REMEMBERED: usize = 8;
+
+/// The latest packets without data of one sender.
+#[derive(Debug, Default)]
+pub(super) struct RecentAcks {
+    /// All that a copy has in common with a packet, mixed; and when it passed.
+    recent: [(u64, Instant); REMEMBERED],
+    next: u8,
+}
+folded! { RecentAcks { recent, next } }
+
+impl RecentAcks {
+    /// Whether the packet, not yet followed, is a copy; `numbered`: its identification tells it
+    /// from other packets.
+    pub(super) fn holds(&self, packet: &Packet, numbered: bool) -> bool {
+        self.original(packet, numbered).is_some()
+    }
+
+    /// Follows a packet.
+    pub(super) fn passed(&mut self, packet: &Packet, numbered: bool) {
+        match self.original(packet, numbered) {
+            Some(_) if numbered => {}
+            Some(place) => self.recent[place] = (0, Instant::ZERO),
+            None => {
+                self.recent[usize::from(self.next)] = (mixed(packet), packet.at);
+                self.next = (self.next + 1) % REMEMBERED as u8;
+            }
+        }
+    }
+
+    fn original(&self, packet: &Packet, numbered: bool) -> Option<usize> {
+        let (within, equal) = (if numbered { AT_ONCE } else { SOONEST }, mixed(packet));
+        self.recent.iter().position(|&(of, at)| of == equal && packet.at.since(at) <= within)
+    }
+}
+
+/// Never 0, which stands for no packet.
+fn mixed(packet: &Packet) -> u64 {
+    let number = |number: Option<tcplab_wire::SeqNumber>| {
+        number.map_or(0, |number| u64::from(number.as_u32()))
+    };
+    let (value, echo) = packet.timestamps.unwrap_or_default();
+    let numbers = [
+        number(Some(packet.seq)) << 32 | number(packet.ack),
+        u64::from(value) << 32 | u64::from(echo),
+        u64::from(packet.ip_id.unwrap_or(0)) << 32
+            | u64::from(packet.window) << 16
+            | u64::from(packet.flags.bits()),
+    ];
+    let blocks = packet.sack.as_slice().iter();
+    let blocks = blocks.map(|block| number(Some(block.left)) << 32 | number(Some(block.right)));
+    let mix = |mixed: u64, number: u64| {
+        (mixed.rotate_left(23) ^ number).wrapping_mul(0x9e37_79b9_7f4a_7c15)
+    };
+    numbers.into_iter().chain(blocks).fold(1, mix) | 1
+}
