@@ -215,7 +215,7 @@ mod tests {
         assert_eq!((whole.received, whole.wanted), (200_000, 200_000));
         let found = estimate_trial(&case, 1, Duration::from_secs(600));
         assert!((29.0..33.0).contains(&found.seconds), "{} s", found.seconds);
-        assert_eq!(found.packets as u64, whole.packets as u64);
+        assert_eq!(found.packets as u64, whole.packets);
         assert!((30e6..41e6).contains(&found.payload), "{} B", found.payload);
         // Of a part, before any of them has begun.
         let part = tcplab_sim::measure(&case, 1, Span::from_secs(2), &mut || false).unwrap();
