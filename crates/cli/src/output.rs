@@ -27,7 +27,7 @@ use rights::SHARED;
 pub(crate) use rights::{PRIVATE, new_file};
 pub(crate) use terminal::{
     Bar, LiveLine, columns, has_seen_notes, note_columns, output_for_screen, print_coloured_note,
-    print_note, print_note_unless,
+    print_note, print_note_unless, screen_columns,
 };
 
 /// What an error of writing to standard output begins with.
@@ -124,7 +124,7 @@ pub(crate) fn text_columns() -> usize {
 
 /// Columns of the terminal that shows an answer; lines elsewhere are as long as they are.
 pub(crate) fn shown_columns() -> usize {
-    columns().map_or(usize::MAX, |columns| columns.max(LEAST_COLUMNS))
+    screen_columns().map_or(usize::MAX, |columns| columns.max(LEAST_COLUMNS))
 }
 
 const MOST_COLUMNS: usize = 100;

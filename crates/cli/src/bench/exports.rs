@@ -212,7 +212,7 @@ mod tests {
             let judged = judged(vec![("dsl-25".into(), commands.to_vec())], By::Time);
             sentences(&judged[0]).pop().unwrap()
         };
-        let verdict = "B takes 0.00250 times A's time (0.00245 to 0.00255), p = 0.0022";
+        let verdict = "B takes 0.00250 times A's time (0.00243 to 0.00257), p = 0.0022";
         assert_eq!(said(&commands), verdict);
         // Of none that does its task.
         for run in &mut commands[1].runs {
@@ -241,9 +241,9 @@ mod tests {
             sentences(&judged[0]).pop().unwrap()
         };
         for (late, said) in [
-            ([false, false], "B takes 0.500 times A's time (0.490 to 0.510), p = 0.0022"),
+            ([false, false], "B takes 0.500 times A's time (0.486 to 0.515), p = 0.0022"),
             ([false, true], "B takes at least 4.88 times A's time (4.76 or more), p = 0.0022"),
-            ([true, false], "B takes at most 0.103 times A's time (0.105 or less), p = 0.0022"),
+            ([true, false], "B takes at most 0.102 times A's time (0.105 or less), p = 0.0022"),
             (
                 [true, true],
                 "B against A: no difference shown (ratio unknown: runs of both timed out; p = \

@@ -101,6 +101,11 @@ pub(crate) fn columns() -> Option<usize> {
     set.or_else(|| columns_of(io::stdout()))
 }
 
+/// As [`columns`], where a terminal shows standard output.
+pub(crate) fn screen_columns() -> Option<usize> {
+    columns().filter(|_| io::stdout().is_terminal())
+}
+
 fn columns_of(stream: impl AsStream) -> Option<usize> {
     terminal_size::terminal_size_of(stream).map(|(Width(columns), _)| columns.into())
 }
