@@ -5,8 +5,8 @@
 //! **Why it matters.** The sender ignores such blocks, and the ACKs that bear them: no loss is
 //! repaired before a timer expires, although both ends agreed on SACK. Neither TCP is at fault.
 //!
-//! **Evidence.** Blocks above the highest byte sent or below the SYN, at least three times, in a
-//! capture that begins with the SYN and misses none of the sender's data.
+//! **Evidence.** Blocks beyond both the highest byte sent and the receive window, or below the SYN,
+//! at least three times. So data that the capture misses are not taken for such.
 //!
 //! **False positives.** A receiver whose TCP writes wrong blocks.
 //!
@@ -26,8 +26,7 @@ const LEAST: u64 = 3;
 
 fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
     let seen = &direction.flow.acking.sack_unsent;
-    // What the capture missed was sent.
-    if seen.count < LEAST || !direction.flow.causes.acked_not_captured.is_empty() {
+    if seen.count < LEAST {
         return None;
     }
     let (sender, receiver) = (direction.sender, direction.receiver);

@@ -307,18 +307,18 @@ fn sack_blocks_of_data_never_sent_are_not_the_senders_fault() {
         format!(
             "open 0.020
              0.100 > 1:7241
-             0.1201 < ack 1449
-             0.1202 < ack 1449 sack {a}
-             0.1203 < ack 1449 sack {b}
-             0.1204 < ack 1449 sack {c}
+             0.1201 < ack 1449 win 500
+             0.1202 < ack 1449 win 500 sack {a}
+             0.1203 < ack 1449 win 500 sack {b}
+             0.1204 < ack 1449 win 500 sack {c}
              0.360 > 1449:2897
-             0.380 < ack 7241"
+             0.380 < ack 7241 win 500"
         )
     };
     let rules = |text: &str| -> Vec<_> {
         crate::examine(&drill::connection(text)).iter().map(|finding| finding.rule).collect()
     };
-    for shift in [777_777, 1 << 31] {
+    for shift in [777_777, 1 << 30, 3 << 30] {
         let found = rules(&text(shift));
         assert!(found.contains(&"sack-unsent"), "{found:?}");
         assert!(!found.contains(&"no-reaction"), "{found:?}");

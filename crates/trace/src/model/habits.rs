@@ -55,8 +55,8 @@ pub struct AckBehaviour {
     pub delayed: Occurrences,
     /// The longest such delay (RFC 9293 section 3.8.6.3: below 500 ms).
     pub delay_max: Span,
-    /// ACKs whose SACK blocks name data that the sender never sent; known where its SYN and
-    /// everything since was captured.
+    /// ACKs whose SACK blocks name data that the sender cannot have sent: before its SYN, or beyond
+    /// its highest byte and the window.
     pub sack_unsent: Occurrences,
 }
 

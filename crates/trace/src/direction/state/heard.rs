@@ -16,25 +16,25 @@ impl DirectionState {
         }
     }
 
-    /// Whether a block names data that were never sent, above the highest byte or before the SYN;
-    /// none where the capture misses some. The sender ignores it (Linux: `tcp_is_sackblock_valid`).
+    /// Whether a block names data that cannot have been sent: before the SYN, or beyond what was
+    /// seen and what the window lets the sender send (`edge`: by this ACK), so that nothing that the
+    /// capture misses counts. The sender ignores such blocks (Linux: `tcp_is_sackblock_valid`).
     #[inline]
     pub(super) fn name_unsent(
         &self,
         sack: &[SackBlock],
         positions: &SeqUnwrapper,
-        ack: Offset,
+        edge: Option<Offset>,
     ) -> bool {
-        let high = self.board.high;
-        !sack.is_empty()
-            && self.from_syn
-            && self.is_whole
-            && ack <= high
-            && sack.iter().any(|block| {
-                let (left, right) =
-                    (positions.position(block.left), positions.position(block.right));
-                left < 0 || right > high.as_u64() as i64
-            })
+        if sack.is_empty() {
+            return false;
+        }
+        let Some(edge) = edge.max(self.window_edge) else { return false };
+        let last = self.board.high.max(edge).as_u64() as i64;
+        sack.iter().any(|block| {
+            let before = self.from_syn && positions.position(block.left) < 0;
+            before || positions.position(block.right) > last
+        })
     }
 
     #[inline]

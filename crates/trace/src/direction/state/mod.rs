@@ -287,7 +287,8 @@ impl DirectionState {
             return AckOutcome { ack, ..AckOutcome::default() };
         }
         let mut room = [NOTHING; SackBlocks::MOST];
-        let unsent = self.name_unsent(packet.sack.as_slice(), &positions, ack);
+        let edge = window.map(|window| ack + window);
+        let unsent = self.name_unsent(packet.sack.as_slice(), &positions, edge);
         let sack = if unsent { &[] } else { packet.sack.as_slice() };
         let (sack, dsack) = blocks(sack, &positions, ack, &mut room);
         let duplicate = !unread && self.is_duplicate(packet, ack, sack);
@@ -296,7 +297,7 @@ impl DirectionState {
         let effect = self.board.on_ack(&answer);
         let gaps = self.acknowledge_gaps(packet, ack, high, effect.advanced);
         let fresh = self.data_before(ack).saturating_sub(self.data_before(before));
-        self.window_edge = window.map(|window| Offset::new(ack.as_u64() + window.as_u64()));
+        self.window_edge = edge;
         let heard = AckEvent {
             packet,
             ack,
@@ -322,7 +323,7 @@ impl DirectionState {
         let news = duplicate && !unsent;
         self.sender_model.heard(heard_in(packet), effect, before, news, &self.board);
         self.count_ack(packet, window, duplicate, copied);
-        let bare_duplicate = duplicate && sack.is_empty() && dsack.is_none();
+        let bare_duplicate = news && sack.is_empty() && dsack.is_none();
         let ack = packet.wanted.then(|| acknowledgement(heard));
         let mut heard = AckOutcome { ack, gaps, spurious, episodes: Vec::new() };
         if self.recovery.is_some() || bare_duplicate || !self.board.sacked.is_empty() {
@@ -487,7 +488,9 @@ impl DirectionState {
         // The part below the highest byte, less gaps.
         let below = Range { start: range.start, end: range.end.min(high) };
         let seen_before = below.len() - self.classifier.gaps.within(below);
-        self.totals.unique += Bytes::new(payload.saturating_sub(seen_before));
+        if !classification.kind.is_copy() {
+            self.totals.unique += Bytes::new(payload.saturating_sub(seen_before));
+        }
         self.classifier.gaps.fill(range);
         self.gave_up |= take(&mut self.classifier.gaps.gave_up)
             || classification.proof.nth as usize > REPETITIONS.most();
