@@ -16,25 +16,26 @@ impl DirectionState {
         }
     }
 
-    /// Whether a block names data that cannot have been sent: before the SYN, or beyond what was
-    /// seen and what the window lets the sender send (`edge`: by this ACK), so that nothing that the
-    /// capture misses counts. The sender ignores such blocks (Linux: `tcp_is_sackblock_valid`).
+    /// The SACK blocks; none if one names data that cannot have been sent, and whether that is so.
+    /// Such data lie before the SYN, or beyond what was seen and what the window lets the sender
+    /// send (`edge`: by this ACK), so nothing counts that the capture misses. The sender ignores
+    /// such blocks (Linux: `tcp_is_sackblock_valid`).
     #[inline]
-    pub(super) fn name_unsent(
+    pub(super) fn without_unsent<'s>(
         &self,
-        sack: &[SackBlock],
+        sack: &'s [SackBlock],
         positions: &SeqUnwrapper,
         edge: Option<Offset>,
-    ) -> bool {
-        if sack.is_empty() {
-            return false;
-        }
-        let Some(edge) = edge.max(self.window_edge) else { return false };
+    ) -> (&'s [SackBlock], bool) {
+        let Some(edge) = edge.max(self.window_edge).filter(|_| !sack.is_empty()) else {
+            return (sack, false);
+        };
         let last = self.board.high.max(edge).as_u64() as i64;
-        sack.iter().any(|block| {
-            let before = self.from_syn && positions.position(block.left) < 0;
-            before || positions.position(block.right) > last
-        })
+        let is_unsent = |block: &SackBlock| {
+            let is_before = self.from_syn && positions.position(block.left) < 0;
+            is_before || positions.position(block.right) > last
+        };
+        if sack.iter().any(is_unsent) { (&[], true) } else { (sack, false) }
     }
 
     #[inline]

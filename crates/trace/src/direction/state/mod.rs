@@ -288,8 +288,7 @@ impl DirectionState {
         }
         let mut room = [NOTHING; SackBlocks::MOST];
         let edge = window.map(|window| ack + window);
-        let unsent = self.name_unsent(packet.sack.as_slice(), &positions, edge);
-        let sack = if unsent { &[] } else { packet.sack.as_slice() };
+        let (sack, unsent) = self.without_unsent(packet.sack.as_slice(), &positions, edge);
         let (sack, dsack) = blocks(sack, &positions, ack, &mut room);
         let duplicate = !unread && self.is_duplicate(packet, ack, sack);
         let answer = ReceivedAck { at: packet.at, ack, sack, dsack, echo: packet.echo() };
