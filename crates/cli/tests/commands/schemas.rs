@@ -56,7 +56,7 @@ const SCRIPT: &str = "0 socket(..., SOCK_STREAM, IPPROTO_TCP) = 3\n";
 const COMMANDS: &[(&str, Document)] = &[
     ("trace a.pcap.zst --json", q::TRACE_DOCUMENT),
     ("trace a.pcap.zst --hex 1,40 --json", q::PACKETS_DOCUMENT),
-    ("trace --client a.pcap.zst --server b.pcap.zst --json", q::JOINED_DOCUMENT),
+    ("trace --client a.pcap.zst --server hops.pcap --json", q::JOINED_DOCUMENT),
     ("compare a.pcap.zst b.pcap.zst --json", q::CAPTURE_COMPARISON_DOCUMENT),
     ("states a.pcap.zst --connection 1 --json", q::STATES_DOCUMENT),
     ("metrics --json", q::METRICS_DOCUMENT),
@@ -151,6 +151,11 @@ fn home() -> (Home, PathBuf) {
         let capture = fs::read(corpus.join(format!("{file}.pcap.zst"))).unwrap();
         home.write(&format!("{name}.pcap.zst"), capture);
     }
+    let mut plain = Vec::new();
+    let mut source = tcplab_capture::Source::open(&corpus.join("nots_loss1.rcv.pcap.zst")).unwrap();
+    std::io::Read::read_to_end(&mut source, &mut plain).unwrap();
+    routed(&mut plain);
+    home.write("hops.pcap", plain);
     home.write("a.pkt", SCRIPT);
     write_kernel(&home, "6.12", &manifest("6.12"));
     write_kernel(&home, "broken", "");
@@ -165,6 +170,20 @@ fn home() -> (Home, PathBuf) {
     home.answer("run small.toml --world sim --runs runs");
     let run = home.only("runs/small");
     (home, run)
+}
+
+/// The packets of a capture (pcap of raw IP, little-endian) as behind one more router.
+fn routed(pcap: &mut [u8]) {
+    let mut at = 24;
+    while at < pcap.len() {
+        let length = u32::from_le_bytes(pcap[at + 8..at + 12].try_into().unwrap()) as usize;
+        let ip = &mut pcap[at + 16..at + 16 + length];
+        ip[8] -= 1;
+        let sum = u32::from(u16::from_be_bytes([ip[10], ip[11]])) + 0x100;
+        let sum = (sum & 0xffff) + (sum >> 16);
+        ip[10..12].copy_from_slice(&(sum as u16).to_be_bytes());
+        at += 16 + length;
+    }
 }
 
 /// What a command prints, which may find differences or claims that fail.

@@ -1,7 +1,9 @@
 //! Two captures of the same connections, joined.
 
 use tcplab_trace::Note;
-use tcplab_trace::join::{Audit, ClockEstimate, Crossing, Joined, JoinedConnection};
+use tcplab_trace::join::{
+    Audit, Change, ChangedField, ClockEstimate, Crossing, Joined, JoinedConnection,
+};
 use tcplab_units::rounded::{counted, grouped, percent};
 use tcplab_units::{Endpoint, Span};
 
@@ -43,7 +45,7 @@ pub fn joined_text(
     }
     for (index, connection) in connections.iter().take(top) {
         out.push('\n');
-        one(&mut out, *index, connection, look);
+        one(&mut out, *index, connection, joined.clock.offset_nanos.is_some(), look);
     }
     out.push('\n');
     match connections.len() {
@@ -99,6 +101,7 @@ fn clocks(clock: &ClockEstimate) -> String {
     }
     match clock.skew_error_ppm {
         None => text += " Too few packets to estimate the drift.",
+        Some(error) if clock.skew_ppm == 0.0 && error < 0.05 => text += " No drift seen.",
         Some(error) if clock.skew_ppm == 0.0 => {
             text += &format!(" Drift below {} ppm.", ppm(error));
         }
@@ -131,18 +134,16 @@ const COLUMNS: [Stands; 10] = [
     Stands::Right,
 ];
 
-fn one(out: &mut String, index: usize, connection: &JoinedConnection, look: Look) {
+/// `joined`: some packets are in both captures.
+fn one(out: &mut String, index: usize, connection: &JoinedConnection, joined: bool, look: Look) {
     let JoinedConnection { client, server, forward, reverse, .. } = connection;
     look.heading(out, &format!("Connection {index}, {client} → {server}"));
     if connection.client_at == Endpoint::Server {
         look.paragraph(out, "  ", "The connection was opened at the server's capture point.");
     }
-    let answered = [forward, reverse].iter().any(|way| way.not_captured_at_sender > 0);
-    let missing = connection.first_frames.iter().position(Option::is_none);
-    let elsewhere = missing.filter(|_| answered).map(|at| Endpoint::BOTH[at]);
-    if let Some(at) = elsewhere {
-        let text = format!("Nothing of it is in the {}'s capture: not judged.", at.name());
+    if let Some(text) = not_joined(connection, joined) {
         look.paragraph(out, "  ", &text);
+        return;
     }
     let mut grid = Grid::new(&COLUMNS);
     grid.head(&["", "", "", "", "", "", "", "one-way:", "", ""]);
@@ -162,9 +163,6 @@ fn one(out: &mut String, index: usize, connection: &JoinedConnection, look: Look
         grid.row(row(name, way));
     }
     grid.write(out, 2, look);
-    if elsewhere.is_some() {
-        return;
-    }
     let there = connection.client_at;
     for (way, sender, at) in
         [(forward, Endpoint::Client, there), (reverse, Endpoint::Server, there.other())]
@@ -173,6 +171,31 @@ fn one(out: &mut String, index: usize, connection: &JoinedConnection, look: Look
             look.paragraph(out, "  ", &fact);
         }
     }
+}
+
+/// What is said of a connection none of whose packets are in both captures, and why.
+fn not_joined(connection: &JoinedConnection, joined: bool) -> Option<String> {
+    let ways = [&connection.forward, &connection.reverse];
+    let answered = ways.iter().any(|way| way.not_captured_at_sender > 0);
+    let missing = connection.first_frames.iter().position(Option::is_none);
+    let Some(at) = missing.filter(|_| answered || !joined) else {
+        let text = "No packet of it is the same in both captures: nothing is compared.";
+        return (!joined).then(|| text.to_owned());
+    };
+    let (at, has) = (Endpoint::BOTH[at], Endpoint::BOTH[1 - at]);
+    let seen = |way: &Crossing, departs: bool| {
+        let packets = if departs { way.sent } else { way.not_captured_at_sender + way.not_judged };
+        counted(packets as usize, "packet", "packets")
+    };
+    let departs = has == connection.client_at;
+    Some(format!(
+        "Nothing of it is in the {}'s capture. The {}'s has {} client → server and {} server → \
+         client: not judged.",
+        at.name(),
+        has.name(),
+        seen(&connection.forward, departs),
+        seen(&connection.reverse, !departs),
+    ))
 }
 
 fn row(name: &str, way: &Crossing) -> Vec<Cell> {
@@ -247,16 +270,71 @@ fn facts(way: &Crossing, sender: Endpoint, at: Endpoint) -> Vec<String> {
             way.reordered_frames.iter().map(|f| grouped(*f)).collect::<Vec<_>>().join(", "),
         ));
     }
+    if !way.changes.is_empty() {
+        let changes: Vec<String> = way.changes.iter().map(change).collect();
+        facts.push(format!(
+            "changed on the way from {sender} to {receiver} (frames of the {capture}'s capture): {}",
+            changes.join("; "),
+        ));
+    }
     for (count, what) in [
         (way.not_captured_at_receiver, format!("acknowledged but not captured at the {receiver}")),
         (way.not_captured_at_sender, format!("not captured at the {sender}")),
-        (way.not_judged, "outside the time that both captures cover, not judged".to_owned()),
+        (
+            way.not_judged,
+            format!(
+                "from {sender} to {receiver} outside the time that both captures cover, not judged"
+            ),
+        ),
     ] {
         if count > 0 {
             facts.push(format!("{} {what}", grouped(count)));
         }
     }
     facts
+}
+
+/// One kind of change, how many packets it met, and the first of them.
+fn change(change: &Change) -> String {
+    let Change { field, sent, arrived, packets, frame, .. } = *change;
+    let (name, value): (_, fn(u32) -> String) = match field {
+        ChangedField::Ttl => ("TTL", |ttl| ttl.to_string()),
+        ChangedField::Dscp => ("DSCP", |dscp| dscp.to_string()),
+        ChangedField::Ecn => ("ECN", ecn),
+        ChangedField::EcnFlags => ("TCP flags", ecn_flags),
+        ChangedField::Window => ("window", |_| String::new()),
+        ChangedField::Timestamps => ("timestamps", |_| String::new()),
+        ChangedField::Sack => ("SACK blocks", |_| String::new()),
+        ChangedField::Mss => ("MSS", |mss| mss.to_string()),
+        ChangedField::WindowScale => ("window scale", |shift| shift.to_string()),
+        ChangedField::SackPermitted => ("SACK-permitted option", |_| String::new()),
+        ChangedField::FastOpen => ("Fast Open option", |_| String::new()),
+        ChangedField::Multipath => ("Multipath TCP option", |_| String::new()),
+    };
+    let named = |of: u32| format!("{name} {}", value(of)).trim_end().to_owned();
+    let text = match (sent, arrived) {
+        (Some(sent), None) => format!("{} removed", named(sent)),
+        (None, Some(arrived)) => format!("{} added", named(arrived)),
+        (Some(sent), Some(arrived)) if value(sent) != value(arrived) => {
+            format!("{} → {}", named(sent), value(arrived))
+        }
+        _ => format!("{name} rewritten"),
+    };
+    match packets {
+        1 => format!("{text} in frame {}", grouped(frame)),
+        n => format!("{text} in {} packets from frame {}", grouped(n), grouped(frame)),
+    }
+}
+
+fn ecn(codepoint: u32) -> String {
+    ["Not-ECT", "ECT(1)", "ECT(0)", "CE"].get(codepoint as usize).copied().unwrap_or("?").to_owned()
+}
+
+fn ecn_flags(bits: u32) -> String {
+    let names = [(4, "AE"), (2, "CWR"), (1, "ECE")];
+    let set: Vec<&str> =
+        names.iter().filter(|(bit, _)| bits & bit != 0).map(|(_, name)| *name).collect();
+    if set.is_empty() { "none".into() } else { set.join("+") }
 }
 
 fn audited(out: &mut String, audit: &Audit, look: Look) {

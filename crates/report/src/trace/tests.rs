@@ -11,6 +11,7 @@ use tcplab_units::{Bytes, Instant, Span};
 
 use super::*;
 
+mod joined;
 mod packets;
 mod shares;
 

@@ -16,14 +16,19 @@ pub(crate) struct Clock {
 }
 
 impl Clock {
-    pub(crate) fn estimate(towards_server: &RawDelays, towards_client: &RawDelays) -> Clock {
+    /// `resolution`: by how much a delay may be wrong since times are rounded, nanoseconds.
+    pub(crate) fn estimate(
+        towards_server: &RawDelays,
+        towards_client: &RawDelays,
+        resolution: f64,
+    ) -> Clock {
         let directions = [(towards_server, 1.0), (towards_client, -1.0)];
         // The direction whose floor is the steadier one: queues come and go on the other.
         let best = directions
             .iter()
             .filter_map(|&(raw, sign)| {
                 let slope = raw.low.support(raw.mean_time())?.slope;
-                Some((slope * sign, raw.unsteadiness(slope)?))
+                Some((slope * sign, raw.unsteadiness(slope, resolution)?))
             })
             .min_by(|a, b| a.1.total_cmp(&b.1));
         // A skew indistinguishable from zero counts as zero; the true one may differ by as much.

@@ -135,8 +135,8 @@ impl RawDelays {
 
     /// The possible error of the slope: how much the least delay, without `slope`, differs between
     /// eight parts of the time, over a quarter of the time, since these may rise or fall together
-    /// by chance.
-    pub(crate) fn unsteadiness(&self, slope: f64) -> Option<f64> {
+    /// by chance. No less than what the `resolution` of the delays hides.
+    pub(crate) fn unsteadiness(&self, slope: f64, resolution: f64) -> Option<f64> {
         let span = self.bins.len() as f64 * self.interval as f64;
         if self.bins.len() < PARTS {
             return None;
@@ -155,7 +155,7 @@ impl RawDelays {
         let highest = least.iter().copied().fold(f64::MIN, f64::max);
         // Within an interval it is not known where the least lay.
         let blurred = slope.abs() * self.interval as f64;
-        Some(4.0 * (highest - lowest + blurred) / span)
+        Some(4.0 * (highest - lowest + blurred + resolution) / span)
     }
 
     /// The delays, `slope` and `offset` of the clocks at time zero being known.

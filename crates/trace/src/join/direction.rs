@@ -5,6 +5,8 @@ use std::collections::{BTreeSet, VecDeque};
 use tcplab_units::{Bytes, Instant, Offset};
 use tcplab_wire::{SeqNumber, SeqUnwrapper};
 
+use super::changes::ChangeCounts;
+use super::copies::Copies;
 use super::delays::RawDelays;
 use super::order::Order;
 use super::piece::{Key, WireSegment};
@@ -78,6 +80,9 @@ pub(crate) struct DirectionJoiner {
     delivered: Ranges,
     order: Order,
     raw: RawDelays,
+    changes: ChangeCounts,
+    /// At the sender's capture, at the receiver's.
+    copies: [Copies; 2],
     /// The frame of the latest loss.
     lost_frame: Option<u64>,
     /// The latest departure known to have arrived.
@@ -95,6 +100,12 @@ impl DirectionJoiner {
         Range { start, end: start + Bytes::new(if piece.rst { 0 } else { len }) }
     }
 
+    /// Whether the capture on the receiver's side, or the other one, holds this segment again, of
+    /// a packet that it holds more than once.
+    pub(crate) fn is_copy(&mut self, piece: &WireSegment, arrives: bool) -> bool {
+        self.copies[usize::from(arrives)].has(piece)
+    }
+
     /// A segment passes the capture point on the sender's side.
     pub(crate) fn depart(&mut self, piece: WireSegment) {
         let number = self.first_departure + self.departures.len() as u64;
@@ -104,6 +115,7 @@ impl DirectionJoiner {
             self.waiting.remove(&(piece.key, arrival));
             let place = (arrival - self.first_arrival) as usize;
             self.compare_ids(self.arrivals[place].piece.id, piece.id);
+            self.changes.compare(&piece, &self.arrivals[place].piece);
             self.arrivals[place].departure = Some((number, piece.at));
             self.latest_match = self.latest_match.max(Some(number));
         }
@@ -124,6 +136,7 @@ impl DirectionJoiner {
         if let Some(chosen) = self.choose_departure(&piece) {
             let place = (chosen - self.first_departure) as usize;
             self.compare_ids(self.departures[place].piece.id, piece.id);
+            self.changes.compare(&self.departures[place].piece, &piece);
             self.departures[place].arrived = true;
             self.departed.remove(&(piece.key, chosen));
             self.crossed.insert((piece.key, chosen));
@@ -193,15 +206,19 @@ impl DirectionJoiner {
         self.choose(piece, &self.waiting, at)
     }
 
-    /// The oldest equal segment; one with the same identification first.
+    /// The oldest equal segment; first one with the same headers, then with the same
+    /// identification.
     fn choose<'a>(
         &self,
         piece: &WireSegment,
         open: &BTreeSet<(Key, u64)>,
         at: impl Fn(u64) -> &'a WireSegment,
     ) -> Option<u64> {
-        let fitting = || alike(open, piece.key).filter(|&number| self.fits(at(number), piece));
-        fitting().find(|&number| at(number).id == piece.id).or_else(|| fitting().next())
+        let fitting = alike(open, piece.key).filter(|&number| self.fits(at(number), piece));
+        fitting.min_by_key(|&number| {
+            let other = at(number);
+            (other.headers.differ(&piece.headers).contains(&true), other.id != piece.id)
+        })
     }
 
     /// Decides on everything that nothing can change any more.
@@ -342,7 +359,7 @@ impl DirectionJoiner {
 
     /// The results, with uncorrected delays.
     pub(crate) fn into_found(self) -> (Crossing, RawDelays) {
-        (self.found, self.raw)
+        (Crossing { changes: self.changes.into_list(), ..self.found }, self.raw)
     }
 }
 

@@ -17,8 +17,13 @@ use crate::bounds::PAIRS;
 use crate::packet::Ends;
 use crate::packet::Packet;
 
+/// Times of captures are multiples of so many nanoseconds, or of a thousandth, a millionth ….
+const COARSEST: u64 = 1_000_000_000;
 /// Where no packet is in both captures, neither can be placed in the other's time.
 const NOTHING: CaptureTime = CaptureTime { first: i64::MAX / 2, last: i64::MIN / 2 };
+
+/// Number and segment size of the SYNs: the lower end's, the other's.
+type Syns = [Option<(u32, Option<u16>)>; 2];
 
 #[derive(Debug)]
 struct Pair {
@@ -27,8 +32,8 @@ struct Pair {
     low_at_client: bool,
     /// The lower end opened it.
     low_is_client: bool,
-    /// Number and segment size of the SYNs: the lower end's, the other's.
-    syns: [Option<(u32, Option<u16>)>; 2],
+    /// As each capture has them.
+    syns: [Syns; 2],
     first_frames: [Option<u64>; 2],
     /// Towards the server's capture point, towards the client's.
     directions: [DirectionJoiner; 2],
@@ -55,6 +60,10 @@ pub struct Joiner {
     left_out: u64,
     /// Damaged packets whose ends, as far as readable, have no connection.
     strays: u64,
+    /// Of what the times of each capture are multiples, nanoseconds.
+    resolution: [u64; 2],
+    /// Packets that a capture held more than once, beyond the first.
+    copies: [u64; 2],
 }
 
 impl Joiner {
@@ -75,6 +84,8 @@ impl Joiner {
             by_ends: BTreeMap::new(),
             left_out: 0,
             strays: 0,
+            resolution: [COARSEST; 2],
+            copies: [0; 2],
         };
         for side in Endpoint::BOTH {
             let first = joiner.rough.epochs[side.index()].map(|first| joiner.shared(side, first));
@@ -100,13 +111,17 @@ impl Joiner {
         tap.packets += 1;
         tap.first_nanos.get_or_insert(frame.time_ns);
         tap.last_nanos = tap.last_nanos.max(Some(frame.time_ns));
+        let resolution = &mut self.resolution[side.index()];
+        while !frame.time_ns.is_multiple_of(*resolution) {
+            *resolution /= 1_000;
+        }
         let covered = &mut self.covered[side.index()];
         if self.rough.is_joined() {
             covered.last = covered.last.max(at);
         }
         let Some(read) = self.packets[side.index()].next(frame) else { return };
         tap.tcp += 1;
-        let CheckedPacket { packet, is_damaged } = read;
+        let CheckedPacket { packet, headers, is_damaged } = read;
         let is_damaged = is_damaged == Some(true) && self.rough.checksums_count(side);
         if is_damaged && !self.is_known(side, &packet) {
             self.strays += 1;
@@ -119,28 +134,38 @@ impl Joiner {
         let pair = &mut self.pairs[index];
         pair.first_frames[side.index()].get_or_insert(packet.frame);
         if packet.syn() && !is_damaged {
-            let own = &mut pair.syns[usize::from(!packet.from_low)];
+            let own = &mut pair.syns[side.index()][usize::from(!packet.from_low)];
             own.get_or_insert((packet.seq.as_u32(), packet.mss));
         }
-        let agreed = pair.agreed_segment(&packet);
+        let to_server = packet.from_low == pair.low_at_client;
+        let departs = to_server == (side == Endpoint::Client);
+        let agreed = pair.agreed_segment(&packet, self.rough.changes_timestamps(&packet));
         let seen = self.rough.segment(&packet.ends, packet.from_low);
         let segment = agreed.map_or(seen, |agreed| agreed.min(seen));
         let is_one = agreed.is_some_and(|agreed| packet.payload <= agreed);
-        let to_server = packet.from_low == pair.low_at_client;
-        let departs = to_server == (side == Endpoint::Client);
-        let cut = pieces(&packet, at, segment, is_one, self.rough.with_options);
+        let identity = self.rough.identity(&packet);
+        let cut = pieces(&packet, headers, at, segment, is_one, identity);
+        let copies = self.rough.has_copies(side, &packet.ends);
         let [own, opposite] = pair.ways_from(to_server);
-        if departs {
-            cut.for_each(|piece| own.depart(piece));
-            if let Some(ack) = packet.ack.filter(|_| !packet.rst()) {
-                let edges = |block: &SackBlock| (block.left.as_u32(), block.right.as_u32());
-                opposite.acknowledged(ack.as_u32(), packet.sack.as_slice().iter().map(edges));
+        let mut is_new = false;
+        for (index, piece) in cut.enumerate() {
+            if copies && own.is_copy(&piece, !departs) {
+                continue;
             }
-        } else if is_damaged && packet.payload <= segment {
-            own.arrive_damaged();
-        } else {
-            // What was merged on arrival may keep a checksum of its first segment.
-            cut.for_each(|piece| own.arrive(piece));
+            is_new = true;
+            if departs {
+                own.depart(piece);
+            } else if !is_damaged || packet.payload > segment {
+                // What was merged on arrival may keep a checksum of its first segment.
+                own.arrive(piece);
+            } else if index == 0 {
+                own.arrive_damaged();
+            }
+        }
+        self.copies[side.index()] += u64::from(!is_new);
+        if departs && let Some(ack) = packet.ack.filter(|_| !packet.rst()) {
+            let edges = |block: &SackBlock| (block.left.as_u32(), block.right.as_u32());
+            opposite.acknowledged(ack.as_u32(), packet.sack.as_slice().iter().map(edges));
         }
         for to_server in [true, false] {
             let captures = captures(&self.covered, to_server, false);
@@ -166,7 +191,8 @@ impl Joiner {
         let opens = packet.syn() && packet.ack.is_none() && !is_damaged;
         let own = usize::from(!packet.from_low);
         let is_it = |pair: &Pair| {
-            !opens || pair.syns[own].is_none_or(|(number, _)| number == packet.seq.as_u32())
+            let mut syns = pair.syns.iter().filter_map(|syns| syns[own]);
+            !opens || syns.all(|(number, _)| number == packet.seq.as_u32())
         };
         // The one seen last at this capture point, or at the other while this one had none.
         let from = known.current[here].or(known.current[there]).unwrap_or(0);
@@ -184,7 +210,7 @@ impl Joiner {
     }
 
     /// Everything, when no more frames come.
-    pub fn finish(mut self) -> Joined {
+    pub fn finish(self) -> Joined {
         let mut sums = [RawDelays::default(), RawDelays::default()];
         let mut found = Vec::new();
         let mut gave_up = false;
@@ -199,11 +225,24 @@ impl Joiner {
         for (index, sum) in sums.iter_mut().enumerate() {
             sum.gather(found.iter().map(|(_, directions)| &directions[index].1));
         }
-        let clock = Clock::estimate(&sums[0], &sums[1]);
+        let resolution = self.resolution.iter().sum::<u64>() as f64;
+        let clock = Clock::estimate(&sums[0], &sums[1], resolution);
         let rough = self.rough.offset_nanos();
         let connections =
             found.into_iter().map(|(pair, directions)| pair.joined(directions, &clock)).collect();
-        let mut notes = notes(&self.rough, &mut self.captures);
+        let same_ends =
+            self.by_ends.values().any(|known| known.current.iter().all(Option::is_some));
+        let mut notes = notes(&self.rough, &self.captures, same_ends);
+        for side in Endpoint::BOTH {
+            let (copies, name) = (self.copies[side.index()], side.name());
+            if copies > 0 {
+                let copies = counted(copies as usize, "packet", "packets");
+                notes.push(format!(
+                    "the {name}'s capture holds packets more than once, as captures of several \
+                     interfaces or of mirrored ports do: {copies} left out"
+                ));
+            }
+        }
         if self.left_out > 0 {
             let (left_out, most) = (self.left_out, PAIRS.most());
             notes.push(format!(
@@ -231,13 +270,21 @@ impl Joiner {
     }
 }
 
-fn notes(rough: &Rough, captures: &mut [CaptureSummary; 2]) -> Vec<String> {
+/// `same_ends`: connections between the same ends are in both captures.
+fn notes(rough: &Rough, captures: &[CaptureSummary; 2], same_ends: bool) -> Vec<String> {
     let mut notes = Vec::new();
     if !rough.is_joined() && captures.iter().all(|tap| tap.tcp > 0) {
         notes.push(
-            "no packet is in both captures: they are not of the same time, or addresses, ports or \
-             sequence numbers are translated between the captures"
-                .to_owned(),
+            if same_ends {
+                "no packet is in both captures, though both have connections between the same \
+                 ends: sequence numbers are translated between the captures, or the captures are \
+                 not of the same time"
+            } else {
+                "no packet is in both captures, and no connection between the same ends: \
+                 addresses or ports are translated between the captures, or they are of other \
+                 connections"
+            }
+            .to_owned(),
         );
     }
     if !rough.with_options && rough.is_joined() {
@@ -246,6 +293,14 @@ fn notes(rough: &Rough, captures: &mut [CaptureSummary; 2]) -> Vec<String> {
              retransmissions within one window"
                 .to_owned(),
         );
+    }
+    let changed = rough.changed_fields();
+    if !changed.is_empty() {
+        let changed = changed.join(" and ");
+        notes.push(format!(
+            "a device between the captures changes or removes {changed}: packets are recognised \
+             without them"
+        ));
     }
     notes
 }
@@ -270,16 +325,21 @@ impl Pair {
             ends: packet.ends,
             low_at_client,
             low_is_client,
-            syns: [None; 2],
+            syns: [[None; 2]; 2],
             first_frames: [None; 2],
             directions: Default::default(),
         }
     }
 
-    /// How much data a segment like this has at most, by the handshake.
-    fn agreed_segment(&self, packet: &Packet) -> Option<u32> {
-        let [Some((_, Some(low))), Some((_, Some(high)))] = self.syns else { return None };
-        Some(full_segment(low.min(high), packet))
+    /// How much data a segment like this has at most, by the handshake as its sender saw it:
+    /// devices on the way may change segment sizes.
+    fn agreed_segment(&self, packet: &Packet, stripped: bool) -> Option<u32> {
+        let beside = usize::from(packet.from_low != self.low_at_client);
+        let agreed = |syns: &Syns| {
+            let [Some((_, Some(low))), Some((_, Some(high)))] = *syns else { return None };
+            Some(full_segment(low.min(high), packet, stripped))
+        };
+        agreed(&self.syns[beside]).or_else(|| agreed(&self.syns[1 - beside]))
     }
 
     fn ways_from(&mut self, to_server: bool) -> [&mut DirectionJoiner; 2] {

@@ -10,12 +10,17 @@
 //!
 //! Packets are compared as segments of the wire: where the kernel handed large pieces to a capture
 //! point, these are cut where it cut them or put them together (the segment size of the handshake,
-//! or of the capture point that saw them apart).
+//! or of the capture point that saw them apart). What a capture holds more than once is left out.
+//! What the survey finds changed by devices on the way does not distinguish packets; each matched
+//! pair is compared, and its [changes](Change) are counted.
 
 mod audit;
+mod changes;
 mod clock;
+mod copies;
 mod delays;
 mod direction;
+mod headers;
 mod hull;
 mod joiner;
 mod model;

@@ -130,6 +130,9 @@ pub struct Crossing {
     pub spurious: u64,
     /// The first [`Crossing::LISTED`] repeats.
     pub retransmission_list: Vec<Retransmission>,
+    /// What devices between the captures changed in the headers of arrived packets: the first
+    /// [`Crossing::CHANGES`] kinds, in the order in which they appear.
+    pub changes: Vec<Change>,
     /// How long packets took, the clocks corrected; none where none arrived.
     pub delay: Option<Delays>,
     /// The delay over time, at most [`Crossing::POINTS`] intervals.
@@ -139,6 +142,8 @@ pub struct Crossing {
 impl Crossing {
     /// As many losses and retransmissions are listed one by one.
     pub const LISTED: usize = 10_000;
+    /// As many kinds of changes at most are told apart.
+    pub const CHANGES: usize = 64;
     /// As many intervals at most has a series.
     pub const POINTS: usize = 512;
 
@@ -153,6 +158,71 @@ impl Crossing {
             ..Crossing::default()
         }
     }
+}
+
+/// A field that differs between the captures in the same way in some packets.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct Change {
+    /// What was changed.
+    pub field: ChangedField,
+    /// Its value where it was sent; none if it was not there, or if values are not told apart.
+    pub sent: Option<u32>,
+    /// Its value where it arrived.
+    pub arrived: Option<u32>,
+    /// Packets that were changed so.
+    pub packets: u64,
+    /// The frame of the first one in the capture on the sender's side.
+    pub frame: u64,
+    /// Its frame in the other capture.
+    pub arrived_frame: u64,
+}
+
+/// A field that devices on the way change.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ChangedField {
+    /// Time to live, or hop limit: routers subtract 1.
+    Ttl,
+    /// The differentiated services codepoint.
+    Dscp,
+    /// The ECN codepoint of the IP header, 0 to 3; 3 is CE (congestion experienced).
+    Ecn,
+    /// The flags AE (4), CWR (2) and ECE (1) of TCP, added.
+    EcnFlags,
+    /// The window, as in the header; values are not told apart.
+    Window,
+    /// The timestamps option: 1 where it is; 1 and 1 if its values were changed.
+    Timestamps,
+    /// The number of SACK blocks; equal if their values were changed.
+    Sack,
+    /// The maximum segment size of a SYN.
+    Mss,
+    /// The window scale of a SYN.
+    WindowScale,
+    /// The SACK-permitted option of a SYN: 1 where it is.
+    SackPermitted,
+    /// The Fast Open option of a SYN: 1 where it is.
+    FastOpen,
+    /// An option of Multipath TCP in a SYN: 1 where it is.
+    Multipath,
+}
+
+impl ChangedField {
+    /// All, in their order.
+    pub const ALL: [ChangedField; 12] = [
+        ChangedField::Ttl,
+        ChangedField::Dscp,
+        ChangedField::Ecn,
+        ChangedField::EcnFlags,
+        ChangedField::Window,
+        ChangedField::Timestamps,
+        ChangedField::Sack,
+        ChangedField::Mss,
+        ChangedField::WindowScale,
+        ChangedField::SackPermitted,
+        ChangedField::FastOpen,
+        ChangedField::Multipath,
+    ];
 }
 
 /// A segment that was lost.

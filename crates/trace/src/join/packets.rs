@@ -3,6 +3,7 @@
 use tcplab_units::Instant;
 use tcplab_wire::{Fragment, FrameView, LinkType, TcpPacket};
 
+use super::headers::Headers;
 use crate::Frame;
 use crate::fragments::Fragments;
 use crate::packet::Packet;
@@ -17,6 +18,7 @@ pub(super) struct Packets {
 /// A packet, and whether its checksums are wrong where that can be told.
 pub(super) struct CheckedPacket {
     pub(super) packet: Packet,
+    pub(super) headers: Headers,
     pub(super) is_damaged: Option<bool>,
 }
 
@@ -26,17 +28,18 @@ impl Packets {
         self.frames += 1;
         let view = FrameView::new(frame.link, frame.captured, frame.original_len);
         let fragment = view.ip().filter(|ip| ip.fragment() != Fragment::default());
+        let at = Instant::from_nanos(frame.time_ns);
         let Some(fragment) = fragment else {
             let tcp = view.tcp()?;
-            return Some(CheckedPacket { packet: self.read(&tcp), is_damaged: tcp.is_damaged() });
+            return Some(self.read(&tcp, at, tcp.is_damaged()));
         };
-        let at = (Instant::from_nanos(frame.time_ns), self.frames);
-        let (whole, length) = self.fragments.add(&fragment, at)?;
+        let (whole, length) = self.fragments.add(&fragment, (at, self.frames))?;
         let tcp = FrameView::new(LinkType::RawIp, &whole, length).tcp()?;
-        Some(CheckedPacket { packet: self.read(&tcp), is_damaged: None })
+        Some(self.read(&tcp, at, None))
     }
 
-    fn read(&self, tcp: &TcpPacket<'_>) -> Packet {
-        Packet::read(tcp, Instant::ZERO, self.frames, false)
+    fn read(&self, tcp: &TcpPacket<'_>, at: Instant, is_damaged: Option<bool>) -> CheckedPacket {
+        let packet = Packet::read(tcp, at, self.frames, false);
+        CheckedPacket { packet, headers: Headers::of(&packet, tcp), is_damaged }
     }
 }

@@ -1,21 +1,29 @@
 //! A first pass over both captures: common packets, clock offset, the host at each capture point.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
 
 use tcplab_units::Endpoint;
 
 use super::difference;
-use super::packets::Packets;
-use super::piece::{mix, rest};
+use super::headers::{Headers, mix};
+use super::packets::{CheckedPacket, Packets};
+use super::piece::{Identity, acknowledged};
 use crate::Frame;
-use crate::packet::Ends;
-use crate::packet::Packet;
+use crate::direction::COPIES_SHARE;
+use crate::packet::{AT_ONCE, Ends, Packet, RecentPackets};
 
 /// The most packets sampled per capture: those whose hash ends in enough zeros.
 const MOST: usize = 1 << 16;
 /// The most directions whose largest packet is stored.
 const DIRECTIONS: usize = 1 << 16;
+/// The packets remembered to find copies.
+const REMEMBERED: usize = 1 << 12;
+/// A field was changed on the way if it differs in one packet of so many.
+const CHANGED_SHARE: u32 = 16;
+
+/// Sender and receiver.
+type Way = (IpAddr, IpAddr);
 
 /// A sampled packet.
 #[derive(Debug, Clone, Copy)]
@@ -23,11 +31,19 @@ struct SampledPacket {
     at: u64,
     ends: Ends,
     from_low: bool,
+    headers: Headers,
     /// Ambiguous: several equal packets.
     several: bool,
 }
 
-#[derive(Debug, Default)]
+impl SampledPacket {
+    fn way(&self) -> Way {
+        let (low, high) = (self.ends.low().ip(), self.ends.high().ip());
+        if self.from_low { (low, high) } else { (high, low) }
+    }
+}
+
+#[derive(Debug)]
 struct CaptureSample {
     zeros: u32,
     drawn: BTreeMap<u64, SampledPacket>,
@@ -37,6 +53,24 @@ struct CaptureSample {
     packets: Packets,
     /// Packets with right checksums, and with a wrong one.
     sound: [u64; 2],
+    recent: RecentPackets,
+    copies: BTreeMap<Way, CopyCounts>,
+}
+
+impl Default for CaptureSample {
+    fn default() -> CaptureSample {
+        CaptureSample {
+            zeros: 0,
+            drawn: BTreeMap::new(),
+            largest: BTreeMap::new(),
+            options_cut: false,
+            first: None,
+            packets: Packets::default(),
+            sound: [0; 2],
+            recent: RecentPackets::new(REMEMBERED),
+            copies: BTreeMap::new(),
+        }
+    }
 }
 
 /// Samples both captures, frame by frame in any order, in bounded memory.
@@ -54,13 +88,14 @@ impl Survey {
         if let Some(is_damaged) = read.is_damaged {
             seen.sound[usize::from(is_damaged)] += 1;
         }
-        seen.take(&read.packet, frame.time_ns);
+        seen.take(&read, frame.time_ns);
     }
 
     /// The comparison of both samples.
     pub fn finish(self) -> Rough {
         let [client, server] = &self.seen;
         let mut pairs: BTreeMap<(IpAddr, IpAddr), [Vec<i64>; 2]> = BTreeMap::new();
+        let mut changes: BTreeMap<Way, Changes> = BTreeMap::new();
         for (mark, there) in &client.drawn {
             let Some(here) = server.drawn.get(mark) else { continue };
             if there.several || here.several {
@@ -69,6 +104,7 @@ impl Survey {
             let hosts = (there.ends.low().ip(), there.ends.high().ip());
             let ahead = difference(here.at, there.at);
             pairs.entry(hosts).or_default()[usize::from(!there.from_low)].push(ahead);
+            changes.entry(there.way()).or_default().add(&there.headers, &here.headers);
         }
         let mut low_is_client = BTreeMap::new();
         let (mut there, mut back) = (Vec::new(), Vec::new());
@@ -95,18 +131,65 @@ impl Survey {
         };
         let with_options = !client.options_cut && !server.options_cut;
         let checksums = [client, server].map(|seen| seen.sound[0] > seen.sound[1]);
+        let copies = Endpoint::BOTH.map(|side| {
+            let own = |hosts: Way| {
+                let low_is_client = low_is_client.get(&hosts);
+                low_is_client.map(|low| *low == (side == Endpoint::Client))
+            };
+            self.seen[side.index()].copied_hosts(own)
+        });
+        let changed = changes.into_iter().map(|(way, changes)| (way, changes.identity()));
+        let identities = changed.filter(|(_, identity)| *identity != Identity::WHOLE).collect();
         let [client, server] = self.seen.map(|seen| seen.largest);
         let mut segments = client;
         segments.retain(|way, _| server.contains_key(way));
         for (way, largest) in &mut segments {
             *largest = server[way].min(*largest);
         }
-        Rough { offset, low_is_client, segments, with_options, checksums, epochs }
+        Rough {
+            offset,
+            low_is_client,
+            segments,
+            with_options,
+            identities,
+            copies,
+            checksums,
+            epochs,
+        }
     }
 }
 
+/// How many packets differ in window, timestamps and SACK blocks.
+#[derive(Debug, Clone, Copy, Default)]
+struct Changes {
+    packets: u32,
+    differing: [u32; 3],
+}
+
+impl Changes {
+    fn add(&mut self, there: &Headers, here: &Headers) {
+        self.packets += 1;
+        for (count, differs) in self.differing.iter_mut().zip(there.differ(here)) {
+            *count += u32::from(differs);
+        }
+    }
+
+    fn identity(&self) -> Identity {
+        let same = |count: u32| count.saturating_mul(CHANGED_SHARE) < self.packets;
+        let [window, timestamps, sack] = self.differing.map(same);
+        Identity { window, timestamps, sack }
+    }
+}
+
+/// Two hosts, the lower address first.
+fn hosts_of((from, to): Way) -> Way {
+    (from.min(to), from.max(to))
+}
+
 impl CaptureSample {
-    fn take(&mut self, packet: &Packet, at: u64) {
+    fn take(&mut self, read: &CheckedPacket, at: u64) {
+        let CheckedPacket { packet, headers, .. } = read;
+        self.count_copies(packet);
         self.options_cut |= packet.options_cut;
         if packet.payload > 0 {
             let way = (packet.ends, packet.from_low);
@@ -117,9 +200,10 @@ impl CaptureSample {
                 None => {}
             }
         }
-        // Without the length, so that the first piece of a large packet matches.
+        // Without the length, so that the first piece of a large packet matches; and without what
+        // devices on the way change.
         let ports = (packet.src().port(), packet.dst().port());
-        let marked = mix(rest(packet, true), u64::from(packet.seq.as_u32()));
+        let marked = mix(acknowledged(packet), u64::from(packet.seq.as_u32()));
         let marked = mix(marked, u64::from(ports.0) << 16 | u64::from(ports.1));
         let control = (u64::from(packet.syn()) << 2) | (u64::from(packet.rst()) << 1);
         let mark = mix(marked, control | u64::from(packet.payload == 0) << 3);
@@ -127,13 +211,70 @@ impl CaptureSample {
             return;
         }
         let Packet { ends, from_low, .. } = *packet;
-        let drawn = SampledPacket { at, ends, from_low, several: false };
-        self.drawn.entry(mark).and_modify(|old| old.several = true).or_insert(drawn);
+        let drawn = SampledPacket { at, ends, from_low, headers: *headers, several: false };
+        let is_copy = |old: &SampledPacket| {
+            at.abs_diff(old.at) <= AT_ONCE.as_nanos()
+                && !old.headers.differ(headers).contains(&true)
+        };
+        self.drawn.entry(mark).and_modify(|old| old.several |= !is_copy(old)).or_insert(drawn);
         while self.drawn.len() > MOST {
             self.zeros += 1;
             let zeros = self.zeros;
             self.drawn.retain(|mark, _| mark.trailing_zeros() >= zeros);
         }
+    }
+}
+
+impl CaptureSample {
+    fn count_copies(&mut self, packet: &Packet) {
+        let is_copy = self.recent.holds(packet);
+        let way = (packet.src().ip(), packet.dst().ip());
+        if self.copies.len() < DIRECTIONS || self.copies.contains_key(&way) {
+            let counts = self.copies.entry(way).or_default();
+            counts.packets += 1;
+            if RecentPackets::can_tell(packet) {
+                counts.copies += u64::from(is_copy);
+            } else {
+                counts.equal_acks += u64::from(is_copy);
+            }
+        }
+    }
+
+    /// Hosts of whose packets the capture itself holds many more than once. Of what comes over the
+    /// network the network may have made copies; so the packets sent beside the capture decide,
+    /// where `own` knows whether the lower host is there.
+    fn copied_hosts(&self, own: impl Fn(Way) -> Option<bool>) -> BTreeSet<Way> {
+        let is_copied = |&(from, to): &Way| {
+            let [there, back] = [(from, to), (to, from)]
+                .map(|way| self.copies.get(&way).copied().unwrap_or_default());
+            match own((from, to)) {
+                Some(true) => there.are_of_capture(&back),
+                Some(false) => back.are_of_capture(&there),
+                None => there.are_usual() || back.are_usual(),
+            }
+        };
+        self.copies.keys().map(|way| hosts_of(*way)).filter(is_copied).collect()
+    }
+}
+
+/// Equal packets at once, from one host to another.
+#[derive(Debug, Clone, Copy, Default)]
+struct CopyCounts {
+    packets: u64,
+    copies: u64,
+    /// ACKs without identifications: copies, or sent so.
+    equal_acks: u64,
+}
+
+impl CopyCounts {
+    fn are_usual(&self) -> bool {
+        self.copies > 1 && self.copies * COPIES_SHARE >= self.packets
+    }
+
+    /// Of packets sent beside the capture, where `others` come over the network.
+    fn are_of_capture(&self, others: &CopyCounts) -> bool {
+        let equal = self.copies + self.equal_acks;
+        self.are_usual() || equal * COPIES_SHARE >= self.packets.max(1) && others.are_usual()
     }
 }
 
@@ -153,6 +294,10 @@ pub struct Rough {
     /// The largest packet of a direction, at the capture point where that is less.
     segments: BTreeMap<(Ends, bool), u32>,
     pub(crate) with_options: bool,
+    /// Where devices on the way change what else would distinguish packets.
+    identities: BTreeMap<Way, Identity>,
+    /// Hosts of whose packets a capture holds copies.
+    copies: [BTreeSet<(IpAddr, IpAddr)>; 2],
     /// A wrong checksum is damage: most of the capture's are right, so they are not those of a
     /// capture before offloading.
     checksums: [bool; 2],
@@ -167,6 +312,33 @@ impl Rough {
     /// Whether any packet occurs in both captures.
     pub fn is_joined(&self) -> bool {
         self.offset.is_some()
+    }
+    /// What distinguishes packets like this one.
+    pub(crate) fn identity(&self, packet: &Packet) -> Identity {
+        let way = (packet.src().ip(), packet.dst().ip());
+        let Identity { window, timestamps, sack } =
+            self.identities.get(&way).copied().unwrap_or(Identity::WHOLE);
+        let whole = self.with_options;
+        Identity { window, timestamps: timestamps && whole, sack: sack && whole }
+    }
+    /// Whether devices on the way change or remove the timestamps of packets like this one.
+    pub(crate) fn changes_timestamps(&self, packet: &Packet) -> bool {
+        let way = (packet.src().ip(), packet.dst().ip());
+        self.identities.get(&way).is_some_and(|identity| !identity.timestamps)
+    }
+    /// What devices on the way change, so that it does not distinguish packets.
+    pub(crate) fn changed_fields(&self) -> Vec<&'static str> {
+        let any = |of: fn(&Identity) -> bool| self.identities.values().any(|it| !of(it));
+        let fields = [
+            (any(|it| it.window), "windows"),
+            (any(|it| it.timestamps), "timestamps"),
+            (any(|it| it.sack), "SACK blocks"),
+        ];
+        fields.into_iter().filter_map(|(is, name)| is.then_some(name)).collect()
+    }
+    /// Whether a capture holds many packets of these hosts more than once.
+    pub(crate) fn has_copies(&self, side: Endpoint, ends: &Ends) -> bool {
+        self.copies[side.index()].contains(&hosts_of((ends.low().ip(), ends.high().ip())))
     }
     pub(crate) fn checksums_count(&self, side: Endpoint) -> bool {
         self.checksums[side.index()]

@@ -9,6 +9,9 @@ use tcplab_wire::{Ecn, Ipv4Repr, LinkType, SeqNumber, TcpFlags, TcpRepr};
 use super::*;
 use crate::Frame;
 
+mod copies;
+mod middlebox;
+
 /// 2026-01-01, and a path of 20 ms there, 20 ms back.
 const EPOCH: u64 = 1_767_225_600_000_000_000;
 const ONE_WAY: u64 = 20_000_000;
@@ -50,11 +53,10 @@ impl World {
     }
     /// Passes the sender's capture point at `at` and the other one `took` later, if it arrives.
     fn pass(&mut self, up: bool, at: u64, took: Option<u64>, bytes: Vec<u8>) {
-        let (from, to) = if up { (0, 1) } else { (1, 0) };
         if let Some(took) = took {
-            self.captures[to].push(TestFrame { at: at + took, bytes: bytes.clone() });
+            self.captures[usize::from(up)].push(TestFrame { at: at + took, bytes: bytes.clone() });
         }
-        self.captures[from].push(TestFrame { at, bytes });
+        self.captures[usize::from(!up)].push(TestFrame { at, bytes });
     }
     fn data(&mut self, at: u64, took: Option<u64>, index: u32) {
         let bytes = self.packet(true, 1_001 + index * MSS, 5_001, MSS, TcpFlags::ACK);
@@ -104,6 +106,30 @@ impl World {
         }
         joiner.finish()
     }
+}
+
+/// When each segment is sent, its index and whether it arrives, in the order of time; and when the
+/// receiver acknowledges what index.
+type Transmissions = (Vec<(u64, u32, bool)>, Vec<(u64, u32)>);
+
+/// Segment after segment, 1 ms apart, one in 20 lost and retransmitted.
+fn lossy(count: u32) -> Transmissions {
+    let mut sent = Vec::new();
+    for index in 0..count {
+        let (at, lost) = (100_000_000 + u64::from(index) * 1_000_000, index % 20 == 10);
+        sent.push((at, index, !lost));
+        if lost {
+            sent.push((at + 60_400_000, index, true));
+        }
+    }
+    sent.sort_unstable();
+    let mut missing: std::collections::BTreeSet<u32> = (0..=count).collect();
+    let mut acks = Vec::new();
+    for (at, index, _) in sent.iter().filter(|it| it.2) {
+        missing.remove(index);
+        acks.push((at + ONE_WAY + 50_000, *missing.first().unwrap()));
+    }
+    (sent, acks)
 }
 
 fn view((time_ns, bytes): &(u64, Vec<u8>)) -> Frame<'_> {

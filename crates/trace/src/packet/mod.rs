@@ -2,6 +2,7 @@
 
 mod ends;
 mod folded;
+mod recent;
 mod tree;
 
 use std::net::SocketAddr;
@@ -13,6 +14,7 @@ use tcplab_wire::{
 
 use crate::UnusualPacket;
 pub(crate) use ends::Ends;
+pub(crate) use recent::{AT_ONCE, RecentPackets, SOONEST};
 pub(crate) use tree::Tree;
 
 /// The bits of SYN, FIN and RST.
