@@ -74,9 +74,8 @@ fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
             Some(shown.proves(RULE.name, Severity::Note, cost(direction)).stating(statement))
         }
         EcnAgreement::Classic | EcnAgreement::Accurate => {
-            let statement = format!(
-                "{marked}, all of them ACKs without data: the path has a queue in that direction."
-            );
+            let statement =
+                format!("{marked}, none with data: the path has a queue in that direction.");
             Some(shown.proves(RULE.name, Severity::Note, Cost::NONE).stating(statement))
         }
         EcnAgreement::NotAsked | EcnAgreement::GivenUp | EcnAgreement::Refused => {

@@ -11,8 +11,7 @@
 //! closed in the capture, the server was in TIME-WAIT; if not, the ACK is a challenge ACK.
 //!
 //! Where the client left ECN or TCP Fast Open out of the SYN that was answered, a device may drop
-//! SYNs with them; a SYN that was lost looks the same, as clients leave them out of
-//! retransmissions.
+//! SYNs with them. A lost SYN looks the same, as clients leave them out of retransmissions.
 //!
 //! **False positives.** A capture that begins after the first SYN misses it.
 //!

@@ -403,7 +403,7 @@ pub(super) const CASES: &[Case] = &[
         silent: &[|c| c.forward.marks.not_reduced = occurred(2, 20)],
     },
     Case {
-        name: "congestion-marks, of ACKs",
+        name: "congestion-marks, without data",
         fires: |c| {
             mark(c, EcnAgreement::Accurate);
             c.forward.marks.marked_data = false;

@@ -1,6 +1,6 @@
 //! The ladder diagram of a recovery episode in tcpdump's notation.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 use tcplab_units::{Instant, Offset};
@@ -89,6 +89,7 @@ enum Run {
     Acks,
     Sacks,
     Resets,
+    Unusual,
 }
 
 impl Run {
@@ -101,6 +102,7 @@ impl Run {
             Run::Acks => format!("… {count} more ACKs"),
             Run::Sacks => format!("… {count} more ACKs with SACK"),
             Run::Resets => format!("… {count} more resets"),
+            Run::Unusual => format!("… {count} more unusual packets"),
         }
     }
 }
@@ -181,9 +183,15 @@ fn rungs(
         let run = if ack.sack.is_empty() { Run::Acks } else { Run::Sacks };
         rungs.push(Rung { line, run });
     }
-    rungs.extend(resets_between(flow, from, last));
+    add_others(flow, from, last, &mut rungs);
     rungs.sort_by_key(|rung| rung.line.frame);
     rungs
+}
+
+/// Adds the packets in these frames that are neither segments nor ACKs.
+fn add_others(flow: &Flow, from: u64, last: u64, rungs: &mut Vec<Rung>) {
+    rungs.extend(resets_between(flow, from, last));
+    rungs.extend(unusual_between(flow, from, last, rungs));
 }
 
 fn resets_between(flow: &Flow, from: u64, last: u64) -> impl Iterator<Item = Rung> {
@@ -202,6 +210,29 @@ fn resets_between(flow: &Flow, from: u64, last: u64) -> impl Iterator<Item = Run
         };
         Rung { line, run: Run::Resets }
     })
+}
+
+/// The sender's packets that are neither segments nor resets.
+fn unusual_between(flow: &Flow, from: u64, last: u64, shown: &[Rung]) -> Vec<Rung> {
+    let shown: BTreeSet<u64> = shown.iter().map(|rung| rung.line.frame).collect();
+    let inside = flow.unusual.iter().filter(|packet| (from..=last).contains(&packet.frame));
+    let hidden = inside.filter(|packet| !shown.contains(&packet.frame));
+    hidden
+        .map(|packet| {
+            let (at, frame) = (packet.at, packet.frame);
+            let line = LadderLine {
+                at,
+                until: at,
+                frame,
+                from_sender: true,
+                label: packet.to_string(),
+                fate: Fate::Unknown,
+                note: None,
+                folded: 0,
+            };
+            Rung { line, run: Run::Unusual }
+        })
+        .collect()
 }
 
 /// The frame of the first retransmission of what begins at each place.

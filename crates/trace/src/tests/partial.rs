@@ -135,6 +135,9 @@ fn resets_without_ack_are_listed_and_drawn() {
     };
     assert_eq!(drawn(&aborted), Some(("RST 101:101(0)".into(), true)));
     assert_eq!(drawn(&refused), Some(("RST 1:1(0)".into(), false)));
+    let stray = format!("{opened}\n0.050 > at 2000000000");
+    let label = "flags [.] (0) outside the connection".into();
+    assert_eq!(drawn(&stray), Some((label, true)));
 }
 
 #[test]
