@@ -115,7 +115,7 @@ test("a run is not extended to fewer trials, and its commands do the same", asyn
   await page.getByRole("button", { name: "Extend" }).click();
   assert.match(page.url(), /#\/run\?/);
   const commands = await page.locator(".command code").allTextContents();
-  assert.match(commands.at(-1), /^tcplab run \S+scenario\.toml --world=sim --seed=7 --trials=2 --runs=/);
+  assert.match(commands.at(-1), /^tcplab run \S+scenario\.toml --world=sim --kernel=model --seed=7 --trials=2 --runs=/);
   // Without a name, in words.
   await page.evaluate(() => { location.hash = "/run"; });
   await page.getByRole("alert").filter({ hasText: "a name is missing" }).waitFor();
@@ -141,7 +141,7 @@ test("a run is changed where it ran, with its trials, its seed and its kernel", 
   await page.locator(".estimate").filter({ hasText: "1 case × 2 trials: " }).waitFor();
   await page.getByRole("button", { name: "Start" }).click();
   await page.waitForFunction(() => location.hash.startsWith("#/run?"));
-  assert.match((await page.locator(".command code").allTextContents()).at(-1), /--kernel=model --seed=8 --trials=2 /);
+  await page.locator(".command code").filter({ hasText: "--kernel=model --seed=8 --trials=2 " }).waitFor();
   // A run in real time is changed in real time, where no kernel in virtual time is chosen.
   await page.route("**/api/run?*", async (route) => {
     const answer = await route.fetch(), it = await answer.json();
