@@ -299,19 +299,19 @@ impl fmt::Display for Cause {
     }
 }
 
-/// Two instants in seconds, with three decimals, or as many as tell them apart.
-fn in_seconds(both: [Instant; 2]) -> [String; 2] {
-    let seconds = |decimals: u32| {
-        both.map(|at| {
-            let scale = 10_u64.pow(decimals);
-            let units =
-                (u128::from(at.as_nanos()) * u128::from(scale) + 500_000_000) / 1_000_000_000;
-            let (whole, rest) = (units / u128::from(scale), units % u128::from(scale));
-            format!("{whole}.{rest:0width$}", width = decimals as usize)
-        })
-    };
-    let rounded = (3..9).map(seconds).find(|[from, to]| from != to);
-    rounded.unwrap_or_else(|| seconds(9))
+/// Two instants in seconds, with three decimals, or as many more as it takes to tell a hundredth of
+/// the time between them.
+fn in_seconds([from, to]: [Instant; 2]) -> [String; 2] {
+    let between = to.as_nanos().abs_diff(from.as_nanos());
+    let is_fine = |decimals: &usize| 10_u64.pow(9 - *decimals as u32) <= between / 100;
+    let decimals = (3..9).find(is_fine).unwrap_or(9);
+    let step = 10_u64.pow(9 - decimals as u32);
+    [from, to].map(|at| {
+        let nanos = at.as_nanos().saturating_add(step / 2);
+        let rest = format!("{:09}", nanos % 1_000_000_000);
+        let (milli, finer) = rest[..decimals].split_at(3);
+        format!("{}.{milli}{}", nanos / 1_000_000_000, finer.trim_end_matches('0'))
+    })
 }
 
 #[cfg(test)]
@@ -338,7 +338,7 @@ mod tests {
                 }),
                 "dropped",
                 Some("interruption"),
-                "dropped by interruption 1 (0.000 s to 0.001 s)",
+                "dropped by interruption 1 (0.000001 s to 0.001 s)",
             ),
             (
                 Fate::Dropped(Cause::Interruption {
@@ -358,7 +358,7 @@ mod tests {
                 }),
                 "dropped",
                 Some("interruption"),
-                "dropped by interruption 1 (8.77835 s to 8.77839 s)",
+                "dropped by interruption 1 (8.7783507 s to 8.7783907 s)",
             ),
             (
                 Fate::Dropped(Cause::QueueFull { packets: 512, bytes: Bytes::new(768_000) }),

@@ -191,19 +191,19 @@ export class Trial {
    * @param {number} time
    */
   latestEvents(time) {
-    /** @type {{ from: number, time: number, what: string, forward: boolean, kind: string, connection: number | null, count: number }[]} */
+    /** @type {{ from: number, time: number, sent: number, what: string, forward: boolean, kind: string, connection: number | null, count: number }[]} */
     const rows = [];
     for (const event of this.events) {
       if (event.time > time) break;
       const same = rows.find((row, at) => at > rows.length - 3 && row.what === event.what && row.forward === event.forward && row.connection === event.connection);
-      if (same) [same.time, same.count] = [event.time, same.count + 1];
+      if (same) [same.time, same.sent, same.count] = [event.time, event.sent, same.count + 1];
       else rows.push({ ...event, from: event.time, count: 1 });
       if (rows.length > LINES + 1) rows.shift();
     }
     return rows.sort((a, b) => b.time - a.time).slice(0, LINES);
   }
-  /** When the packets list what happened at a time: what was dropped then came to the path before. @param {number} time */
-  listedAt(time) {
+  /** When the packet of a mark at a time was sent: what was dropped then came to the path before. @param {number} time */
+  sentAt(time) {
     return this.events.findLast((event) => event.time === time)?.sent ?? time;
   }
   /** The first moment that is kept. */
@@ -318,18 +318,23 @@ export const watch = (place, of) => {
   });
   place.addEventListener("zoomed", () => { if (mode !== "hold") { mode = "hold"; named(); } });
 
-  /** Holds at a moment, with what is around it. @param {number} time seconds */
-  const hold = (time) => {
+  /** A moment that was chosen, and when its packet was sent. */
+  let picked = { time: -1, sent: -1 };
+  /** Holds at a moment, with what is around it. @param {number} time seconds @param {number} [sent] when its packet was sent */
+  const hold = (time, sent = time) => {
     mode = "hold";
+    picked = { time, sent };
     now = stretch.cursor = time;
     stretch.show(Math.max(0, time - 0.5), time + 0.5);
     named();
   };
   // Of a point of a chart the packet is shown: the last one until then.
   place.addEventListener("picked", () => {
+    const time = stretch.cursor ?? now;
+    picked = { time, sent: trial.sentAt(time) };
     if (mode === "hold") return;
     mode = "hold";
-    now = stretch.cursor ?? now;
+    now = time;
     named();
   });
   const window_ = () => {
@@ -401,7 +406,7 @@ export const watch = (place, of) => {
       el("tbody", {}, ...rows))));
     const until = trial.latestEvents(time);
     show(events, ...until.map((event) => el("li", {},
-      el("button", { type: "button", class: "time", onclick: () => hold(event.time) }, times(event)),
+      el("button", { type: "button", class: "time", onclick: () => hold(event.time, event.sent) }, times(event)),
       ` ${trial.hasSeveral && event.connection !== null ? `connection ${event.connection + 1}, ` : ""}${between(of.ends, event.forward)}: ${inWords(event)}`)));
     if (until.length === 0) show(events, el("li", { class: "meta" }, "none so far"));
   };
@@ -442,7 +447,7 @@ export const watch = (place, of) => {
       if (mode === "follow" && stretch.cursor === null) {
         if (trial.packets) shown.latest(trial.packets);
         trial.packets = null;
-      } else if (trial.latest > 0) shown.at(trial.listedAt(Math.min(seen, trial.latest)));
+      } else if (trial.latest > 0) shown.at(Math.min(seen === picked.time ? picked.sent : seen, trial.latest));
     }
     frames += 1;
     requestAnimationFrame(frame);

@@ -76,6 +76,11 @@ test("a question on the first page is answered", async () => {
   await page.getByRole("button", { name: "Pause" }).click();
   await page.getByRole("slider", { name: "Time" }).fill("0.5");
   await page.waitForFunction(() => /SACK|ack/.test(document.querySelector(".rungs").textContent));
+  // What is listed is of that moment.
+  await page.waitForFunction(() => {
+    const [now, end] = document.querySelector(".clock").textContent.match(/[\d.]+/g).map(Number);
+    return Math.abs(now / end - 0.5) < 0.01;
+  });
   const drop = page.locator(".live-events button").first();
   const at = Number(/(\d+\.\d+) s$/.exec(await drop.textContent())[1]);
   await drop.click();
