@@ -45,7 +45,7 @@ fn advice_is_tried_and_confirmed() {
     home.answer(&format!(
         "run {run}/scenario.toml --case before --trial 1 --world sim --runs again"
     ));
-    let again = home.only("again/scenario");
+    let again = home.only(home.only("again"));
     let capture = again.join("trials/before-1/client.pcapng").to_str().unwrap().to_owned();
     let found = home.json(&format!("advise {capture} --goal throughput --no-trials --json"));
     assert_eq!(found["situation"]["congestion"]["name"], "cubic", "{}", found["situation"]);

@@ -4,15 +4,11 @@
 //! two equal ACKs the later is a copy only in a capture that holds many frames twice, and each has
 //! one copy: of four equal ones two were sent.
 
-use tcplab_units::{Instant, Span};
+use tcplab_units::Instant;
 
 use crate::fold::folded;
-use crate::packet::Packet;
+use crate::packet::{AT_ONCE, Packet, SOONEST};
 
-/// The longest delay of a capture duplicate, between two interfaces or ports.
-pub(super) const AT_ONCE: Span = Span::from_millis(10);
-/// No sender retransmits sooner.
-pub(super) const SOONEST: Span = Span::from_millis(1);
 /// Packets remembered: copies are made in a queue.
 const REMEMBERED: usize = 8;
 

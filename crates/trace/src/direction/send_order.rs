@@ -10,11 +10,11 @@ use std::cmp::Ordering;
 
 use tcplab_units::{Instant, Span};
 
-use super::recent_acks::{AT_ONCE, RecentAcks, SOONEST};
+use super::recent_acks::RecentAcks;
 use super::sender_model::SHORTEST_TIMER;
 use crate::Sign;
 use crate::fold::folded;
-use crate::packet::Packet;
+use crate::packet::{AT_ONCE, Packet, SOONEST};
 
 /// The largest step between packets of a counter; random numbers come as near once in 32.
 const NEAR: u16 = 1_024;
