@@ -13,6 +13,8 @@ use crate::remedied::Remedied;
 
 /// What the package's entry point is called.
 const MODULE: &str = "tcplab.commands";
+/// The environment variable that names the package the program `tcplab`.
+const PROGRAM: &str = "TCPLAB";
 
 /// Replaces this process by Python with the arguments of this command line, so that exit code and
 /// signals are Python's.
@@ -30,10 +32,19 @@ pub(crate) fn in_python(arguments: &ClusterArguments) -> Result<ExitCode> {
             ),
         )
     })?;
-    let mut command = Command::new(&python);
-    command.args(["-m", MODULE]).args(env::args_os().skip(1));
+    let command = command(&python, env::var_os(PROGRAM));
     let cannot = format!("cannot start {}", PathBuf::from(python).display());
     become_it(command).map_err(|said| anyhow!(said).context(cannot))
+}
+
+/// This command line in Python, where this program runs trials on kernels unless another is named.
+fn command(python: &OsString, program: Option<OsString>) -> Command {
+    let mut command = Command::new(python);
+    command.args(["-m", MODULE]).args(env::args_os().skip(1));
+    if let (None, Ok(own)) = (program.filter(|it| !it.is_empty()), env::current_exe()) {
+        command.env(PROGRAM, own);
+    }
+    command
 }
 
 #[cfg(unix)]
@@ -66,4 +77,20 @@ fn has_package(python: &OsString) -> bool {
         .stderr(Stdio::null())
         .status()
         .is_ok_and(|status| status.success())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn python_uses_this_program_unless_another_is_named() {
+        let own = env::current_exe().unwrap().into_os_string();
+        for (named, told) in [(None, Some(&own)), (Some(""), Some(&own)), (Some("tcplab-2"), None)]
+        {
+            let command = command(&"python3".into(), named.map(Into::into));
+            let found = command.get_envs().find(|(name, _)| *name == PROGRAM);
+            assert_eq!(found.and_then(|(_, value)| value), told.map(|it| &**it), "{named:?}");
+        }
+    }
 }

@@ -14,7 +14,7 @@ use tcplab_lab::{
 use tcplab_path::tc::quoted_path;
 use tcplab_quantities::ESTIMATE_DOCUMENT;
 use tcplab_results::{ClaimCounts, RunWorld};
-use tcplab_scenario::{Scenario, Stack};
+use tcplab_scenario::Scenario;
 use tcplab_testbed::{DeviceKind, Launcher, Steering};
 
 use crate::arguments::{Io, RunArguments, Shown, World};
@@ -275,13 +275,8 @@ fn planned(arguments: &RunArguments) -> Result<(Scenario, Plan)> {
     Ok((scenario, plan))
 }
 
-/// The world that is asked for: virtual time also by a kernel that is named, or the model, if it
-/// can stand for the stack `linux` somewhere.
 fn world_of(arguments: &RunArguments, scenario: &Scenario) -> Option<tcplab_results::World> {
-    let is_named = arguments.kernel != KernelChoice::Newest;
-    let mut ends = scenario.cases.iter().flat_map(|case| [&case.client, &case.server]);
-    let is_asked = is_named && ends.any(|end| end.stack == Stack::Linux && end.model.is_empty());
-    arguments.world.chosen().or(is_asked.then_some(tcplab_results::World::Simulated))
+    arguments.world.chosen().or_else(|| arguments.kernel.world(scenario))
 }
 
 /// Warns where the kernel that is asked for, or the model, stands at no end.

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use anyhow::{Result, bail};
 use tcplab_lab::{Bench, KernelChoice, Overrides, Plan, Refusal, VirtualKernels};
 use tcplab_results::{RunWorld, World};
-use tcplab_scenario::{Scenario, Stack};
+use tcplab_scenario::Scenario;
 use tcplab_testbed::Launcher;
 
 /// Starts trials on kernels by the `program`, the `tcplab` command. Models need none.
@@ -19,18 +19,14 @@ pub(crate) fn bench(program: Option<PathBuf>, jobs: Option<usize>) -> Bench {
     Bench { jobs: jobs.unwrap_or(usual.jobs).max(1), ..usual }
 }
 
-/// The world of this name. Where the scenario decides (`auto`), a kernel or the model that is named
-/// asks for virtual time, if it can stand for the stack `linux` somewhere.
+/// The world of this name; none where the scenario decides.
 pub(crate) fn world(
     name: &str,
     kernel: &KernelChoice,
     scenario: &Scenario,
 ) -> Result<Option<World>> {
-    let mut ends = scenario.cases.iter().flat_map(|case| [&case.client, &case.server]);
-    let mut is_asked = || ends.any(|end| end.stack == Stack::Linux && end.model.is_empty());
     Ok(match name {
-        "auto" if *kernel != KernelChoice::Newest && is_asked() => Some(World::Simulated),
-        "auto" => None,
+        "auto" => kernel.world(scenario),
         "sim" => Some(World::Simulated),
         "kernel" => Some(World::Kernel),
         other => bail!("no world `{other}`: use auto, sim or kernel"),

@@ -40,10 +40,3 @@ pub struct Step {
     /// What it has in flight, bytes.
     pub in_flight: Option<u64>,
 }
-
-impl Overview {
-    /// The last step.
-    pub fn last(&self) -> Step {
-        self.steps.last().copied().unwrap_or_default()
-    }
-}

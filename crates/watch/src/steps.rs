@@ -173,10 +173,10 @@ mod tests {
         let [before, after] = [(Some(10_000), None), (Some(20_000), Some(15_000))];
         assert_eq!(cwnd, [before, before, after, after]);
         assert_eq!(overview.drops, [("loss", 1)].into());
-        assert_eq!((overview.steps[1].dropped, overview.last().rtt.is_some()), (1, true));
+        assert_eq!((overview.steps[1].dropped, overview.steps[3].rtt.is_some()), (1, true));
         // A short display begins with the sample before it.
         let short = history.overview(1);
-        assert_eq!((short.steps.len(), short.last().cwnd), (1, Some(20_000)));
+        assert_eq!((short.steps.len(), short.steps[0].cwnd), (1, Some(20_000)));
         // The last interval of a step ends it.
         history.verdict(&verdict(399, forward, Fate::Delivered));
         assert_eq!(history.overview(10).over, 4);

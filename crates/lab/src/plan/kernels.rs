@@ -4,6 +4,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 use tcplab_kernels::{Cache, CacheError, DEFAULT_HZ, Kernel, KernelName, SourceOrigin};
+use tcplab_results::World;
 use tcplab_scenario::{Case, EndpointSpec, Profile, Scenario, Stack};
 use tcplab_units::visible_line;
 
@@ -21,6 +22,16 @@ pub enum KernelChoice {
     Model,
     /// The model of this profile.
     Profile(&'static str),
+}
+
+impl KernelChoice {
+    /// The world that the choice asks for: virtual time where a kernel is named, or the model, that
+    /// can stand for the stack `linux` somewhere.
+    pub fn world(&self, scenario: &Scenario) -> Option<World> {
+        let mut ends = scenario.cases.iter().flat_map(|case| [&case.client, &case.server]);
+        let mut is_linux = || ends.any(|end| end.stack == Stack::Linux && end.model.is_empty());
+        (*self != KernelChoice::Newest && is_linux()).then_some(World::Simulated)
+    }
 }
 
 /// `newest`, `model`, or the name of a kernel, as `--kernel` takes it.

@@ -33,8 +33,9 @@ pub(super) fn comparison(
     (main, choices): (Option<&MetricInfo>, usize),
 ) -> Result<Comparison, CompareError> {
     let Matching { cases: matched, lost, left_out } = matching;
+    let parts = || matched.iter().flat_map(Matched::parts);
     let [of_a, of_b]: [Vec<&Case>; 2] =
-        [matched.iter().map(|m| m.a).collect(), matched.iter().map(|m| m.b).collect()];
+        [parts().map(|m| m.a).collect(), parts().map(|m| m.b).collect()];
     let metrics = chosen_metrics(asked, [&of_a, &of_b], main)?;
     warnings.extend(left_out);
     // Two steps for each: estimated, then judged.

@@ -241,4 +241,8 @@ fn cases_as_pairs_keep_their_warnings() {
     assert!(by["y"].starts_with("transfer_time: 1 of 8 trials of B have none"), "{by:?}");
     assert!(found.is_over_cases && by.len() == 2, "{by:?}");
     assert_eq!(only(&found).trials(), [3, 3]);
+    // Where no trial is left, a failure is the reason.
+    run.cases.iter_mut().for_each(|case| case.trials.clear());
+    let error = compare_over_cases((at, &run), "cc", levels, &Asked::default()).unwrap_err();
+    assert_eq!(error.to_string(), "nothing could be compared: the one trial failed (not done)");
 }
