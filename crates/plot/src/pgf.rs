@@ -232,10 +232,12 @@ impl Tex {
         let mut marks = Vec::new();
         for (x, point) in points.iter().filter(|(x, it)| across.holds(*x) && up.holds(it.mean)) {
             marks.push((*x, point.mean));
-            let ends = point.interval.filter(|(low, high)| low.is_finite() && high.is_finite());
-            if let Some((low, high)) = ends {
+            if let Some((low, high)) = point.ends() {
+                let begin = if up.holds(low) { "" } else { "<" };
+                let end = if up.holds(high) { "" } else { ">" };
                 let ends = [low, high].map(|end| (*x, end.clamp(up.low, up.high)));
-                self.plot(&format!("{stroke}, solid, opacity=0.55, mark=none"), &ends);
+                let style = format!("{begin}-{end}, {stroke}, solid, opacity=0.55, mark=none");
+                self.plot(&style, &ends);
             }
         }
         self.plot(&format!("{stroke}, only marks, {mark}"), &marks);

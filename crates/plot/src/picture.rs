@@ -10,7 +10,7 @@ use crate::mean_bars::{BarRow, bars_axis, mean_bars};
 use crate::rows::are_named;
 use crate::spread::{SpreadRow, spread, spread_axis};
 use crate::table::Table;
-use crate::trend::{Trend, TrendLine, TrendScale, trend, trend_table};
+use crate::trend::{Trend, TrendLine, TrendScale, cut_intervals, trend, trend_table};
 
 /// A picture with one or two axes of numbers.
 #[derive(Debug, Clone, PartialEq)]
@@ -94,7 +94,7 @@ impl Picture {
         }
     }
 
-    /// How many intervals of means in rows go on beyond the axis: they end in an arrowhead.
+    /// How many intervals of means go on beyond the axis: they end in an arrowhead.
     pub fn cut_intervals(&self, looks: &Looks) -> usize {
         let is_cut = |axis: Axis, ends: Option<(f64, f64)>| {
             ends.is_some_and(|(low, high)| {
@@ -110,7 +110,12 @@ impl Picture {
                 let axis = spread_axis(rows, looks);
                 rows.iter().filter(|row| is_cut(axis, row.interval)).count()
             }
-            Content::Trend { .. } | Content::Ecdf(_) | Content::Boxes(_) => 0,
+            Content::Trend { over, levels, is_numeric, lines, scale } => {
+                let (title, values, is_numeric) = (&self.title, &self.values, *is_numeric);
+                let scene = Trend { title, over, levels, is_numeric, values, lines };
+                cut_intervals(&scene, *scale, looks)
+            }
+            Content::Ecdf(_) | Content::Boxes(_) => 0,
         }
     }
 

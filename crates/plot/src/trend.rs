@@ -28,6 +28,8 @@ const LABEL_ROW: f64 = 12.0;
 /// the most, as far as the levels leave room.
 const APART: f64 = 3.0;
 const POINTS_APART: f64 = 12.0;
+/// Half of the width of an arrowhead, and its length.
+const TIP: (f64, f64) = (3.0, 5.0);
 /// From the first of the joined points at a level to the last, the most.
 const ASIDE_MOST: f64 = 48.0;
 /// The share of a level's room that its points take.
@@ -77,6 +79,13 @@ pub struct TrendPoint {
     pub mean: f64,
     /// Its interval.
     pub interval: Option<(f64, f64)>,
+}
+
+impl TrendPoint {
+    /// The ends of its interval, if it can be drawn.
+    pub(crate) fn ends(&self) -> Option<(f64, f64)> {
+        self.interval.filter(|(low, high)| low.is_finite() && high.is_finite())
+    }
 }
 
 /// The vertical scale that several pictures share.
@@ -156,6 +165,14 @@ pub(crate) fn trend(trend: &Trend<'_>, scale: TrendScale, looks: &Looks) -> (Str
     (head + &svg + "</svg>", outside)
 }
 
+/// How many intervals of means that are shown go on beyond the vertical axis.
+pub(crate) fn cut_intervals(trend: &Trend<'_>, scale: TrendScale, looks: &Looks) -> usize {
+    let room = Room::of(trend, TrendScale(trend_axis(trend.lines, scale, looks)), looks);
+    let shown = trend.lines.iter().flat_map(|line| &line.points).filter(|it| room.shows(it));
+    let is_cut = |(low, high): &(f64, f64)| !(room.holds(*low) && room.holds(*high));
+    shown.filter_map(TrendPoint::ends).filter(is_cut).count()
+}
+
 /// The vertical axis, as the reader wants it.
 pub(crate) fn trend_axis(lines: &[TrendLine], scale: TrendScale, looks: &Looks) -> Axis {
     let TrendScale(axis) = match &looks.up {
@@ -227,9 +244,25 @@ impl Room {
         Edges { left: LEFT, top: TOP, right: self.right, bottom: self.bottom() }
     }
 
-    fn holds(&self, mean: f64) -> bool {
-        let Axis { low, high, is_log } = self.scale.0;
-        (low..=high).contains(&mean) && (!is_log || mean > 0.0)
+    fn holds(&self, value: f64) -> bool {
+        self.scale.0.holds(value)
+    }
+
+    /// Whether the mean is in the picture.
+    fn shows(&self, point: &TrendPoint) -> bool {
+        self.x[point.level].is_some() && self.holds(point.mean)
+    }
+
+    /// An upright line from one value to another, with an arrowhead where it goes on.
+    fn interval(&self, at: f64, (low, high): (f64, f64)) -> String {
+        let (from, until) = (self.y(low), self.y(high));
+        let head = |value: f64, y: f64, back: f64| {
+            let (left, right, base) = (at - TIP.0, at + TIP.0, y + back);
+            let head = format!("M{left:.1} {base:.1}L{at:.1} {y:.1}L{right:.1} {base:.1}");
+            if self.holds(value) { String::new() } else { head }
+        };
+        let heads = head(low, from, -TIP.1) + &head(high, until, TIP.1);
+        format!("M{at:.1} {from:.1}V{until:.1}{heads}")
     }
 }
 
@@ -333,8 +366,7 @@ fn draw(
     aside: f64,
 ) -> usize {
     let points: Vec<&TrendPoint> = line.points.iter().filter(|it| it.mean.is_finite()).collect();
-    let is_shown = |point: &&&TrendPoint| room.x[point.level].is_some() && room.holds(point.mean);
-    let shown: Vec<&TrendPoint> = points.iter().filter(is_shown).copied().collect();
+    let shown: Vec<&TrendPoint> = points.iter().filter(|it| room.shows(it)).copied().collect();
     if trend.is_numeric && points.len() > 1 {
         let place = |point: &&TrendPoint| {
             let share = room.scale.0.share(point.mean);
@@ -348,9 +380,8 @@ fn draw(
     }
     for point in &shown {
         let at = room.places[point.level] + aside;
-        if let Some((low, high)) = point.interval.filter(|(l, h)| l.is_finite() && h.is_finite()) {
-            let (from, until) = (room.y(low), room.y(high));
-            svg.push_str(&format!(r#"<path class="interval" d="M{at:.1} {from:.1}V{until:.1}"/>"#));
+        if let Some(ends) = point.ends() {
+            path(svg, "interval", &room.interval(at, ends));
         }
         svg.push_str(&marker(index, at, room.y(point.mean)));
     }
@@ -362,20 +393,18 @@ fn names(svg: &mut String, trend: &Trend<'_>, room: &Room, groups: &[String]) {
     let cut = fitted_apart(trend.lines.iter().map(|line| line.name.as_str()), NAMES_MOST);
     let named = trend.lines.iter().enumerate().filter(|(_, line)| !line.name.is_empty());
     let ends = named.filter_map(|(index, line)| {
-        let is_shown =
-            |point: &&TrendPoint| room.x[point.level].is_some() && room.holds(point.mean);
-        let last = line.points.iter().rfind(is_shown)?;
+        let last = line.points.iter().rfind(|it| room.shows(it))?;
         Some((room.y(last.mean), index, last.level))
     });
     let mut ends: Vec<(f64, usize, usize)> = ends.collect();
-    let last_level = ends.iter().map(|(.., level)| *level).max();
+    let last_level = room.x.iter().rposition(Option::is_some);
     ends.sort_by(|one, other| one.0.total_cmp(&other.0).then(one.1.cmp(&other.1)));
     let heights: Vec<f64> = ends.iter().map(|(y, ..)| *y).collect();
     let places = apart(&heights, NAME_ROW, (TOP, room.bottom()));
     for ((y, index, level), place) in ends.into_iter().zip(places) {
         let (from, until) = (room.places[level] + 12.0, room.right + 6.0);
         svg.push_str(&groups[index]);
-        // From an earlier level it would cross others, and look like data.
+        // From an earlier level it would cross others or empty levels, and look like data.
         if Some(level) == last_level {
             let d = format!("M{from:.1} {y:.1}L{until:.1} {place:.1}");
             path(svg, "leader", &d);

@@ -97,6 +97,35 @@ fn wide_interval_is_clipped() {
 }
 
 #[test]
+fn interval_beyond_the_axis_ends_in_an_arrowhead() {
+    let heads = |interval: (f64, f64), up: AxisLooks| {
+        let mut one = line("a", &[10.0, 12.0]);
+        (one.points[0].interval, one.points[1].interval) = (None, Some(interval));
+        let levels = levels(&[1.0, 2.0]);
+        let looks = Looks { up, ..Looks::default() };
+        let scene = Trend {
+            title: "",
+            over: "",
+            levels: &levels,
+            is_numeric: true,
+            values: "",
+            lines: &[one],
+        };
+        let scale = TrendScale::over(scene.lines);
+        let svg = trend(&scene, scale, &looks).0;
+        let d = svg.split_once(r#"class="interval" d=""#).unwrap().1.split_once('"').unwrap().0;
+        (d.matches('L').count() / 2, cut_intervals(&scene, scale, &looks))
+    };
+    let own = AxisLooks::default;
+    assert_eq!(heads((11.0, 13.0), own()), (0, 0));
+    assert_eq!(heads((11.0, 524.0), own()), (1, 1));
+    assert_eq!(heads((-500.0, 524.0), own()), (2, 1));
+    assert_eq!(heads((11.0, 13.0), AxisLooks { from: Some(11.5), ..own() }), (1, 1));
+    // A logarithmic axis never comes to zero.
+    assert_eq!(heads((0.0, 13.0), AxisLooks { is_log: Some(true), ..own() }), (1, 1));
+}
+
+#[test]
 fn names_are_a_row_apart_inside_the_picture() {
     let apart = |wanted: &[f64]| super::apart(wanted, NAME_ROW, (TOP, HEIGHT - BOTTOM));
     let places = apart(&[250.0, 251.0, 252.0, 400.0]);
@@ -236,7 +265,7 @@ fn labels_and_colours_are_those_of_the_reader() {
 #[test]
 fn names_of_many_lines_are_below() {
     let lines: Vec<TrendLine> =
-        (0..60).map(|it| line(&format!("run <{it}>"), &[1.0, f64::from(it)])).collect();
+        (0..60).map(|it| line(&format!("run <{it}>"), &[1.0, 2.0, f64::from(it)])).collect();
     let (svg, _) = looking(&lines, &Looks::default());
     assert_eq!(svg.matches(r#"class="name""#).count(), 60);
     assert_eq!(svg.matches("leader").count(), 0);
@@ -252,4 +281,7 @@ fn no_leader_starts_at_an_earlier_level() {
     let svg = drawn(&[1.0, 2.0, 3.0], &lines);
     assert_eq!(svg.matches("leader").count(), 1);
     assert_eq!(svg.matches(r#"class="name""#).count(), 2);
+    // Nothing was measured at the last level.
+    let svg = drawn(&[1.0, 2.0, 3.0], &[line("a", &[1.0, 2.0]), line("b", &[4.0, 3.0])]);
+    assert_eq!((svg.matches("leader").count(), svg.matches(r#"class="name""#).count()), (0, 2));
 }
