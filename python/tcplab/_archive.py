@@ -89,6 +89,9 @@ def archive(
     captures that are new or changed are read, and those that failed. `.summary()` of the result
     sums it up.
 
+    In a program of your own, call it below `if __name__ == "__main__":` unless `on` is a cluster:
+    local processes import the program first.
+
     Args:
         captures: Files, directories, patterns (`**` too) or URLs (`s3://bucket/*.pcap.zst`). Of a
             directory it reads the captures in it and below, whatever they are called, as
@@ -112,8 +115,8 @@ def archive(
 
     Raises:
         TcplabError: No capture was found, the filter is none, or a number is out of range; the
-            place has another archive; the engine is gone, or a worker has another version of
-            tcplab. The message has the remedy.
+            place has another archive; the engine is gone, a worker has another version of tcplab,
+            or the program has no such guard. The message has the remedy.
 
     Example:
         Captures of two trials, by threads of this process; `on` may be a Dask client as well:
@@ -179,6 +182,9 @@ def trace_many(
     **options: Any,
 ) -> Dataset:
     """Analyses captures on a cluster: `archive` with a place of its own, the directory `archive`.
+
+    In a program of your own, call it below `if __name__ == "__main__":` unless `on` is a cluster:
+    local processes import the program first.
 
     Args:
         urls: Files, directories, patterns or URLs.

@@ -11,7 +11,10 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Executor, Future, ProcessPoolExecutor
 from multiprocessing import resource_tracker
+from multiprocessing.synchronize import Event
 from typing import Any
+
+from tcplab._core import TcplabError
 
 Record = dict[str, Any]
 Work = Callable[..., Record]
@@ -77,19 +80,40 @@ class ExecutorEngine:
         """Leaves the executor as it is."""
 
 
+GUARD = (
+    "each local process first imports the program that starts it\n"
+    '  try: call tcplab below `if __name__ == "__main__":` in the program, or pass a '
+    "concurrent.futures.ThreadPoolExecutor as `on`"
+)
+"""What a program needs for processes that are started afresh."""
+
+
 class LocalEngine(ExecutorEngine):
-    """Processes of this machine, started afresh (`spawn`), so that no lock is copied."""
+    """Processes of this machine, started afresh (`spawn`), so that no lock is copied.
+
+    Raises:
+        TcplabError: This process is itself one of these, and still imports the program.
+    """
 
     fails_together = True
 
     def __init__(self, processes: int) -> None:
+        # As `multiprocessing` finds out, which would start no process either.
+        if getattr(multiprocessing.current_process(), "_inheriting", False):
+            raise TcplabError(f"a local process cannot start others: {GUARD}")
         self.processes = max(1, processes)
+        self.spawn = multiprocessing.get_context("spawn")
+        self.has_begun = self.spawn.Event()
         super().__init__(self._pool())
         self.name = "the pool of local processes"
 
     def _pool(self) -> ProcessPoolExecutor:
-        spawn = multiprocessing.get_context("spawn")
-        return ProcessPoolExecutor(self.processes, mp_context=spawn, initializer=_begin_process)
+        return ProcessPoolExecutor(
+            self.processes,
+            mp_context=self.spawn,
+            initializer=_begin_process,
+            initargs=(self.has_begun,),
+        )
 
     def submit(
         self, work: Work, arguments: tuple[Any, ...], needs: Mapping[str, float]
@@ -99,7 +123,13 @@ class LocalEngine(ExecutorEngine):
             return _relayed(super().submit(_until_ended, (work, *arguments), needs))
 
     def renew(self) -> bool:
-        """A new pool in place of one whose process died."""
+        """A new pool in place of one whose process died.
+
+        Raises:
+            TcplabError: No process has begun; each new one would end as these did.
+        """
+        if not self.has_begun.is_set():
+            raise TcplabError(f"the local processes ended before they began: {GUARD}")
         self.executor.shutdown(wait=False, cancel_futures=True)
         self.executor = self._pool()
         return True
@@ -142,8 +172,9 @@ _works = threading.Event()
 """Whether this process is at a task."""
 
 
-def _begin_process() -> None:
+def _begin_process(has_begun: Event) -> None:
     """Prepares a process of the pool, whose end only its first process decides."""
+    has_begun.set()
     # Ctrl-C goes to all processes of a terminal.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     if hasattr(signal, "pthread_sigmask"):

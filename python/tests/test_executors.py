@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -12,7 +13,7 @@ from typing import Any
 import cluster_tasks as tasks
 import pytest
 from cluster_tasks import Number
-from conftest import DaskProcesses
+from conftest import DaskProcesses, needs_core
 
 from tcplab._core import TcplabError
 from tcplab._executors import (
@@ -204,3 +205,41 @@ def test_dask_task_costs_little(dask_client: Any, capsys: pytest.CaptureFixture[
     with capsys.disabled():
         print(f"\n  a Dask task costs {1000 * each:.2f} ms")
     assert each < 0.02
+
+
+UNGUARDED = """
+import sys
+
+with open(sys.argv[1], "a") as runs:
+    runs.write("run\\n")
+
+from cluster_tasks import Number, square
+from tcplab._executors import completed, open_engine
+
+engine = open_engine(2)
+try:
+    list(completed(engine, square, (Number(it) for it in range(20)), attempts=int(sys.argv[2])))
+finally:
+    engine.close(at_once=True)
+"""
+
+
+@needs_core
+@pytest.mark.parametrize("attempts", [1, 3])
+def test_program_without_the_guard_ends_with_an_error_that_names_it(
+    tmp_path: Path, attempts: int
+) -> None:
+    program, runs = tmp_path / "program.py", tmp_path / "runs"
+    program.write_text(UNGUARDED)
+    ended = subprocess.run(
+        [sys.executable, str(program), str(runs), str(attempts)],
+        stderr=subprocess.PIPE,
+        text=True,
+        timeout=60,
+    )
+    assert ended.returncode == 1
+    assert "TcplabError: a local process cannot start others" in ended.stderr
+    *_, error, remedy = ended.stderr.splitlines()
+    assert "TcplabError: the local processes ended before they began" in error
+    assert 'if __name__ == "__main__":' in remedy
+    assert 2 <= runs.read_text().count("run") <= 1 + 2
