@@ -120,7 +120,7 @@ impl Model {
     pub(super) fn try_again(&mut self, now: Instant, mut waiting: Waiting) -> Option<Outcome> {
         let outcome = match &mut waiting {
             Waiting::Accept { fd } => self.try_accept(*fd),
-            Waiting::Connect { fd } => self.try_connect(*fd),
+            Waiting::Connect { fd } => self.try_connect(now, *fd),
             Waiting::Receive { fd, len, message } => self.try_receive(now, *fd, *len, *message),
             Waiting::Send(send) => self.try_send(now, send),
             Waiting::Poll { fds, until } => self.try_poll(now, fds, *until),
@@ -206,7 +206,7 @@ impl Model {
             .is_some_and(|socket| socket.fast.connects_later && self.fast.may_send(&socket.fast))
     }
 
-    fn try_connect(&mut self, fd: i64) -> Option<Outcome> {
+    fn try_connect(&mut self, now: Instant, fd: i64) -> Option<Outcome> {
         let open = match self.open(fd) {
             Ok(open) => open,
             Err(outcome) => return Some(outcome),
@@ -215,6 +215,10 @@ impl Model {
             State::SynSent | State::SynReceived => None,
             State::Closed => {
                 let error = open.take_error();
+                // Linux's socket is as good as new: it may connect again.
+                if self.config.freebsd.is_none() {
+                    self.disconnect(now, fd);
+                }
                 Some(Outcome::error(error.map_or("ECONNABORTED", |error| error.errno())))
             }
             _ => {

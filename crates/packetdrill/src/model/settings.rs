@@ -86,7 +86,12 @@ impl Model {
         if let Stage::Open(open) = &mut socket.stage {
             match (level, name) {
                 (options::SOCKET, options::SO_ERROR) => {
-                    let error = open.take_error().and_then(|error| constant(error.errno()));
+                    let error = match open.take_error() {
+                        // Linux reports what ICMP said, too (`sk_err_soft`).
+                        None if config.freebsd.is_none() => open.connection.take_soft_error(),
+                        error => error,
+                    };
+                    let error = error.and_then(|error| constant(error.errno()));
                     return Ok(given(error.unwrap_or(0)));
                 }
                 (options::SOCKET, options::SO_SNDBUF) => {

@@ -152,13 +152,25 @@ impl<'a> Runner<'a> {
                 }
             }
         }
-        if call.name == "close" && outcome.result.is_ok() {
-            let fd = call.arguments.first().map(number);
-            if let Some(Ok(fd)) = fd {
-                self.descriptors.live.remove(&fd);
-            }
-        }
+        self.conclude(call, outcome);
         self.judge_values(at, call, outcome)
+    }
+
+    /// What a call that returned means for its descriptor.
+    fn conclude(&mut self, call: &Call, outcome: &Outcome) {
+        let goes_on = ["EINPROGRESS", "EALREADY", "EISCONN"].map(constant);
+        match (call.name.as_str(), outcome.result) {
+            // It is free for another try.
+            ("connect", Err(errno)) if !goes_on.contains(&Some(errno)) => {
+                self.connection.disconnected();
+            }
+            ("close", Ok(_)) => {
+                if let Some(Ok(fd)) = call.arguments.first().map(number) {
+                    self.descriptors.live.remove(&fd);
+                }
+            }
+            _ => {}
+        }
     }
 
     /// The script calls the ends of a pipe as it writes them: `pipe([5, 6])`.

@@ -57,6 +57,12 @@ fn assert_passes(folder: &str, config: &Config) {
     }
 }
 
+/// What google's packetdrill does not follow: a second connection of one socket.
+#[test]
+fn model_on_own_scripts_passes() {
+    assert_passes("own", &Config::default());
+}
+
 /// What Linux 7.2 does otherwise than 6.18, by the settings of its profile.
 #[test]
 fn model_of_later_kernel_on_its_scripts_passes() {

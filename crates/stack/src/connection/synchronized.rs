@@ -168,6 +168,7 @@ impl Connection {
         // MSG_MORE holds back no longer than until the next acknowledgement.
         self.writer.more_follows = false;
         let position = position as u64;
+        self.clear_soft_error(position, !segment.is_empty());
         let is_newer = self.note_timestamps(now, segment, start);
         let ended = std::mem::take(&mut self.handshake.ends_now);
         let told = self.told(header, is_newer).filter(|_| !ended);

@@ -32,4 +32,18 @@ impl Connection {
             self.soft_error = Some(error);
         }
     }
+
+    /// What ICMP said since the peer's last acknowledgement, and was not taken before.
+    pub fn take_soft_error(&mut self) -> Option<ConnectionError> {
+        self.soft_error.take()
+    }
+
+    /// An acknowledgement up to `position` shows that the path works (`tcp_ack`). Linux's fast path
+    /// passes over one of nothing new that comes with data.
+    pub(super) fn clear_soft_error(&mut self, position: u64, with_data: bool) {
+        let una = self.sender.una();
+        if position > una || position == una && !with_data {
+            self.soft_error = None;
+        }
+    }
 }
