@@ -22,6 +22,8 @@ const VALUE: &str = "value";
 pub struct BoxRow {
     /// What it is of.
     pub name: String,
+    /// All values; of these are the box and the dots.
+    pub values: Vec<f64>,
     /// None of too few values.
     pub shape: Option<BoxShape>,
     /// The values beyond the whiskers; without a box, all.
@@ -45,8 +47,8 @@ impl BoxShape {
     }
 }
 
-/// Draws the rows from the top; `values` is what was measured, with its unit. Says how many dots
-/// and medians lie outside of what the reader wants to see.
+/// Draws the rows from the top; `values` is what was measured, with its unit. Says how many values
+/// lie outside of what the reader wants to see, those that a box stands for too.
 pub(crate) fn boxes(title: &str, values: &str, rows: &[BoxRow], looks: &Looks) -> (Drawn, usize) {
     let axis = boxes_axis(rows, looks);
     let frame = Rows {
@@ -58,11 +60,8 @@ pub(crate) fn boxes(title: &str, values: &str, rows: &[BoxRow], looks: &Looks) -
         is_low: false,
     };
     let svg = frame.drawn(looks, |svg, index, place, y| draw(svg, &rows[index], place, y));
-    let points = rows.iter().flat_map(|row| {
-        let middle = row.shape.map(|it| it.quartiles.1);
-        row.dots.iter().copied().chain(middle)
-    });
-    let outside = points.filter(|value| !axis.holds(*value)).count();
+    let all = rows.iter().flat_map(|row| &row.values).filter(|value| value.is_finite());
+    let outside = all.filter(|value| !axis.holds(**value)).count();
     (Drawn { svg, table: table(values, rows) }, outside)
 }
 
@@ -133,12 +132,13 @@ mod tests {
 
     fn row(name: &str, dots: &[f64]) -> BoxRow {
         let shape = BoxShape { quartiles: (2.0, 3.0, 5.0), whiskers: (1.0, 9.0) };
-        BoxRow { name: name.into(), shape: Some(shape), dots: dots.into() }
+        let values = [&[1.0, 2.0, 3.0, 5.0, 9.0], dots].concat();
+        BoxRow { name: name.into(), values, shape: Some(shape), dots: dots.into() }
     }
 
     #[test]
     fn box_has_whiskers_and_outliers_are_dots() {
-        let few = BoxRow { shape: None, ..row("few", &[4.0, 6.0]) };
+        let few = BoxRow { values: vec![4.0, 6.0], shape: None, ..row("few", &[4.0, 6.0]) };
         let rows = [row("<reno>", &[11.0, 12.5]), few];
         let (drawn, outside) = boxes("goodput", "goodput, Mbit/s", &rows, &Looks::default());
         assert_eq!(outside, 0);
@@ -150,7 +150,7 @@ mod tests {
         let mut looks = Looks::default();
         (looks.across.from, looks.across.until) = (Some(2.5), Some(8.0));
         let (drawn, outside) = boxes("t", "ms", &[row("a", &[11.0])], &looks);
-        assert_eq!(outside, 1, "the outlier");
+        assert_eq!(outside, 4, "the outlier, and what the box stands for: 1, 2 and 9");
         let whisker = drawn.svg.split(r#"class="whisker" d=""#).nth(1).unwrap();
         let whisker = whisker.split('"').next().unwrap();
         assert_eq!(whisker.matches('M').count(), 1, "the upper one, without its end: {whisker}");
@@ -159,6 +159,6 @@ mod tests {
         assert_eq!(drawn.table.csv().lines().count(), 1 + 6, "the table has all");
         looks.across.until = Some(2.8);
         let (drawn, outside) = boxes("t", "ms", &[row("a", &[])], &looks);
-        assert!(outside == 1 && !drawn.svg.contains(r#"class="middle""#), "{}", drawn.svg);
+        assert!(outside == 5 && !drawn.svg.contains(r#"class="middle""#), "{}", drawn.svg);
     }
 }

@@ -1,6 +1,9 @@
 //! Intervals under one another, on one axis with zero in it: which are surely on one side.
 
-use crate::letters::fitted_apart;
+use tcplab_units::rounded::signed;
+
+use crate::drawn::{path, text};
+use crate::letters::{fitted_apart, width};
 use crate::scale::Ticks;
 use crate::svg::escape;
 
@@ -12,6 +15,8 @@ const GAP: f64 = 10.0;
 /// How much larger its letters are than those of other pictures.
 const LARGER: f64 = 12.5 / 11.5;
 const VALUES: f64 = 190.0;
+/// Where the labels beside the intervals begin.
+const LABELS: f64 = WIDTH - VALUES + 14.0;
 const ROW: f64 = 22.0;
 const HEAD: f64 = 24.0;
 const MARGIN: f64 = 10.0;
@@ -52,24 +57,31 @@ pub fn forest(label: &str, unit: &str, rows: &[ForestRow]) -> String {
             r#"<rect class="within" x="{from:.1}" y="{top}" width="{wide:.1}" height="{ROW}"/>"#
         ));
     }
-    let marks = Ticks::between(axis.low, axis.high, MARKS);
-    for mark in &marks.at {
-        let (x, until) = (axis.x(*mark), height - MARGIN);
-        let class = if mark.abs() < 1e-9 { "zero" } else { "rule" };
-        let sign = if *mark > 1e-9 { "+" } else { "" };
-        let text = format!("{sign}{} {unit}", marks.label(*mark));
-        svg.push_str(&format!(r#"<path class="{class}" d="M{x:.1} {HEAD}V{until}"/>"#));
-        svg.push_str(&format!(
-            r#"<text class="mark" x="{x:.1}" y="14">{}</text>"#,
-            text.trim_end()
-        ));
-    }
+    scale(&mut svg, &axis, unit, height - MARGIN);
     let names = fitted_apart(rows.iter().map(|row| row.name.as_str()), (NAMES - GAP) / LARGER);
     for (index, (row, name)) in rows.iter().zip(&names).enumerate() {
         drawn(&mut svg, (row, name), &axis, HEAD + (index as f64 + 0.5) * ROW);
     }
     svg.push_str("</svg>");
     svg
+}
+
+/// The marks of the axis down to `until`, and the unit beside their numbers.
+fn scale(svg: &mut String, axis: &Axis, unit: &str, until: f64) {
+    let marks = Ticks::between(axis.low, axis.high, MARKS);
+    let mut free_from = f64::NEG_INFINITY;
+    for mark in &marks.at {
+        let x = axis.x(*mark);
+        let class = if mark.abs() < 1e-9 * marks.step { "zero" } else { "rule" };
+        path(svg, class, &format!("M{x:.1} {HEAD}V{until}"));
+        let number = signed(*mark, &marks.label(mark.abs()));
+        let half = width(&number) * LARGER / 2.0;
+        if x - half >= free_from {
+            free_from = x + half + GAP / 2.0;
+            text(svg, "mark", (x, 14.0), &number);
+        }
+    }
+    text(svg, "unit", (LABELS, 14.0), unit);
 }
 
 /// Draws a row whose name is cut, with the whole one under the pointer.
@@ -94,8 +106,7 @@ fn drawn(svg: &mut String, (row, name): (&ForestRow, &str), axis: &Axis, middle:
     }
     let at = axis.x(row.value);
     svg.push_str(&format!(r#"<circle cx="{at:.1}" cy="{middle}" r="4"/>"#));
-    let x = WIDTH - VALUES + 14.0;
-    svg.push_str(&format!(r#"<text class="label" x="{x}" y="{baseline}">{label}</text></g>"#));
+    svg.push_str(&format!(r#"<text class="label" x="{LABELS}" y="{baseline}">{label}</text></g>"#));
 }
 
 struct Axis {
@@ -129,7 +140,6 @@ impl Axis {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::letters::width;
 
     fn row(value: f64, interval: Option<(f64, f64)>) -> ForestRow {
         let (name, label) = ("a < b".into(), "worse".into());
@@ -143,9 +153,29 @@ mod tests {
         assert_eq!(drawn.matches("<circle").count(), 3);
         assert_eq!(drawn.matches("class=\"tip\"").count(), 2, "{drawn}");
         assert_eq!(drawn.matches("class=\"zero\"").count(), 1);
-        assert!(drawn.contains("a &lt; b") && drawn.contains(">+10 %<"), "{drawn}");
+        assert!(drawn.contains("a &lt; b") && drawn.contains(">+10<"), "{drawn}");
         let axis = Axis::over(&rows);
         assert!(axis.low > -30.0 && axis.high < 30.0, "{} to {}", axis.low, axis.high);
+    }
+
+    /// Regression: `-0.2 segments0.1 segments`.
+    #[test]
+    fn numbers_of_the_axis_do_not_overlap_and_have_their_unit_once() {
+        for size in [0.1, 3.0, 1e6, 3e9] {
+            let rows = [ForestRow { margin: 0.0, ..row(size, Some((-2.0 * size, 1.5 * size))) }];
+            let drawn = forest("all", "segments", &rows);
+            assert_eq!(drawn.matches("segments").count(), 1, "{drawn}");
+            assert!(drawn.contains(">−") && !drawn.contains(">-"), "{drawn}");
+            let mut end = f64::NEG_INFINITY;
+            for mark in drawn.split(r#"<text class="mark" x=""#).skip(1) {
+                let (x, rest) = mark.split_once('"').unwrap();
+                let number = rest.split_once('>').unwrap().1.split_once('<').unwrap().0;
+                let (x, half) = (x.parse::<f64>().unwrap(), width(number) * LARGER / 2.0);
+                assert!(x - half > end, "{number}: {drawn}");
+                end = x + half;
+            }
+            assert_eq!(drawn.matches("class=\"zero\"").count(), 1, "{drawn}");
+        }
     }
 
     #[test]

@@ -185,7 +185,12 @@ mod tests {
         let contents = [
             Content::Ecdf(vec![(name(), values.to_vec())]),
             Content::Spread(vec![row(values)]),
-            Content::Boxes(vec![BoxRow { name: name(), shape: Some(shape), dots: vec![] }]),
+            Content::Boxes(vec![BoxRow {
+                name: name(),
+                values: values.to_vec(),
+                shape: Some(shape),
+                dots: vec![],
+            }]),
             Content::Bars(vec![BarRow { name: name(), mean: high, interval: None }]),
             Content::Trend {
                 over: name(),

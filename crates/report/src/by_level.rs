@@ -5,6 +5,7 @@ use tcplab_plot::{Content, Looks, Picture};
 use tcplab_results::{Case, Run};
 use tcplab_scenario::{MetricInfo, metric};
 
+use crate::absent::without_values;
 use crate::figures::{RunFigure, words};
 use crate::summary::boxes::{REQUESTS, bars_by, bars_of_cases, boxes_by, named_boxes};
 use crate::summary::measure::{
@@ -149,18 +150,40 @@ impl<'r> MetricFigures<'r> {
         let (drawn, _) = picture.drawn(&Looks::default());
         let (name, title) = (figure.name.clone(), figure.title.clone());
         let (svg, table) = (drawn.svg, Some(drawn.table));
-        RunFigure { name, title, svg, table, picture: Some(picture), ..RunFigure::default() }
+        let notes = without_values(&self.absent(figure));
+        let picture = Some(picture);
+        RunFigure { name, title, svg, table, picture, notes, ..RunFigure::default() }
+    }
+
+    /// The cases or levels that a figure has no values of, and whether all of their trials failed.
+    fn absent(&self, figure: &MetricFigure) -> Vec<(String, bool)> {
+        let is_empty = |case: &Case| match figure.metric {
+            Some(metric) => values(case, metric.name).is_empty(),
+            None => response_times(case).is_empty(),
+        };
+        let named = |name: &String, cases: &[&Case]| {
+            let is_absent = cases.iter().all(|case| is_empty(case));
+            is_absent.then(|| (name.clone(), cases.iter().all(|case| case.all_failed())))
+        };
+        let cases = &self.run.cases;
+        let Some(factor) = figure.factor.map(|at| &self.factors[at]) else {
+            return cases.iter().filter_map(|case| named(&case.name, &[case])).collect();
+        };
+        let with = |level: &String| -> Vec<&Case> {
+            let has = |case: &&Case| level_of(case, &factor.key) == Some(level.as_str());
+            cases.iter().filter(has).collect()
+        };
+        factor.levels.iter().filter_map(|level| named(level, &with(level))).collect()
     }
 
     /// What is measured, with its unit, and how it is drawn.
     fn of_metric(&self, metric: &'static MetricInfo, figure: &MetricFigure) -> (String, Content) {
         let measured = Measured::with(self.run, metric, self.factors.clone());
-        let content = match (figure.factor, figure.shape) {
-            (None, shape) => self.of_cases(metric.name, shape),
-            (Some(factor), Shape::Boxes) => boxes_by(&measured, factor),
-            (Some(factor), Shape::Bars) => bars_by(&measured, factor),
-        };
-        (measured.name(), content)
+        match (figure.factor, figure.shape) {
+            (None, shape) => (measured.name(), self.of_cases(metric.name, shape)),
+            (Some(factor), Shape::Boxes) => (measured.name(), boxes_by(&measured, factor)),
+            (Some(factor), Shape::Bars) => (measured.name_of_means(), bars_by(&measured, factor)),
+        }
     }
 
     /// Of all cases, or of those with each level of a factor.
@@ -192,11 +215,12 @@ impl<'r> MetricFigures<'r> {
 
 #[cfg(test)]
 mod tests {
-    use tcplab_results::{EndRow, Metric, Metrics, Summary, Trial};
+    use tcplab_results::{EndRow, Failure, Metric, Metrics, Summary, Trial};
     use tcplab_scenario::metrics;
     use tcplab_units::Endpoint;
 
     use super::*;
+    use crate::looks::FigureLooks;
 
     /// With these levels and goodputs of its trials.
     fn case(levels: &[(&str, &str)], goodputs: &[f64]) -> Case {
@@ -234,6 +258,41 @@ mod tests {
         assert!(bars.starts_with("bar,\"goodput, Mbit/s\",low,high\n1 ms,9.5,7.44"), "{bars}");
         let boxes = table(&figures, "goodput/boxes");
         assert!(boxes.contains("\n2 ms,first quartile,4.75\n2 ms,median,5.5\n"), "{boxes}");
+    }
+
+    #[test]
+    fn cases_and_levels_without_values_are_noted() {
+        let of = |delay, loss, values: &[f64]| {
+            case(&[("path.delay", delay), ("path.loss", loss)], values)
+        };
+        let mut run = Run {
+            cases: vec![
+                of("1 ms", "0 %", &[8.0, 10.0]),
+                of("1 ms", "9 %", &[]),
+                of("2 ms", "0 %", &[]),
+                of("2 ms", "9 %", &[]),
+            ],
+            ..Run::default()
+        };
+        for case in &mut run.cases[1..3] {
+            case.failures = vec![Failure {
+                number: 1,
+                seed: 1,
+                directory: "trials/x-1".into(),
+                attempts: 1,
+                reason: "it stalled".into(),
+            }];
+        }
+        let figures = MetricFigures::of(&run);
+        let notes = |name: &str| {
+            let figure = figures.list().iter().find(|it| it.name == name).expect("the figure");
+            FigureLooks::default().applied(figures.draw(figure)).unwrap().1
+        };
+        let of_cases =
+            ["no values: `1 ms_9 %`, `2 ms_0 %` (all trials failed)", "no values: `2 ms_9 %`"];
+        assert_eq!(notes("goodput/bars"), of_cases);
+        assert_eq!(notes("goodput/boxes")[..2], of_cases);
+        assert_eq!(notes("goodput/boxes/delay")[0], "no values: `2 ms`");
     }
 
     #[test]
@@ -294,6 +353,15 @@ mod tests {
         let means: Vec<&str> =
             bars.lines().skip(1).map(|line| &line[..line.len().min(5)]).collect();
         assert_eq!(means, ["0 %,7", "1 %,6"], "{bars}");
+        // Values that span a factor of ten have geometric means.
+        run.cases[3] = of("1 ms", "1 %", &[0.5, 9.0]);
+        let figures = MetricFigures::of(&run);
+        let heads = ["goodput/bars", "goodput/boxes/loss", "goodput/bars/loss"]
+            .map(|name| table(&figures, name).lines().next().unwrap().to_owned());
+        let [all, boxes, means] = heads;
+        assert_eq!(all, "bar,\"goodput, Mbit/s\",low,high");
+        assert_eq!(boxes, "name,part,\"goodput, Mbit/s\"");
+        assert_eq!(means, "bar,\"goodput (geometric mean), Mbit/s\",low,high");
         // No trial of the second loss: no block has both.
         run.cases.retain(|case| !case.name.ends_with("1 %") || case.name.starts_with('9'));
         run.cases.push(of("9 ms", "1 %", &[1.0]));

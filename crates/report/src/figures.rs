@@ -30,6 +30,8 @@ pub struct RunFigure {
     pub picture: Option<Picture>,
     /// How `svg` draws the picture.
     pub looks: Looks,
+    /// What it leaves out, in sentences.
+    pub notes: Vec<String>,
 }
 
 /// The figures that show all trials of a run, in the order of its report.
@@ -139,8 +141,8 @@ impl Figures {
             let of = words(&title);
             let is_alone = of.is_empty() || room == "answer";
             let name = if is_alone { room.to_owned() } else { format!("{room}/{of}") };
-            let (table, looks) = (Some(table), Looks::default());
-            self.push(RunFigure { name, title, svg, table, picture, looks });
+            let table = Some(table);
+            self.push(RunFigure { name, title, svg, table, picture, ..RunFigure::default() });
         }
     }
 

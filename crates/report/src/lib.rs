@@ -1,6 +1,7 @@
 //! What a run or a trace says, for people: one self-contained HTML page, and tables for the
 //! terminal.
 
+mod absent;
 mod by_level;
 mod check;
 mod claims_junit;

@@ -122,7 +122,7 @@ impl FigureLooks {
             return Err(LooksError::Long);
         }
         let mut figure = figure;
-        let mut notes = Vec::new();
+        let mut notes = figure.notes.clone();
         if let Some(picture) = figure.picture.take() {
             self.check_colours(&picture.names())?;
             let [across, up] = picture.axes();

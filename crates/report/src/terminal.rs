@@ -317,7 +317,7 @@ impl Group {
 
 /// Means with their uncertainty, and deviations if there are any.
 fn group(run: &Run, block: &Block) -> Group {
-    let row = |case: &str| block.rows.iter().find(|row| row.case == case);
+    let row = |case: &str| block.rows.iter().find(|row| row.case == case && row.count > 0);
     let spread = |case: &str| row(case).and_then(|row| row.spread.as_ref());
     let varies = block.rows.iter().filter_map(|r| r.spread.as_ref()).any(|s| s.deviation != "0");
     let half = |case: &str| spread(case).map_or("", |s| s.half.as_str());

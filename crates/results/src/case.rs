@@ -54,6 +54,11 @@ impl Case {
         self.trials.len() + self.failures.len()
     }
 
+    /// Whether none of its trials counts, as all failed.
+    pub fn all_failed(&self) -> bool {
+        self.trials.is_empty() && !self.failures.is_empty()
+    }
+
     /// A metric over its trials: that of the trials, or that of one of their flows (of several
     /// connections the median). None where no trial has it.
     pub fn summary_of(&self, measure: Measure<'_>) -> Option<Cow<'_, Summary>> {

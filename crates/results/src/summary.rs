@@ -24,8 +24,8 @@ pub struct Summary {
     pub median_interval: Option<(f64, f64)>,
     /// Sample standard deviation (n − 1); none for a single trial.
     pub standard_deviation: Option<f64>,
-    /// 95 % confidence interval of the mean (Student's t), cut at zero where no trial is below;
-    /// none for a single trial.
+    /// 95 % confidence interval of the mean (Student's t), cut at zero where no trial is below, and
+    /// of shares at the whole; none for a single trial.
     pub interval: Option<(f64, f64)>,
 }
 
@@ -36,6 +36,8 @@ impl Summary {
         // What is left has the mean as often, as that is not below zero either.
         let is_amount = values.iter().all(|value| *value >= 0.0);
         let least = if is_amount { 0.0 } else { f64::NEG_INFINITY };
+        let most = info.most().filter(|most| values.iter().all(|value| value <= most));
+        let most = most.unwrap_or(f64::INFINITY);
         Some(Summary {
             name: info.name.into(),
             unit: info.unit.into(),
@@ -44,27 +46,41 @@ impl Summary {
             median: Some(summary.median),
             median_interval: median_interval(values).map(|it| (it.low, it.high)),
             standard_deviation: summary.standard_deviation,
-            interval: summary.interval.map(|it| (it.low.max(least), it.high)),
+            interval: summary.interval.map(|it| (it.low.max(least), it.high.min(most))),
         })
+    }
+
+    /// Half of the interval of the mean: its longer side, as the other one may have been cut.
+    pub fn half_interval(&self) -> Option<f64> {
+        self.interval.map(|(low, high)| (high - self.mean).max(self.mean - low))
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use tcplab_scenario::metrics::{BUFFER_DELAY, TRANSFER_TIME};
+    use tcplab_scenario::metrics::{
+        BUFFER_DELAY, EFFICIENCY, FAIRNESS, PAYLOAD_INTACT, TRANSFER_TIME,
+    };
 
     use super::*;
 
     /// Two values: Student's t is 12.706 at one degree of freedom.
     #[test]
-    fn interval_of_amounts_stays_above_zero() {
+    fn interval_of_amounts_stays_above_zero_and_of_shares_within_the_whole() {
         for (info, values, expected) in [
             (TRANSFER_TIME, [1.0, 2.0], (0.0, 1.5 + 12.706 / 2.0)),
             (BUFFER_DELAY, [-1.0, 2.0], (0.5 - 12.706 * 1.5, 0.5 + 12.706 * 1.5)),
+            (BUFFER_DELAY, [98.0, 99.0], (98.5 - 12.706 / 2.0, 98.5 + 12.706 / 2.0)),
+            (EFFICIENCY, [98.0, 99.0], (98.5 - 12.706 / 2.0, 100.0)),
+            (EFFICIENCY, [99.0, 101.0], (100.0 - 12.706, 100.0 + 12.706)),
+            (FAIRNESS, [0.98, 0.99], (0.985 - 0.127_06 / 2.0, 1.0)),
+            (PAYLOAD_INTACT, [0.0, 1.0], (0.0, 1.0)),
         ] {
             let (low, high) = Summary::of(info, &values).unwrap().interval.unwrap();
             let off = (low - expected.0).abs().max((high - expected.1).abs());
             assert!(off < 0.001, "{values:?}: {low} to {high}");
         }
+        let half = Summary::of(EFFICIENCY, &[98.0, 99.0]).unwrap().half_interval().unwrap();
+        assert!((half - 12.706 / 2.0).abs() < 0.001, "{half}");
     }
 }

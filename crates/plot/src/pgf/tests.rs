@@ -83,9 +83,15 @@ fn rows_have_dots_boxes_and_bars() {
         middle: Some(2.0),
         interval: Some((1.0, 90.0)),
     };
-    let few = BoxRow { name: "few".into(), shape: None, dots: vec![4.0, 6.0] };
+    let boxed = |name: &str, shape, dots: &[f64]| BoxRow {
+        name: name.into(),
+        values: dots.into(),
+        shape,
+        dots: dots.into(),
+    };
+    let few = boxed("few", None, &[4.0, 6.0]);
     let shape = BoxShape { quartiles: (2.0, 3.0, 5.0), whiskers: (1.0, 9.0) };
-    let boxed = BoxRow { name: "a_b".into(), shape: Some(shape), dots: vec![11.0] };
+    let boxed = boxed("a_b", Some(shape), &[11.0]);
     let bar = |name: &str, mean: f64, interval| BarRow { name: name.into(), mean, interval };
     let bars = vec![bar("a", 0.25, Some((0.0, 0.637))), bar("b", 0.1, Some((-90.0, 0.2)))];
     let mut looks = Looks::default();

@@ -47,11 +47,11 @@ fn drawn(metric: &str, rows: &[&Row]) -> PageFigure {
     let shown: Vec<ForestRow> = rows.iter().map(shown).collect();
     let unit = if is_relative { "%" } else { rows[0].unit.as_str() };
     let name = title(metric);
-    let numbers = shown.iter().map(|row| {
+    let numbers = rows.iter().zip(&shown).map(|(found, row)| {
         let end = |value: Option<f64>| value.map(number_cell).unwrap_or_default();
         [
             row.name.clone(),
-            row.class.to_owned(),
+            name_of(found).to_owned(),
             number_cell(row.value),
             end(row.interval.map(|it| it.0)),
             end(row.interval.map(|it| it.1)),

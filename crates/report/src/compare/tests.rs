@@ -7,7 +7,7 @@ use tcplab_results::comparison::{
 use tcplab_scenario::Better;
 use tcplab_scenario::Threshold;
 
-use super::{captures, compare_page, compare_text, junit, markdown, sentence, tally};
+use super::{captures, compare_page, compare_text, junit, markdown, pictures, sentence, tally};
 use crate::compared::{change, interval, remark};
 
 fn row(case: &str, medians: [f64; 2], outcome: Outcome) -> Row {
@@ -65,6 +65,20 @@ fn comparison(rows: Vec<Row>) -> Comparison {
 
 const INCONCLUSIVE: Outcome = Outcome::Inconclusive { more: 14, too_few: false };
 const SAME: Outcome = Outcome::Equivalent { identical: false };
+
+/// As the page and the terminal name it.
+#[test]
+fn figure_has_the_verdicts_of_the_table() {
+    let identical = Outcome::Equivalent { identical: true };
+    let rows = vec![row("reno", [1.0, 1.2], Outcome::Worse), row("cubic", [1.0, 1.0], identical)];
+    let found = comparison(rows);
+    let csv = pictures(&found)[0].table.csv();
+    let verdicts: Vec<&str> =
+        csv.lines().skip(1).filter_map(|line| line.split(',').nth(1)).collect();
+    assert_eq!(verdicts, ["worse", "identical"], "{csv}");
+    let text = compare_text(&found);
+    assert!(verdicts.iter().all(|verdict| text.contains(verdict)), "{text}");
+}
 
 #[test]
 fn sentence_counts_the_verdicts() {

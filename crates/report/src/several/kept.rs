@@ -35,7 +35,7 @@ pub enum TooMany {
 
 impl KeptRuns {
     /// Keeps what figures show of a run: its cases with their summaries, the metrics and response
-    /// times of its trials, and what flows measured where a plot asks for it.
+    /// times of its trials, whether some failed, and what flows measured where a plot asks for it.
     ///
     /// # Errors
     /// If there are more runs or numbers than figures hold.
@@ -72,9 +72,11 @@ fn kept(run: Run) -> Run {
     let Run { name, title, plots, cases, .. } = run;
     let has_flows = plots.iter().any(|plot| plot.flow.is_some() || plot.against_flow.is_some());
     let cases = cases.into_iter().map(|case| {
-        let Case { name, levels, world, trials, summaries, .. } = case;
+        let Case { name, levels, world, trials, mut failures, summaries, .. } = case;
         let trials = trials.into_iter().map(|trial| kept_trial(trial, has_flows)).collect();
-        Case { name, levels, world, trials, summaries, ..Case::default() }
+        // Only whether any failed is shown.
+        failures.truncate(1);
+        Case { name, levels, world, trials, failures, summaries, ..Case::default() }
     });
     Run { name, title, cases: cases.collect(), plots, ..Run::default() }
 }

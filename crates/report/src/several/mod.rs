@@ -14,6 +14,7 @@ use std::collections::BTreeSet;
 
 use tcplab_plot::Looks;
 
+use crate::absent::without_values;
 use crate::figures::RunFigure;
 use crate::looks::{FigureLooks, LooksError};
 use columns::Columns;
@@ -36,6 +37,8 @@ pub struct CommonFigures {
     quantities: Vec<Quantity>,
     list: Vec<CommonFigure>,
     relative: Option<Relative>,
+    /// The cases of which all trials failed: column and run, by column.
+    failed: Vec<(usize, usize)>,
 }
 
 /// A figure that at least two of the runs have something to show in.
@@ -73,6 +76,7 @@ impl CommonFigures {
         let mut all = CommonFigures {
             labels: runs.iter().map(|it| it.label.clone()).collect(),
             quantities: quantities(runs, &columns, unit.as_deref()),
+            failed: failed(runs, &columns),
             columns,
             list: Vec::new(),
             relative,
@@ -115,11 +119,27 @@ impl CommonFigures {
         let looks = FigureLooks { colours: colours.cloned().collect(), ..looks.clone() };
         let (drawn, mut notes) = looks.applied(self.drawn(figure))?;
         let metric = match figure.content {
-            Content::Quantity(index, ..) => Some(self.quantities[index].key.as_str()),
+            Content::Quantity(index, _, column) => {
+                notes.extend(self.without_values(figure, column));
+                Some(self.quantities[index].key.as_str())
+            }
             Content::Drawn(_) => None,
         };
         notes.extend(self.relative.iter().flat_map(|it| it.notes(metric)));
         Ok((drawn, notes))
+    }
+
+    /// A note on the cases of the runs in a figure that it has no values of, as their trials
+    /// failed. Where a figure shows one case, a run without values of that is missing.
+    fn without_values(&self, figure: &CommonFigure, column: Option<usize>) -> Vec<String> {
+        let of_shown = self
+            .failed
+            .iter()
+            .filter(|(_, run)| column.is_none() && !figure.missing.contains(&self.labels[*run]));
+        let name = |(column, run): &(usize, usize)| {
+            (format!("{}: {}", self.labels[*run], self.columns.names[*column]), true)
+        };
+        without_values(&of_shown.map(name).collect::<Vec<_>>())
     }
 
     fn drawn(&self, figure: &CommonFigure) -> RunFigure {
@@ -179,4 +199,14 @@ impl CommonFigures {
     fn labels_of(&self, runs: &[usize]) -> Vec<String> {
         runs.iter().map(|run| self.labels[*run].clone()).collect()
     }
+}
+
+fn failed(runs: &[LabelledRun<'_>], columns: &Columns) -> Vec<(usize, usize)> {
+    let of_run = |(run, it): (usize, &LabelledRun<'_>)| -> Vec<(usize, usize)> {
+        let cases = it.run.cases.iter().enumerate().filter(|(_, case)| case.all_failed());
+        cases.map(|(index, _)| (columns.column(run, index), run)).collect()
+    };
+    let mut all: Vec<(usize, usize)> = runs.iter().enumerate().flat_map(of_run).collect();
+    all.sort_unstable();
+    all
 }

@@ -6,10 +6,8 @@ use tcplab_results::{Case, Run, Summary, Trial};
 use tcplab_scenario::metric;
 use tcplab_stats::{Ratio, mean};
 
+use crate::absent::listed;
 use crate::summary::measure::values;
-
-/// Cases named in a note; more are counted.
-const NAMED_MOST: usize = 4;
 
 /// What runs were divided by, and what they lack therefore.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -130,15 +128,6 @@ impl Relative {
         }
         notes
     }
-}
-
-fn listed(names: &[&str]) -> String {
-    let mut shown: Vec<String> =
-        names.iter().take(NAMED_MOST).map(|name| format!("`{name}`")).collect();
-    if names.len() > NAMED_MOST {
-        shown.push(format!("{} more", names.len() - NAMED_MOST));
-    }
-    shown.join(", ")
 }
 
 fn numbers(case: &Case, name: &str) -> Vec<f64> {

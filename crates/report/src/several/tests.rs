@@ -1,6 +1,6 @@
 //! Runs with a few trials that are made up.
 
-use tcplab_results::{Case, Metric, Metrics, Run, Summary, Trial};
+use tcplab_results::{Case, Failure, Metric, Metrics, Run, Summary, Trial};
 use tcplab_scenario::{Plot, metrics};
 
 use super::label::labels;
@@ -89,6 +89,34 @@ fn case_of_one_run_is_shown_in_that_run_only() {
     let (csv, _) = table(&figures, "goodput/means");
     let lines: Vec<&str> = csv.lines().skip(1).map(|line| &line[..line.len().min(8)]).collect();
     assert_eq!(lines, ["a,reno,8", "b,reno,7", "b,cubic,"]);
+}
+
+#[test]
+fn case_whose_trials_all_failed_is_noted() {
+    let levels = [(CC, "reno"), (CC, "bbr")];
+    let values: [&[f64]; 2] = [&[8.0, 9.0, 10.0, 11.0], &[]];
+    let mut first =
+        run(levels.iter().zip(values).map(|(it, values)| case(&[*it], "", values)).collect());
+    let failure = Failure {
+        number: 1,
+        seed: 1,
+        directory: String::new(),
+        attempts: 1,
+        reason: "it stalled".into(),
+    };
+    first.cases[1].failures = vec![failure.clone(), Failure { number: 2, ..failure }];
+    let second = run(vec![case(&[(CC, "reno")], "", &[7.0, 7.5, 8.5, 9.0])]);
+    let mut kept = KeptRuns::default();
+    for run in [first, second] {
+        kept.add(run).unwrap();
+    }
+    let runs = kept.into_runs();
+    let figures = CommonFigures::of(&labelled(&[("A", &runs[0]), ("B", &runs[1])]), None);
+    for figure in figures.list() {
+        let (_, notes) = figures.draw(figure, &FigureLooks::default()).unwrap();
+        assert_eq!(notes.last().unwrap(), "no values: `A: bbr` (all trials failed)");
+    }
+    assert_eq!(figures.list().len(), 5);
 }
 
 #[test]

@@ -27,14 +27,15 @@ pub(crate) const DOTS_EXPLAINED: &str = "Each dot is a trial. Bold line: median 
 /// A box for each group of finite values: quartiles, whiskers and outliers, as [`BoxPlot`] has
 /// them. Fewer than [`BOXED_LEAST`] values are dots without a box.
 pub(crate) fn boxes<'v>(groups: impl Iterator<Item = (String, &'v [f64])>) -> Content {
-    let row = |(name, values): (String, &[f64])| match BoxPlot::of(values)
-        .filter(|_| values.len() >= BOXED_LEAST)
-    {
-        Some(BoxPlot { quartiles, whiskers, outliers }) => {
-            let shape = Some(BoxShape { quartiles, whiskers });
-            BoxRow { name, shape, dots: outliers }
-        }
-        None => BoxRow { name, shape: None, dots: values.to_vec() },
+    let row = |(name, values): (String, &[f64])| {
+        let found = BoxPlot::of(values).filter(|_| values.len() >= BOXED_LEAST);
+        let (shape, dots) = match found {
+            Some(BoxPlot { quartiles, whiskers, outliers }) => {
+                (Some(BoxShape { quartiles, whiskers }), outliers)
+            }
+            None => (None, values.to_vec()),
+        };
+        BoxRow { name, values: values.to_vec(), shape, dots }
     };
     Content::Boxes(groups.map(row).collect())
 }

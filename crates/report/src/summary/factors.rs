@@ -153,7 +153,7 @@ fn effect(measured: &Measured, index: usize, means: &[Marginal]) -> Option<PageF
     let lines = [TrendLine { name: String::new(), points: points.collect() }];
     let title = format!("Main effect of {}", short(&factor.key));
     (!means.is_empty()).then(|| {
-        let values = measured.name();
+        let values = measured.name_of_means();
         let bars = Picture { title: title.clone(), values, content: bars_by(measured, index) };
         let bars = PageFigure::of("Mean of each level, as bars", bars);
         let points = drawn("Mean of each level", &title, (measured, factor), &lines);
@@ -161,7 +161,7 @@ fn effect(measured: &Measured, index: usize, means: &[Marginal]) -> Option<PageF
     })
 }
 
-/// Lines over the levels of a factor.
+/// Lines of means over the levels of a factor.
 fn drawn(
     name: &str,
     title: &str,
@@ -175,7 +175,8 @@ fn drawn(
         lines: lines.to_vec(),
         scale: TrendScale::over(lines),
     };
-    PageFigure::of(name, Picture { title: title.into(), values: measured.name(), content })
+    let values = measured.name_of_means();
+    PageFigure::of(name, Picture { title: title.into(), values, content })
 }
 
 /// Numbers at their values, other levels at equal distances.
@@ -288,7 +289,7 @@ fn pair_view(measured: &Measured, one: usize, other: usize, share: String) -> Pa
         figures.push(lines(measured, (x, y), &cells));
     }
     if x.levels.len() <= MOST_COLUMNS {
-        let name = measured.name();
+        let name = measured.name_of_means();
         let means: Vec<Vec<Option<f64>>> = cells
             .iter()
             .map(|row| row.iter().map(|cell| cell.map(|it| it.mean)).collect())

@@ -142,8 +142,18 @@ impl Measured {
         Measured { unit: self.unit.clone(), factors, points, ..*self }
     }
 
+    /// With the unit, which follows the last comma.
     pub(crate) fn name(&self) -> String {
+        self.with_unit(title(self.info.name))
+    }
+
+    /// As [`Self::name`], of means of scaled values.
+    pub(crate) fn name_of_means(&self) -> String {
         let name = title(self.info.name);
+        self.with_unit(if self.by_ratio { format!("{name} (geometric mean)") } else { name })
+    }
+
+    fn with_unit(&self, name: String) -> String {
         if self.unit.is_empty() { name } else { format!("{name}, {}", self.unit) }
     }
 

@@ -15,6 +15,7 @@ pub(crate) struct Block {
     pub(crate) is_detail: bool,
     /// A sentence; empty for a metric that the catalogue does not have.
     pub(crate) meaning: &'static str,
+    /// Of each case with values, and of each of which all trials failed.
     pub(crate) rows: Vec<Row>,
     /// The numbers under the strips, and a caution; none without strips.
     pub(crate) axis: Option<(String, String)>,
@@ -24,11 +25,14 @@ pub(crate) struct Row {
     pub(crate) case: String,
     pub(crate) world: &'static str,
     pub(crate) count: usize,
+    /// A dash without values.
     pub(crate) mean: String,
     /// None of one trial, and of yes or no.
     pub(crate) spread: Option<Spread>,
     /// Where the trials of some variant differ.
     pub(crate) strip: Option<String>,
+    /// Why there are no values; empty where there are.
+    pub(crate) reason: String,
 }
 
 /// Variation over the trials of a variant.
@@ -76,11 +80,17 @@ fn block(run: &Run, name: &str, unit: &str) -> Block {
         .filter_map(|case| Some((case, case.summaries.iter().find(|s| s.name == name)?)))
         .collect();
     let truth = is_truth(name);
-    let (rows, axis) = if truth {
+    let (rows, axis): (Vec<Row>, _) = if truth {
         (found.iter().map(|(case, summary)| truth_row(case, summary)).collect(), None)
     } else {
         numbers(&found, unit)
     };
+    let mut rows = rows.into_iter();
+    let row = |case: &Case| {
+        let has_values = case.summaries.iter().any(|summary| summary.name == name);
+        if has_values { rows.next() } else { case.all_failed().then(|| failed_row(case)) }
+    };
+    let rows = run.cases.iter().filter_map(row).collect();
     let meaning = metric(name).map_or("", |info| info.meaning);
     let is_detail = metric(name).is_some_and(tcplab_scenario::MetricInfo::is_detail);
     Block { name: title(name), unit: unit.to_string(), is_detail, meaning, rows, axis }
@@ -100,7 +110,17 @@ fn truth_row(case: &Case, summary: &Summary) -> Row {
         mean,
         spread: None,
         strip: None,
+        reason: String::new(),
     }
+}
+
+fn failed_row(case: &Case) -> Row {
+    let reason = match case.failures.len() {
+        1 => "the trial failed".to_owned(),
+        failed => format!("all {failed} trials failed"),
+    };
+    let (mean, name) = ("–".to_owned(), case.name.clone());
+    Row { case: name, world: world(case), count: 0, mean, spread: None, strip: None, reason }
 }
 
 fn numbers(found: &[(&Case, &Summary)], unit: &str) -> (Vec<Row>, Option<(String, String)>) {
@@ -108,7 +128,7 @@ fn numbers(found: &[(&Case, &Summary)], unit: &str) -> (Vec<Row>, Option<(String
     let differ = all.windows(2).any(|pair| pair[0].total_cmp(&pair[1]).is_ne());
     let scale = StripScale::over(all, found.iter().filter_map(|(_, s)| s.interval));
     // Decimals of the most certain mean, for all rows.
-    let halves = found.iter().filter_map(|(_, s)| half_width(s)).filter(|half| *half > 0.0);
+    let halves = found.iter().filter_map(|(_, s)| s.half_interval()).filter(|half| *half > 0.0);
     let places = match halves.reduce(f64::min) {
         Some(half) => decimals_for_error(half),
         None => found.iter().map(|(_, s)| decimals_of_mean(s.mean)).max().unwrap_or(0),
@@ -124,14 +144,11 @@ fn numbers(found: &[(&Case, &Summary)], unit: &str) -> (Vec<Row>, Option<(String
             mean: decimal(summary.mean, places),
             spread: spread(summary, places, deviation_places),
             strip: differ.then(|| drawn(case, summary, places, scale)),
+            reason: String::new(),
         })
         .collect();
     let axis = differ.then(|| (strip_axis(scale, unit), caution(scale)));
     (rows, axis)
-}
-
-fn half_width(summary: &Summary) -> Option<f64> {
-    summary.interval.map(|(_, high)| high - summary.mean)
 }
 
 fn spread(summary: &Summary, places: usize, deviation_places: usize) -> Option<Spread> {
@@ -142,7 +159,7 @@ fn spread(summary: &Summary, places: usize, deviation_places: usize) -> Option<S
     }
     Some(Spread {
         deviation: decimal(deviation, deviation_places),
-        half: decimal(high - summary.mean, places),
+        half: decimal(summary.half_interval()?, places),
         interval: format!("{} to {}", decimal(low, places), decimal(high, places)),
     })
 }

@@ -161,7 +161,7 @@ fn table(run: &Run) -> Table {
 }
 
 fn cell(summary: &Summary) -> Cell {
-    let half = summary.interval.map(|(_, high)| high - summary.mean).filter(|half| *half > 0.0);
+    let half = summary.half_interval().filter(|half| *half > 0.0);
     let Some(half) = half else {
         let mean = figures(summary.mean);
         return Cell {

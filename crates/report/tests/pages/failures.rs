@@ -3,7 +3,7 @@
 use std::fs;
 
 use tcplab_report::{Recordings, question_and_answer, render, text_table, write_folder};
-use tcplab_results::{Case, Failure, Metric, Run, Stopping, Trial, TrialData, Width};
+use tcplab_results::{Case, Failure, Metric, Run, Stopping, Summary, Trial, TrialData, Width};
 use tcplab_scenario::metrics;
 use tcplab_units::Endpoint;
 
@@ -39,6 +39,18 @@ fn level_that_never_finishes_has_no_answer() {
     assert_eq!(answer(&run), expected);
     fail(&mut run, "reno", &[1, 2, 3]);
     assert_eq!(question_and_answer(&run).1, "No answer: 6 of 6 trials did not finish.");
+}
+
+#[test]
+fn summary_has_a_row_of_a_case_whose_trials_all_failed() {
+    let mut run = run("transfer_time", ONE, 3, |_, _, n| 0.883 + f64::from(n) / 100.0);
+    fail(&mut run, "cubic", &[1, 2, 3]);
+    run.cases[0].summaries.extend(Summary::of(metrics::TRANSFER_TIME, &[0.893, 0.903, 0.913]));
+    let page = render(&run, no_packets).unwrap();
+    assert_eq!(page.matches("all 3 trials failed").count(), 1);
+    let text = text_table(&run, false);
+    let row = text.lines().find(|line| line.contains("cubic_0 %") && line.contains("0 of 3"));
+    assert!(row.is_some_and(|row| row.contains('–')), "{text}");
 }
 
 /// The question is about congestion control, but the delay decides what finishes.

@@ -32,6 +32,14 @@ impl MetricInfo {
         self.scope == Scope::Trial && self.kind == MetricKind::Number
     }
 
+    /// The most that it can be; none of what has no bound. Zero is the least of a share.
+    pub fn most(&self) -> Option<f64> {
+        // The only percentage that is no share of a whole.
+        let is_share = self.unit == "%" && self.name != super::BUFFER_DELAY.name;
+        let is_index = self.kind == MetricKind::Truth || self.name == super::FAIRNESS.name;
+        is_share.then_some(100.0).or(is_index.then_some(1.0))
+    }
+
     /// What it measures, and which values it has if they are not numbers, in sentences.
     pub fn explanation(&self) -> String {
         match self.kind {
