@@ -9,15 +9,15 @@ use anyhow::{Context, Result, anyhow, bail};
 use serde::Serialize;
 use serde_json::{Value, json};
 use tcplab_lab::advise::{
-    Advice, BufferSearch, Buffers, Busiest, Choice, Congestion, Effect, Experiment, Gain, Goal,
-    Observed, Reactions, Situation, amount, choose, span,
+    Advice, BufferSearch, Buffers, Busiest, Choice, Congestion, Effect, Ends, Experiment, Gain,
+    Goal, Observed, Reactions, Situation, amount, choose, incomparable, span, unknown,
 };
 use tcplab_lab::{RunDirectory, read_run};
 use tcplab_path::PathSpec;
 use tcplab_path::tc::quoted;
 use tcplab_quantities::ADVICE_DOCUMENT;
 use tcplab_results::{Case, Run, RunWorld};
-use tcplab_scenario::{Scenario, Stack, nearest, presets};
+use tcplab_scenario::{EndpointSpec, Scenario, Stack, nearest, presets};
 use tcplab_trace::Only;
 use tcplab_units::number::Number;
 use tcplab_units::{Bytes, Endpoint, Span, rounded};
@@ -40,6 +40,8 @@ struct Known {
     situation: Situation,
     path: Option<PathSpec>,
     choices: Vec<Choice>,
+    /// Cases of a run that are compared with no other.
+    incomparable: Vec<String>,
     /// The world it was measured in.
     world: World,
 }
@@ -74,7 +76,7 @@ pub(crate) fn advise(arguments: &AdviseArguments) -> Result<ExitCode> {
     if let Some(congestion) = &arguments.congestion {
         known.situation.congestion = Congestion::known(congestion, "--congestion");
     }
-    let Known { title, situation, path, choices, world } = &known;
+    let Known { title, situation, path, choices, world, .. } = &known;
     let world = if arguments.world == World::Auto { *world } else { arguments.world };
     let mut advice = tcplab_lab::advise::advise(situation, goal);
     let buffers = match arguments.stack {
@@ -88,15 +90,17 @@ pub(crate) fn advise(arguments: &AdviseArguments) -> Result<ExitCode> {
         (None, Some(_)) => Buffers::by_formula(situation),
         (None, None) => None,
     });
+    let unknown = unknown(situation, goal);
     let is_printed = !arguments.results.json.is_printed() && control.is_none();
     if is_printed {
-        answer(&recommendations(title, situation, path.is_some(), choices, &advice))?;
+        answer(&recommendations(&known, &advice, unknown.as_deref()))?;
     }
     let mut all = json!({
         "of": title, "goal": goal, "situation": situation,
         "bdp_bytes": situation.bdp().plain(),
         "ideal_goodput_bits_per_second": situation.ideal_goodput().plain(), "choices": choices,
-        "advice": advice, "buffers": buffers,
+        "incomparable": known.incomparable,
+        "advice": advice, "unknown": unknown, "buffers": buffers,
     });
     if let Some(control) = &mut control {
         control.tell(&with_name("recommended", &all));
@@ -198,6 +202,7 @@ fn known(arguments: &AdviseArguments, goal: Goal) -> Result<Known> {
             situation,
             path: Some(file.path),
             choices: Vec::new(),
+            incomparable: Vec::new(),
             world: World::Auto,
         });
     }
@@ -215,6 +220,7 @@ fn known(arguments: &AdviseArguments, goal: Goal) -> Result<Known> {
         situation,
         path: None,
         choices: Vec::new(),
+        incomparable: Vec::new(),
         world: World::Auto,
     })
 }
@@ -244,7 +250,14 @@ fn of_capture(file: &Path) -> Result<Known> {
         reactions.congestion(&connection, &situation)
     };
     let title = format!("{}, {} → {}", file.display(), connection.client, connection.server);
-    Ok(Known { title, situation, path: None, choices: Vec::new(), world: World::Auto })
+    Ok(Known {
+        title,
+        situation,
+        path: None,
+        choices: Vec::new(),
+        incomparable: Vec::new(),
+        world: World::Auto,
+    })
 }
 
 /// The best variants of a run, and the situation in the first trial of the best.
@@ -273,7 +286,8 @@ fn of_run(path: &Path, goal: Goal, has_stack: bool) -> Result<Known> {
         Endpoint::Client => &spec.client,
         Endpoint::Server => &spec.server,
     };
-    situation.congestion = congestion_of_run(&run, case, end.socket.congestion());
+    situation.congestion = congestion_of_run(&run, case, end);
+    situation.ends = Some(Ends { client: spec.client.clone(), server: spec.server.clone() });
     if end.stack == Stack::Model("netburner") && !has_stack {
         print_note(
             "the sender is the model of NetBurner's stack, which counts buffers: add `--stack \
@@ -283,14 +297,16 @@ fn of_run(path: &Path, goal: Goal, has_stack: bool) -> Result<Known> {
     let title = format!("{}, {}", run.title, case.name);
     let world =
         if case.world == tcplab_results::World::Simulated { World::Sim } else { World::Auto };
-    Ok(Known { title, situation, path: Some(spec.path.clone()), choices, world })
+    let incomparable = incomparable(&run, directory.scenario());
+    Ok(Known { title, situation, path: Some(spec.path.clone()), choices, incomparable, world })
 }
 
 /// That of the sender in a case: as the scenario sets it, or the default of the machine or model it
 /// ran on.
-fn congestion_of_run(run: &Run, case: &Case, set: Option<&str>) -> Congestion {
+fn congestion_of_run(run: &Run, case: &Case, end: &EndpointSpec) -> Congestion {
     const DEFAULT: &str = "machine's net.ipv4.tcp_congestion_control";
-    if let Some(name) = set {
+    // What an accepted socket is given last counts.
+    if let Some(name) = end.accepted.congestion().or(end.socket.congestion()) {
         return Congestion::known(name, "set by the scenario");
     }
     if case.world == tcplab_results::World::Simulated {
@@ -377,13 +393,8 @@ fn paragraph(text: &mut String, first: &str, indent: usize, words: &str) {
     }
 }
 
-fn recommendations(
-    title: &str,
-    situation: &Situation,
-    is_path: bool,
-    choices: &[Choice],
-    advice: &[Advice],
-) -> String {
+fn recommendations(known: &Known, advice: &[Advice], unknown: Option<&str>) -> String {
+    let Known { title, situation, path, choices, incomparable, .. } = known;
     let mut facts = vec![format!("RTT {}", span(situation.rtt))];
     facts.extend(situation.rate.map(rounded::rate));
     facts.push(match situation.loss {
@@ -391,7 +402,7 @@ fn recommendations(
         loss => format!("{:.3} % loss", loss * 100.0),
     });
     facts.extend(situation.queue.map(|queue| format!("full queue {}", span(queue))));
-    if is_path {
+    if path.is_some() {
         let sender = situation.sender;
         facts.push(format!("from {} to {}", sender.name(), sender.other().name()));
     }
@@ -414,6 +425,16 @@ fn recommendations(
         text.push('\n');
         describe_choice(&mut text, choice);
     }
+    if !incomparable.is_empty() {
+        let [shown, more] = [incomparable.len().min(5), incomparable.len().saturating_sub(5)];
+        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+        let words = format!(
+            "Not compared, as no other does the same over the same path: {}{more}.",
+            incomparable[..shown].join(", ")
+        );
+        text.push('\n');
+        paragraph(&mut text, "", 2, &words);
+    }
     for (index, one) in advice.iter().enumerate() {
         text.push('\n');
         paragraph(&mut text, &format!("{}.", index + 1), 3, &one.what);
@@ -428,8 +449,13 @@ fn recommendations(
         }
         paragraph(&mut text, "   basis", 13, one.basis);
     }
-    if advice.is_empty() {
-        text += "\nNo recommendations: the settings are as good as the formulas allow.\n";
+    if let Some(unknown) = unknown {
+        text.push('\n');
+        paragraph(&mut text, "?", 3, unknown);
+    } else if advice.is_empty() {
+        let is_known = situation.congestion.name.is_some();
+        let why = if is_known { ": the settings are as good as the formulas allow" } else { "" };
+        text += &format!("\nNo recommendations{why}.\n");
     }
     text.push('\n');
     text

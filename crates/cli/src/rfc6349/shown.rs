@@ -29,8 +29,12 @@ pub(super) fn baseline(title: &str, baseline: &Baseline) -> String {
             of(&|asked| Some(span(asked.rtt)))
         ),
         format!(
-            "   bottleneck           {:.2} Mbit/s{}",
+            "   bottleneck           {:.2} Mbit/s{}{}",
             baseline.rate.as_mbit_f64(),
+            baseline.peak.map_or(String::new(), |peak| format!(
+                " in the mean, at most {:.2} Mbit/s",
+                peak.as_mbit_f64()
+            )),
             of(&|asked| Some(format!("{:.2} Mbit/s", asked.rate?.as_mbit_f64())))
         ),
         format!(

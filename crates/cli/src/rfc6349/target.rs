@@ -42,15 +42,16 @@ pub(super) fn baseline(
     if let Some(control) = control {
         control.part(1, None, "baseline");
     }
-    let mut least: Option<Span> = None;
+    let mut sum = Span::ZERO;
     for _ in 0..OPENED {
         let stream = TcpStream::connect_timeout(&address, PATIENCE).with_context(|| {
             format!("cannot connect to {address}: start a discard server there, such as `tcplab server --service discard`")
         })?;
         let seen = socket_state(stream.as_fd()).context("cannot read TCP_INFO")?;
-        least = Some(least.map_or(seen.min_rtt, |least| least.min(seen.min_rtt)));
+        sum = sum + seen.min_rtt;
     }
-    let rtt = least.unwrap_or_default().max(Span::from_micros(1));
+    let mean = Span::from_nanos(sum.as_nanos() / OPENED as u64);
+    let rtt = mean.max(Span::from_micros(1));
     let transfer = Transfer { address, arguments, stop };
     print_note("measuring the bottleneck");
     let (measured, looks) = transfer.run(1, None)?;
@@ -68,6 +69,7 @@ pub(super) fn baseline(
         segment: last.segment,
         rtt,
         rate: Rate::from_bits_per_second((payload * whole) as u64),
+        peak: None,
         asked: None,
     })
 }

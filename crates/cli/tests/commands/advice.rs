@@ -80,13 +80,19 @@ snaplen = "96 B"
     for case in names(&trials) {
         let capture = trials.join(&case).join("client.pcapng");
         let line = format!("advise {} --goal throughput --no-trials", capture.display());
-        let congestion = &home.json(&format!("{line} --json"))["situation"]["congestion"];
+        let found = home.json(&format!("{line} --json"));
+        let congestion = &found["situation"]["congestion"];
         let truth = ["reno", "cubic", "bbr"].into_iter().find(|name| case.contains(name)).unwrap();
         let text = home.answer(&line);
         if case.contains("0.05") {
             assert_eq!(congestion["name"], truth, "{case}: {congestion}");
             assert!(text.contains(&format!("congestion control {truth}: in ")), "{text}");
         } else {
+            if case.contains("cubic") {
+                // 1000 packets take 240 ms.
+                let queue = found["situation"]["queue_ns"].as_u64().unwrap();
+                assert!((100_000_000..250_000_000).contains(&queue), "{case}: {queue}");
+            }
             // Only slow start overflows the queue: one reaction decides nothing.
             assert!(congestion["name"].is_null(), "{case}: {congestion}");
             assert!(text.contains("congestion control unknown: "), "{text}");
@@ -218,6 +224,43 @@ upload = "60 kB"
     assert!(left < 3_000_000, "{left} bytes are left");
 }
 
+/// A window of 64 KiB over 100 ms: the trials begin with it, of the run and of its capture, and
+/// take it away.
+#[test]
+fn narrow_window_is_tried_as_it_was() {
+    let home = Home::new();
+    home.write(
+        "narrow.toml",
+        r#"title = "Narrow"
+[path]
+rate = "50 Mbit/s"
+delay = "50 ms"
+[workload]
+download = "10 MB"
+[client.socket]
+rcvbuf = "64 KiB"
+[server.socket]
+congestion = "cubic"
+"#,
+    );
+    home.answer("run narrow.toml --world sim --trials 1");
+    let run = home.only("runs/narrow");
+    let capture = run.join("trials/base-1/server.pcapng");
+    for from in [run, capture] {
+        let from = from.display();
+        let line = format!("advise {from} --goal throughput --trials 2 --world sim --json");
+        let found = home.json(&line);
+        if from.to_string().ends_with("pcapng") {
+            assert!(found["situation"]["queue_ns"].is_null(), "the path was never full: {found}");
+        }
+        let tried = found["tried"].as_array().unwrap();
+        let tried = tried.iter().find(|it| it["tries"][0] == "buffers").unwrap();
+        let [before, after] = ["before", "after"].map(|it| tried["gains"][0][it].as_f64().unwrap());
+        // 64 to 80 kB each 100 ms are 5.2 to 6.4 Mbit/s.
+        assert!((5.0..7.0).contains(&before) && after > 25.0, "{from}: {before} → {after}");
+    }
+}
+
 /// All files below a directory, bytes.
 fn size_of(directory: &Path) -> u64 {
     let entries = std::fs::read_dir(directory).unwrap().map(Result::unwrap);
@@ -275,6 +318,25 @@ fn rfc6349_measures_path_with_small_mtu() {
     assert!((rate / 20e6 - 1.0).abs() < 0.03, "{baseline}");
     let rows = found["rows"].as_array().unwrap();
     assert!(rows.iter().all(|row| row["goodput_mbit_per_second"].as_f64().unwrap() > 0.0));
+}
+
+/// A path whose rate and round trip vary: the bottleneck is what it sustains, the RTT the mean.
+#[test]
+fn rfc6349_measures_path_that_varies() {
+    let home = Home::new();
+    let line = "rfc6349 --path wifi-bursty --duration '10 s' --connections 1 --world sim --json";
+    let found = home.json(line);
+    let baseline = &found["baseline"];
+    let number = |of: &Value, key: &str| of[key].as_f64().unwrap();
+    for (key, tolerance) in [("rate_bits_per_second", 0.05), ("rtt_ns", 0.2)] {
+        let ratio = number(baseline, key) / number(&baseline["asked"], key);
+        assert!((ratio - 1.0).abs() < tolerance, "{key}: {ratio}");
+    }
+    let peak = number(baseline, "peak_rate_bits_per_second");
+    assert!(peak > 1.2 * number(baseline, "rate_bits_per_second"), "{baseline}");
+    let best = number(&found, "best_bits_per_second") / 1e6;
+    let rows = found["rows"].as_array().unwrap();
+    assert!(rows.iter().all(|row| number(row, "goodput_mbit_per_second") < best), "{found}");
 }
 
 #[test]

@@ -305,3 +305,26 @@ fn answer_without_end_is_given_up_after_the_time() {
     assert!(loaded.stderr.contains(said), "{}", loaded.stderr);
     assert!(!loaded.stdout.contains("errors"), "{}", loaded.stdout);
 }
+
+/// Too few trials for a question are said before any is run, and none where one decides.
+#[test]
+fn question_that_trials_cannot_answer_is_said_before_the_run() {
+    let home = Home::new();
+    for (scenario, trials, said) in [
+        ("tuning/satellite", "9", None),
+        ("tuning/satellite", "3", Some("3 pairs of trials of bbr against cubic")),
+        ("flows/round-trips", "7", None),
+        ("tuning/mobile", "9", None),
+        ("tuning/mobile", "1", Some("1 pair of trials of bbr against cubic")),
+        ("throughput-vs-response/round-trip", "1", None),
+    ] {
+        let line = format!("run {scenario} --world sim --dry-run --trials {trials} --json");
+        let found = home.json(&line);
+        let warnings: Vec<&str> =
+            found["warnings"].as_array().unwrap().iter().filter_map(|it| it.as_str()).collect();
+        let questions: Vec<&&str> =
+            warnings.iter().filter(|it| it.starts_with("question: ")).collect();
+        let is_said = said.is_none_or(|said| questions.iter().any(|it| it.contains(said)));
+        assert!(questions.len() == usize::from(said.is_some()) && is_said, "{line}: {warnings:?}");
+    }
+}

@@ -20,6 +20,9 @@ pub struct Advice {
     pub expected: Option<Expected>,
     /// What it sets in a scenario: key and value. Nothing where there is nothing to try.
     pub changes: Vec<Change>,
+    /// What it takes away, or how trials begin without it: keys and values.
+    #[serde(skip)]
+    pub replaces: Vec<Change>,
 }
 
 /// A key of a scenario and what it is set to.

@@ -195,5 +195,6 @@ fn advice(receive: u64, send: u64, why: &str, basis: &'static str) -> Advice {
         basis,
         expected: None,
         changes: Vec::new(),
+        replaces: Vec::new(),
     }
 }

@@ -6,7 +6,7 @@ use tcplab_results::Run;
 use tcplab_scenario::{Keep, MetricInfo, RecordingSpec, metrics};
 use tcplab_units::{Bytes, Endpoint, Span};
 
-use super::advice::Advice;
+use super::advice::{Advice, Change};
 use super::gain::Gain;
 use super::situation::{Goal, Situation};
 
@@ -102,11 +102,15 @@ impl Attempt<'_> {
     ) -> Option<Experiment> {
         // Where it is not known the system's default is what trials begin with.
         let key = self.situation.congestion_key();
-        let before = match &self.situation.congestion.name {
+        let mut before = match &self.situation.congestion.name {
             Some(name) => json!({ &key: name }),
             None => json!({}),
         };
         let mut after = before.clone();
+        let replaced: Vec<&Change> = tried.iter().flat_map(|advice| &advice.replaces).collect();
+        for change in &replaced {
+            before[&change.key] = change.value.clone();
+        }
         for change in tried.iter().flat_map(|advice| &advice.changes) {
             after[&change.key] = change.value.clone();
         }
@@ -115,9 +119,13 @@ impl Attempt<'_> {
         let congestion = |end: &Value| end[&key].as_str().unwrap_or_default().to_owned();
         let is_only = changes == [&key] && before[&key].is_string();
         let congestions = is_only.then(|| [&before, &after].map(congestion));
+        let ends = self.situation.ends.as_ref().map(|ends| ends.without(&replaced));
+        let [client, server] = ["client", "server"].map(|end| ends.as_ref().map(|it| &it[end]));
         let file = json!({
             "title": format!("{what}, before and after the advice"),
             "path": self.path,
+            "client": client,
+            "server": server,
             "workload": workload,
             "repeat": { "trials": self.trials },
             "limits": { "trial": Span::from_secs(900) },

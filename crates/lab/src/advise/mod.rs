@@ -4,6 +4,7 @@
 mod advice;
 mod buffers;
 mod congestion;
+mod ends;
 mod experiment;
 mod gain;
 mod model;
@@ -12,18 +13,22 @@ mod reaction;
 mod rules;
 mod seen;
 mod situation;
+mod unknown;
+mod window;
 mod words;
 
 pub use advice::{Advice, Change, Expected};
 pub use buffers::{BufferSearch, Buffers};
 pub use congestion::Congestion;
+pub use ends::Ends;
 pub use experiment::Experiment;
 pub use gain::{Effect, Gain};
-pub use of_run::{Choice, choose};
+pub use of_run::{Choice, choose, incomparable};
 pub use reaction::Reactions;
 pub use rules::advise;
 pub use seen::{Busiest, Observed};
 pub use situation::{Goal, Lacking, Situation};
+pub use unknown::unknown;
 pub use words::{amount, span};
 
 #[cfg(test)]

@@ -39,6 +39,12 @@ impl Law {
         }
     }
 
+    /// That of the situation's congestion control; none where it is not known, or no formula
+    /// describes it.
+    pub(super) fn of(situation: &Situation) -> Option<Law> {
+        Law::named(situation.congestion.name.as_deref()?)
+    }
+
     /// As people write it.
     pub(crate) fn name(self) -> &'static str {
         match self {
@@ -63,6 +69,11 @@ impl Law {
         }
     }
 
+    /// Whether no formula says what it delivers at this loss.
+    pub(super) fn is_unknown(self, situation: &Situation) -> bool {
+        self == Law::Bbr && situation.loss > BBR_LOSS_MAX
+    }
+
     /// To what a loss reduces the window (RFC 5681 section 3.1, RFC 9438 section 4.6).
     fn beta(self) -> f64 {
         if self == Law::Cubic { 0.7 } else { 0.5 }
@@ -82,7 +93,7 @@ impl Law {
         situation: &Situation,
         window: Option<Bytes>,
     ) -> Option<Span> {
-        if self == Law::Bbr && situation.loss > BBR_LOSS_MAX {
+        if self.is_unknown(situation) {
             return None;
         }
         let segment = situation.segment().as_u64().max(1) as f64;

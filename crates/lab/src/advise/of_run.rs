@@ -39,9 +39,38 @@ const LATENCY: [&MetricInfo; 4] =
 /// The best variants of a run of `scenario` for a goal; nothing where nothing could be chosen.
 /// Nobody can choose the path, nor what is to be done, but in which pieces it is written and read.
 pub fn choose(run: &Run, scenario: &Scenario, goal: Goal) -> Vec<Choice> {
+    let groups = groups(run, scenario);
+    let mut choices = Vec::new();
+    for cases in groups.iter().filter(|cases| cases.len() > 1) {
+        let common = in_common(cases, &run.cases);
+        let of = |metrics: &[&'static MetricInfo]| {
+            metrics.iter().find_map(|info| best(run, &common, cases, info))
+        };
+        choices.extend(goal.wants_throughput().then(|| of(&THROUGHPUT)).flatten());
+        choices.extend(goal.wants_latency().then(|| of(&LATENCY)).flatten());
+    }
+    choices
+}
+
+/// The cases that are compared with no other: nothing else does the same over the same path.
+pub fn incomparable(run: &Run, scenario: &Scenario) -> Vec<String> {
+    let groups = groups(run, scenario);
+    if groups.len() < 2 {
+        return Vec::new();
+    }
+    let alone = groups.iter().filter_map(|cases| match cases[..] {
+        [case] => Some(case.name.clone()),
+        _ => None,
+    });
+    alone.collect()
+}
+
+/// The cases that differ only in what can be chosen, together.
+fn groups<'r>(run: &'r Run, scenario: &Scenario) -> Vec<Vec<&'r Case>> {
     let given = |spec: &Spec| {
-        let workload =
+        let mut workload =
             WorkloadSpec { write_size: Bytes::ZERO, read_size: None, ..spec.workload.clone() };
+        workload.requests.iter_mut().for_each(|requests| requests.writes = 1);
         (spec.path.clone(), workload)
     };
     let mut groups: Vec<((PathSpec, WorkloadSpec), Vec<&Case>)> = Vec::new();
@@ -52,16 +81,7 @@ pub fn choose(run: &Run, scenario: &Scenario, goal: Goal) -> Vec<Choice> {
             None => groups.push((given, vec![case])),
         }
     }
-    let mut choices = Vec::new();
-    for (_, cases) in groups.iter().filter(|(_, cases)| cases.len() > 1) {
-        let common = in_common(cases, &run.cases);
-        let of = |metrics: &[&'static MetricInfo]| {
-            metrics.iter().find_map(|info| best(run, &common, cases, info))
-        };
-        choices.extend(goal.wants_throughput().then(|| of(&THROUGHPUT)).flatten());
-        choices.extend(goal.wants_latency().then(|| of(&LATENCY)).flatten());
-    }
-    choices
+    groups.into_iter().map(|(_, cases)| cases).collect()
 }
 
 /// The levels that some cases share and that not all have.
@@ -117,6 +137,48 @@ fn best(
 mod tests {
     use super::*;
 
+    /// A run with one metric, by the name of a case.
+    fn run_of(scenario: &Scenario, [name, unit]: [&str; 2], mean: impl Fn(&str) -> f64) -> Run {
+        let cases = scenario.cases.iter().map(|case| {
+            serde_json::json!({
+                "name": case.name, "levels": case.levels, "world": "sim", "trials": [],
+                "summaries": [{
+                    "name": name, "unit": unit, "count": 1, "mean": mean(&case.name),
+                    "standard_deviation": null, "interval": null,
+                }],
+            })
+        });
+        serde_json::from_value(serde_json::json!({
+            "name": "t", "title": "t", "reference": null, "scenario": "", "world": "sim",
+            "started": "", "seed": 1, "path": [], "environment": [], "claims": [],
+            "cases": cases.collect::<Vec<_>>(),
+        }))
+        .unwrap()
+    }
+
+    /// In how many pieces a request is written is a choice; how large it is, is none, and such a
+    /// case is named.
+    #[test]
+    fn pieces_of_requests_are_chosen_and_lonely_cases_named() {
+        let source = r#"title = "t"
+[path]
+[workload.requests]
+count = 10
+request = "200 B"
+response = "1 kB"
+[matrix]
+how = { one = { "workload.requests.writes" = 1 }, two = { "workload.requests.writes" = 2 }, large = { "workload.requests.request" = "9 kB" } }
+"#;
+        let scenario = Scenario::parse(source, "t").unwrap();
+        let metric = [metrics::MEDIAN_RESPONSE.name, metrics::MEDIAN_RESPONSE.unit];
+        let run = run_of(&scenario, metric, |name| if name == "one" { 20.0 } else { 60.0 });
+        let choices = choose(&run, &scenario, Goal::Latency);
+        let found: Vec<_> =
+            choices.iter().map(|it| (it.best.as_str(), it.others[0].0.as_str())).collect();
+        assert_eq!(found, [("one", "two")]);
+        assert_eq!(incomparable(&run, &scenario), ["large"]);
+    }
+
     /// A factor with a name of its own may set the path: that is no choice.
     #[test]
     fn path_factor_of_any_name_is_given_not_chosen() {
@@ -134,18 +196,7 @@ network = { near = { "path.delay" = "1 ms" }, far = { "path.delay" = "90 ms" } }
             far if far.starts_with("far") => 5.0,
             _ => 50.0,
         } * if name.contains("cubic") { 2.0 } else { 1.0 };
-        let run: Run = serde_json::from_value(serde_json::json!({
-            "name": "t", "title": "t", "reference": null, "scenario": source, "world": "sim",
-            "started": "", "seed": 1, "path": [], "environment": [], "claims": [],
-            "cases": scenario.cases.iter().map(|case| serde_json::json!({
-                "name": case.name, "levels": case.levels, "world": "sim", "trials": [],
-                "summaries": [{
-                    "name": "goodput", "unit": "Mbit/s", "count": 1,
-                    "mean": goodput(&case.name), "standard_deviation": null, "interval": null,
-                }],
-            })).collect::<Vec<_>>(),
-        }))
-        .unwrap();
+        let run = run_of(&scenario, ["goodput", "Mbit/s"], goodput);
         let choices = choose(&run, &scenario, Goal::Throughput);
         let medians: Vec<(&str, &str, f64)> = choices
             .iter()

@@ -2,21 +2,23 @@
 
 use tcplab_scenario::metrics;
 use tcplab_trace::Limit;
-use tcplab_units::{Bytes, Endpoint, Rate, Span};
+use tcplab_units::{Bytes, Endpoint, Rate, Span, rounded};
 
 use super::advice::{Advice, Change, Expected};
 use super::model::Law;
+use super::seen::NOTABLE;
 use super::situation::{Goal, Situation};
-use super::words::{amount, span};
+use super::window::{WINDOW_MAX, window};
+use super::words::{amount, percent, share_of, span};
 
 /// The least gain that a formula must predict to recommend a setting.
 const WORTH_IT: f64 = 1.1;
-/// The least share of the time for which a limit must apply to be worth raising.
-const NOTABLE: f64 = 0.1;
-/// The largest window without scaling (RFC 9293 section 3.1).
-const WINDOW_MAX: u64 = 65_535;
 /// A queue is felt when it more than doubles the round trip by so much.
 const FELT: Span = Span::from_millis(20);
+/// What CoDel lets wait (RFC 8289 section 4.3).
+const TARGET: Span = Span::from_millis(5);
+/// The share of the link's rate to which its owner limits it, so that the queue is here.
+const BELOW: f64 = 0.95;
 /// The most that Linux delays an acknowledgement at first (`TCP_ATO_MIN` in include/net/tcp.h).
 const DELAYED_ACK: Span = Span::from_millis(40);
 
@@ -51,34 +53,9 @@ pub(super) fn all(situation: &Situation, goal: Goal) -> Vec<Advice> {
     all
 }
 
-/// The formula of its congestion control; none where it is not known, or no formula describes it.
-fn law_of(situation: &Situation) -> Option<Law> {
-    Law::named(situation.congestion.name.as_deref()?)
-}
-
-fn percent(share: f64) -> String {
-    // As few digits as tell it: losses may be one in a million.
-    let value = share * 100.0;
-    let digits = if value > 0.0 { (1.0 - value.log10().floor()).clamp(2.0, 9.0) } else { 0.0 };
-    let text = format!("{value:.*}", digits as usize);
-    let text =
-        if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.') } else { &text };
-    format!("{text} %")
-}
-
-/// A share of the time, as `tcplab trace` rounds it.
-fn share_of(share: f64) -> String {
-    match share * 100.0 {
-        share if share >= 9.95 => format!("{share:.0} %"),
-        share if share >= 0.95 => format!("{share:.1} %"),
-        share if share > 0.0 => format!("{share:.2} %"),
-        _ => "0 %".to_owned(),
-    }
-}
-
 /// Loss at random keeps the window of Reno and CUBIC below what the path would carry.
 fn congestion_for_loss(situation: &Situation) -> Option<Advice> {
-    let law = law_of(situation)?;
+    let law = Law::of(situation)?;
     let mbits = |law: Law| law.goodput(situation, None).map(Rate::as_mbit_f64);
     let (from, to) = (mbits(law)?, mbits(Law::Bbr)?);
     if law == Law::Bbr || to / from < WORTH_IT {
@@ -117,13 +94,14 @@ fn congestion_for_loss(situation: &Situation) -> Option<Advice> {
         },
         expected: Some(Expected::of(metrics::GOODPUT, from, to)),
         changes: vec![Change::new(&situation.congestion_key(), "bbr")],
+        replaces: other_congestion(situation),
     })
 }
 
 /// What fills a queue keeps it full; BBR sends at the rate that arrives.
 fn congestion_for_delay(situation: &Situation, goal: Goal) -> Option<Advice> {
     let queue = felt(situation)?;
-    let law = law_of(situation)?;
+    let law = Law::of(situation)?;
     let is_settled = law == Law::Bbr
         // Then it has been said already, for a better reason.
         || goal.wants_throughput() && congestion_for_loss(situation).is_some();
@@ -156,11 +134,18 @@ fn congestion_for_delay(situation: &Situation, goal: Goal) -> Option<Advice> {
             (rtt * 1.25).max(rtt + least_flight(situation)).min(full),
         )),
         changes: vec![Change::new(&situation.congestion_key(), "bbr")],
+        replaces: other_congestion(situation),
     })
 }
 
+/// What a run sets beside the socket's own key, and what would win over it.
+fn other_congestion(situation: &Situation) -> Vec<Change> {
+    let set = situation.ends.as_ref();
+    set.and_then(|ends| ends.set(situation.sender, "accepted.congestion")).into_iter().collect()
+}
+
 /// What a full queue adds, where that matters: of a capture, the mean round trip shows it.
-fn felt(situation: &Situation) -> Option<Span> {
+pub(super) fn felt(situation: &Situation) -> Option<Span> {
     let is_seen = situation.seen.as_ref().and_then(|seen| seen.mean_rtt);
     let stood = is_seen.map_or(FELT, |mean| mean.saturating_sub(situation.rtt));
     situation.queue.filter(|queue| *queue >= FELT && stood >= FELT)
@@ -173,101 +158,10 @@ fn least_flight(situation: &Situation) -> f64 {
     situation.rate.map_or(0.0, |rate| bits / rate.bits_per_second().max(1) as f64 * 1e3)
 }
 
-/// What may be on its way must fit in the receive window and the send buffer.
-fn window(situation: &Situation) -> Option<Advice> {
-    let bdp = situation.bdp()?;
-    // A lost segment comes again a round trip later; meanwhile as much again arrives and waits.
-    let room = Bytes::new(bdp.as_u64().saturating_mul(2));
-    let narrow = situation.seen.as_ref().and_then(|seen| {
-        let share = seen.share(Limit::ReceiveWindow) + seen.share(Limit::SendBuffer);
-        let window = seen.window.filter(|window| window.as_u64() < room.as_u64())?;
-        (share >= NOTABLE).then_some((window, share))
-    });
-    let needed = room.as_u64().saturating_mul(2).checked_next_power_of_two().unwrap_or(u64::MAX);
-    // Linux grows to 6 MiB by itself (net.ipv4.tcp_rmem), half of which or more is window.
-    let grows = situation.buffer_maxima.map_or(6 << 20, |[receive, send]| receive.min(send));
-    let is_enough = narrow.is_none() && room.as_u64() <= grows / 2;
-    let shift = (0..14).find(|shift| WINDOW_MAX << shift >= room.as_u64()).unwrap_or(14);
-    let why = match (&narrow, &situation.seen) {
-        (Some((window, _)), Some(seen)) => format!(
-            "The receive window limited the sender for {} of the time, the send buffer for {}. The \
-             window was at most {}, of a bandwidth-delay product of {}.",
-            share_of(seen.share(Limit::ReceiveWindow)),
-            share_of(seen.share(Limit::SendBuffer)),
-            amount(*window),
-            amount(bdp)
-        ),
-        _ => format!(
-            "The path holds {} on its way; a window of {} takes a window scale of {shift}{}.",
-            amount(bdp),
-            amount(room),
-            if is_enough {
-                format!(
-                    ", and Linux tunes its buffers up to {} MiB by itself{}",
-                    grows >> 20,
-                    if situation.buffer_maxima.is_some() { " on this machine" } else { "" }
-                )
-            } else {
-                String::new()
-            }
-        ),
-    };
-    let expected = narrow.and_then(|(window, _)| {
-        let law = law_of(situation)?;
-        let goodput = |window| law.goodput(situation, Some(window)).map(Rate::as_mbit_f64);
-        let (before, after) = goodput(window).zip(goodput(room))?;
-        Some(Expected::of(metrics::GOODPUT, before, after))
-    });
-    let (what, how, changes) = if is_enough {
-        let what = format!(
-            "Leave the buffers to the kernel; of your own, set no less than {}.",
-            amount(room)
-        );
-        let how =
-            format!("elsewhere than on Linux: SO_RCVBUF and SO_SNDBUF of {} each", amount(room));
-        (what, vec![how], Vec::new())
-    } else {
-        let what = format!("Let the receive window and the send buffer grow to {}.", amount(room));
-        (what, larger_buffers(situation, needed), larger_buffers_tried(needed.max(6 << 20)))
-    };
-    let basis = "bandwidth-delay product = rate × round trip (RFC 6349 section 3.3.1); twice that, \
-                 for while a lost segment is retransmitted, as much again arrives and must wait";
-    Some(Advice { id: "buffers", what, how, why, basis, expected, changes })
-}
-
-/// How to raise the kernel's limits to `needed`: only where they are lower, so that no limit falls.
-fn larger_buffers(situation: &Situation, needed: u64) -> Vec<String> {
-    let maximum = needed.max(6 << 20);
-    let mut how = Vec::new();
-    for (index, (name, before, end)) in
-        [("tcp_rmem", "4096 131072", "receiver"), ("tcp_wmem", "4096 16384", "sender")]
-            .into_iter()
-            .enumerate()
-    {
-        let present = situation.buffer_maxima.map(|maxima| maxima[index]);
-        let condition = match present {
-            Some(present) if present >= needed => continue,
-            Some(_) => String::new(),
-            None => format!(", if `sysctl net.ipv4.{name}` shows less than {needed} last"),
-        };
-        how.push(format!(
-            "sysctl -w net.ipv4.{name}=\"{before} {maximum}\"   at the {end}{condition}"
-        ));
-    }
-    how.push("and no SO_RCVBUF or SO_SNDBUF: setting either ends the kernel's own tuning".into());
-    how
-}
-
-fn larger_buffers_tried(maximum: u64) -> Vec<Change> {
-    vec![
-        Change::new("server.sysctl.'net.ipv4.tcp_rmem'", format!("4096 131072 {maximum}")),
-        Change::new("client.sysctl.'net.ipv4.tcp_wmem'", format!("4096 16384 {maximum}")),
-    ]
-}
-
 /// Pieces that fill segments.
 fn write_size(situation: &Situation) -> Option<Advice> {
-    let seen = situation.seen.as_ref()?;
+    // Of requests and responses each is as long as it is, and waiting for the other is the purpose.
+    let seen = situation.seen.as_ref().filter(|seen| !seen.is_dialogue)?;
     (seen.share(Limit::Application) >= NOTABLE).then(|| Advice {
         id: "write-size",
         what: "Hand the socket 64 KiB or more at once, and never wait for an answer in between."
@@ -280,6 +174,7 @@ fn write_size(situation: &Situation) -> Option<Advice> {
         basis: "measured: what bounded the rate in the capture",
         expected: None,
         changes: Vec::new(),
+        replaces: Vec::new(),
     })
 }
 
@@ -323,39 +218,60 @@ fn no_delay(situation: &Situation) -> Option<Advice> {
             Change::new("client.socket.nodelay", true),
             Change::new("server.accepted.nodelay", true),
         ],
+        replaces: Vec::new(),
     })
 }
 
 /// Whoever owns the bottleneck can keep its queue short.
 fn queue(situation: &Situation) -> Option<Advice> {
     let queue = felt(situation).filter(|queue| *queue > situation.rtt)?;
+    let (target, managed) = managed_queue(situation);
     Some(Advice {
         id: "queue",
         what: "Where the bottleneck is yours: a queue that manages itself, FQ-CoDel or CAKE."
             .into(),
         how: vec![match situation.rate {
-            Some(rate) => format!("tc qdisc replace dev IFACE root cake bandwidth {rate}")
-                .replace(" Mbit/s", "mbit")
-                .replace(" Gbit/s", "gbit")
-                .replace(" kbit/s", "kbit"),
+            Some(rate) => {
+                // Above or at the link's rate the packets wait in another queue.
+                let below = (rate.bits_per_second() as f64 * BELOW) as u64;
+                let below = rounded::rate(Rate::from_bits_per_second(below));
+                let below = below.replace(' ', "").replace("/s", "").to_lowercase();
+                format!("tc qdisc replace dev IFACE root cake bandwidth {below}")
+            }
             None => "tc qdisc replace dev IFACE root fq_codel".into(),
         }],
         why: format!(
-            "Its queue adds up to {} to a round trip of {}. A managed queue stays near 5 ms, \
+            "Its queue adds up to {} to a round trip of {}. A managed queue stays near {}, \
              and short answers pass the long transfers.",
             span(queue),
-            span(situation.rtt)
+            span(situation.rtt),
+            span(target)
         ),
-        basis: "RFC 8290; target of 5 ms: RFC 8289 section 4.3",
+        basis: "RFC 8290; target of 5 ms, and at least the time of a packet: RFC 8289 sections 4.3 \
+                and 4.4; one and a half of it, and a rate below the link's: tc-cake(8)",
         expected: None,
         changes: vec![Change::new(
             match situation.sender {
                 Endpoint::Client => "path.forward.queue",
                 Endpoint::Server => "path.reverse.queue",
             },
-            serde_json::json!({ "fq_codel": {} }),
+            serde_json::json!({ "fq_codel": managed }),
         )],
+        replaces: Vec::new(),
     })
+}
+
+/// The wait that a managed queue allows, and the keys of FQ-CoDel for it where that is not its
+/// default: at least one and a half packets (RFC 8289 section 4.4), which CAKE takes by itself.
+fn managed_queue(situation: &Situation) -> (Span, serde_json::Value) {
+    /// CoDel's interval, below which its target must be.
+    const INTERVAL: Span = Span::from_millis(100);
+    let target = Span::from_micros((least_flight(situation) * 1e3 * 1.5 / 4.0).ceil() as u64);
+    if target <= TARGET {
+        return (TARGET, serde_json::json!({}));
+    }
+    let interval = INTERVAL.max(target * 2);
+    (target, serde_json::json!({ "target": target, "interval": interval }))
 }
 
 /// What waits in the socket cannot be passed by what is more urgent.
@@ -373,6 +289,7 @@ fn not_sent(situation: &Situation) -> Option<Advice> {
         basis: "tcp(7); 128 KiB fill a path of 10 Mbit/s for 100 ms",
         expected: None,
         changes: Vec::new(),
+        replaces: Vec::new(),
     })
 }
 
@@ -389,12 +306,13 @@ fn options(situation: &Situation) -> Vec<Advice> {
             basis,
             expected,
             changes: Vec::new(),
+            replaces: Vec::new(),
         });
     };
     let bdp = situation.bdp().filter(|bdp| bdp.as_u64() > WINDOW_MAX);
     if let (Some(false), Some(bdp)) = (seen.window_scaling, bdp) {
         let goodput = |window: u64| {
-            let law = law_of(situation)?;
+            let law = Law::of(situation)?;
             law.goodput(situation, Some(Bytes::new(window))).map(Rate::as_mbit_f64)
         };
         let expected = goodput(WINDOW_MAX).zip(goodput(bdp.as_u64() * 2));

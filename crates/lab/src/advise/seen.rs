@@ -4,6 +4,9 @@ use serde::Serialize;
 use tcplab_trace::{Connection, Flow, Limit, LimitShares, Sink, SynOptions};
 use tcplab_units::{Bytes, Rate, Span};
 
+/// The least share of the time for which a limit must apply to be worth raising.
+pub(super) const NOTABLE: f64 = 0.1;
+
 /// What was seen of a connection, in the direction that carried more.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Observed {
@@ -34,12 +37,21 @@ pub struct Observed {
     pub segments: u64,
     /// Of these, repetitions.
     pub retransmissions: u64,
+    /// Whether both ends send in turn: the other direction has at least a tenth of the packets with
+    /// data.
+    #[serde(skip)]
+    pub is_dialogue: bool,
 }
 
 impl Observed {
     /// Of the connection, the direction that carried more.
     pub fn of(connection: &Connection) -> Observed {
         let flow = busier(connection);
+        let [least, most] = {
+            let [forward, reverse] =
+                [&connection.forward, &connection.reverse].map(|it| it.totals.data_segments);
+            [forward.min(reverse), forward.max(reverse)]
+        };
         let [client, server] = [&connection.handshake.client, &connection.handshake.server];
         let both = |offers: &dyn Fn(&SynOptions) -> bool| {
             let is_known = |syn: &SynOptions| syn.seen && !syn.cut;
@@ -57,6 +69,7 @@ impl Observed {
             nagle_waited: flow.marks.nagle_wait_time,
             segments: flow.totals.segments,
             retransmissions: flow.totals.retransmissions,
+            is_dialogue: least.saturating_mul(10) >= most,
         }
     }
 

@@ -2,11 +2,12 @@
 
 use serde::{Deserialize, Serialize};
 use tcplab_path::{Direction, PathSpec};
-use tcplab_trace::Connection;
+use tcplab_trace::{Connection, Limit};
 use tcplab_units::{Bytes, Endpoint, Instant, Rate, Span};
 
 use super::congestion::Congestion;
-use super::seen::{Observed, busier};
+use super::ends::Ends;
+use super::seen::{NOTABLE, Observed, busier};
 use crate::analysis::Ideal;
 use crate::plan::sysctl;
 
@@ -69,6 +70,9 @@ pub struct Situation {
     /// The end of the path that sends the payload, where it matters: of a scenario.
     #[serde(skip)]
     pub sender: Endpoint,
+    /// The settings of both ends: of a run.
+    #[serde(skip)]
+    pub ends: Option<Ends>,
 }
 
 /// What a capture lacks to advise from it.
@@ -113,6 +117,7 @@ impl Situation {
             buffer_maxima: None,
             seen: None,
             sender: Endpoint::Client,
+            ends: None,
         }
     }
 
@@ -202,7 +207,8 @@ impl Situation {
     ///
     /// The round trip is the path's ([`Connection::path_round_trip`]), the rate the closest even
     /// spacing of acknowledged data. Necessary retransmissions count as losses, also those of a
-    /// full queue. Beside the receiver no packet shows the queue.
+    /// full queue. Neither beside the receiver nor where something else limited the sender does a
+    /// packet show the queue.
     ///
     /// # Errors
     ///
@@ -228,7 +234,10 @@ impl Situation {
             Rate::from_bits_per_second((rate.bits_per_second() as f64 * whole) as u64)
         });
         let least = flow.round_trips.min.filter(|_| !is_away);
-        let stood = flow.round_trips.max.zip(least).map(|(max, least)| max.saturating_sub(least));
+        // Packets show a full queue only where the path was the limit.
+        let is_full = flow.shares.share(Limit::Path) >= NOTABLE;
+        let longest = flow.round_trips.max.filter(|_| is_full);
+        let stood = longest.zip(least).map(|(max, least)| max.saturating_sub(least));
         Ok(Situation {
             rate,
             loss,

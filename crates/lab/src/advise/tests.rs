@@ -1,4 +1,5 @@
 use tcplab_path::PathSpec;
+use tcplab_trace::{Limit, LimitShares};
 use tcplab_units::{Bytes, Endpoint, Rate, Span};
 
 use super::*;
@@ -46,6 +47,40 @@ fn deep_queue_gets_queue_advice() {
     assert!(!ids(&bloated, Goal::Throughput).contains(&"queue"));
 }
 
+/// Below the link's rate; and no less waits than one and a half packets (RFC 8289 section 4.4): of
+/// 1500 B at 1 Mbit/s 18 ms, at 100 kbit/s 180 ms.
+#[test]
+fn managed_queue_is_slower_than_the_link_and_holds_a_packet() {
+    for (kbit, bandwidth, near, keys) in [
+        (20_000, "bandwidth 19.0mbit", "stays near 5 ms", serde_json::json!({})),
+        (
+            1_000,
+            "bandwidth 950kbit",
+            "stays near 18 ms",
+            serde_json::json!({ "target": "18 ms", "interval": "100 ms" }),
+        ),
+        (
+            100,
+            "bandwidth 95.0kbit",
+            "stays near 180 ms",
+            serde_json::json!({ "target": "180 ms", "interval": "360 ms" }),
+        ),
+    ] {
+        let rate = Some(Rate::from_bits_per_second(kbit * 1000));
+        let bloated = Situation { rate, queue: Some(Span::from_secs(2)), ..clean(30) };
+        let advice = advise(&bloated, Goal::Latency);
+        let queue = advice.iter().find(|advice| advice.id == "queue").unwrap();
+        assert!(queue.how[0].ends_with(bandwidth), "{:?}", queue.how);
+        assert!(queue.why.contains(near), "{}", queue.why);
+        assert_eq!(queue.changes[0].value["fq_codel"], keys);
+        let tried = Experiment::of(&bloated, None, Goal::Latency, &advice, 2);
+        for one in tried {
+            let scenario = tcplab_scenario::Scenario::parse(&one.source, &one.name);
+            assert!(scenario.is_ok(), "{}", one.source);
+        }
+    }
+}
+
 #[test]
 fn large_bdp_gets_larger_buffers() {
     let fat = Situation { rate: Some(Rate::from_bits_per_second(1_000_000_000)), ..clean(150) };
@@ -53,6 +88,125 @@ fn large_bdp_gets_larger_buffers() {
     let buffers = advice.iter().find(|advice| advice.id == "buffers").unwrap();
     assert!(buffers.how[0].contains("tcp_rmem=\"4096 131072 134217728\""), "{:?}", buffers.how);
     assert_eq!(buffers.changes.len(), 2);
+}
+
+/// The kernel keeps both maxima in an `int`, and no window is larger than 65,535 × 2^14 B: of ten
+/// such products, ten connections fill the path.
+#[test]
+fn buffers_beyond_the_largest_window_take_several_connections() {
+    let product = |millis| Situation {
+        rate: Some(Rate::from_bits_per_second(8 * 1_073_725_440)),
+        ..clean(millis)
+    };
+    for (millis, said) in [
+        (1_000, "grow to 1.07 GB."),
+        (1_001, "grow to 1.07 GB. Use 2 connections or more."),
+        (10_000, "grow to 1.07 GB. Use 10 connections or more."),
+    ] {
+        let advice = advise(&product(millis), Goal::Throughput);
+        let buffers = advice.iter().find(|advice| advice.id == "buffers").unwrap();
+        assert!(buffers.what.ends_with(said), "{millis}: {}", buffers.what);
+        assert!(buffers.how[0].contains("tcp_rmem=\"4096 131072 2147483647\""), "{buffers:?}");
+        assert!(buffers.how[1].contains("tcp_wmem=\"4096 16384 2147483647\""), "{buffers:?}");
+    }
+}
+
+/// A 65 kB window limited a transfer: of a run it is tried with the run's settings, of a capture
+/// with that window, and of a capture that a send buffer limited not at all.
+#[test]
+fn larger_buffers_are_tried_against_the_buffers_there_are() {
+    let seen = |limit: Limit| {
+        let mut shares = LimitShares::default();
+        shares.spans[limit as usize] = Span::from_secs(9);
+        Observed { shares, window: Some(Bytes::new(65_000)), ..unseen() }
+    };
+    let narrow = |limit, ends| Situation { seen: Some(seen(limit)), ends, ..fat_and_lossy() };
+    let set: Ends = Ends {
+        client: serde_json::from_str(r#"{ "socket": { "sndbuf": "1 MB", "nodelay": true } }"#)
+            .unwrap(),
+        server: serde_json::from_str(
+            r#"{ "socket": { "rcvbuf": "64 KiB" }, "accepted": { "rcvbuf": "32 KiB" },
+                 "sysctl": { "net.ipv4.tcp_sack": "0" } }"#,
+        )
+        .unwrap(),
+    };
+    let tried = |situation: &Situation| {
+        let advice = advise(situation, Goal::Throughput);
+        let advice: Vec<Advice> = advice.into_iter().filter(|it| it.id == "buffers").collect();
+        let tried = Experiment::of(situation, None, Goal::Throughput, &advice, 3);
+        let cases = tried.first().map(|one| {
+            let scenario = tcplab_scenario::Scenario::parse(&one.source, &one.name);
+            scenario.unwrap_or_else(|error| panic!("{error}\n{}", one.source)).cases
+        });
+        (cases, advice[0].why.clone())
+    };
+    let receive = "net.ipv4.tcp_rmem";
+    let (cases, _) = tried(&narrow(Limit::ReceiveWindow, Some(set.clone())));
+    let [before, tuned] = &cases.unwrap()[..] else { panic!("two cases") };
+    assert_eq!((&before.server, before.client.socket.len()), (&set.server, 3), "with cubic");
+    assert!(tuned.server.socket.is_empty() && tuned.server.accepted.is_empty(), "{tuned:?}");
+    assert_eq!(tuned.client.socket.len(), 2, "no_delay and congestion: {:?}", tuned.client);
+    assert_eq!(tuned.server.sysctl["net.ipv4.tcp_sack"], "0", "all else stays");
+    assert_eq!(tuned.server.sysctl[receive], "4096 131072 6291456");
+
+    let (cases, _) = tried(&narrow(Limit::ReceiveWindow, None));
+    let [before, tuned] = &cases.unwrap()[..] else { panic!("two cases") };
+    assert_eq!(before.server.sysctl[receive], "4096 104000 104000");
+    assert_eq!(tuned.server.sysctl[receive], "4096 131072 6291456");
+
+    let (cases, why) = tried(&narrow(Limit::SendBuffer, None));
+    assert!(cases.is_none() && why.contains("Not tried: the capture does not show"), "{why}");
+}
+
+/// The sender has the send buffer, also where that is the server.
+#[test]
+fn buffers_of_a_download_are_the_servers_send_and_the_clients_receive_buffer() {
+    let fat = Situation { rate: Some(Rate::from_bits_per_second(1_000_000_000)), ..clean(150) };
+    for (sender, keys) in [
+        (
+            Endpoint::Client,
+            ["server.sysctl.'net.ipv4.tcp_rmem'", "client.sysctl.'net.ipv4.tcp_wmem'"],
+        ),
+        (
+            Endpoint::Server,
+            ["client.sysctl.'net.ipv4.tcp_rmem'", "server.sysctl.'net.ipv4.tcp_wmem'"],
+        ),
+    ] {
+        let advice = advise(&Situation { sender, ..fat.clone() }, Goal::Throughput);
+        let buffers = advice.iter().find(|advice| advice.id == "buffers").unwrap();
+        let changed: Vec<&str> = buffers.changes.iter().map(|it| it.key.as_str()).collect();
+        assert_eq!(changed, keys);
+    }
+}
+
+/// Requests and responses wait for each other on purpose.
+#[test]
+fn dialogue_gets_no_advice_to_write_more_at_once() {
+    let mut shares = LimitShares::default();
+    shares.spans[Limit::Application as usize] = Span::from_secs(9);
+    for is_dialogue in [true, false] {
+        let seen = Some(Observed { shares, is_dialogue, ..unseen() });
+        let found = ids(&Situation { seen, ..clean(20) }, Goal::Throughput);
+        assert_eq!(found.contains(&"write-size"), !is_dialogue, "{found:?}");
+    }
+}
+
+/// Nothing was seen.
+fn unseen() -> Observed {
+    Observed {
+        goodput: None,
+        mean_rtt: None,
+        window: None,
+        shares: LimitShares::default(),
+        window_scaling: None,
+        sack: None,
+        timestamps: None,
+        nagle_waits: 0,
+        nagle_waited: Span::ZERO,
+        segments: 0,
+        retransmissions: 0,
+        is_dialogue: false,
+    }
 }
 
 /// 65,535 bytes take 50 kB, and not 100 kB (RFC 7323 section 2.2).
@@ -154,6 +308,35 @@ fn unknown_congestion_control_gets_no_advice_on_it() {
     assert_eq!(ids(&unknown, Goal::Throughput), ["buffers"]);
     let other = Situation { congestion: Congestion::known("vegas", "given"), ..fat_and_lossy() };
     assert_eq!(ids(&other, Goal::Throughput), ["buffers"], "no formula describes it");
+}
+
+/// Nothing to recommend is one thing, no formula another.
+#[test]
+fn missing_formula_is_said_where_it_would_decide() {
+    let of = |name: &str, loss| Situation {
+        congestion: Congestion::known(name, "given"),
+        loss,
+        ..fat_and_lossy()
+    };
+    for (situation, said) in [
+        (of("cubic", 0.001), None),
+        (of("bbr", 0.0), None),
+        (of("vegas", 0.001), Some("there is no formula for vegas; trials can tell")),
+        (of("cubic", 0.16), Some("there is no formula for BBR at 16 % loss; trials can tell")),
+        (of("bbr", 0.16), Some("\"client.socket.congestion\" = [\"bbr\", \"cubic\"]")),
+    ] {
+        let found = unknown(&situation, Goal::Throughput);
+        let is_said = said.is_none_or(|said| found.as_ref().is_some_and(|it| it.contains(said)));
+        assert!(found.is_some() == said.is_some() && is_said, "{found:?}");
+        assert_eq!(unknown(&situation, Goal::Latency), None, "no queue to fill");
+    }
+    let nobody =
+        |loss| Situation { congestion: Congestion::unknown("nothing shows it"), ..of("", loss) };
+    assert!(unknown(&nobody(0.001), Goal::Both).unwrap().contains("`--congestion`"));
+    assert_eq!(unknown(&nobody(0.0), Goal::Both), None, "all would do alike");
+    let queue = Some(Span::from_millis(200));
+    assert!(unknown(&Situation { queue, ..of("westwood", 0.0) }, Goal::Latency).is_some());
+    assert!(unknown(&Situation { queue, ..of("reno", 0.16) }, Goal::Latency).is_none());
 }
 
 #[test]

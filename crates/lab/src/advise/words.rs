@@ -23,6 +23,27 @@ pub fn amount(amount: Bytes) -> String {
     }
 }
 
+/// Such as `0.05 %`.
+pub(super) fn percent(share: f64) -> String {
+    // As few digits as tell it: losses may be one in a million.
+    let value = share * 100.0;
+    let digits = if value > 0.0 { (1.0 - value.log10().floor()).clamp(2.0, 9.0) } else { 0.0 };
+    let text = format!("{value:.*}", digits as usize);
+    let text =
+        if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.') } else { &text };
+    format!("{text} %")
+}
+
+/// A share of the time, as `tcplab trace` rounds it.
+pub(super) fn share_of(share: f64) -> String {
+    match share * 100.0 {
+        share if share >= 9.95 => format!("{share:.0} %"),
+        share if share >= 0.95 => format!("{share:.1} %"),
+        share if share > 0.0 => format!("{share:.2} %"),
+        _ => "0 %".to_owned(),
+    }
+}
+
 fn figures(value: f64) -> String {
     let decimals = match value {
         100.0.. => 0,

@@ -20,8 +20,8 @@ pub(super) fn together(flows: &[&Flow]) -> Flow {
     all
 }
 
-/// The same of connections and their subflows on a second path. Round trips and windows are those
-/// of the connections' own subflows: two paths have no common ones.
+/// The same of connections and their subflows on a second path. Round trips, windows and recovery
+/// episodes are those of the connections' own subflows: two paths have no common ones.
 pub(super) fn of_subflows(own: &[&Flow], later: &[&Flow]) -> Flow {
     let mut all = together(&[own, later].concat());
     if later.is_empty() {
@@ -32,6 +32,7 @@ pub(super) fn of_subflows(own: &[&Flow], later: &[&Flow]) -> Flow {
         several => together(several),
     };
     all.round_trips = first.round_trips;
+    all.episodes = first.episodes;
     all.totals.max_in_flight = first.totals.max_in_flight;
     all.totals.max_window = first.totals.max_window;
     all
@@ -114,7 +115,28 @@ fn times(flow: &Flow) -> Option<(Instant, Instant)> {
 
 #[cfg(test)]
 mod tests {
+    use tcplab_trace::{Episode, EpisodeKind, Evidence};
+
     use super::*;
+
+    fn episode() -> Episode {
+        Episode {
+            kind: EpisodeKind::WithoutTimeLag,
+            lost: Vec::new(),
+            first_lost_sent: Instant::ZERO,
+            evidence_at: Instant::ZERO,
+            evidence: Evidence::Sack { frame: 1 },
+            first_retransmission: None,
+            repaired_at: None,
+            retransmissions: 1,
+            retransmitted: Bytes::ZERO,
+            timeouts: 0,
+            probes: 0,
+            spurious: 0,
+            silence: None,
+            frames: (1, 2),
+        }
+    }
 
     #[test]
     fn subflows_add_what_was_sent_but_no_round_trips() {
@@ -122,6 +144,7 @@ mod tests {
             let mut flow = Flow::default();
             flow.totals.data = Bytes::new(data);
             flow.totals.retransmissions = again;
+            flow.episodes = vec![episode(); again as usize];
             flow.totals.max_in_flight = Bytes::new(data / 10);
             flow.round_trips.median = Some(Span::from_millis(milliseconds));
             flow
@@ -131,6 +154,7 @@ mod tests {
         assert_eq!((all.totals.data, all.totals.retransmissions), (Bytes::new(1_500), 8));
         assert_eq!(all.totals.max_in_flight, Bytes::new(100));
         assert_eq!(all.round_trips, first.round_trips);
+        assert_eq!(all.episodes.len(), 1, "those of the first, as in episodes.csv");
         let none = of_subflows(&[&first, &second], &[]);
         assert_eq!(none.round_trips.median, Some(Span::from_millis(55)));
     }

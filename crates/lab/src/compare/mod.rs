@@ -9,7 +9,7 @@ mod read;
 mod written;
 
 pub use captures::{facts, matched};
-pub(crate) use least::undecidable;
+pub(crate) use least::{unanswerable, undecidable};
 pub use read::{is_results, read_run};
 pub use tcplab_results::compare::{
     Asked, CompareError, Metrics, Progress, Threshold, compare_levels, compare_over_cases,

@@ -4,6 +4,7 @@ use serde::Serialize;
 use tcplab_path::{Direction, PathSpec};
 use tcplab_results::Run;
 use tcplab_scenario::metrics;
+use tcplab_trace::{Flow, Limit};
 use tcplab_units::{Bytes, Rate, Span};
 
 use crate::analysis::{Ideal, load_trial};
@@ -19,13 +20,16 @@ pub struct Baseline {
     /// The payload of a segment.
     #[serde(rename = "segment_bytes", with = "tcplab_units::number")]
     pub segment: Bytes,
-    /// The shortest round trip on the idle path (section 3.2).
+    /// The mean round trip on the idle path (section 3.2).
     #[serde(rename = "rtt_ns", with = "tcplab_units::number")]
     pub rtt: Span,
     /// The rate of the bottleneck (section 3.2), in bits of IP packets a second, by the spacing of
-    /// what was acknowledged.
+    /// what was acknowledged; where it varies, the rate that it sustains.
     #[serde(rename = "rate_bits_per_second", with = "tcplab_units::number")]
     pub rate: Rate,
+    /// That of the closest spacing, where the path does not sustain it.
+    #[serde(rename = "peak_rate_bits_per_second", with = "tcplab_units::number")]
+    pub peak: Option<Rate>,
     /// The path's configuration; none for a real path.
     pub asked: Option<Asked>,
 }
@@ -49,12 +53,20 @@ pub struct Asked {
 const WINDOWS: [u64; 6] = [1, 2, 4, 6, 8, 16];
 /// No window is less than two segments: else a delayed acknowledgement stops the sender.
 const FEWEST_SEGMENTS: u64 = 2;
+/// The share of the time for which the path must limit the transfer that shows its rate.
+const FULL: f64 = 0.5;
+/// The closest spacing exceeds a steady rate by less than this.
+const STEADY: f64 = 1.05;
 
 impl Baseline {
     /// The windows of the sweep.
     pub fn windows(&self) -> Vec<Bytes> {
         let product = self.bdp().as_u64();
-        WINDOWS.iter().map(|eighths| Bytes::new(window(product * eighths / 8, self))).collect()
+        let of = |eighths: &u64| Bytes::new(window(product * eighths / 8, self));
+        let mut windows: Vec<Bytes> = WINDOWS.iter().map(of).collect();
+        // Of a small product several are the least.
+        windows.dedup();
+        windows
     }
 
     /// The window of each of several connections.
@@ -76,7 +88,7 @@ impl Baseline {
         let [Some(idle), Some(full)] = [run.cases.first(), run.cases.get(1)] else {
             return Ok(None);
         };
-        let least = idle.trials.first().and_then(|trial| trial.metrics.value(metrics::RTT_MIN));
+        let mean = idle.trials.first().and_then(|trial| trial.metrics.value(metrics::RTT_MEAN));
         let Some(trial) = full.trials.first() else { return Ok(None) };
         let data = load_trial(directory, trial)?;
         let trace = match direction {
@@ -94,16 +106,21 @@ impl Baseline {
         // The first may have been larger than the path takes (RFC 1191).
         let found = flow.marks.mss_changes.last().map(|change| change.to);
         let segment = found.unwrap_or(flow.marks.largest).as_u64();
-        let (Some(least), Some(capacity), 1..) = (least, flow.transfer.capacity, segment) else {
+        let (Some(mean), Some(capacity), 1..) = (mean, flow.transfer.capacity, segment) else {
             return Ok(None);
         };
         let whole = (segment + headers) as f64 / segment as f64;
+        let of_packets = |payload: Rate| {
+            Rate::from_bits_per_second((payload.bits_per_second() as f64 * whole) as u64)
+        };
+        let sustained = sustained(flow, capacity);
         let until = tcplab_units::Instant::ZERO + lasting;
         Ok(Some(Baseline {
             mtu: Bytes::new(segment + headers),
             segment: Bytes::new(segment),
-            rtt: Span::from_secs_f64(least / 1e3),
-            rate: Rate::from_bits_per_second((capacity.bits_per_second() as f64 * whole) as u64),
+            rtt: Span::from_secs_f64(mean / 1e3),
+            rate: of_packets(sustained.unwrap_or(capacity)),
+            peak: sustained.map(|_| of_packets(capacity)),
             asked: Ideal::of(path, direction, until, 1).map(|ideal| Asked {
                 rtt: ideal.base_rtt,
                 rate: ideal.rate,
@@ -122,6 +139,17 @@ impl Baseline {
         let share = self.segment.as_u64() as f64 / self.mtu.as_u64().max(1) as f64;
         Rate::from_bits_per_second((self.rate.bits_per_second() as f64 * share).max(1.0) as u64)
     }
+}
+
+/// The payload a second that the path carries while it is the limit, where the closest spacing of
+/// acknowledged data is not what it sustains: a bottleneck whose rate varies. What slow start sent
+/// counts, too, so that it is rather too large.
+fn sustained(flow: &Flow, closest: Rate) -> Option<Rate> {
+    let time = flow.shares.spans[Limit::Path as usize];
+    let rate = Rate::of(flow.totals.unique, time)?;
+    let is_full = flow.shares.share(Limit::Path) >= FULL;
+    let varies = closest.bits_per_second() as f64 > STEADY * rate.bits_per_second() as f64;
+    (is_full && varies).then_some(rate)
 }
 
 /// At least a few segments, and whole ones.

@@ -88,8 +88,8 @@ pub struct Throughput {
 
 /// The result of a test, compared with what its windows and the path allow.
 pub fn row(baseline: &Baseline, connections: u64, window: Bytes, measured: &Throughput) -> Row {
-    // The kernel rounds a window up, and what is offered may be used.
-    let offered = measured.offered.unwrap_or(window).max(window);
+    // The kernel rounds a window up or down, and what is offered may be used.
+    let offered = measured.offered.unwrap_or(window);
     let windows = (offered.as_u64() * connections * 8) as f64;
     let by_windows = windows / baseline.rtt.as_secs_f64().max(1e-9);
     let best = baseline.best().bits_per_second() as f64;
@@ -180,7 +180,18 @@ pub fn sum_up(baseline: &Baseline, rows: &[Row]) -> Vec<String> {
             most.goodput / best * 100.0
         ));
     }
-    if full.is_some_and(|row| row.goodput < 0.7 * best && row.efficiency < 100.0) {
+    if let Some(most) = most.filter(|most| most.goodput > 1.02 * best) {
+        sentences.push(format!(
+            "{:.2} Mbit/s are more than the ideal goodput of {best:.2} Mbit/s: the bottleneck was \
+             measured too low. Repeat the test with a longer `--duration`.",
+            most.goodput
+        ));
+    }
+    let is_small = |row: &Row| row.goodput < 0.7 * best;
+    let widest = rows.iter().filter(|row| row.connections == 1).max_by_key(|row| row.window);
+    if full.is_some_and(|row| is_small(row) && row.efficiency < 100.0)
+        && widest.is_some_and(is_small)
+    {
         sentences.push(
             "Windows are not all: throughput stays below what they allow, and segments are \
              retransmitted. Loss keeps the congestion window small: `tcplab advise --path …` \
@@ -190,10 +201,18 @@ pub fn sum_up(baseline: &Baseline, rows: &[Row]) -> Vec<String> {
     }
     let mut single = rows.iter().filter(|row| row.connections == 1);
     if let Some(row) = single.find(|row| row.buffer_delay > 100.0) {
-        sentences.push(format!(
-            "From a window of {} on the queue more than doubles the round trip.",
-            amount(row.window)
-        ));
+        // As much of the window as exceeds the product waits in the queue.
+        let offered = row.offered.unwrap_or(row.window).as_u64() as f64;
+        let queued = (offered / baseline.bdp().as_u64().max(1) as f64 - 1.0) * 100.0;
+        let from = amount(row.window);
+        sentences.push(if queued >= row.buffer_delay / 2.0 {
+            format!("From a window of {from} on the queue more than doubles the round trip.")
+        } else {
+            format!(
+                "From a window of {from} on the delay more than doubles the round trip: more than \
+                 such a window can queue, so the delay of the path varies."
+            )
+        });
     }
     sentences
 }

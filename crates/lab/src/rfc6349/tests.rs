@@ -20,6 +20,7 @@ fn baseline() -> Baseline {
         segment: Bytes::new(1448),
         rtt: Span::from_millis(40),
         rate: Rate::from_bits_per_second(20_000_000),
+        peak: None,
         asked: None,
     }
 }
@@ -75,6 +76,52 @@ fn summary_names_the_row_whose_window_was_to_be_one_product() {
     let said = sum_up(&baseline, &rows);
     assert_eq!(said.len(), 1, "{said:?}");
     assert!(said[0].contains("carries 19.00 Mbit/s"), "{said:?}");
+}
+
+/// A product of five segments has an eighth and a quarter of fewer than two: one window.
+#[test]
+fn windows_differ() {
+    let small = Baseline { rtt: Span::from_micros(2_896), ..baseline() };
+    assert_eq!(small.bdp(), Bytes::new(5 * 1448));
+    let segments: Vec<u64> = small.windows().iter().map(|it| it.as_u64() / 1448).collect();
+    assert_eq!(segments, [2, 3, 5, 10]);
+}
+
+/// What is said of a test whose windows are an eighth of the product of 100 kB, it and twice it.
+#[test]
+fn summary_blames_queue_loss_and_bottleneck_only_where_they_can_be() {
+    let baseline = baseline();
+    let said = |rows: [(f64, f64); 3]| {
+        let row = |(window, (goodput, rtt)): (u64, (f64, f64))| {
+            let offered = Some(Bytes::new(window));
+            let measured = Throughput { goodput, efficiency: 99.0, rtt, offered };
+            row(&baseline, 1, Bytes::new(window), &measured)
+        };
+        let rows: Vec<Row> = [12_500, 99_912, 199_824].into_iter().zip(rows).map(row).collect();
+        sum_up(&baseline, &rows).join(" ")
+    };
+    let queue = said([(2.5, 40.0), (19.0, 42.0), (19.3, 81.0)]);
+    assert!(queue.contains("From a window of 200 kB on the queue more than doubles"), "{queue}");
+    let delay = said([(1.0, 90.0), (12.0, 90.0), (19.0, 90.0)]);
+    assert!(delay.contains("12.5 kB on the delay more than doubles"), "{delay}");
+    assert!(!delay.contains("Loss"), "twice the window carries it: {delay}");
+    let loss = said([(1.0, 40.0), (5.0, 40.0), (5.1, 40.0)]);
+    assert!(loss.contains("Loss keeps the congestion window small"), "{loss}");
+    let above = said([(2.5, 40.0), (19.0, 40.0), (24.0, 40.0)]);
+    assert!(above.contains("24.00 Mbit/s are more than the ideal goodput of 19.31"), "{above}");
+}
+
+/// Of less than what was asked for the ideal is less.
+#[test]
+fn ideal_is_that_of_the_offered_window() {
+    let measured = Throughput {
+        goodput: 4.0,
+        efficiency: 100.0,
+        rtt: 40.0,
+        offered: Some(Bytes::new(25_000)),
+    };
+    let row = row(&baseline(), 1, Bytes::new(50_000), &measured);
+    assert_eq!(row.ideal, Rate::from_bits_per_second(5_000_000), "25 kB each 40 ms");
 }
 
 #[test]

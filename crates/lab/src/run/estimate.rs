@@ -15,7 +15,7 @@ use super::calibration::LASTING;
 use super::cost::{Cost, costs};
 use super::room::lack_of_room;
 use crate::bench::Bench;
-use crate::compare::undecidable;
+use crate::compare::{unanswerable, undecidable};
 use crate::error::LabError;
 use crate::plan::{Plan, is_exact, is_simulated, stacks, world_of};
 use crate::store::{Extension, RunDirectory, plan_extension, trial_directory};
@@ -210,14 +210,14 @@ fn look_ahead(
 /// What the run cannot show, and what cannot end.
 fn warnings(plan: &Plan, scenario: &Scenario, blocks: u32) -> Vec<String> {
     let cases = &scenario.cases;
-    let is_by_chance = |case: &&Case| {
-        !is_exact(&stacks((plan.world, &plan.kernels), case, "this machine's"), case)
-    };
-    let by_chance: Vec<Case> = cases.iter().filter(is_by_chance).cloned().collect();
+    let is_by_chance =
+        |case: &Case| !is_exact(&stacks((plan.world, &plan.kernels), case, "this machine's"), case);
+    let by_chance: Vec<Case> = cases.iter().filter(|case| is_by_chance(case)).cloned().collect();
+    let unanswerable = unanswerable(scenario, &is_by_chance, blocks);
     let undecidable = scenario.compares.iter().map(|it| undecidable(&by_chance, it, blocks));
     let has_no_kernel = plan.world != RunWorld::Kernel && plan.kernels.newest.is_none();
     let stood_in = has_no_kernel.then(|| stood_in(cases)).flatten();
-    undecidable.chain([overdue(cases), stood_in]).flatten().collect()
+    undecidable.chain([unanswerable, overdue(cases), stood_in]).flatten().collect()
 }
 
 /// In how many cases a model stands where the scenario asks for the newest kernel that is built.
