@@ -8,16 +8,17 @@ use std::sync::atomic::AtomicBool;
 use anyhow::{Context, Result, anyhow, bail};
 use serde::Serialize;
 use serde_json::{Value, json};
+use tcplab_kernels::DEFAULT_CONGESTION;
 use tcplab_lab::advise::{
-    Advice, BufferSearch, Buffers, Busiest, Choice, Congestion, Effect, Ends, Experiment, Gain,
-    Goal, Observed, Reactions, Situation, amount, choose, incomparable, span, unknown,
+    Advice, BufferSearch, Buffers, Busiest, Choice, Congestion, Effect, Experiment, Gain, Goal,
+    Observed, Reactions, Situation, Subject, amount, choose, incomparable, span, unknown,
 };
 use tcplab_lab::{RunDirectory, read_run};
 use tcplab_path::PathSpec;
 use tcplab_path::tc::quoted;
 use tcplab_quantities::ADVICE_DOCUMENT;
 use tcplab_results::{Case, Run, RunWorld};
-use tcplab_scenario::{EndpointSpec, Scenario, Stack, nearest, presets};
+use tcplab_scenario::{EndpointSpec, PlannedConnection, Scenario, Stack, nearest, presets};
 use tcplab_trace::Only;
 use tcplab_units::number::Number;
 use tcplab_units::{Bytes, Endpoint, Span, rounded};
@@ -269,25 +270,19 @@ fn of_run(path: &Path, goal: Goal, has_stack: bool) -> Result<Known> {
     let cases = || run.cases.iter().zip(&directory.scenario().cases);
     let chosen = cases().find(|(case, _)| Some(case.name.as_str()) == name);
     let (case, spec) = chosen.or_else(|| cases().next()).context("the run has no cases")?;
-    let sender = spec.workload.sending_side();
-    let mut situation = Situation::of_path(&spec.path, sender)
-        .context("this run has no path between its endpoints")?;
+    let Subject { path, sender, ends, amount } =
+        Subject::of(spec).context("this run has no connections")?;
+    let mut situation =
+        Situation::of_path(&path, sender).context("this run has no path between its endpoints")?;
     if let Some(trial) = case.trials.first().filter(|trial| trial.has_packets) {
         let data = tcplab_lab::load_trial(&directory, trial)?;
         let seen = if sender == Endpoint::Server { &data.server } else { &data.client };
         situation.seen = seen.connections.first().map(Observed::of);
     }
     // What the run carried is tried again, no more.
-    situation.payload = match spec.workload.amount() {
-        Bytes::ZERO => situation.worthwhile_payload(),
-        amount => amount,
-    };
-    let end = match sender {
-        Endpoint::Client => &spec.client,
-        Endpoint::Server => &spec.server,
-    };
-    situation.congestion = congestion_of_run(&run, case, end);
-    situation.ends = Some(Ends { client: spec.client.clone(), server: spec.server.clone() });
+    situation.payload = amount.unwrap_or_else(|| situation.worthwhile_payload());
+    let end = ends.of(sender);
+    situation.congestion = congestion_of_run(&run, case, sender, end);
     if end.stack == Stack::Model("netburner") && !has_stack {
         print_note(
             "the sender is the model of NetBurner's stack, which counts buffers: add `--stack \
@@ -297,22 +292,33 @@ fn of_run(path: &Path, goal: Goal, has_stack: bool) -> Result<Known> {
     let title = format!("{}, {}", run.title, case.name);
     let world =
         if case.world == tcplab_results::World::Simulated { World::Sim } else { World::Auto };
+    situation.ends = Some(ends);
     let incomparable = incomparable(&run, directory.scenario());
-    Ok(Known { title, situation, path: Some(spec.path.clone()), choices, incomparable, world })
+    Ok(Known { title, situation, path: Some(path), choices, incomparable, world })
 }
 
-/// That of the sender in a case: as the scenario sets it, or the default of the machine or model it
-/// ran on.
-fn congestion_of_run(run: &Run, case: &Case, end: &EndpointSpec) -> Congestion {
-    const DEFAULT: &str = "machine's net.ipv4.tcp_congestion_control";
+/// That of the sender in a case: as the scenario sets it, or the default of the machine, kernel or
+/// model it ran on.
+fn congestion_of_run(run: &Run, case: &Case, sender: Endpoint, end: &EndpointSpec) -> Congestion {
+    const DEFAULT: &str = "net.ipv4.tcp_congestion_control";
+    let of_host = || end.sysctl.get(DEFAULT).map(String::as_str);
     // What an accepted socket is given last counts.
-    if let Some(name) = end.accepted.congestion().or(end.socket.congestion()) {
+    let of_socket = end.accepted.congestion().or(end.socket.congestion());
+    if let Some(name) = of_socket.or_else(of_host) {
         return Congestion::known(name, "set by the scenario");
     }
     if case.world == tcplab_results::World::Simulated {
-        return Congestion::unknown("the scenario sets none, and a model decides");
+        let stack = case.stacks.iter().find(|stack| stack.end == sender.name());
+        return match stack.filter(|stack| !stack.is_model) {
+            Some(kernel) => Congestion::known(
+                DEFAULT_CONGESTION,
+                format!("the default of kernels in virtual time ({})", kernel.name),
+            ),
+            None => Congestion::unknown("the scenario sets none, and a model decides"),
+        };
     }
-    let known = run.environment.iter().find(|(name, _)| name == DEFAULT);
+    let is_default = |name: &str| name.strip_prefix("machine's ") == Some(DEFAULT);
+    let known = run.environment.iter().find(|(name, _)| is_default(name));
     known.map_or(Congestion::unknown("the run does not record it"), |(_, name)| {
         Congestion::known(name, "the default of the machine that made the run")
     })
@@ -353,10 +359,13 @@ fn attempt(
     let by_hand = one.congestions.as_ref().filter(|_| run.world == RunWorld::Kernel).map(|names| {
         let payload = one.payload.as_u64();
         let reverse = if situation.sender == Endpoint::Server { " -R" } else { "" };
+        // The path may be longer for the port of the trials.
+        let [_, port] = PlannedConnection::FIRST_PORTS;
         names.each_ref().map(|name| {
             format!(
-                "tcplab shell {} --congestion {name} --seed 1 --far-command 'iperf3 -s -1' \
-                 --wait-for 5201 -- sh -c 'iperf3 -c $TCPLAB_FAR -n {payload}{reverse}'",
+                "tcplab shell {} --congestion {name} --seed 1 --far-command 'iperf3 -s -1 \
+                 -p {port}' --wait-for {port} -- sh -c 'iperf3 -c $TCPLAB_FAR -p {port} -n \
+                 {payload}{reverse}'",
                 quoted(&path.to_string_lossy())
             )
         })
@@ -544,4 +553,37 @@ fn trial_result(tried: &Tried) -> String {
     }
     text.push('\n');
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use tcplab_results::{StackUsed, World};
+
+    use super::*;
+
+    #[test]
+    fn congestion_of_run_is_set_or_the_default_of_the_senders_stack() {
+        let stack = |end: &str, is_model| {
+            let name = if is_model { "linux-6.18" } else { "Linux 6.12.117" };
+            StackUsed { end: end.into(), name: name.into(), is_model, ..StackUsed::default() }
+        };
+        let case = Case {
+            world: World::Simulated,
+            stacks: vec![stack("client", false), stack("server", true)],
+            ..Case::default()
+        };
+        let end = |text: &str| serde_json::from_str::<EndpointSpec>(text).unwrap();
+        let by_sysctl = r#"{ "sysctl": { "net.ipv4.tcp_congestion_control": "bbr" } }"#;
+        let by_socket = r#"{ "socket": { "congestion": "reno" } }"#;
+        for (sender, set, name, basis) in [
+            (Endpoint::Client, "{}", Some("cubic"), "kernels in virtual time (Linux 6.12.117)"),
+            (Endpoint::Server, "{}", None, "a model decides"),
+            (Endpoint::Client, by_sysctl, Some("bbr"), "set by the scenario"),
+            (Endpoint::Server, by_socket, Some("reno"), "set by the scenario"),
+        ] {
+            let found = congestion_of_run(&Run::default(), &case, sender, &end(set));
+            assert_eq!(found.name.as_deref(), name, "{set}");
+            assert!(found.basis.contains(basis), "{}", found.basis);
+        }
+    }
 }

@@ -65,7 +65,7 @@ pub(crate) fn shell(
         print_failure(failure);
     }
     let recording = using.capture.as_deref();
-    let codes = Codes { command: Some(ended.program.code), far: None };
+    let codes = Codes { command: Some(ended.program.code), far: ended.far_code };
     report(arguments, &ended.summary, recording, codes).map(Into::into)
 }
 

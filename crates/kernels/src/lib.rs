@@ -47,6 +47,6 @@ pub use elsewhere::*;
 pub use git::git;
 #[cfg(target_os = "linux")]
 pub use linux::*;
-pub use manifest::{DEFAULT_HZ, Manifest, SourceOrigin};
+pub use manifest::{DEFAULT_CONGESTION, DEFAULT_HZ, Manifest, SourceOrigin};
 pub use name::KernelName;
 pub use user_cache::user_cache;

@@ -5,6 +5,8 @@ use serde::{Deserialize, Serialize};
 /// How often the clock of an image ticks a second unless it is built otherwise: as in Debian's
 /// kernels.
 pub const DEFAULT_HZ: u32 = 250;
+/// The congestion control of an image where nothing sets another: as in Debian's kernels.
+pub const DEFAULT_CONGESTION: &str = "cubic";
 /// Digits of a commit's hash in names.
 pub(crate) const DIGITS: usize = 12;
 

@@ -55,6 +55,8 @@ pub enum GuestReport {
     Listening,
     /// The near program has ended, and its kernel has delivered what it sent.
     Exited(ProgramEnd),
+    /// The far program has ended by itself, with this exit code.
+    FarExited(u8),
     /// The far program has read what was sent to it, and has ended.
     Settled {
         /// Packets that the device dropped.

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use tcplab_path::{Direction, Fate, Verdict};
 use tcplab_recording::Sample;
 use tcplab_trace::{Ack, Segment, SegmentKind, TcpState};
-use tcplab_units::{Bytes, Endpoint, Instant, Span};
+use tcplab_units::{Bytes, Endpoint, Instant, Offset, Span};
 
 use crate::ladder::{Ladder, PacketRow};
 use crate::latest::Latest;
@@ -33,11 +33,14 @@ const MET: usize = 100;
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct FlowSums {
     pub(crate) interval: u64,
-    /// The end of the highest data sent, and of what was acknowledged, bytes of the stream.
+    /// The end of the highest data sent, and of what was acknowledged, bytes of the stream: SYN and
+    /// FIN are none.
     sent: u64,
     acknowledged: u64,
     /// How far the receiver lets it send.
     allowed: Option<u64>,
+    /// Whether the stream has ended with what was sent.
+    is_ended: bool,
     /// After the last segment or acknowledgement.
     pub(crate) in_flight: u64,
     /// Of new data.
@@ -177,6 +180,21 @@ fn interval_of(at: Instant) -> u64 {
     at.as_nanos() / INTERVAL.as_nanos()
 }
 
+/// How many bytes of the stream precede a place in the space of sequence numbers, which begins with
+/// the SYN.
+fn in_stream(place: Offset) -> u64 {
+    place.as_u64().saturating_sub(1)
+}
+
+impl FlowSums {
+    /// The acknowledgement of a FIN acknowledges no byte more.
+    fn limit_to_stream(&mut self) {
+        if self.is_ended {
+            self.acknowledged = self.acknowledged.min(self.sent);
+        }
+    }
+}
+
 /// The sums of this interval, or of the latest where time went back; whether they are new.
 fn current<T: Default + Copy>(
     sums: &mut Latest<T>,
@@ -274,7 +292,10 @@ impl History {
     pub(crate) fn segment(&mut self, flow: FlowKey, segment: &Segment, at: Instant) {
         let again = segment.kind.is_retransmission();
         if let Some(sums) = self.flow(flow, at) {
-            sums.sent = sums.sent.max(segment.range.end.as_u64());
+            let end = in_stream(segment.range.end).saturating_sub(u64::from(segment.fin));
+            sums.sent = sums.sent.max(end);
+            sums.is_ended |= segment.fin;
+            sums.limit_to_stream();
             sums.in_flight = segment.in_flight.as_u64();
             sums.segments += 1;
             sums.retransmissions += u64::from(again);
@@ -288,7 +309,7 @@ impl History {
                 kind: "segment",
                 connection: Some(flow.connection),
                 forward: flow.forward,
-                sequence: Some(segment.range.start.as_u64()),
+                sequence: Some(in_stream(segment.range.start)),
                 sent: None,
                 what: segment.kind.name().into(),
             });
@@ -298,9 +319,10 @@ impl History {
     pub(crate) fn ack(&mut self, flow: FlowKey, ack: &Ack, at: Instant, rtt: Option<Span>) {
         if let Some(sums) = self.flow(flow, at) {
             sums.rtt = rtt.or(sums.rtt);
-            sums.acknowledged = sums.acknowledged.max(ack.ack.as_u64());
+            sums.acknowledged = sums.acknowledged.max(in_stream(ack.ack));
+            sums.limit_to_stream();
             sums.in_flight = ack.in_flight.as_u64();
-            let allowed = ack.window.map(|window| ack.ack.as_u64() + window.as_u64());
+            let allowed = ack.window.map(|window| in_stream(ack.ack) + window.as_u64());
             sums.allowed = allowed.or(sums.allowed);
         }
     }
@@ -445,6 +467,7 @@ fn flow_row(sums: &FlowSums) -> Value {
         sent,
         acknowledged,
         allowed,
+        is_ended: _,
         in_flight,
         bytes,
         segments,
@@ -494,73 +517,4 @@ fn mark_row(mark: &Mark) -> Value {
 }
 
 #[cfg(test)]
-mod tests {
-    use tcplab_units::Offset;
-
-    use super::*;
-
-    #[test]
-    fn socket_is_that_of_the_latest_connection_between_its_ends() {
-        let mut history = History::default();
-        let ends: [SocketAddr; 2] = ["10.0.0.1:1".parse().unwrap(), "10.0.0.2:2".parse().unwrap()];
-        let ms = |at: u64| Instant::from_nanos(at * 1_000_000);
-        for connection in 0..2 {
-            let key = FlowKey { connection, forward: true, ends: Some(ends) };
-            history.flow(key, ms(5)).unwrap().sent = 1_000;
-        }
-        let says = SenderSocket { cwnd: Bytes::new(14_480), ssthresh: None, srtt: None };
-        let mut cursor = Cursor::default();
-        assert!(history.since(&mut cursor).is_some());
-        // Of another end, or nobody's.
-        history.socket(Endpoint::Server, ends, says);
-        history.socket(Endpoint::Client, [ends[1], ends[0]], says);
-        assert_eq!(history.since(&mut cursor), None);
-        history.socket(Endpoint::Client, ends, says);
-        let told = history.since(&mut cursor).unwrap();
-        let row = |flow: usize| told["flows"][flow]["intervals"][0].as_array().unwrap().clone();
-        assert_eq!((row(0).len(), row(1).len()), (9, 12));
-        assert_eq!(row(1)[9..], [json!(14_480), Value::Null, Value::Null]);
-        // The same once more is nothing new; it holds until it says something else.
-        history.socket(Endpoint::Client, ends, says);
-        assert_eq!(history.since(&mut cursor), None);
-        let key = FlowKey { connection: 1, forward: true, ends: Some(ends) };
-        history.flow(key, ms(15)).unwrap().sent = 2_000;
-        let told = history.since(&mut cursor).unwrap();
-        assert_eq!(told["flows"][1]["intervals"][1][9], 14_480);
-    }
-
-    /// What the analyser says of an ACK of everything before `number`.
-    fn ack(number: u64, in_flight: u64) -> Ack {
-        Ack {
-            at: Instant::ZERO,
-            frame: 1,
-            ack: Offset::new(number),
-            window: None,
-            sack: Vec::new(),
-            dsack: None,
-            duplicate: false,
-            reset: false,
-            has_data: false,
-            in_flight: Bytes::new(in_flight),
-            comment: None,
-            dropped: false,
-        }
-    }
-
-    #[test]
-    fn acknowledged_data_are_no_longer_in_flight() {
-        let mut history = History::default();
-        let key = FlowKey { connection: 0, forward: true, ends: None };
-        let ms = |at: u64| Instant::from_nanos(at * 1_000_000);
-        let sums = history.flow(key, ms(5)).unwrap();
-        (sums.sent, sums.in_flight) = (14_481, 14_480);
-        history.ack(key, &ack(2_897, 11_584), ms(45), None);
-        // Two segments of the rest are SACKed.
-        history.ack(key, &ack(2_897, 8_688), ms(55), None);
-        history.ack(key, &ack(14_481, 0), ms(65), None);
-        let told = history.since(&mut Cursor::default()).unwrap();
-        let rows = told["flows"][0]["intervals"].as_array().unwrap();
-        let in_flight = rows.iter().map(|row| row[4].as_u64().unwrap());
-        assert_eq!(in_flight.collect::<Vec<_>>(), [14_480, 11_584, 8_688, 0]);
-    }
-}
+mod tests;

@@ -170,4 +170,8 @@ equals = true
         return;
     };
     claims_hold(&run);
+    let (_, trial) = trials(&run).remove(0);
+    let late = trial["flows"].as_array().unwrap().iter().find(|it| it["name"] == "late").unwrap();
+    let start = late["connections"][0]["start_seconds"].as_f64().unwrap();
+    assert!((0.1..0.100_01).contains(&start), "as in virtual time: {start} s");
 }

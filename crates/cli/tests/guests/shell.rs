@@ -97,6 +97,31 @@ fn exit_code_and_output_are_those_of_the_program() {
     }
 }
 
+/// As in real time: what ended before the command is named, and what ended well is not.
+#[test]
+fn far_program_that_failed_is_named() {
+    let Some(images) = Images::find() else { return };
+    let home = Home::new();
+    for (far, program, code, said) in [
+        ("exit 3", "true", Some(3), Some("exit code 3")),
+        ("sleep 1; kill -SEGV $$", "sleep 2", Some(139), Some("exit code 139 (signal 11)")),
+        ("exit 0", "sleep 1", Some(0), None),
+        // It ends with the command, or after it.
+        ("sleep 1000", "true", None, None),
+        ("trap \"exit 4\" TERM; sleep 1000 & wait", "sleep 1", None, None),
+    ] {
+        let line = format!("--json=end.json --far-command '{far}' -- {program}");
+        let run = shell(&images, &home, &line);
+        assert_eq!(run.code, Some(0), "{}", run.stderr);
+        let note = "tcplab: the far program ended before the command: ";
+        let found = run.stderr.lines().find_map(|line| line.strip_prefix(note));
+        assert_eq!(found, said, "{far}: {}", run.stderr);
+        let document = serde_json::from_slice(&home.bytes("end.json")).unwrap();
+        check(&TRAFFIC_DOCUMENT, &document, "shell --far-command");
+        assert_eq!(document["far_exit_code"].as_u64(), code, "{document}");
+    }
+}
+
 /// Where both go to one place, and what is printed by a program that nobody waits for.
 #[test]
 fn output_keeps_its_order() {

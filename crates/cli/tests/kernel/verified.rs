@@ -19,7 +19,9 @@ struct Answer {
     virtual_time: Vec<CheckRow>,
 }
 
-const PATH: &str = "rate = \"20 Mbit/s\"\ndelay = \"10 ms\"\nloss = \"1 %\"\n";
+/// Probes have the port of a second flow.
+const PATH: &str = "rate = \"20 Mbit/s\"\ndelay = \"10 ms\"\nloss = \"1 %\"\n\
+                    port_delay = [{ port = 5002, delay = \"40 ms\" }]\n";
 
 /// What may be off on a busy machine: how late the latest packets are.
 const OF_THE_MACHINE: [&str; 4] = ["timer error", "delay", "lateness", "ring wait"];
@@ -59,6 +61,8 @@ fn path_verify_passes() {
         assert_eq!(rows.len(), 2, "{quantity}: both directions");
         assert!(rows.iter().all(|row| !row.achieved.is_empty()), "{rows:#?}");
     }
+    let base = answer.real_time.round_trip.unwrap().as_millis_f64();
+    assert!((20.0..60.0).contains(&base), "base RTT {base} ms");
     assert!(answer.machine.ceiling_pps > 0 && answer.machine.lead.as_micros() <= 200);
     assert!(
         answer.virtual_time.iter().all(|row| row.outcome == Outcome::Ok),

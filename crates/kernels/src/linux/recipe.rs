@@ -94,6 +94,12 @@ mod tests {
     }
 
     #[test]
+    fn default_congestion_control_is_the_one_that_is_told() {
+        let option = format!("CONFIG_DEFAULT_{}", crate::DEFAULT_CONGESTION.to_uppercase());
+        assert!(wanted_options().any(|(name, value)| (name, value) == (option.as_str(), "y")));
+    }
+
+    #[test]
     fn options_are_whole_names() {
         let config = "CONFIG_HZ=250\nCONFIG_HZ_PERIODIC=y\n# CONFIG_SMP is not set\n";
         assert_eq!(option(config, "CONFIG_HZ"), Some("250"));

@@ -17,6 +17,14 @@ pub struct Ends {
 }
 
 impl Ends {
+    /// Those of one end.
+    pub fn of(&self, end: Endpoint) -> &EndpointSpec {
+        match end {
+            Endpoint::Client => &self.client,
+            Endpoint::Server => &self.server,
+        }
+    }
+
     /// The setting of an end with this key, such as `socket.rcvbuf`; none where it is not set.
     pub(super) fn set(&self, end: Endpoint, key: &str) -> Option<Change> {
         let key = format!("{}.{key}", end.name());

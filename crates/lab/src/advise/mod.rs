@@ -13,6 +13,7 @@ mod reaction;
 mod rules;
 mod seen;
 mod situation;
+mod subject;
 mod unknown;
 mod window;
 mod words;
@@ -28,6 +29,7 @@ pub use reaction::Reactions;
 pub use rules::advise;
 pub use seen::{Busiest, Observed};
 pub use situation::{Goal, Lacking, Situation};
+pub use subject::Subject;
 pub use unknown::unknown;
 pub use words::{amount, span};
 

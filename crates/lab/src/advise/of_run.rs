@@ -3,7 +3,9 @@
 use serde::Serialize;
 use tcplab_path::PathSpec;
 use tcplab_results::{Case, Run};
-use tcplab_scenario::{Better, Case as Spec, MetricInfo, Scenario, metrics};
+use tcplab_scenario::{
+    Better, Case as Spec, Flow, FlowEnd, FlowSpec, MetricInfo, Scenario, metrics,
+};
 use tcplab_units::Bytes;
 use tcplab_workload::WorkloadSpec;
 
@@ -67,13 +69,22 @@ pub fn incomparable(run: &Run, scenario: &Scenario) -> Vec<String> {
 
 /// The cases that differ only in what can be chosen, together.
 fn groups<'r>(run: &'r Run, scenario: &Scenario) -> Vec<Vec<&'r Case>> {
-    let given = |spec: &Spec| {
-        let mut workload =
-            WorkloadSpec { write_size: Bytes::ZERO, read_size: None, ..spec.workload.clone() };
-        workload.requests.iter_mut().for_each(|requests| requests.writes = 1);
-        (spec.path.clone(), workload)
+    let whole = |workload: &WorkloadSpec| {
+        let mut whole =
+            WorkloadSpec { write_size: Bytes::ZERO, read_size: None, ..workload.clone() };
+        whole.requests.iter_mut().for_each(|requests| requests.writes = 1);
+        whole
     };
-    let mut groups: Vec<((PathSpec, WorkloadSpec), Vec<&Case>)> = Vec::new();
+    let of_flow = |Flow { name, spec }: &Flow| {
+        let (client, server) = (FlowEnd::default(), FlowEnd::default());
+        let workload = spec.workload.as_ref().map(whole);
+        Flow { name: name.clone(), spec: FlowSpec { workload, client, server, ..spec.clone() } }
+    };
+    let given = |spec: &Spec| {
+        let flows: Vec<Flow> = spec.flows.iter().map(of_flow).collect();
+        (spec.path.clone(), whole(&spec.workload), flows)
+    };
+    let mut groups: Vec<((PathSpec, WorkloadSpec, Vec<Flow>), Vec<&Case>)> = Vec::new();
     for (case, spec) in run.cases.iter().zip(&scenario.cases) {
         let given = given(spec);
         match groups.iter_mut().find(|(known, _)| *known == given) {

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 use tcplab_path::{Direction, PathSpec};
+use tcplab_scenario::PlannedConnection;
 use tcplab_trace::{Connection, Limit};
 use tcplab_units::{Bytes, Endpoint, Instant, Rate, Span};
 
@@ -141,8 +142,8 @@ impl Situation {
         }
     }
 
-    /// What the plan of a path says of the direction from this `sender`; none of a path that cannot
-    /// be, or that is none.
+    /// What the plan of a path says of the direction from this `sender`, for the only connection
+    /// of a trial; none of a path that cannot be, or that is none.
     pub fn of_path(path: &PathSpec, sender: Endpoint) -> Option<Situation> {
         /// Paths that change are looked at for so long.
         const LOOK: Span = Span::from_secs(60);
@@ -151,7 +152,8 @@ impl Situation {
             Endpoint::Client => Direction::Forward,
             Endpoint::Server => Direction::Reverse,
         };
-        let ideal = Ideal::of(path, way, until, 1)?;
+        let ports = PlannedConnection::FIRST_PORTS;
+        let ideal = Ideal::of(path, way, until, 1)?.between_ports(path, ports);
         let outlook = path.link(way).ok()?.outlook(until, 1, 100);
         let first = outlook.moments.first();
         Some(Situation {

@@ -1,4 +1,5 @@
 use tcplab_path::PathSpec;
+use tcplab_scenario::Scenario;
 use tcplab_trace::{Limit, LimitShares};
 use tcplab_units::{Bytes, Endpoint, Rate, Span};
 
@@ -398,5 +399,42 @@ fn situation_of_download_is_that_of_its_direction() {
         let tried = Experiment::of(&situation, Some(&path), Goal::Throughput, &advice, 3);
         let source = &tried[0].source;
         assert!(source.contains(transfer) && source.contains(key), "{source}");
+    }
+}
+
+/// What a run with flows is about is its first flow: its direction, amount, sender and RTT.
+#[test]
+fn situation_of_run_is_that_of_its_subject() {
+    let head = "title = \"t\"\n[path]\nrate = \"20 Mbit/s\"\ndelay = \"10 ms\"\n\
+                port_delay = [{ port = 32768, delay = \"5 ms\" }]\n[workload]\nupload = \"3 MB\"\n";
+    let subject = |flows: &str| {
+        let scenario = Scenario::parse(&format!("{head}{flows}"), "t").unwrap();
+        Subject::of(&scenario.cases[0]).unwrap()
+    };
+    let second = "[flow.before]\nbackground = true\n[flow.far]\ndelay = \"40 ms\"\n\
+                  workload = { download = \"1 MB\" }\nserver.socket.congestion = \"bbr\"\n\
+                  [flow.after]\nstart = \"1 s\"\ndelay = \"90 ms\"\n";
+    let bulk = "[flow.bulk]\nlasting = \"1 s\"\ntraffic = { bulk = \"download\" }\n";
+    for (flows, sender, amount, millis, congestion) in [
+        ("", Endpoint::Client, Some(3_000_000), 30, None),
+        // Its client has the second port.
+        (second, Endpoint::Server, Some(1_000_000), 100, Some("bbr")),
+        (bulk, Endpoint::Server, None, 30, None),
+    ] {
+        let subject = subject(flows);
+        assert_eq!((subject.sender, subject.amount), (sender, amount.map(Bytes::new)), "{flows}");
+        assert_eq!(subject.ends.of(subject.sender).socket.congestion(), congestion);
+        let situation = Situation::of_path(&subject.path, subject.sender).unwrap();
+        // And 64 B at 20 Mbit/s in each direction.
+        assert_eq!(situation.rtt, Span::from_millis(millis) + Span::from_nanos(51_200));
+        // It is tried by itself, between ends as far apart.
+        let known = Situation { congestion: Congestion::known("cubic", "given"), ..situation };
+        let advice = advise(&known, Goal::Both);
+        let tried = Experiment::of(&known, Some(&subject.path), Goal::Both, &advice, 1);
+        assert!(!tried.is_empty());
+        for experiment in tried {
+            let case = &Scenario::parse(&experiment.source, "t").unwrap().cases[0];
+            assert_eq!(Subject::of(case).unwrap().path.port_delay, subject.path.port_delay);
+        }
     }
 }

@@ -166,7 +166,7 @@ impl FlowSources<'_> {
             let lost = || drops(flow, self.lost, way).len();
             let lost = self.record.has_truth().then(lost);
             let ideal = ideals.iter().find(|(of, _)| *of == way).and_then(|(_, it)| it.clone());
-            let ideal = ideal.map(|it| it.of_port(self.path, log.ports[1]));
+            let ideal = ideal.map(|it| it.between_ports(self.path, log.ports));
             Sources { app: &app, flow, samples, lost, ideal }.metrics()
         });
         let answered = |it: &Exchange| Some(it.answered?.since(it.asked).as_millis_f64());

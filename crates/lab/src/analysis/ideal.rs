@@ -91,10 +91,10 @@ impl Ideal {
         Ideal { mtu: self.mtu.min(second.mtu), rate, paths, ..self }
     }
 
-    /// That of connections whose server has this port.
+    /// That of a connection between these ports.
     #[must_use]
-    pub(crate) fn of_port(self, path: &PathSpec, port: u16) -> Ideal {
-        Ideal { base_rtt: self.base_rtt + path.delay_of_port(port) * 2, ..self }
+    pub(crate) fn between_ports(self, path: &PathSpec, ports: [u16; 2]) -> Ideal {
+        Ideal { base_rtt: self.base_rtt + path.delay_between_ports(ports) * 2, ..self }
     }
 
     /// The payload of a full segment without options.

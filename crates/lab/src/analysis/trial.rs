@@ -86,7 +86,8 @@ pub(crate) fn examine(
     let lost = has_truth.then(|| all.iter().map(|flow| drops(flow, &lost, direction).len()).sum());
     let together = (all.len() > 1).then(|| pooled::of_subflows(&own, &later));
     let measured = together.as_ref().unwrap_or(flow);
-    let ideal = ideal(direction).map(|it| it.of_port(path, connection.server.port()));
+    let ports = [connection.client, connection.server].map(|end| end.port());
+    let ideal = ideal(direction).map(|it| it.between_ports(path, ports));
     let metrics = Sources { app, flow: measured, samples, lost, ideal }.metrics();
     let interruptions = costs(flow, &interruption_times(path, record.seed, record.duration));
     let (metrics, flows) = (flows.metrics(metrics).into(), flows.rows);

@@ -65,6 +65,9 @@ pub struct VirtualKernels {
     /// usual.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub profile: Option<String>,
+    /// Whether the model was chosen by name, and does not only stand where no kernel is built.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_model_chosen: bool,
 }
 
 /// A kernel image that a run uses.
@@ -154,7 +157,9 @@ impl VirtualKernels {
             KernelChoice::Profile(name) => Some((*name).to_owned()),
             _ => None,
         };
-        Ok(VirtualKernels { newest: newest.map(KernelUsed::of), profile, named: Vec::new() })
+        let is_model_chosen = *choice == KernelChoice::Model;
+        let (newest, named) = (newest.map(KernelUsed::of), Vec::new());
+        Ok(VirtualKernels { newest, profile, named, is_model_chosen })
     }
 
     /// With those that the scenario names.
@@ -336,7 +341,7 @@ mod tests {
         let kernels = VirtualKernels {
             newest: Some(kernel("6.12", package(), 250)),
             named: vec![kernel("mine", commit(), 1000)],
-            profile: None,
+            ..VirtualKernels::default()
         };
         let rows = [
             (
@@ -365,6 +370,16 @@ mod tests {
             ("linux-next", named("linux-next")),
         ] {
             assert_eq!(text.parse::<KernelChoice>().unwrap(), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn model_is_chosen_by_its_name_alone() {
+        for (choice, is_chosen) in
+            [(KernelChoice::Model, true), (KernelChoice::Profile("linux-6.12"), false)]
+        {
+            let kernels = VirtualKernels::choose(&choice).unwrap();
+            assert_eq!((kernels.is_model_chosen, kernels.newest), (is_chosen, None));
         }
     }
 

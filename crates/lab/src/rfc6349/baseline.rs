@@ -3,9 +3,9 @@
 use serde::Serialize;
 use tcplab_path::{Direction, PathSpec};
 use tcplab_results::Run;
-use tcplab_scenario::metrics;
+use tcplab_scenario::{PlannedConnection, metrics};
 use tcplab_trace::{Flow, Limit};
-use tcplab_units::{Bytes, Rate, Span};
+use tcplab_units::{Bytes, Instant, Rate, Span};
 
 use crate::analysis::{Ideal, load_trial};
 use crate::error::LabError;
@@ -46,6 +46,16 @@ pub struct Asked {
     /// Of the link.
     #[serde(rename = "mtu_bytes", with = "tcplab_units::number")]
     pub mtu: Bytes,
+}
+
+impl Asked {
+    /// As the connections of the test have it, which have these ports. None of a path that is none.
+    pub(super) fn of(path: &PathSpec, direction: Direction, lasting: Span) -> Option<Asked> {
+        let ideal = Ideal::of(path, direction, Instant::ZERO + lasting, 1)?;
+        let Ideal { base_rtt: rtt, rate, mtu, .. } =
+            ideal.between_ports(path, PlannedConnection::FIRST_PORTS);
+        Some(Asked { rtt, rate, mtu })
+    }
 }
 
 /// Windows in the sweep, in eighths of the bandwidth-delay product (section 3.3.2 and figure 3
@@ -114,18 +124,13 @@ impl Baseline {
             Rate::from_bits_per_second((payload.bits_per_second() as f64 * whole) as u64)
         };
         let sustained = sustained(flow, capacity);
-        let until = tcplab_units::Instant::ZERO + lasting;
         Ok(Some(Baseline {
             mtu: Bytes::new(segment + headers),
             segment: Bytes::new(segment),
             rtt: Span::from_secs_f64(mean / 1e3),
             rate: of_packets(sustained.unwrap_or(capacity)),
             peak: sustained.map(|_| of_packets(capacity)),
-            asked: Ideal::of(path, direction, until, 1).map(|ideal| Asked {
-                rtt: ideal.base_rtt,
-                rate: ideal.rate,
-                mtu: ideal.mtu,
-            }),
+            asked: Asked::of(path, direction, lasting),
         }))
     }
 

@@ -47,6 +47,19 @@ fn every_step_is_a_scenario() {
     }
 }
 
+/// It is compared with what the connections of the test find.
+#[test]
+fn configured_rtt_has_the_delay_of_the_tests_port() {
+    let mut path = test().path;
+    let asked = |path: &_| Asked::of(path, Direction::Forward, Span::from_secs(2)).unwrap();
+    let near = asked(&path).rtt;
+    path.port_delay = serde_json::from_str(
+        r#"[{ "port": 5001, "delay": "30 ms" }, { "port": 80, "delay": "1 s" }]"#,
+    )
+    .unwrap();
+    assert_eq!(asked(&path).rtt, near + Span::from_millis(60));
+}
+
 #[test]
 fn bdp_and_ideal_rate_match_rfc() {
     let baseline = baseline();

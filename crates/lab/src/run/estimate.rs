@@ -7,9 +7,10 @@ use std::time::Duration;
 use serde::Serialize;
 use tcplab_path::{Direction, PathSpec};
 use tcplab_results::{RunWorld, World};
-use tcplab_scenario::{Case, Keep, Scenario, Stack, TrialId, Until, trial_seed};
+use tcplab_scenario::{Case, Keep, PlannedConnection, Scenario, Stack, TrialId, Until, trial_seed};
 use tcplab_units::rounded::counted;
-use tcplab_units::{Bytes, Endpoint, Instant, Span, rounded};
+use tcplab_units::{Bytes, Instant, Span, rounded};
+use tcplab_workload::WorkloadSpec;
 
 use super::calibration::LASTING;
 use super::cost::{Cost, costs};
@@ -216,20 +217,25 @@ fn warnings(plan: &Plan, scenario: &Scenario, blocks: u32) -> Vec<String> {
     let unanswerable = unanswerable(scenario, &is_by_chance, blocks);
     let undecidable = scenario.compares.iter().map(|it| undecidable(&by_chance, it, blocks));
     let has_no_kernel = plan.world != RunWorld::Kernel && plan.kernels.newest.is_none();
-    let stood_in = has_no_kernel.then(|| stood_in(cases)).flatten();
+    let is_chosen = plan.kernels.is_model_chosen;
+    let stood_in = has_no_kernel.then(|| stood_in(cases, is_chosen)).flatten();
     undecidable.chain([unanswerable, overdue(cases), stood_in]).flatten().collect()
 }
 
-/// In how many cases a model stands where the scenario asks for the newest kernel that is built.
-fn stood_in(cases: &[Case]) -> Option<String> {
+/// In how many cases a model stands where the scenario asks for the newest kernel that is built;
+/// how to get one, unless the model was chosen.
+fn stood_in(cases: &[Case], is_chosen: bool) -> Option<String> {
     let asks =
         |case: &&Case| [&case.client, &case.server].iter().any(|it| it.stack == Stack::Newest);
     let asking = cases.iter().filter(asks).count();
+    let [why, remedy] = match is_chosen {
+        true => ["", ""],
+        false => [", as no kernel is built", "; build one with `tcplab kernel build 7.2`"],
+    };
     (asking > 0).then(|| {
         format!(
-            "in {asking} of {} a model stands for `linux-newest`, as no kernel is built or chosen: \
-             what is claimed of a kernel is claimed of the model; build one with `tcplab kernel \
-             build 7.2`",
+            "in {asking} of {} a model stands for `linux-newest`{why}: what is claimed of a kernel \
+             is claimed of the model{remedy}",
             counted(cases.len(), "case", "cases")
         )
     })
@@ -244,30 +250,38 @@ fn overdue(cases: &[Case]) -> Option<String> {
 }
 
 /// Why a trial of the case cannot end within its limit: a round trip takes longer, or the path's
-/// mean rate does not carry so much.
+/// mean rate does not carry so much. Of what the trial waits for, and what no rule makes up.
 fn why_overdue(case: &Case) -> Option<String> {
-    let (amount, limit) = (case.workload.amount(), case.limits.trial);
+    let limit = case.limits.trial;
     if case.second_path.is_some() || case.workload.load.is_some() {
         return None;
     }
+    let flows = case.all_flows();
+    let is_awaited = |it: &PlannedConnection| {
+        let flow = &flows[it.flow].spec;
+        !flow.background && flow.traffic.is_none()
+    };
+    let awaited: Vec<_> = case.connections(1).into_iter().filter(is_awaited).collect();
     let takes = |what: String| format!("{what}, and a trial may take {limit}");
-    let round_trip = case.path.round_trip();
+    let further = awaited.iter().map(|it| case.path.delay_between_ports(it.ports)).max()?;
+    let round_trip = case.path.round_trip() + further * 2;
     if round_trip > limit {
         return Some(takes(format!("a round trip takes {}", in_words(round_trip.as_secs_f64()))));
     }
-    let direction = match case.workload.sending_side() {
-        Endpoint::Client => Direction::Forward,
-        Endpoint::Server => Direction::Reverse,
-    };
-    let link = case.path.link(direction).ok()?;
-    let rate = link.mean_rate(Instant::ZERO, Instant::ZERO + limit)?;
-    (rate.bytes_in(limit) < amount).then(|| {
-        takes(format!(
-            "{} take about {} at {}",
-            rounded::bytes(amount),
-            in_words(amount.as_u64() as f64 * 8.0 / rate.bits_per_second() as f64),
-            rounded::rate(rate),
-        ))
+    Direction::BOTH.into_iter().find_map(|direction| {
+        let is_own = |it: &&WorkloadSpec| Direction::from_sender(it.sending_side()) == direction;
+        let own = awaited.iter().map(|it| &it.workload).filter(is_own);
+        let amount = own.map(|it| it.amount().as_u64()).fold(0, u64::saturating_add);
+        let link = case.path.link(direction).ok()?;
+        let rate = link.mean_rate(Instant::ZERO, Instant::ZERO + limit)?;
+        (rate.bytes_in(limit).as_u64() < amount).then(|| {
+            takes(format!(
+                "{} take about {} at {}",
+                rounded::bytes(Bytes::new(amount)),
+                in_words(amount as f64 * 8.0 / rate.bits_per_second() as f64),
+                rounded::rate(rate),
+            ))
+        })
     })
 }
 
@@ -453,79 +467,4 @@ fn round(bytes: f64) -> u64 {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn transfer_that_cannot_end_in_time_is_warned_of() {
-        for (workload, expected) in [
-            (
-                "download = \"400 MB\"",
-                Some("1 of 2 cases cannot end in time: 400 MB take about 9 min"),
-            ),
-            (
-                "download = \"1 GB\"",
-                Some("2 of 2 cases cannot end in time: 1.00 GB take about 22 min"),
-            ),
-            // The path's rate is that of the direction in which the data go.
-            ("upload = \"400 MB\"", None),
-            ("download = \"80 MB\"", None),
-        ] {
-            let source = format!(
-                "title = \"t\"\n[path]\nforward = {{ rate = \"1 Gbit/s\" }}\n[workload]\n{workload}\n\
-                 [matrix]\n\"path.reverse.rate\" = [\"6 Mbit/s\", \"30 Mbit/s\"]\n"
-            );
-            let found = overdue(&Scenario::parse(&source, "t").unwrap().cases);
-            let begins = |it: &String| expected.is_some_and(|expected| it.starts_with(expected));
-            assert_eq!(found.as_ref().map(begins), expected.map(|_| true), "{found:?}");
-        }
-    }
-
-    #[test]
-    fn round_trip_above_the_limit_is_warned_of() {
-        let found = |delay: &str| {
-            let source = format!(
-                "title = \"t\"\n[path]\ndelay = \"{delay}\"\n[workload]\nupload = \"1 MB\"\n\
-                 [limits]\ntrial = \"2 s\"\n"
-            );
-            overdue(&Scenario::parse(&source, "t").unwrap().cases)
-        };
-        assert_eq!(
-            found("10 h").as_deref(),
-            Some(
-                "1 of 1 case cannot end in time: a round trip takes 20.0 h, and a trial may take 2 s; \
-                 raise `[limits] trial`"
-            )
-        );
-        assert_eq!(found("1 s"), None);
-    }
-
-    /// Probes, and trains of the rate each way: all that is sent is waited for.
-    #[test]
-    fn time_of_verifying_has_the_time_on_the_path() {
-        let waits = |json: &str| {
-            let path: PathSpec = serde_json::from_str(json).unwrap();
-            verify::waits(&path, 1, LASTING).unwrap()
-        };
-        assert_eq!(waits(r#"{ "delay": "3 s" }"#), Span::from_secs(3));
-        let bottleneck = r#"{ "rate": "12 Mbit/s", "delay": "3 s" }"#;
-        assert_eq!(waits(bottleneck), Span::from_millis(3 * 3_001));
-        for too_slow in [r#"{ "delay": "10 h" }"#, r#"{ "rate": "1 bit/s" }"#] {
-            assert_eq!(waits(too_slow), Span::ZERO, "it is not measured");
-        }
-    }
-
-    #[test]
-    fn model_in_place_of_the_newest_kernel_is_warned_of() {
-        let of = |stacks: &str| {
-            let source = format!(
-                "title = \"t\"\n[path]\n[workload]\nupload = \"1 MB\"\n[matrix]\n\
-                 \"client.stack\" = [{stacks}]\n"
-            );
-            stood_in(&Scenario::parse(&source, "t").unwrap().cases)
-        };
-        assert_eq!(of("\"model:linux-6.18\", \"linux\""), None);
-        let found = of("\"model:linux-6.18\", \"linux-newest\"").unwrap();
-        assert!(found.starts_with("in 1 of 2 cases a model stands for `linux-newest`"), "{found}");
-    }
-}
+mod tests;

@@ -74,7 +74,7 @@ impl Asked {
             match element {
                 ElementPlan::Mtu(plan) => asked.largest = asked.largest.min(plan.size),
                 // It lets everything but TCP pass, and probes are datagrams.
-                // No probe has one of those ports, either.
+                // Nor do they take the way that some connections have to the path.
                 ElementPlan::Nat(_) | ElementPlan::PortDelay(_) => {}
                 ElementPlan::Policer(plan) => {
                     asked.no_rate = Some("a policer stands at the entrance");

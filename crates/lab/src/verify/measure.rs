@@ -51,7 +51,7 @@ pub fn measure_path(
         device: bench.device,
         tuning: tuning_of(machine),
         machine: false,
-        path: path.clone(),
+        path: as_probed(path),
         seed,
         rounds: plan.rounds(),
     };
@@ -60,6 +60,12 @@ pub fn measure_path(
     rows.extend(achieved::rows(&links, &plan, &record.rounds));
     let round_trip = achieved::round_trip(&plan, &record.rounds);
     Ok(PathCheck { hash: path_hash(path)?, cases: Vec::new(), rows, round_trip })
+}
+
+/// The path that probes take: that of no connection alone, whose ends may be further apart. The
+/// base RTT of each connection is this path's and twice its own delay.
+pub(super) fn as_probed(path: &PathSpec) -> PathSpec {
+    PathSpec { port_delay: None, ..path.clone() }
 }
 
 /// How long measuring a path waits for packets that are on it, besides sending for as long as said.

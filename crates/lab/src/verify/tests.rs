@@ -6,7 +6,7 @@ use tcplab_results::verification::{CheckRow, Machine, Outcome};
 use tcplab_testbed::{Arrival, DirectionRecord, RoundRecord, Train};
 use tcplab_units::{Instant, Rate, Rng, Span};
 
-use super::measure::links;
+use super::measure::{as_probed, links};
 use super::rounds::Plan;
 use super::*;
 
@@ -250,6 +250,19 @@ fn element_without_a_probe_is_named() {
         assert!(named.contains(&format!("forward {quantity}")), "{quantity}: {named:?}");
     }
     assert!(!named.iter().any(|name| name.starts_with("reverse")), "{named:?}");
+}
+
+/// Whatever ports probes have: the base RTT that they find is the path's, to which each connection
+/// adds its own delay.
+#[test]
+fn path_is_measured_without_the_way_that_some_connections_have_to_it() {
+    let path = r#"{ "rate": "20 Mbit/s", "delay": "10 ms", "loss": "1 %",
+                    "port_delay": [{ "port": 5002, "delay": "40 ms" }] }"#;
+    let rows = GOOD.rows(path, Span::from_secs(2));
+    assert_eq!(with(&rows, Outcome::Off), Vec::<String>::new(), "{rows:#?}");
+    assert!(with(&rows, Outcome::NotMeasured).contains(&"reverse port_delay".to_owned()));
+    let spec = |text: &str| serde_json::from_str::<PathSpec>(text).unwrap();
+    assert_eq!(links(&as_probed(&spec(path))).unwrap(), links(&spec(PATH)).unwrap());
 }
 
 #[test]

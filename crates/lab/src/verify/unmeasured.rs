@@ -12,7 +12,7 @@ pub(super) fn rows(link: &LinkPlan) -> Vec<CheckRow> {
         let (quantity, why) = match element {
             ElementPlan::Bottleneck(_) => ("queue", "no probe fills it"),
             ElementPlan::Mtu(_) => ("mtu", "no probe is larger"),
-            ElementPlan::PortDelay(_) => ("port_delay", "no probe has one of its ports"),
+            ElementPlan::PortDelay(_) => ("port_delay", "probes take the path without it"),
             ElementPlan::Nat(_) => ("NAT", "probes are not TCP"),
             ElementPlan::Policer(_) => ("policer", "probes come more slowly than it allows"),
             ElementPlan::CrossTraffic(_) => ("cross traffic", "only probes are recorded"),

@@ -19,7 +19,7 @@ pub(crate) use corruption::Corruption;
 pub use corruption::{CorruptSpec, CorruptionPlan, PacketPart};
 pub(crate) use cross_traffic::CrossTraffic;
 pub use cross_traffic::{Arrivals, CrossFlow, CrossSpec};
-pub(crate) use delay::{Delay, PortDelays};
+pub(crate) use delay::{Delay, PortDelays, delay_between};
 pub use delay::{
     DelayPlan, DelaySpec, JitterLaw, JitterPlan, JitterSpec, JitterTable, PortDelay, PortDelayPlan,
     TableLaw,

@@ -8,7 +8,7 @@ use tcplab_units::Span;
 pub use keys::{Backend, LinkSpec, PathSpec, StageSpec};
 use stage::Stage;
 
-use crate::elements::{MOST_COPIES, PortDelayPlan};
+use crate::elements::{MOST_COPIES, PortDelayPlan, delay_between};
 use crate::{Direction, ElementPlan, LinkPlan, PathError, PathEvent};
 
 impl PathSpec {
@@ -88,10 +88,9 @@ impl PathSpec {
         delays.map(|delay| delay.value.nominal()).sum()
     }
 
-    /// How long packets of a port wait in each direction before they enter the path.
-    pub fn delay_of_port(&self, port: u16) -> Span {
-        let mut all = self.port_delay.iter().flatten();
-        all.find(|it| it.port == port).map_or(Span::ZERO, |it| it.delay)
+    /// How long packets between these ports wait in each direction before they enter the path.
+    pub fn delay_between_ports(&self, ports: [u16; 2]) -> Span {
+        delay_between(self.port_delay.as_deref().unwrap_or_default(), ports)
     }
 
     /// The delay of both directions: the least time from a packet to the answer to it.

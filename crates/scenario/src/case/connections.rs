@@ -34,9 +34,18 @@ pub struct PlannedConnection {
 }
 
 impl PlannedConnection {
+    /// The ports of the first connection of a trial whose first flow it belongs to, as of every
+    /// scenario without flows.
+    pub const FIRST_PORTS: [u16; 2] = PORTS;
+
     /// The server's port of the flow with this index.
     pub fn server_port(flow: usize) -> u16 {
         PORTS[1] + flow as u16
+    }
+
+    /// Whether clients have such ports; the others are servers'.
+    pub(super) fn is_client_port(port: u16) -> bool {
+        port >= PORTS[0]
     }
 }
 

@@ -82,14 +82,19 @@ impl Case {
         if self.damages_packets() { Ok(()) } else { verified }
     }
 
-    /// How long both directions delay a packet together; on the slower of two paths, and of the
-    /// flow whose ends are furthest apart.
+    /// How long both directions delay a packet together; on the slower of two paths, and between
+    /// the ports that are furthest apart.
     pub fn round_trip(&self) -> Span {
         let of = |links: [LinkPlan; 2]| links[0].delay() + links[1].delay();
         let first = self.links().map_or(Span::ZERO, of);
         let second = self.second_links().ok().flatten().map_or(Span::ZERO, of);
-        let further = self.path.port_delay.iter().flatten().map(|it| it.delay).max();
-        first.max(second) + further.unwrap_or_default() * 2
+        let further = [true, false].map(|is_client| {
+            let delays = self.path.port_delay.iter().flatten();
+            let of_end =
+                delays.filter(|it| PlannedConnection::is_client_port(it.port) == is_client);
+            of_end.map(|it| it.delay).max().unwrap_or_default()
+        });
+        first.max(second) + (further[0] + further[1]) * 2
     }
 
     /// Whether a connection is one of Multipath TCP.

@@ -20,6 +20,8 @@ pub(super) struct Programs<'a> {
     pub(super) unread: Option<io::Error>,
     /// How the near one ended.
     pub(super) ended: Option<ProgramEnd>,
+    /// The exit code of the far one, if it ended before the near one did.
+    pub(super) far_code: Option<u8>,
     /// Packets that the far device dropped, once the far program has read what came.
     pub(super) settled: Option<u64>,
     limit: Option<Instant>,
@@ -27,7 +29,7 @@ pub(super) struct Programs<'a> {
 
 impl<'a> Programs<'a> {
     pub(super) fn new(print: &'a mut Print<'a>) -> Programs<'a> {
-        Programs { print, unread: None, ended: None, settled: None, limit: None }
+        Programs { print, unread: None, ended: None, far_code: None, settled: None, limit: None }
     }
 }
 
@@ -45,6 +47,7 @@ impl Awaited for Programs<'_> {
                 self.ended = Some(ended);
                 self.limit = Some(now + PATIENCE);
             }
+            GuestReport::FarExited(code) if self.ended.is_none() => self.far_code = Some(code),
             GuestReport::Settled { device_drops } => self.settled = Some(device_drops),
             // Others are the world's, or of trials.
             _ => {}

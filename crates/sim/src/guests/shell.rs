@@ -38,6 +38,8 @@ pub struct GuestShell<'a> {
 pub struct GuestShellEnd {
     /// How the near program ended.
     pub program: ProgramEnd,
+    /// The exit code of the far program, if it ended before the near one did.
+    pub far_code: Option<u8>,
     /// What went through the path.
     pub summary: Summary,
 }
@@ -94,7 +96,8 @@ pub fn run_shell<G: Guest>(
         writer.finish_without_application(&record(request, at, names, world.clone()))?;
     }
     let traffic = Traffic { at, forward, reverse };
-    Ok(GuestShellEnd { program, summary: Summary { traffic, world, warnings: Vec::new() } })
+    let summary = Summary { traffic, world, warnings: Vec::new() };
+    Ok(GuestShellEnd { program, far_code: awaited.far_code, summary })
 }
 
 fn record(

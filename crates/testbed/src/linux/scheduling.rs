@@ -2,6 +2,9 @@
 
 use std::fs::{File, OpenOptions};
 use std::io::Write;
+use std::num::NonZeroU64;
+
+use rustix::thread::set_current_timer_slack;
 
 use crate::sys;
 
@@ -19,10 +22,10 @@ pub(crate) enum Scheduling {
     Ordinary,
 }
 
-/// Makes the calling thread as prompt as this process may: its sleeps end as exactly as the kernel
-/// can (prctl(2), PR_SET_TIMERSLACK; the default allows 50 µs more), and it runs soon after.
+/// Makes the calling thread as prompt as this process may: its sleeps end exactly, and it runs soon
+/// after.
 pub(crate) fn be_prompt(real_time: bool) -> Scheduling {
-    let _ = rustix::thread::set_current_timer_slack(std::num::NonZeroU64::new(1));
+    wake_exactly();
     if real_time && sys::run_in_real_time().is_ok() {
         Scheduling::RealTime
     } else if sys::run_in_short_slices().is_ok() {
@@ -30,6 +33,21 @@ pub(crate) fn be_prompt(real_time: bool) -> Scheduling {
     } else {
         Scheduling::Ordinary
     }
+}
+
+/// From now on, sleeps of the calling thread end as exactly as the kernel can (prctl(2),
+/// PR_SET_TIMERSLACK; the default allows 50 µs more).
+fn wake_exactly() {
+    let _ = set_current_timer_slack(NonZeroU64::new(1));
+}
+
+/// Waits in the calling thread, exactly, whose other sleeps and threads stay as programs have them.
+pub(crate) fn exactly<T>(wait: impl FnOnce() -> T) -> T {
+    wake_exactly();
+    let waited = wait();
+    // The default.
+    let _ = set_current_timer_slack(None);
+    waited
 }
 
 /// As [`be_prompt`], for the one thread of a trial that hardly sleeps. Linux gives ordinary threads

@@ -16,8 +16,8 @@ use agenda::Agenda;
 use jitter::Jitter;
 pub use jitter::{JitterPlan, JitterSpec, JitterTable};
 pub use law::{JitterLaw, TableLaw};
-pub(crate) use of_ports::PortDelays;
 pub use of_ports::{PortDelay, PortDelayPlan};
+pub(crate) use of_ports::{PortDelays, delay_between};
 
 use crate::behaviour::{Behaviour, Outbox, Streams, Transit};
 use crate::event::Change;

@@ -16,8 +16,15 @@ pub struct PortDelay {
     /// The TCP or UDP port at either end, 1 to 65535.
     #[schemars(range(min = 1))]
     pub port: u16,
-    /// How long its packets wait before they enter the path, in each direction.
+    /// How long its packets wait before they enter the path, in each direction; between two ports
+    /// that have one, the sum. Of a fragmented packet only the first fragment has ports and waits.
     pub delay: Span,
+}
+
+/// How long packets between these ports wait in each direction: the sum for both. Ports that are
+/// equal count once.
+pub(crate) fn delay_between(delays: &[PortDelay], ports: [u16; 2]) -> Span {
+    delays.iter().filter(|it| ports.contains(&it.port)).map(|it| it.delay).sum()
 }
 
 /// The delays of ports: the entrance of a link.
@@ -42,10 +49,6 @@ impl PortDelayPlan {
         Ok((!plan.0.is_empty()).then_some(plan))
     }
 
-    fn of_port(&self, port: u16) -> Option<Span> {
-        self.0.iter().find(|it| it.port == port).map(|it| it.delay)
-    }
-
     pub(crate) fn describe(&self) -> String {
         let delays =
             self.0.iter().map(|PortDelay { port, delay }| format!("{delay} (port {port})"));
@@ -66,23 +69,17 @@ impl PortDelays {
         PortDelays { plan: plan.clone(), waiting: Agenda::default() }
     }
 
-    /// How long this packet waits. Fragments other than the first have no ports, and do not.
-    fn delay_of(&self, packet: &[u8]) -> Option<Span> {
-        let ip = FrameView::of_packet(packet).ip()?;
-        if !matches!(ip.protocol(), protocol::TCP | protocol::UDP) || ip.fragment().offset != 0 {
-            return None;
-        }
-        let [a, b, c, d] = *ip.payload().first_chunk()?;
-        let ports = [u16::from_be_bytes([a, b]), u16::from_be_bytes([c, d])];
-        ports.into_iter().find_map(|port| self.plan.of_port(port))
+    /// How long this packet waits.
+    fn delay_of(&self, packet: &[u8]) -> Span {
+        ports(packet).map_or(Span::ZERO, |ports| delay_between(&self.plan.0, ports))
     }
 }
 
 impl Behaviour for PortDelays {
     fn accept(&mut self, now: Instant, packet: Transit, out: &mut Outbox) {
         match self.delay_of(&packet.packet.bytes) {
-            Some(delay) => self.waiting.push(now + delay, packet),
-            None => out.pass(packet),
+            Span::ZERO => out.pass(packet),
+            delay => self.waiting.push(now + delay, packet),
         }
     }
     fn poll_at(&self) -> Option<Instant> {
@@ -101,8 +98,19 @@ impl Behaviour for PortDelays {
     }
 }
 
+/// The ports of a TCP segment or a datagram. Fragments other than the first have none.
+fn ports(packet: &[u8]) -> Option<[u16; 2]> {
+    let ip = FrameView::of_packet(packet).ip()?;
+    if !matches!(ip.protocol(), protocol::TCP | protocol::UDP) || ip.fragment().offset != 0 {
+        return None;
+    }
+    let [a, b, c, d] = *ip.payload().first_chunk()?;
+    Some([u16::from_be_bytes([a, b]), u16::from_be_bytes([c, d])])
+}
+
 #[cfg(test)]
 mod tests {
+    use tcplab_units::Span;
     use tcplab_wire::{Ecn, Ipv4Repr, TcpRepr};
 
     use crate::testing::{ms, path};
@@ -137,6 +145,28 @@ mod tests {
                 .collect();
             let expected = [(1, 6, 0), (2, 7, 0), (3, 8, 0), (0, 46, 40), (4, 47, 41)];
             assert_eq!(left, expected.map(|(id, left, queued)| (id, ms(left), ms(queued))));
+        }
+    }
+
+    /// Both directions of a connection wait alike, and as long as its base RTT says.
+    #[test]
+    fn delays_of_both_ports_add_up_in_each_direction() {
+        let spec = path(
+            r#"{ "port_delay": [
+                { "port": 5001, "delay": "40 ms" }, { "port": 32768, "delay": "5 ms" } ] }"#,
+        );
+        for (ports, expected) in
+            [([32_768, 5_001], 45), ([32_769, 5_001], 40), ([32_768, 80], 5), ([5_001, 5_001], 40)]
+        {
+            assert_eq!(spec.delay_between_ports(ports), Span::from_millis(expected));
+            let [client, server] = ports;
+            for (way, ports) in
+                [(Direction::Forward, ports), (Direction::Reverse, [server, client])]
+            {
+                let mut link = Link::new(&spec.link(way).unwrap(), 1, way);
+                link.handle_packet(ms(0), Packet::new(1, segment(ports)));
+                assert_eq!(link.poll_at(), Some(ms(expected)), "{ports:?} {way}");
+            }
         }
     }
 

@@ -186,9 +186,17 @@ fn example_in_documentation_is_read() {
 fn delay_of_flow_is_a_way_to_the_path() {
     let scenario = parse("[flow.near]\n[flow.far]\ndelay = \"40 ms\"\ncount = 2\n");
     let case = &scenario.cases[0];
-    let delays: Vec<_> = [5_001, 5_002].map(|port| case.path.delay_of_port(port)).into();
+    let delays: Vec<_> =
+        [5_001, 5_002].map(|port| case.path.delay_between_ports([32_769, port])).into();
     assert_eq!(delays, [Span::ZERO, Span::from_millis(40)]);
     assert_eq!(case.round_trip(), Span::from_millis(80));
+    // A connection may have a delay at both of its ports.
+    let port =
+        "port_delay = [{ port = 32768, delay = \"5 ms\" }, { port = 32769, delay = \"2 ms\" }]";
+    let source = HEAD.replace("[path]\n", &format!("[path]\n{port}\n"));
+    let scenario =
+        Scenario::parse(&format!("{source}[flow.far]\ndelay = \"40 ms\"\n"), "t").unwrap();
+    assert_eq!(scenario.cases[0].round_trip(), Span::from_millis(90));
 
     for path in ["backend = \"netem\"", "port_delay = [{ port = 5001, delay = \"1 ms\" }]"] {
         let source = HEAD.replace("[path]\n", &format!("[path]\n{path}\n"));

@@ -19,7 +19,7 @@ use crate::clock::Clock;
 use crate::flows::Flows;
 use crate::sampler::Sampled;
 use crate::trial_state::TrialState;
-use crate::{TrialError, sys, threads};
+use crate::{TrialError, scheduling, sys, threads};
 
 /// One end of all connections.
 pub(super) struct EndConnections<'a> {
@@ -78,9 +78,9 @@ impl EndConnections<'_> {
 
     /// Waits for a connection's time; whether it is still to begin then.
     fn wait_until(&self, start: Instant) -> bool {
-        sleep_while(self.clock, start, || {
-            !(self.shared.is_over() || self.flows.are_done() || self.flows.has_failed())
-        })
+        let goes_on =
+            || !(self.shared.is_over() || self.flows.are_done() || self.flows.has_failed());
+        scheduling::exactly(|| sleep_while(self.clock, start, goes_on))
     }
 
     /// Carries a connection and then, one after the other, those that wait for its place.

@@ -13,7 +13,7 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags};
-use rustix::process::{Pid, PidfdFlags, WaitStatus, pidfd_open};
+use rustix::process::{Pid, PidfdFlags, WaitId, WaitIdOptions, WaitStatus, pidfd_open, waitid};
 use tcplab_recording::{GuestOrder, GuestReport, MessageBytes, OutputStream, ProgramEnd};
 use tcplab_units::Endpoint;
 
@@ -109,6 +109,10 @@ fn run_far(task: &GuestProgram, channel: &Arc<Channel>) -> Result<(), TrialError
         let (pid, outputs) = start(task).map_err(TrialError::setup("run the far program"))?;
         keep_forwarding(outputs, channel)?;
         await_listener(task, sockets, pid, &mut ended)?;
+        match ended {
+            Some(status) => channel.say(&GuestReport::FarExited(offspring::exit_code(status)))?,
+            None => report_end(pid, channel)?,
+        }
     }
     channel.say(&GuestReport::Listening)?;
     while channel.hear::<GuestOrder>()? != GuestOrder::Rest {}
@@ -146,6 +150,20 @@ fn await_listener(
         Some(port) if !sockets.is_awaited(Some(port)) => Err(never_listened(port, None)),
         _ => Ok(()),
     }
+}
+
+/// Reports the far program's end, as soon as it ends; others take note of it, too.
+fn report_end(pid: Pid, channel: &Arc<Channel>) -> Result<(), TrialError> {
+    let channel = Arc::clone(channel);
+    threads::start("the thread that waits for the far program", move || {
+        let ended = waitid(WaitId::Pid(pid), WaitIdOptions::EXITED | WaitIdOptions::NOWAIT);
+        let Ok(Some(status)) = ended else { return };
+        let _ = channel.say(&GuestReport::FarExited(offspring::exit_code_of(
+            status.exit_status(),
+            status.terminating_signal(),
+        )));
+    })?;
+    Ok(())
 }
 
 /// Starts the program without an input.

@@ -26,8 +26,12 @@ pub(crate) fn reap(mut ended: impl FnMut(Pid, WaitStatus)) {
 /// The exit code of a shell's command, as shells report it: that of the command, or 128 and the
 /// number of the signal that ended it.
 pub(crate) fn exit_code(status: WaitStatus) -> u8 {
-    let code = status.exit_status().or_else(|| Some(128 + status.terminating_signal()?));
-    code.unwrap_or(1) as u8
+    exit_code_of(status.exit_status(), status.terminating_signal())
+}
+
+/// That of what ended so, or by this signal.
+pub(crate) fn exit_code_of(status: Option<i32>, signal: Option<i32>) -> u8 {
+    status.or_else(|| Some(128 + signal?)).unwrap_or(1) as u8
 }
 
 /// Ends all children, and theirs, until there is none: asks them, and after a while does it; at
