@@ -1,12 +1,14 @@
-//! What runs give: the claims of each scenario, and what was found.
+//! What runs give: the claims of each scenario, what was found, and values that pages ask for.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::Context as _;
 use serde::{Deserialize, Serialize};
+
+use super::measured::{self, Case};
 
 /// The figures of all scenarios, by name.
 #[derive(Debug, Default, Deserialize, Serialize)]
@@ -20,8 +22,21 @@ pub(super) struct Measured {
     world: String,
     /// What the scenario was, without comments.
     definition: String,
+    /// Of models: what tells that they have changed, see [`measured::first_trials`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    first_trials: Option<String>,
     /// By claim.
     claims: BTreeMap<String, Finding>,
+    /// By what pages ask for.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    values: BTreeMap<String, f64>,
+}
+
+/// What a scenario is to give, and where it runs.
+#[derive(Debug, Default)]
+pub(super) struct Wanted {
+    pub(super) world: String,
+    pub(super) values: BTreeSet<String>,
 }
 
 /// A claim's outcome.
@@ -37,6 +52,7 @@ pub(super) struct Finding {
 #[derive(Deserialize)]
 struct Run {
     claims: Vec<Outcome>,
+    cases: Vec<Case>,
 }
 
 #[derive(Deserialize)]
@@ -83,14 +99,21 @@ impl Figures {
         self.0.retain(|scenario, _| keeps(scenario));
     }
 
-    /// Whether they are those of this scenario in this world.
-    pub(super) fn is_of(&self, scenario: &str, world: &str, definition: &str) -> bool {
-        let known = self.0.get(scenario);
-        known.is_some_and(|it| it.world == world && it.definition == definition)
+    /// Whether they are those of this scenario in this world, with all values that are wanted.
+    pub(super) fn is_of(&self, scenario: &str, wanted: &Wanted, definition: &str) -> bool {
+        self.0.get(scenario).is_some_and(|it| {
+            it.world == wanted.world
+                && it.definition == definition
+                && it.values.keys().eq(&wanted.values)
+        })
     }
 
     pub(super) fn finding(&self, scenario: &str, claim: &str) -> Option<&Finding> {
         self.0.get(scenario)?.claims.get(claim)
+    }
+
+    pub(super) fn value(&self, scenario: &str, asked: &str) -> Option<f64> {
+        self.0.get(scenario)?.values.get(asked).copied()
     }
 
     /// Runs a scenario with `$TCPLAB`, else with the release build.
@@ -98,7 +121,7 @@ impl Figures {
         &mut self,
         repository: &Path,
         scenario: &str,
-        world: &str,
+        wanted: &Wanted,
         definition: String,
     ) -> anyhow::Result<()> {
         let built = || repository.join("target/release/tcplab");
@@ -106,7 +129,7 @@ impl Figures {
         let runs = repository.join("target/documents");
         let mut command = Command::new(&tcplab);
         command.arg("run").arg(file(repository, scenario)).arg("--runs").arg(&runs);
-        match world {
+        match wanted.world.as_str() {
             "kernel" => command.args(["--world", "kernel"]),
             "models" => command.args(["--world", "sim", "--kernel", "model"]),
             kernel => command.args(["--world", "sim", "--kernel", kernel]),
@@ -127,7 +150,10 @@ impl Figures {
         for (claim, Finding { found, .. }) in claims.iter().filter(|(_, it)| !it.held) {
             eprintln!("  does not hold: {claim}: {found}");
         }
-        let measured = Measured { world: world.to_owned(), definition, claims };
+        let values = measured::values(&run.cases, &wanted.values).context(scenario.to_owned())?;
+        let world = wanted.world.clone();
+        let first_trials = (world == "models").then(|| measured::first_trials(&run.cases));
+        let measured = Measured { world, definition, first_trials, claims, values };
         self.0.insert(scenario.to_owned(), measured);
         fs::remove_dir_all(&runs).context("cannot remove its run")
     }

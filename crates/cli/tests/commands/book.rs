@@ -1,5 +1,6 @@
 //! The book: the tutorial's commands, run as printed; and every link and page of `docs/`.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -221,6 +222,36 @@ fn every_page_of_the_documentation_is_in_the_book() {
         .filter(|name| !summary.contains(&format!("]({name})")))
         .collect();
     assert!(missing.is_empty(), "docs/SUMMARY.md lacks {missing:?}");
+}
+
+/// Where a page lists all of something, it has all.
+#[test]
+fn lists_of_the_documentation_are_complete() {
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/elsewhere.rs");
+    let source = fs::read_to_string(source).unwrap();
+    let refused: BTreeSet<&str> = source
+        .lines()
+        .filter_map(|line| line.trim().strip_prefix("Command::")?.split('"').nth(1))
+        .collect();
+    let systems = page("systems.md");
+    let (_, list) = systems.split_once("(\"shell needs Linux\"): ").expect("a list of commands");
+    let (list, _) = list.split_once(';').expect("an end of the list");
+    let listed: BTreeSet<&str> = list.split('`').skip(1).step_by(2).collect();
+    assert!(refused.len() > 5);
+    assert_eq!(listed, refused, "docs/systems.md lists those that src/elsewhere.rs refuses");
+
+    let course = page("sockets-course.md");
+    for entry in docs().join("../scenarios/sockets-course").read_dir().unwrap() {
+        let file = entry.unwrap().path();
+        let row = format!("\n| `sockets-course/{}` |", file.file_stem().unwrap().display());
+        assert!(course.contains(&row), "docs/sockets-course.md lacks{row}");
+    }
+
+    let columns = page("tables.md");
+    let (_, rest) = columns.split_once("\n## connections\n").expect("the table");
+    let rows = rest.split("\n## ").next().unwrap().lines().filter(|it| it.starts_with("| `"));
+    let described = format!("the description of {} columns", rows.count());
+    assert!(page("scale.md").contains(&described), "docs/scale.md does not say: {described}");
 }
 
 #[test]
