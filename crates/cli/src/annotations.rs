@@ -20,7 +20,7 @@ pub(crate) fn annotate_run(run: &Run, requires_decision: bool) {
             ClaimOutcome::NotJudged if !requires_decision => "warning",
             _ => "error",
         };
-        let shortfall = claim.shortfall(run.cases.len());
+        let shortfall = claim.shortfall(&run.cases);
         let outcome = shortfall.unwrap_or_else(|| claim.outcome().name().to_owned());
         let text = format!("{outcome}. Expected: {}. Found: {}", claim.check, claim.found);
         print_note(&line(level, &claim.claim, &text));

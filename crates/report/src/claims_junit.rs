@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use tcplab_plot::escape;
-use tcplab_results::{Claim, ClaimCounts, ClaimOutcome, Run};
+use tcplab_results::{Case, Claim, ClaimCounts, ClaimOutcome, Run};
 
 /// The claims of a run as a test suite. A claim that is not judged counts as skipped, or as failed
 /// where a decision is required; a trial that failed on every attempt as an error.
@@ -35,7 +35,7 @@ pub fn claims_junit(run: &Run, requires_decision: bool) -> String {
             1 => claim.claim.clone(),
             nth => format!("{} ({nth})", claim.claim),
         };
-        xml += &test_case("claims", &name, &outcome(claim, run.cases.len(), requires_decision));
+        xml += &test_case("claims", &name, &outcome(claim, &run.cases, requires_decision));
     }
     for (trial, reason) in failures {
         let error = format!("<error message=\"{}\"/>", attribute(reason));
@@ -57,7 +57,7 @@ fn test_case(class: &str, name: &str, inside: &str) -> String {
     )
 }
 
-fn outcome(claim: &Claim, cases: usize, requires_decision: bool) -> String {
+fn outcome(claim: &Claim, cases: &[Case], requires_decision: bool) -> String {
     let found = format!("{}: {}", claim.check, claim.found);
     let shortfall = claim.shortfall(cases).unwrap_or_else(|| claim.check.clone());
     match claim.outcome() {

@@ -14,6 +14,7 @@ use crate::summary::outcome::{failures, stopping};
 use crate::summary::pools::{Pool, pooled_over, pools};
 use crate::summary::question::question_and_answer;
 use crate::summary::recovery::{by_kind, has_connections, recovery};
+use crate::summary::subject::{flow_of_metrics, part_of_each};
 use crate::summary::worlds::{self, VariantStacks};
 use crate::title::short;
 use crate::title::title;
@@ -31,6 +32,10 @@ pub fn text_table(run: &Run, details: bool) -> String {
     let over = pooled_over(run).filter(|_| !details);
     let rows = pools(run, over);
     worlds(run, &rows, &mut text);
+    if let Some(flow) = flow_of_metrics(run) {
+        line(&mut text, &flow);
+        text.push('\n');
+    }
     if over.is_some() {
         let many = run.cases.len();
         line(
@@ -111,7 +116,7 @@ pub fn claims(run: &Run) -> String {
     let mut text = String::new();
     for claim in &run.claims {
         let sign = claim.outcome().sign();
-        let shortfall = claim.shortfall(run.cases.len());
+        let shortfall = claim.shortfall(&run.cases);
         let shortfall = shortfall.map(|text| format!(": {text}")).unwrap_or_default();
         line(&mut text, &format!("{sign} {}{shortfall}", claim.claim));
         for part in wrapped(&format!("{}: {}", claim.check, claim.found), WIDTH - 4) {
@@ -383,6 +388,9 @@ fn placed(cell: &str, width: usize, left: bool) -> String {
 fn episodes(run: &Run, over: Option<&str>, rows: &[Pool<'_>], text: &mut String) {
     if !has_connections(run) {
         return line(text, "no TCP connection: the endpoints exchanged UDP datagrams");
+    }
+    if let Some(part) = part_of_each(run) {
+        line(text, &format!("recovery episodes of {part}:"));
     }
     let all = recovery(run);
     let of_rows: Vec<Recovery> = rows.iter().map(Pool::recovery).collect();

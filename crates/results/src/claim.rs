@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::Case;
+
 /// An expectation of the scenario and how it went.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Claim {
@@ -22,9 +24,13 @@ pub struct Claim {
     /// something that some trials only have, that may be fewer than all.
     #[serde(default)]
     pub held_alone: u32,
-    /// Of how many trials: numbers, each of them one trial of every case.
+    /// Of how many trials of the variants that it is about, those that failed included. With
+    /// `over` it counts repetitions: a trial of each variant that is evaluated together.
     #[serde(default)]
     pub trials: u32,
+    /// The factor whose levels are evaluated together, if there is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub over: Option<String>,
     /// What was found, case by case.
     pub found: String,
 }
@@ -84,18 +90,21 @@ impl Claim {
     }
 
     /// Such as `met in 9 of 10 trials`, or `not judged: needs 8 trials, there is 1`; none if it is
-    /// met in each. In a run of several `cases` it counts the trials of each.
-    pub fn shortfall(&self, cases: usize) -> Option<String> {
+    /// met in each. The trials that it needs are those of each of the run's `cases`.
+    pub fn shortfall(&self, cases: &[Case]) -> Option<String> {
         let Claim { held_alone, trials, needs, .. } = self;
-        let of_each = if cases > 1 { " of each variant" } else { "" };
         if self.outcome() == ClaimOutcome::NotJudged {
-            let are = if *trials == 1 { "is" } else { "are" };
-            return Some(format!(
-                "not judged: needs {needs} trials{of_each}, there {are} {trials}"
-            ));
+            let of_each = if cases.len() > 1 { " of each variant" } else { "" };
+            let count = cases.iter().map(Case::count).max().unwrap_or(0);
+            let are = if count == 1 { "is" } else { "are" };
+            return Some(format!("not judged: needs {needs} trials{of_each}, there {are} {count}"));
         }
+        let what = match &self.over {
+            Some(factor) => format!("repetitions over {factor}"),
+            None => "trials".into(),
+        };
         (held_alone < trials && *trials > 1)
-            .then(|| format!("met in {held_alone} of {trials} trials{of_each}"))
+            .then(|| format!("met in {held_alone} of {trials} {what}"))
     }
 }
 
@@ -130,25 +139,31 @@ impl ClaimCounts {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Trial;
 
-    /// Three variants with eight trials each are 24 trials.
     #[test]
-    fn shortfall_names_the_trials_that_it_counts() {
+    fn shortfall_names_what_it_counts() {
         let claim = Claim {
             claim: "it is quick".into(),
             check: String::new(),
             held: false,
             is_judged: true,
             needs: 1,
-            held_alone: 0,
-            trials: 8,
+            held_alone: 8,
+            trials: 24,
+            over: None,
             found: String::new(),
         };
-        let said = |cases| claim.shortfall(cases).unwrap();
-        assert_eq!(said(1), "met in 0 of 8 trials");
-        assert_eq!(said(3), "met in 0 of 8 trials of each variant");
+        let case = Case { trials: vec![Trial::default(); 8], ..Case::default() };
+        let cases = [case.clone(), case.clone(), case];
+        let said = |claim: &Claim, cases| claim.shortfall(cases).unwrap();
+        assert_eq!(said(&claim, &cases), "met in 8 of 24 trials");
+        let pooled = Claim { over: Some("offset".into()), trials: 16, ..claim.clone() };
+        assert_eq!(said(&pooled, &cases), "met in 8 of 16 repetitions over offset");
         let open = Claim { is_judged: false, needs: 10, ..claim.clone() };
         let wanted = "not judged: needs 10 trials of each variant, there are 8";
-        assert_eq!(open.shortfall(2).unwrap(), wanted);
+        assert_eq!(said(&open, &cases), wanted);
+        assert_eq!(said(&open, &cases[..1]), "not judged: needs 10 trials, there are 8");
+        assert_eq!(Claim { held_alone: 24, ..claim }.shortfall(&cases), None);
     }
 }

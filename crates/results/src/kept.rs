@@ -35,7 +35,8 @@ impl KeptTrials {
         }
         self.forgotten.count(&trial.episodes);
         let empty = Trial::empty(trial.warnings);
-        let Trial { number, seed, directory, metrics, flaws, put_aside, medium, .. } = trial;
+        let Trial { number, seed, directory, metrics, connections, .. } = trial;
+        let (flaws, put_aside, medium) = (trial.flaws, trial.put_aside, trial.medium);
         // Metrics of flows are drawn over what was varied; what arrived when is not.
         let mut flows = trial.flows;
         for flow in &mut flows {
@@ -43,7 +44,8 @@ impl KeptTrials {
         }
         // Claims about a load that could not be put on anything are left out.
         let load = trial.load.filter(|load| load.impossible.is_some());
-        let known = Trial { number, seed, directory, metrics, flaws, put_aside, medium, ..empty };
+        let known = Trial { number, seed, directory, metrics, connections, ..empty };
+        let known = Trial { flaws, put_aside, medium, ..known };
         self.trials.push(Trial { load, flows, has_packets: false, ..known });
     }
 }
@@ -127,6 +129,7 @@ mod tests {
             seed: _,
             directory,
             metrics,
+            connections: _,
             episodes,
             interruptions,
             findings,

@@ -38,7 +38,7 @@ pub use episode::{Differing, EpisodeRow, InterruptionRow, Recovery};
 pub use finding::FindingRow;
 pub use flow::{FlowConnectionRow, FlowRow, FlowSeries};
 pub use kept::KeptTrials;
-pub use main_metric::{main_metric, metric_by_workload};
+pub use main_metric::{main_metric, metric_by_workload, subject_flow};
 pub use metrics::{Metric, MetricNames, MetricValue, Metrics};
 pub use option::OptionRow;
 pub use remark::remark;

@@ -14,7 +14,8 @@ const USUAL: [&str; 4] = ["load.rate", "goodput", "mean_response", "transfer_tim
 /// better direction, else by the workload; of the latter two the first that is not the same in
 /// every trial, if there is one. None if no trial has any.
 pub fn main_metric(run: &Run) -> Option<&'static MetricInfo> {
-    let is_of_trials = |flow: &Option<String>| flow.is_none() || flow.as_deref() == subject(run);
+    let is_of_trials =
+        |flow: &Option<String>| flow.is_none() || flow.as_deref() == subject_flow(run);
     let asked = run.question_metric.as_deref().into_iter();
     let compared = run.comparisons.iter().filter_map(|found| found.metrics.first());
     let compared = compared.map(String::as_str);
@@ -45,8 +46,9 @@ pub fn metric_by_workload(trial: &Trial) -> Option<(&'static MetricInfo, f64)> {
     })
 }
 
-/// The flow whose metrics are the trial's.
-fn subject(run: &Run) -> Option<&str> {
+/// The flow whose metrics a run's trials have, where there are flows: the first that is not in the
+/// background.
+pub fn subject_flow(run: &Run) -> Option<&str> {
     let first = run.cases.iter().find_map(|case| case.trials.first())?;
     first.flows.iter().find(|flow| !flow.background).map(|flow| flow.name.as_str())
 }

@@ -17,6 +17,10 @@ pub struct Trial {
     pub directory: String,
     /// One value each.
     pub metrics: Metrics,
+    /// How many connections its metrics are of together, where they are several. Episodes,
+    /// interruptions, findings and ends are of the first.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub connections: Option<usize>,
     /// Recovery episodes of the transfer's direction.
     pub episodes: Vec<EpisodeRow>,
     /// Interruptions of the path during the transfer, and what they cost.

@@ -43,54 +43,48 @@ impl<'e> ClaimValues<'e> {
 
     /// How each expectation went. One that is about several cases holds if it holds in each.
     pub(crate) fn judge(&self, cases: &[Case]) -> Vec<Claim> {
-        let of = |case: &Case| -> Vec<u32> {
-            let failed = case.failures.iter().map(|failure| failure.number);
-            case.trials.iter().map(|trial| trial.number).chain(failed).collect()
-        };
-        let numbers: BTreeSet<u32> = cases.iter().flat_map(of).collect();
+        let numbers: BTreeSet<u32> = cases.iter().flat_map(numbers_of).collect();
         let indices = 0..self.expectations.len();
         indices
             .map(|index| {
                 let expectation = &self.expectations[index];
-                let Found { held, is_settled, text } = self.judged(index, cases, None);
-                let alone = numbers.iter().filter(|n| self.judged(index, cases, Some(**n)).held);
+                let Found { held, is_settled, text } = self.judged(index, cases);
+                let alone = self.held_alone(index, cases);
                 Claim {
                     claim: expectation.claim.clone(),
                     check: expectation.to_string(),
                     held,
                     is_judged: is_settled || numbers.len() >= expectation.trials as usize,
                     needs: expectation.trials,
-                    held_alone: alone.count() as u32,
-                    trials: numbers.len() as u32,
+                    held_alone: alone.iter().filter(|held| **held).count() as u32,
+                    trials: alone.len() as u32,
+                    over: expectation.over.clone(),
                     found: text,
                 }
             })
             .collect()
     }
 
-    /// Whether it holds in all trials together, or in those of one number alone, and what was
-    /// found. Of a case with a trial that failed nothing is proved: what is missing might have
-    /// been what breaks it.
-    fn judged(&self, at: usize, cases: &[Case], number: Option<u32>) -> Found {
+    /// Whether it holds in all trials together, and what was found. Of a case with a trial that
+    /// failed nothing is proved: what is missing might have been what breaks it.
+    fn judged(&self, at: usize, cases: &[Case]) -> Found {
         let expectation = &self.expectations[at];
         let (mut judged, mut left_out, mut failed) = (Vec::new(), Vec::new(), Vec::new());
         let mut zero = Vec::new();
         for (name, pool) in pools(expectation, cases) {
             let (mut all, mut missing, mut is_known) = (Vec::new(), Vec::new(), false);
             for nth in pool {
-                let case = &cases[expectation.cases[nth]];
-                let other = expectation.baselines.get(nth).copied();
-                let against = other.and_then(|index| cases.get(index));
-                let values = self.values_of(at, nth, case, number);
+                let (case, against) = sides(expectation, cases, nth);
+                let values = self.values_of(at, nth, &case.trials);
                 if is_left_out(case, against, &values) {
                     left_out.push(format!("{}: impossible here", case.name));
                     continue;
                 }
                 is_known = true;
                 all.extend(values);
-                zero.extend(self.both_zero(at, nth, case, number));
+                zero.extend(self.both_zero(at, nth, case));
                 let both = [Some(case), against].into_iter().flatten();
-                missing.extend(both.filter_map(|it| missing_of(it, number)));
+                missing.extend(both.filter_map(missing_of));
             }
             if !is_known {
                 continue;
@@ -115,14 +109,40 @@ impl<'e> ClaimValues<'e> {
         Found { held, is_settled, text: found.join("; ") }
     }
 
-    /// What is known of its nth case, in all trials or in those of one number.
-    fn values_of(&self, at: usize, nth: usize, case: &Case, number: Option<u32>) -> Vec<Value> {
+    /// Whether it holds of each trial alone; of cases that are evaluated together, of each
+    /// repetition: a trial of every one. A trial that failed breaks it.
+    fn held_alone(&self, at: usize, cases: &[Case]) -> Vec<bool> {
+        let expectation = &self.expectations[at];
+        let mut alone = Vec::new();
+        for (_, pool) in pools(expectation, cases) {
+            let mut of_number: BTreeMap<u32, (Vec<Value>, bool)> = BTreeMap::new();
+            for nth in pool {
+                let (case, against) = sides(expectation, cases, nth);
+                if is_left_out(case, against, &self.values_of(at, nth, &case.trials)) {
+                    continue;
+                }
+                for number in numbers_of(case) {
+                    let (values, is_whole) = of_number.entry(number).or_insert((vec![], true));
+                    let own = trial(case, number).map_or(&[][..], std::slice::from_ref);
+                    values.extend(self.values_of(at, nth, own));
+                    *is_whole &= [Some(case), against]
+                        .into_iter()
+                        .flatten()
+                        .all(|it| it.failures.iter().all(|failure| failure.number != number));
+                }
+            }
+            alone.extend(of_number.into_values().map(|(values, is_whole)| {
+                let values = statistic(expectation.of, values);
+                is_whole && expectation.checks.iter().all(|check| check.holds(&values))
+            }));
+        }
+        alone
+    }
+
+    /// What is known of its nth case by these trials of it.
+    fn values_of(&self, at: usize, nth: usize, trials: &[Trial]) -> Vec<Value> {
         let expectation = &self.expectations[at];
         let index = expectation.cases[nth];
-        let trials = match number {
-            Some(number) => trial(case, number).map_or(&[][..], std::slice::from_ref),
-            None => &case.trials,
-        };
         let values = trials.iter().flat_map(|trial| match expectation.baselines.get(nth) {
             Some(other) => self.ratio(at, [index, *other], trial.number).into_iter().collect(),
             None => self.of(at, index, trial.number).to_vec(),
@@ -153,14 +173,13 @@ impl<'e> ClaimValues<'e> {
     }
 
     /// That trials of its nth case have no ratio, if both are zero in any of them.
-    fn both_zero(&self, at: usize, nth: usize, case: &Case, number: Option<u32>) -> Option<String> {
+    fn both_zero(&self, at: usize, nth: usize, case: &Case) -> Option<String> {
         let expectation = &self.expectations[at];
         let cases = [expectation.cases[nth], *expectation.baselines.get(nth)?];
         let numbers = case.trials.iter().map(|trial| trial.number);
-        let zero = numbers
-            .filter(|own| number.is_none_or(|number| number == *own))
-            .filter(|own| cases.iter().all(|case| self.number(at, *case, *own) == Some(0.0)));
-        let count = zero.count();
+        let is_zero =
+            |number: u32| cases.iter().all(|it| self.number(at, *it, number) == Some(0.0));
+        let count = numbers.filter(|number| is_zero(*number)).count();
         (count > 0).then(|| {
             let trials = counted(case.trials.len(), "trial", "trials");
             format!("{}: 0 / 0 in {count} of {trials}, left out", case.name)
@@ -207,10 +226,25 @@ fn interval(of: Statistic, values: &[Value]) -> Option<Interval> {
     Bootstrap::default().interval(&[&numbers], mean, &mut Rng::new(1, "claim"))
 }
 
-/// That trials of a case failed, if any did; of this number alone, or of all.
-fn missing_of(case: &Case, number: Option<u32>) -> Option<String> {
-    let is_it = |failed: u32| number.is_none_or(|number| number == failed);
-    let failed = case.failures.iter().filter(|failure| is_it(failure.number)).count();
+/// An expectation's nth case, and that of the baseline if it has one.
+fn sides<'c>(
+    expectation: &Expectation,
+    cases: &'c [Case],
+    nth: usize,
+) -> (&'c Case, Option<&'c Case>) {
+    let other = expectation.baselines.get(nth).copied();
+    (&cases[expectation.cases[nth]], other.and_then(|index| cases.get(index)))
+}
+
+/// The numbers of a case's trials, those that failed included.
+fn numbers_of(case: &Case) -> impl Iterator<Item = u32> {
+    let failed = case.failures.iter().map(|failure| failure.number);
+    case.trials.iter().map(|trial| trial.number).chain(failed)
+}
+
+/// That trials of a case failed, if any did.
+fn missing_of(case: &Case) -> Option<String> {
+    let failed = case.failures.len();
     (failed > 0).then(|| format!("{}: {failed} of {} trials failed", case.name, case.count()))
 }
 

@@ -118,6 +118,7 @@ fn metrics_of_a_workload_are_of_all_its_connections() {
     let repeated = 100.0 - of(metrics::EFFICIENCY);
     assert!((1.0..=5.0).contains(&repeated), "{repeated} %");
     assert!(of(metrics::EPISODES) > trial.episodes.len() as f64);
+    assert_eq!(trial.connections, Some(20), "so that a report can say whose the episodes are");
     let limits = [
         metrics::LIMIT_APPLICATION,
         metrics::LIMIT_RECEIVE_WINDOW,

@@ -91,8 +91,9 @@ pub(crate) fn examine(
     let metrics = Sources { app, flow: measured, samples, lost, ideal }.metrics();
     let interruptions = costs(flow, &interruption_times(path, record.seed, record.duration));
     let (metrics, flows) = (flows.metrics(metrics).into(), flows.rows);
+    let connections = (own.len() > 1).then_some(own.len());
     let whole = Trial { metrics, episodes, findings, options, ..Trial::empty(warnings) };
-    Ok(Trial { interruptions, ends, ending, flaws, flows, ..whole })
+    Ok(Trial { connections, interruptions, ends, ending, flaws, flows, ..whole })
 }
 
 /// What the metrics are of, in the direction of the payload: the first connection, or all of a

@@ -344,6 +344,7 @@ fn claim(name: &str, held: bool, is_judged: bool) -> Claim {
         needs: 5,
         held_alone: 1,
         trials: 1,
+        over: None,
         found: String::new(),
     }
 }

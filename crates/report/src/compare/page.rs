@@ -14,6 +14,7 @@ use crate::compared::{
 use crate::html::assets::{SCRIPTS, STYLES, THEME};
 use crate::html::error::ReportError;
 use crate::html::rendered::rendered;
+use crate::html::unbroken::unbroken;
 use crate::title::title;
 
 /// A page about a comparison of runs, with transfers seen close; `notes` say which are not there.
@@ -39,7 +40,7 @@ pub fn compare_page(
         style: style(),
         theme: THEME,
         script: SCRIPTS.concat(),
-        lead: sentence(found),
+        lead: unbroken(&sentence(found)),
         sides: titles,
         warnings: &found.warnings,
         pictures: pictures(found).into_iter().map(|it| (it.title, it.svg)).collect(),
@@ -47,7 +48,7 @@ pub fn compare_page(
         head: HEAD.to_vec(),
         rows: found.rows.iter().map(cells).collect(),
         notes,
-        closes: close.iter().map(CloseView::new).collect(),
+        closes: close.iter().enumerate().map(CloseView::new).collect(),
     };
     rendered(&page)
 }
@@ -93,7 +94,7 @@ pub fn captures_page(
         head: vec!["about", "what", "A", "B", "change"],
         rows: rows.collect(),
         notes: vec!["One connection each: differences may be due to chance.".into()],
-        closes: close.iter().map(CloseView::new).collect(),
+        closes: close.iter().enumerate().map(CloseView::new).collect(),
     };
     rendered(&page)
 }
@@ -172,7 +173,7 @@ struct CloseView {
 }
 
 impl CloseView {
-    fn new(close: &CloseUp<'_>) -> CloseView {
+    fn new((nth, close): (usize, &CloseUp<'_>)) -> CloseView {
         let divergence = close.divergence();
         let ladders = divergence.as_ref().map(|divergence| {
             let [a, b] = close.ladders(divergence);
@@ -182,7 +183,7 @@ impl CloseView {
         CloseView {
             title: close.title.clone(),
             overlaid: close.overlaid(),
-            beside: close.beside(),
+            beside: close.beside(nth),
             parting: divergence
                 .as_ref()
                 .map_or_else(|| "Identical, packet by packet.".into(), parting),

@@ -78,15 +78,15 @@ impl<'a> CloseUp<'a> {
         overlay("Data of A and B, overlaid", [laid(0), laid(1)], self.lasting())
     }
 
-    /// Beside one another, over the same time.
-    pub(super) fn beside(&self) -> [Figure; 2] {
+    /// Beside one another, over the same time; the page's nth, from 0.
+    pub(super) fn beside(&self, nth: usize) -> [Figure; 2] {
         [0, 1].map(|side| {
             let from = self.connections[side].first;
             let view = View { from, until: from + self.lasting(), bands: &[] };
             let letter = if side == 0 { "A" } else { "B" };
             let title = format!("{letter}: {}", self.names[side]);
             time_sequence(
-                &format!("side-{}", letter.to_lowercase()),
+                &format!("transfer-{}-{}", nth + 1, letter.to_lowercase()),
                 &title,
                 self.flow(side),
                 &view,

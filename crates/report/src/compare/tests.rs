@@ -1,13 +1,16 @@
 //! The text of synthetic comparisons, also with hostile names.
 
-use std::path::PathBuf;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
 use tcplab_results::comparison::{
     Comparison, Estimator, Fact, Family, Missing, Outcome, Row, Side, Value,
 };
 use tcplab_scenario::Better;
 use tcplab_scenario::Threshold;
 
-use super::{captures, compare_page, compare_text, junit, markdown, pictures, sentence, tally};
+use super::{
+    CloseUp, captures, compare_page, compare_text, junit, markdown, pictures, sentence, tally,
+};
 use crate::compared::{change, interval, remark};
 
 fn row(case: &str, medians: [f64; 2], outcome: Outcome) -> Row {
@@ -105,6 +108,29 @@ fn sentence_counts_the_verdicts() {
         let rows = verdicts.iter().map(|verdict| row("reno", [10.0, 12.0], *verdict)).collect();
         assert_eq!(sentence(&comparison(rows)), expected);
     }
+}
+
+/// Else the overview of one transfer shows another's packets.
+#[test]
+fn each_graph_of_transfers_has_its_own_id() {
+    let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../corpus/groundtruth");
+    let capture = tcplab_capture::open(corpus.join("blackout.snd.pcap.zst")).unwrap();
+    let trace = tcplab_trace::analyze(capture);
+    let close = CloseUp {
+        title: "reno, trial 1".into(),
+        names: ["before".into(), "after".into()],
+        connections: [&trace.connections[1]; 2],
+        is_from_client: true,
+        is_virtual: true,
+    };
+    let rows = vec![row("reno", [10.0, 12.0], Outcome::Worse)];
+    let page = compare_page(&comparison(rows), &[close.clone(), close], Vec::new()).unwrap();
+    let id = |part: &str| part.split('"').next().map(str::to_owned);
+    let ids: Vec<String> = page.split(" id=\"").skip(1).filter_map(id).collect();
+    let own: BTreeSet<&String> = ids.iter().collect();
+    assert!(ids.len() >= 4 && own.len() == ids.len(), "{ids:?}");
+    // The lead is a sentence with a number that stays with its unit.
+    assert!(page.contains("+20.0\u{a0}%."));
 }
 
 #[test]

@@ -8,3 +8,4 @@ pub(crate) mod levels;
 pub(crate) mod pack;
 pub(crate) mod packets;
 pub(crate) mod rendered;
+pub(crate) mod unbroken;

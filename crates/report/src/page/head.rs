@@ -10,10 +10,13 @@ use super::overview::{Overviews, overviews};
 use super::verdicts::Verdicts;
 use crate::check::Verified;
 use crate::html::anchor::anchor;
+use crate::html::unbroken::unbroken;
+use crate::summary::answer::capital;
 use crate::summary::metrics::{Block, blocks};
 use crate::summary::outcome::sentences;
 use crate::summary::question::Question;
 use crate::summary::recovery::{has_connections, kinds};
+use crate::summary::subject::{flow_of_metrics, part_of_each};
 use crate::summary::trends::{Trends, trends};
 use crate::summary::worlds::{VariantStacks, differ, everywhere, places};
 
@@ -38,14 +41,15 @@ pub(crate) fn head(
     let places = places(run);
     let path = run.path.iter().map(|line| line.split_once(": ").unwrap_or(("", line))).collect();
     let trends = trends(run);
-    let asked = Question::of(run, trends.as_ref());
+    let mut asked = Question::of(run, trends.as_ref());
+    asked.answer = unbroken(&asked.answer);
     Head {
         run,
         everywhere: everywhere(&places),
         places,
         differ: differ(run),
         look: PageAssets::of(links),
-        outcome: sentences(run).join(" "),
+        outcome: unbroken(&sentences(run).join(" ")),
         path,
         verified: run.calibration.as_ref().map(Verified::all).unwrap_or_default(),
         pictures: gathered.paths.pictures(),
@@ -62,6 +66,8 @@ pub(crate) fn head(
         matrix,
         kinds: kinds(run),
         counts: kind_counts(run),
+        flow: flow_of_metrics(run).map(|it| capital(&it)),
+        part: part_of_each(run),
     }
 }
 
@@ -113,6 +119,9 @@ pub(crate) struct Head<'a> {
     matrix: Option<Matrix>,
     kinds: Vec<(&'static str, &'static str)>,
     counts: Vec<(String, String, Vec<usize>)>,
+    /// Whose metrics these are, and which connection's episodes, where there are several.
+    flow: Option<String>,
+    part: Option<String>,
 }
 
 #[derive(Template)]

@@ -28,7 +28,7 @@ use super::measure::{Factor, Measured, level_of};
 use super::outcome::claims;
 use super::walks::walks;
 use crate::compared::{change, estimate, interval, kinds, trials, verdict};
-use crate::title::{short, title};
+use crate::title::short;
 
 /// More of the other levels are only counted.
 const MOST_OTHERS: usize = 2;
@@ -105,7 +105,7 @@ fn best_level(
     factor: usize,
 ) -> Found {
     let key = measured.factors[factor].key.as_str();
-    let name = title(measured.info.name);
+    let name = measured.title();
     let (with_values, without) = measured.with_values(factor);
     let first = measured.points.first().map(|it| rounded(it.value, &measured.unit));
     let first = first.unwrap_or_else(|| "–".into());
@@ -225,11 +225,12 @@ fn too_few(found: &[Comparison], which: &str) -> Option<String> {
         let ((worse, one), (other_worse, other)) = (order(one), order(other));
         worse.cmp(&other_worse).then(one.total_cmp(&other))
     })?;
-    let [other, best] =
-        [0, 1].map(|side| format!("{} with {}", estimate(row, side), of.sides[side].label));
+    let [other, best] = of.sides.each_ref().map(|side| &side.label);
     let at = if of.rows.len() > 1 { format!(" at {}", row.case) } else { String::new() };
     let (why, change) = (verdict(row).replacen("inconclusive: ", "", 1), change(row));
-    Some(format!("{which}, but {why}. Largest difference{at}: {best}, {other} ({change})."))
+    // The best's estimate is not said, as nobody measured it: it is the other's median, shifted.
+    let found = format!("{change} with {best}; {other} has {}", estimate(row, 0));
+    Some(format!("{which}, but {why}. Largest difference{at}: {found}."))
 }
 
 /// Whether the scenario's first comparison of this factor is that of these levels.
@@ -384,7 +385,7 @@ fn order(measured: &Measured, factor: usize) -> Vec<&str> {
 /// The answer of a run that varies nothing.
 fn without_factors(measured: &Measured) -> String {
     let values: Vec<f64> = measured.points.iter().map(|point| point.value).collect();
-    let name = capital(&title(measured.info.name));
+    let name = capital(&measured.title());
     let Some(summary) = Summary::of(measured.info, &values) else { return String::new() };
     let unit = if measured.unit.is_empty() { String::new() } else { format!(" {}", measured.unit) };
     match summary.interval {
@@ -417,7 +418,8 @@ fn rounded(value: f64, unit: &str) -> String {
         .to_owned()
 }
 
-fn capital(text: &str) -> String {
+/// With a capital letter.
+pub(crate) fn capital(text: &str) -> String {
     let mut letters = text.chars();
     letters.next().map(|it| it.to_uppercase().collect::<String>()).unwrap_or_default()
         + letters.as_str()

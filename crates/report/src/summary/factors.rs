@@ -11,7 +11,7 @@ use tcplab_units::rounded::{decimal, decimals_for_error, figures};
 use super::boxes::{BOXED_LEAST, BOXES_EXPLAINED, bars_by, boxes_by, named_boxes};
 use super::measure::{Factor, Measured};
 use crate::html::figure::PageFigure;
-use crate::title::{short, title};
+use crate::title::short;
 
 /// More pairs are in a fold, and this many at most.
 pub(crate) const PAIRS_SHOWN: usize = 3;
@@ -92,7 +92,7 @@ impl Factors {
         pairs.truncate(MOST_PAIRS);
         let pair = |((one, other), share)| pair_view(measured, one, other, percent(share));
         Some(Factors {
-            metric: title(measured.info.name),
+            metric: measured.title(),
             by_ratio: measured.by_ratio,
             mains: order.into_iter().map(view).collect(),
             pairs: pairs.into_iter().map(pair).collect(),

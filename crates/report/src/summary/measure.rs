@@ -3,12 +3,20 @@
 use std::collections::BTreeSet;
 
 use crate::title::title;
-use tcplab_results::{Case, Run, World};
-use tcplab_scenario::{Better, Measure, MetricInfo, Scenario};
+use tcplab_results::{Case, Run, World, subject_flow};
+use tcplab_scenario::{Better, Measure, MetricInfo, Scenario, metrics};
 use tcplab_stats::Observation;
 
 /// Positive values that span more than this factor are compared by their ratios.
 const DECADE: f64 = 10.0;
+
+/// These are of all flows together.
+const OF_ALL_FLOWS: [&MetricInfo; 4] = [
+    metrics::FAIRNESS,
+    metrics::CONVERGENCE,
+    metrics::AGGREGATE_GOODPUT,
+    metrics::PATH_UTILISATION,
+];
 
 /// The finite values of a metric, with the numbers of the trials.
 pub(crate) fn values(case: &Case, name: &str) -> Vec<(u32, f64)> {
@@ -29,6 +37,8 @@ pub(crate) fn response_times(case: &Case) -> Vec<f64> {
 /// Factors and measured values.
 pub(crate) struct Measured {
     pub(crate) info: &'static MetricInfo,
+    /// The flow that it is of, where there are flows.
+    pub(crate) flow: Option<String>,
     pub(crate) unit: String,
     pub(crate) factors: Vec<Factor>,
     pub(crate) points: Vec<Point>,
@@ -85,8 +95,10 @@ impl Measured {
             .fold((f64::INFINITY, 0.0f64), |(a, b), it| (a.min(it.value), b.max(it.value)));
         let mut all = run.cases.iter().flat_map(|case| &case.summaries);
         let unit = all.find(|it| it.name == info.name).map_or(info.unit, |it| it.unit.as_str());
+        let flow = subject_flow(run).filter(|_| !OF_ALL_FLOWS.contains(&info));
         Measured {
             info,
+            flow: flow.map(str::to_owned),
             unit: unit.to_owned(),
             by_ratio: least > 0.0 && most / least >= DECADE,
             factors,
@@ -139,17 +151,24 @@ impl Measured {
             Some(point)
         };
         let points = self.points.iter().filter_map(moved).collect();
-        Measured { unit: self.unit.clone(), factors, points, ..*self }
+        let (flow, unit) = (self.flow.clone(), self.unit.clone());
+        Measured { flow, unit, factors, points, ..*self }
     }
 
-    /// With the unit, which follows the last comma.
+    /// Such as `transfer time`, or `transfer time of flow first`.
+    pub(crate) fn title(&self) -> String {
+        let name = title(self.info.name);
+        self.flow.as_ref().map_or(name.clone(), |flow| format!("{name} of flow {flow}"))
+    }
+
+    /// The title with the unit, which follows the last comma.
     pub(crate) fn name(&self) -> String {
-        self.with_unit(title(self.info.name))
+        self.with_unit(self.title())
     }
 
     /// As [`Self::name`], of means of scaled values.
     pub(crate) fn name_of_means(&self) -> String {
-        let name = title(self.info.name);
+        let name = self.title();
         self.with_unit(if self.by_ratio { format!("{name} (geometric mean)") } else { name })
     }
 

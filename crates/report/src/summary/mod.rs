@@ -12,6 +12,7 @@ pub(crate) mod pools;
 pub(crate) mod question;
 pub(crate) mod recovery;
 pub(crate) mod scatter;
+pub(crate) mod subject;
 pub(crate) mod trends;
 mod walks;
 pub(crate) mod worlds;

@@ -4,6 +4,7 @@ use tcplab_results::{Case, ClaimCounts, Run, Stopping, Width};
 use tcplab_units::rounded::counted;
 
 use super::recovery::{by_kind, has_connections, recovery};
+use super::subject::part_of_each;
 use super::worlds::headline;
 
 /// What was run, which claims passed, how losses were recovered.
@@ -94,7 +95,8 @@ fn episodes(run: &Run) -> Option<String> {
         return Some("No TCP connection: the endpoints exchanged UDP datagrams.".to_string());
     }
     if all.episodes() == 0 {
-        return Some(format!("No losses to recover{}.", of_those_that_count(run)));
+        let on = part_of_each(run).map_or(String::new(), |part| format!(" on {part}"));
+        return Some(format!("No losses to recover{on}{}.", of_those_that_count(run)));
     }
     let kinds: Vec<String> =
         by_kind(&all).into_iter().map(|(kind, n)| format!("{n} {kind}")).collect();
@@ -103,8 +105,9 @@ fn episodes(run: &Run) -> Option<String> {
         0 => "all recovered".to_string(),
         open => format!("{open} never recovered"),
     };
+    let of = part_of_each(run).map_or(String::new(), |part| format!(" of {part}"));
     Some(format!(
-        "{}: {}; {repaired}.",
+        "{}{of}: {}; {repaired}.",
         counted(all.episodes(), "recovery episode", "recovery episodes"),
         kinds.join(", "),
     ))

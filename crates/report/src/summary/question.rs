@@ -11,7 +11,7 @@ use super::factors::{Factors, row, shares};
 use super::measure::{Measured, response_times, values};
 use super::trends::Trends;
 use crate::html::figure::PageFigure;
-use crate::title::{short, title};
+use crate::title::short;
 use tcplab_results::main_metric;
 
 /// With more variants the picture of the factors is shown.
@@ -53,7 +53,7 @@ impl Question {
         let responses: Vec<Vec<f64>> = run.cases.iter().map(response_times).collect();
         let factors = Factors::of(&measured, shares.as_ref(), &responses);
         let is_drawn = trends.and_then(|trends| trends.main(run)).is_some();
-        let judged = format!("main metric: {}", title(info.name));
+        let judged = format!("main metric: {}", measured.title());
         let question = match varied(run) {
             Some(varied) => format!("{varied}; {judged}."),
             None => format!("Nothing varied; {judged}."),
@@ -97,7 +97,7 @@ fn picture(run: &Run, measured: &Measured, factors: Option<&Factors>) -> Option<
         let pair = factors?.pairs.first().and_then(|pair| pair.figures.first());
         let figure = pair.or_else(|| factors?.mains.first()?.figures.first())?;
         let title = match factors?.pairs.first() {
-            Some(pair) => format!("{}: {}", title(measured.info.name), pair.title),
+            Some(pair) => format!("{}: {}", measured.title(), pair.title),
             None => figure.title.clone(),
         };
         return Some(PageFigure { title, ..figure.clone() });
@@ -114,7 +114,7 @@ fn picture(run: &Run, measured: &Measured, factors: Option<&Factors>) -> Option<
         row(&case.name, &all)
     };
     let rows: Vec<SpreadRow> = seen.iter().map(of).collect();
-    let name = title(measured.info.name);
+    let name = measured.title();
     let heading = format!("{name} of {}", counted(measured.points.len(), "trial", "trials"));
     let drawn = |heading: &str, title: &str, content| {
         let picture = Picture { title: title.into(), values: measured.name(), content };

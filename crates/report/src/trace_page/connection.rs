@@ -145,7 +145,14 @@ fn capital(word: &str) -> String {
 /// The span over which throughput is averaged.
 fn span_of(choice: &GraphChoice, view: &View<'_>) -> Span {
     let time = view.until.since(view.from);
-    choice.average.unwrap_or((time / PARTS).max(SHORTEST_PART))
+    choice.average.unwrap_or_else(|| in_three_figures((time / PARTS).max(SHORTEST_PART)))
+}
+
+/// The reader sees it and may change it.
+fn in_three_figures(span: Span) -> Span {
+    let nanos = span.as_nanos();
+    let unit = 10_u64.pow(nanos.checked_ilog10().unwrap_or(0).saturating_sub(2));
+    Span::from_nanos((nanos + unit / 2) / unit * unit)
 }
 
 /// The graphs over time, and which of them is that of throughput.
@@ -285,5 +292,23 @@ fn episode_view(
         }),
         from: seconds(episode.first_lost_sent - MARGIN),
         until: seconds(episode.repaired_at.unwrap_or(last) + MARGIN),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn default_span_has_three_figures() {
+        for (nanos, rounded) in [
+            (14_387_466, 14_400_000),
+            (9_996_000, 10_000_000),
+            (1_000_000, 1_000_000),
+            (125_449_999_999, 125_000_000_000),
+            (0, 0),
+        ] {
+            assert_eq!(in_three_figures(Span::from_nanos(nanos)), Span::from_nanos(rounded));
+        }
     }
 }

@@ -7,6 +7,8 @@ use tcplab_scenario::metrics;
 use tcplab_units::rounded::{figures, grouped};
 use tcplab_units::{Instant, Span};
 
+use crate::summary::subject::part;
+
 /// Flows with a line each; others share one.
 const LINES: [&str; 6] = ["flow-1", "flow-2", "flow-3", "flow-4", "flow-5", "flow-6"];
 const OTHERS: &str = "flow-others";
@@ -42,14 +44,11 @@ pub(crate) const COLUMNS: [Quantity; 9] = [
 impl FlowsView {
     /// None of a trial with one connection.
     pub(crate) fn of(trial: &Trial) -> Option<FlowsView> {
-        let subject = trial.flows.iter().find(|flow| !flow.background)?;
+        trial.flows.iter().any(|flow| !flow.background).then_some(())?;
         Some(FlowsView {
+            subject: part(trial)?,
             rows: trial.flows.iter().map(line).collect(),
             figure: figure(&trial.flows),
-            subject: match subject.connections.len() {
-                1 => format!("flow {}", subject.name),
-                _ => format!("the first connection of flow {}", subject.name),
-            },
         })
     }
 }

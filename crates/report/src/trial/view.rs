@@ -22,6 +22,7 @@ use crate::html::anchor::anchor;
 use crate::html::packets::PacketsView;
 use crate::states;
 use crate::summary::metrics::{is_truth, is_yes, rank};
+use crate::summary::subject::part;
 use crate::title::title;
 
 pub(crate) struct TrialView<'a> {
@@ -57,6 +58,8 @@ pub(crate) struct TrialView<'a> {
     pub(crate) load: Option<LoadView>,
     /// If there are several; everything else is about the first.
     pub(crate) flows: Option<FlowsView>,
+    /// The connection that episodes, findings and graphs show, where there are several.
+    pub(crate) part: Option<String>,
     pub(crate) has_load: bool,
 }
 
@@ -130,6 +133,7 @@ impl<'a> TrialView<'a> {
             calls_left_out,
             load: LoadView::of(trial),
             flows: FlowsView::of(trial),
+            part: part(trial),
             has_load: is_load,
         }
     }

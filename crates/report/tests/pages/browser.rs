@@ -291,6 +291,24 @@ fn report_page_prints() {
     }
 }
 
+/// Which parts of the page the short print hides.
+const HIDDEN_IN_PRINT: &str = "<script>
+addEventListener('load', () => {
+  const print = [...document.styleSheets].flatMap((sheet) => [...sheet.cssRules]).filter((rule) => rule.media?.mediaText === 'print');
+  const hiding = print.flatMap((rule) => [...rule.cssRules]).filter((rule) => rule.style?.display === 'none');
+  const hidden = (part) => hiding.some((rule) => document.querySelector(part).matches(rule.selectorText));
+  document.title = 'SEEN' + JSON.stringify(['div.scenario', 'h3.scenario', '#episodes'].map(hidden));
+});
+</script>";
+
+/// It says how to repeat the run, with the scenario below.
+#[test]
+fn short_print_has_the_scenario() {
+    let (run, recordings) = synthetic::run(1);
+    let Some(seen) = seen_in(&page(&run, &recordings), HIDDEN_IN_PRINT) else { return };
+    assert_eq!(seen, "[false,false,true]");
+}
+
 /// A headless browser with a directory of its own.
 fn browser(home: &Path) -> Command {
     let mut browser = Command::new("chromium");

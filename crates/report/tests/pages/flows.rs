@@ -1,6 +1,8 @@
 //! Several flows on the page of their trial.
 
+use tcplab_report::{question_and_answer, text_table};
 use tcplab_results::{FlowConnectionRow, FlowRow, FlowSeries, Metric, Run};
+use tcplab_scenario::metrics;
 
 use super::synthetic;
 
@@ -93,6 +95,75 @@ fn many_flows_share_a_line() {
     // Four times 1 Mbit/s and 2 Mbit/s.
     assert!(page.contains("4 others, summed max 8.00 Mbit/s"));
     assert!(!page.contains(r#"data-layer="flow-6""#));
+}
+
+/// Metrics are of all connections, episodes of the first.
+#[test]
+fn episodes_name_the_connection_that_they_are_of() {
+    let said = |connections: [Option<usize>; 2], flows: &[FlowRow], part: &str| {
+        let (mut run, recordings) = synthetic::run(1);
+        for (case, connections) in run.cases.iter_mut().zip(connections) {
+            case.trials[0].connections = connections;
+            case.trials[0].flows = flows.to_vec();
+        }
+        let page = super::page::page(&run, &recordings);
+        let text = text_table(&run, false);
+        for (text, expected) in [
+            (&page, format!("<h2>Recovery episodes{part}</h2>")),
+            (&page, format!("recovery episodes{part}: ")),
+        ] {
+            assert!(text.contains(&expected), "{expected}");
+        }
+        assert_eq!(text.contains(&format!("recovery episodes{part}:\n")), !part.is_empty());
+        page
+    };
+    let page = said([Some(12), Some(12)], &[], " of the first connection of 12");
+    assert!(
+        page.contains("Graphs, findings and recovery episodes are of the first connection of 12.")
+    );
+    said([Some(12), Some(4)], &[], " of the first connection of each trial");
+    said([Some(12), None], &[], " of the first connection of each trial");
+    said([None, None], &[], "");
+    let flows = |connections| [flow("cross", true, 1), flow("near", false, connections)];
+    said([None, None], &flows(1), " of flow near");
+    said([None, None], &flows(2), " of the first connection of flow near");
+}
+
+/// The first one need not have lost what the others lost.
+#[test]
+fn no_losses_of_the_first_connection_are_said_of_it_alone() {
+    let (mut run, recordings) = synthetic::run(1);
+    for trial in run.cases.iter_mut().flat_map(|case| &mut case.trials) {
+        trial.episodes.clear();
+        trial.connections = Some(12);
+    }
+    let page = super::page::page(&run, &recordings);
+    assert!(page.contains("No losses to recover on the first connection of 12."));
+}
+
+#[test]
+fn main_metric_names_its_flow() {
+    let (mut run, recordings) = synthetic::run(2);
+    for trial in run.cases.iter_mut().flat_map(|case| &mut case.trials) {
+        trial.flows = vec![flow("cross", true, 1), flow("near", false, 1), flow("far", false, 2)];
+    }
+    let (question, answer) = question_and_answer(&run);
+    assert!(question.ends_with("; main metric: transfer time of flow near."), "{question}");
+    assert!(answer.contains("transfer time of flow near"), "{answer}");
+    let page = super::page::page(&run, &recordings);
+    assert!(page.contains("transfer time of flow near of 4 trials"), "the picture");
+    assert!(page.contains("Metrics of flow near, the first that is not in the background."));
+    let line = "\nmetrics of flow near, the first that is not in the background\n";
+    assert!(text_table(&run, false).contains(line));
+    // That is of all flows.
+    for trial in run.cases.iter_mut().flat_map(|case| &mut case.trials) {
+        let fairness = f64::from(trial.number) / 10.0;
+        trial.metrics = vec![Metric::of(metrics::FAIRNESS, fairness)].into();
+    }
+    run.question_metric = Some("fairness".into());
+    let (question, answer) = question_and_answer(&run);
+    assert!(question.ends_with("; main metric: fairness."), "{question}");
+    assert!(answer.contains("fairness") && !answer.contains("flow near"), "{answer}");
 }
 
 #[test]

@@ -30,13 +30,15 @@ pub(super) const PER_TRIAL: &[PerTrial] = &[
     },
     PerTrial {
         name: "episodes",
-        about: "A row for each recovery episode.",
+        about: "A row for each recovery episode. Of several connections those of the first, of several \
+                flows those of the first that is not in the background.",
         columns: || rows::columns(rows::EPISODES),
         rows: |trial| rows::rows(rows::EPISODES, &trial.episodes),
     },
     PerTrial {
         name: "interruptions",
-        about: "A row for each interruption of the path during a transfer.",
+        about: "A row for each interruption of the path during a transfer. Of several connections that \
+                of the first, as with episodes.",
         columns: || rows::columns(rows::INTERRUPTIONS),
         rows: |trial| rows::rows(rows::INTERRUPTIONS, &trial.interruptions),
     },

@@ -253,6 +253,7 @@ fn claim(text: &str, held: bool) -> Claim {
         needs: 1,
         held_alone: u32::from(held),
         trials: 1,
+        over: None,
         found: "reno: without time lag; cubic: with time lag".into(),
     }
 }
@@ -301,6 +302,7 @@ fn trial(case: &str, number: u32, [mut client, mut server]: [Trace; 2]) -> (Tria
     let metric =
         |name: &str, unit: &str, value| Metric { name: name.into(), unit: unit.into(), value };
     let made = Trial {
+        connections: None,
         number,
         seed: u64::from(number) * 7919,
         directory: format!("trials/{case}-{number}"),
