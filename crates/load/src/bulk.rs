@@ -5,8 +5,8 @@ use std::io::{ErrorKind, Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpStream};
 use std::ops::ControlFlow;
 use std::os::fd::{AsFd, BorrowedFd};
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::thread::{Builder, ScopedJoinHandle};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::thread::{self, Builder, ScopedJoinHandle};
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -161,26 +161,28 @@ pub fn bulk_watched(
         .map(|_| connect(config))
         .collect::<Result<Vec<_>, LoadError>>()?;
     let begin = Instant::now();
-    let (stop, moved) = (AtomicBool::new(false), AtomicU64::new(0));
+    let (stop, moved, ended) = (AtomicBool::new(false), AtomicU64::new(0), AtomicUsize::new(0));
     let until = Until { end: begin + config.time, stop: &stop };
     // Linux asks whether the send buffer has room before each buffer of its own, not for all that a
     // write fills it with, up to 64 KiB (tcp_sendmsg_locked, tcp_send_mss).
     let piece = vec![0x55; config.window.map_or(WRITTEN, |window| window.segment.max(1))];
-    let each = std::thread::scope(|scope| {
+    let each = thread::scope(|scope| {
         let (mut threads, mut refusal) = (Vec::new(), None);
+        let caller = thread::current();
         for (nth, stream) in streams.into_iter().enumerate() {
-            let (until, moved, piece) = (&until, &moved, &piece);
+            let (until, moved, piece, ended) = (&until, &moved, &piece, &ended);
+            let caller = caller.clone();
             let watch = move |stream: &TcpStream| watch(nth, stream.as_fd());
             let carry = move || {
-                let ended = match config.direction {
+                let carried = match config.direction {
                     Direction::Upload => upload(stream, piece, until, (moved, LONGEST_END), watch),
                     Direction::Download => download(stream, until, moved),
                 };
-                let (bytes, cause) = ended.map_err(system("carry data"))?.carried(address)?;
-                let (used, after) = (clock_gettime(ClockId::ThreadCPUTime), begin.elapsed());
-                let early =
-                    cause.map(|cause| EarlyEnd { connection: nth + 1, bytes, after, cause });
-                Ok((bytes, after, Duration::try_from(used).unwrap_or_default(), early))
+                let carried = carried.map_err(system("carry data"));
+                let one = carried.and_then(|it| Carried::of(nth, it, address, begin.elapsed()));
+                ended.fetch_add(1, Ordering::Relaxed);
+                caller.unpark();
+                one
             };
             match Builder::new().spawn_scoped(scope, carry) {
                 Ok(thread) => threads.push(thread),
@@ -191,30 +193,76 @@ pub fn bulk_watched(
                 }
             }
         }
-        while !threads.iter().all(ScopedJoinHandle::is_finished) {
+        let is_over = |threads: &[ScopedJoinHandle<'_, _>]| {
+            ended.load(Ordering::Relaxed) == threads.len()
+                || threads.iter().all(ScopedJoinHandle::is_finished)
+        };
+        while !is_over(&threads) {
             if observe(begin.elapsed(), moved.load(Ordering::Relaxed)).is_break() {
                 stop.store(true, Ordering::Relaxed);
             }
             let left = until.end.saturating_duration_since(Instant::now());
-            std::thread::sleep(left.clamp(Duration::from_millis(2), LOOK));
+            thread::park_timeout(left.clamp(Duration::from_millis(2), LOOK));
         }
-        let ended = threads.into_iter().map(|thread| thread.join().expect("it does not die"));
-        let ended = ended.collect::<Result<Vec<_>, LoadError>>();
-        refusal.map_or(ended, Err)
+        let joined = threads.into_iter().map(|thread| thread.join().expect("it does not die"));
+        let joined = joined.collect::<Result<Vec<_>, LoadError>>();
+        refusal.map_or(joined, Err)
     })?;
-    let elapsed = each.iter().map(|it| it.1).max().unwrap_or_default();
-    let bytes = each.iter().map(|it| it.0).sum();
-    if config.direction == Direction::Download && bytes == 0 && !stop.load(Ordering::Relaxed) {
-        return Err(LoadError::NoChargen { address });
+    outcome(config, each, until.is_stopped())
+}
+
+/// What a connection came to.
+struct Carried {
+    bytes: u64,
+    after: Duration,
+    processor: Duration,
+    early: Option<EarlyEnd>,
+}
+
+impl Carried {
+    /// Of the calling thread.
+    fn of(
+        nth: usize,
+        ended: Ended,
+        address: SocketAddr,
+        after: Duration,
+    ) -> Result<Carried, LoadError> {
+        let (bytes, cause) = ended.carried(address)?;
+        let early = cause.map(|cause| EarlyEnd { connection: nth + 1, bytes, after, cause });
+        let processor = Duration::try_from(clock_gettime(ClockId::ThreadCPUTime));
+        Ok(Carried { bytes, after, processor: processor.unwrap_or_default(), early })
+    }
+}
+
+fn outcome(
+    config: &BulkConfig,
+    each: Vec<Carried>,
+    was_stopped: bool,
+) -> Result<BulkOutcome, LoadError> {
+    let BulkConfig { address, direction, .. } = *config;
+    let elapsed = each.iter().map(|it| it.after).max().unwrap_or_default();
+    let bytes = each.iter().map(|it| it.bytes).sum();
+    if bytes == 0 {
+        let mut causes = each.iter().map(|it| it.early.as_ref().map(|early| early.cause));
+        if causes.all(|cause| cause == Some(EarlyCause::Broken)) {
+            let service = match direction {
+                Direction::Upload => "discard",
+                Direction::Download => "chargen",
+            };
+            return Err(LoadError::Broken { address, service });
+        }
+        if direction == Direction::Download && !was_stopped {
+            return Err(LoadError::NoChargen { address });
+        }
     }
     Ok(BulkOutcome {
-        direction: config.direction,
+        direction,
         elapsed,
         bytes,
         bits_per_second: bytes as f64 * 8.0 / elapsed.as_secs_f64().max(1e-9),
-        each: each.iter().map(|it| it.0).collect(),
-        processor: each.iter().map(|it| it.2).sum(),
-        early: each.into_iter().filter_map(|it| it.3).collect(),
+        each: each.iter().map(|it| it.bytes).collect(),
+        processor: each.iter().map(|it| it.processor).sum(),
+        early: each.into_iter().filter_map(|it| it.early).collect(),
     })
 }
 
@@ -313,11 +361,11 @@ fn upload(
                 moved.fetch_add(count as u64, Ordering::Relaxed);
             }
             Err(error) if is_passing(error.kind()) => {}
-            Err(error) => return broken(bytes, error),
+            Err(_) => return Ok(Ended::Early(bytes, EarlyCause::Broken)),
         }
     }
-    if let Err(error) = stream.shutdown(Shutdown::Write) {
-        return broken(bytes, error);
+    if stream.shutdown(Shutdown::Write).is_err() {
+        return Ok(Ended::Early(bytes, EarlyCause::Broken));
     }
     stream.set_read_timeout(Some(LOOK.min(longest)))?;
     let (mut rest, ended) = ([0; 4096], Instant::now());
@@ -337,7 +385,7 @@ fn upload(
                 waited if waited >= longest => return Ok(Ended::Open),
                 _ => {}
             },
-            Err(error) => return broken(bytes, error),
+            Err(_) => return Ok(Ended::Early(bytes, EarlyCause::Broken)),
         }
     }
 }
@@ -355,15 +403,10 @@ fn download(mut stream: TcpStream, until: &Until<'_>, moved: &AtomicU64) -> std:
                 moved.fetch_add(count as u64, Ordering::Relaxed);
             }
             Err(error) if is_passing(error.kind()) => {}
-            Err(error) => return broken(bytes, error),
+            Err(_) => return Ok(Ended::Early(bytes, EarlyCause::Broken)),
         }
     }
     Ok(Ended::Whole(bytes))
-}
-
-/// What was carried before an error is kept.
-fn broken(bytes: u64, error: std::io::Error) -> std::io::Result<Ended> {
-    if bytes > 0 { Ok(Ended::Early(bytes, EarlyCause::Broken)) } else { Err(error) }
 }
 
 /// Whether the error is temporary: a timeout or an interrupted call.
@@ -428,6 +471,37 @@ mod tests {
                 let said = early.to_string();
                 assert!(said.starts_with("connection 1 ended early, after 10"), "{said}");
                 assert!(said.ends_with(": the server closed it"), "{said}");
+            }
+        }
+    }
+
+    #[test]
+    fn connections_that_were_reset_at_once_leave_the_others() {
+        for resets in [1, 2] {
+            let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+            let address = listener.local_addr().unwrap();
+            let server = thread::spawn(move || {
+                let reset = |stream: TcpStream| {
+                    sockopt::set_socket_linger(&stream, Some(Duration::ZERO)).unwrap();
+                };
+                (0..resets).for_each(|_| reset(listener.accept().unwrap().0));
+                if resets < 2 {
+                    listener.accept().unwrap().0.write_all(&[7; 10_000]).unwrap();
+                }
+            });
+            let config = BulkConfig { connections: 2, ..config(address, Direction::Download) };
+            let ended = bulk(&config, &mut |_, _| ControlFlow::Continue(()));
+            server.join().unwrap();
+            match ended {
+                Ok(outcome) => {
+                    let early: Vec<_> = outcome.early.iter().map(|it| it.cause).collect();
+                    assert_eq!(outcome.each, [0, 10_000]);
+                    assert_eq!(early, [EarlyCause::Broken, EarlyCause::Closed]);
+                }
+                Err(error) => {
+                    assert!(resets == 2 && matches!(error, LoadError::Broken { .. }), "{error}");
+                    assert!(error.remedy().unwrap().contains("--service chargen"));
+                }
             }
         }
     }

@@ -50,6 +50,14 @@ pub enum LoadError {
         /// Who was tried.
         address: SocketAddr,
     },
+    /// All connections were reset before they carried anything.
+    #[error("{address} reset all connections before they carried data, or the path broke")]
+    Broken {
+        /// Who was tried.
+        address: SocketAddr,
+        /// The service that this needs.
+        service: &'static str,
+    },
     /// The limit on descriptors is too low.
     #[error("{connections} connections need {needed} descriptors; the limit is {allowed}")]
     Descriptors {
@@ -105,6 +113,9 @@ impl LoadError {
                  `tcplab server --service discard`"
                     .into(),
             ),
+            LoadError::Broken { service, .. } => Some(format!(
+                "see what that server says; `tcplab server --service {service}` makes one for this"
+            )),
             LoadError::NoDiscard { .. } => {
                 Some("start one with `tcplab server --service discard`".into())
             }

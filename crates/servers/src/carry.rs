@@ -55,7 +55,7 @@ impl Carrier {
             if let Some(drain) = &self.drain {
                 conversation.stop(now.instant);
                 if drain.is_over(context.stop) {
-                    conversation.cut();
+                    conversation.cut(pump::has_unread(socket.as_fd()));
                 }
             }
             if is_readable {

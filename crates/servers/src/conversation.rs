@@ -192,16 +192,17 @@ impl Conversation {
         }
     }
 
-    /// Ends it, if it is cut off, or does what it is time for; whether there was anything to do.
+    /// Ends it, if it is cut off, or does what it is time for; whether there was anything to do. Of
+    /// a connection that is cut off, `cut` says whether its socket holds something unread.
     pub(crate) fn look(
         &mut self,
-        is_cut: bool,
+        cut: Option<bool>,
         now: Instant,
         moment: &Moment,
         limits: &Limits,
     ) -> bool {
-        if is_cut {
-            self.cut();
+        if let Some(has_unread) = cut {
+            self.cut(has_unread);
         } else if now < self.deadline(limits) {
             return false;
         }
@@ -234,9 +235,9 @@ impl Conversation {
         self.stage = Stage::Over(if is_orderly { End::Orderly } else { End::TimedOut });
     }
 
-    /// The server cannot wait any longer.
-    pub(crate) fn cut(&mut self) {
-        let is_orderly = self.stage != Stage::Open || self.is_idle();
+    /// The server cannot wait any longer. What the socket holds unread, the kernel resets.
+    pub(crate) fn cut(&mut self, has_unread: bool) {
+        let is_orderly = self.stage != Stage::Open || self.is_idle() && !has_unread;
         self.fail(if is_orderly { End::Orderly } else { End::Cut });
     }
 
@@ -309,6 +310,22 @@ mod tests {
         let bytes = conversation.take();
         conversation.sent(now, &moment());
         bytes.into_owned()
+    }
+
+    #[test]
+    fn connection_that_is_cut_unread_is_not_orderly() {
+        let now = Instant::now();
+        for (has_unread, end) in [(false, End::Orderly), (true, End::Cut)] {
+            let mut echo = begin(&Echo, now);
+            assert!(echo.look(Some(has_unread), now, &moment(), &LIMITS));
+            assert_eq!(echo.wish(), Wish::Close(end));
+        }
+        // Who has all of its answer loses nothing.
+        let mut daytime = begin(&Daytime, now);
+        drain(&mut daytime, now);
+        daytime.hung_up(now);
+        daytime.cut(true);
+        assert_eq!(daytime.wish(), Wish::Close(End::Orderly));
     }
 
     #[test]

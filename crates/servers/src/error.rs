@@ -6,13 +6,15 @@ use std::path::PathBuf;
 
 use tcplab_units::{MORE_PROCESSES, ServerDesign};
 
+use crate::config::Transport;
+
 /// Why a server cannot start or continue.
 #[derive(Debug, thiserror::Error)]
 #[expect(missing_docs, reason = "the message names each field")]
 pub enum ServeError {
     /// The kernel refuses the address.
     #[error("cannot listen on {address}: {source}")]
-    Listen { address: SocketAddr, source: io::Error },
+    Listen { address: SocketAddr, transport: Transport, source: io::Error },
     /// The content to serve over HTTP is not available.
     #[error("cannot serve {}: {source}", path.display())]
     Content { path: PathBuf, source: io::Error },
@@ -37,12 +39,15 @@ impl ServeError {
     /// What would help, where that is known.
     pub fn remedy(&self) -> Option<String> {
         match self {
-            ServeError::Listen { address, source } => match source.raw_os_error() {
-                Some(libc::EADDRINUSE) => Some(
-                    "another program listens there (`ss -ltnp` shows it); use a free port, or port \
-                     0 for any"
-                        .into(),
-                ),
+            ServeError::Listen { address, transport, source } => match source.raw_os_error() {
+                Some(libc::EADDRINUSE) => Some(format!(
+                    "another program listens there (`ss {}` shows it); use a free port, or port 0 \
+                     for any",
+                    match transport {
+                        Transport::Tcp => "-ltnp",
+                        Transport::Udp => "-lunp",
+                    }
+                )),
                 Some(libc::EACCES) => Some(format!(
                     "port {} is below net.ipv4.ip_unprivileged_port_start: use a higher port, or \
                      run with CAP_NET_BIND_SERVICE",
@@ -84,4 +89,20 @@ const MORE_DESCRIPTORS: &str =
 /// Names the call that failed.
 pub(crate) fn system<E: Into<io::Error>>(what: &'static str) -> impl FnOnce(E) -> ServeError {
     move |source| ServeError::System { what, source: source.into() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn port_in_use_is_looked_for_by_its_transport() {
+        for (transport, command) in [(Transport::Tcp, "`ss -ltnp`"), (Transport::Udp, "`ss -lunp`")]
+        {
+            let source = io::Error::from_raw_os_error(libc::EADDRINUSE);
+            let address = ([127, 0, 0, 1], 53).into();
+            let error = ServeError::Listen { address, transport, source };
+            assert!(error.remedy().unwrap().contains(command), "{:?}", error.remedy());
+        }
+    }
 }

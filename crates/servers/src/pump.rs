@@ -69,6 +69,11 @@ pub(crate) fn read(
     }
 }
 
+/// Whether something has arrived that nobody has read.
+pub(crate) fn has_unread(socket: BorrowedFd<'_>) -> bool {
+    rustix::io::ioctl_fionread(socket).is_ok_and(|bytes| bytes > 0)
+}
+
 /// Sends what there is and does what the conversation wishes, until it has to wait.
 pub(crate) fn write(
     conversation: &mut Conversation,

@@ -36,7 +36,8 @@ impl Server {
     /// When the address or the content is not available, or the configuration is contradictory.
     pub fn open(config: &Config) -> Result<Server, ServeError> {
         check(config)?;
-        let refused = |source| ServeError::Listen { address: config.address, source };
+        let Config { address, transport, .. } = *config;
+        let refused = |source| ServeError::Listen { address, transport, source };
         let (opened, address) = match config.transport {
             Transport::Tcp => {
                 let service = service(&config.subject)?;

@@ -174,12 +174,14 @@ const facts = (of) => {
   const share = of.sent > 0 ? ` (${rounded((of.lost * 100) / of.sent)} %)` : "";
   const ways = of.lost === 0 ? "" : of.lost_there === null ? "on which way is not known" : lostByWay(of);
   const others = [[of.reordered, "reordered"], [of.duplicates, "duplicates"], [of.late, "after the timeout"]].filter(([count]) => count > 0).map(([count, what]) => `${count.toLocaleString("en")} ${what}`);
-  const [idle, loaded] = of.phases;
+  const [idle, loaded] = ["idle", "under load"].map((name) => of.phases.find((/** @type {any} */ phase) => phase.name === name && phase.rtt.count > 0));
   return el("dl", { class: "meanings" },
     meaning("Probes", of.sent.toLocaleString("en"), others.length > 0 ? `answers: ${others.join(", ")}` : ""),
     meaning("Lost", `${of.lost.toLocaleString("en")}${share}`, ways),
-    loaded && meaning("Load adds, median", more(loaded.rtt.p50_ns - idle.rtt.p50_ns),
+    idle && loaded && meaning("Load adds, median", more(loaded.rtt.p50_ns - idle.rtt.p50_ns),
       `there ${more(loaded.there.p50_ns - idle.there.p50_ns)}, back ${more(loaded.back.p50_ns - idle.back.p50_ns)}`),
+    ...(of.phases.length > 1 ? of.phases.filter((/** @type {any} */ phase) => phase.sent > 0) : []).map((/** @type {any} */ phase) => meaning(`Lost, ${phase.name}`, `${phase.lost.toLocaleString("en")} (${rounded((phase.lost * 100) / phase.sent)} %)`,
+      phase.lost_there + phase.lost_back > 0 ? `${phase.lost_there.toLocaleString("en")} there, ${phase.lost_back.toLocaleString("en")} back` : "")),
     ...(of.loads ?? []).map((/** @type {any} */ load) => meaning(load.direction === "upload" ? "Upload" : "Download", rate(load.bits_per_second), `for ${duration(load.elapsed_seconds)}`)),
     of.clock && meaning("Each way", of.clock.is_same ? "exact" : `± ${time(of.clock.bound_ns)}`, clockIs(of.clock)));
 };

@@ -23,9 +23,11 @@ Examples:
 The RTT is measured exactly. Each way is exact where both hosts have one clock. Else the sample with
 the least RTT says how the clocks differ (RFC 5905), and each way may be wrong by half of that RTT;
 it is right if the path without queues takes equally long there and back. Changes of each way are
-exact in both cases. A steady drift of the clocks is estimated and taken out.
+exact in both cases. A steady drift of the clocks is estimated and taken out; where the time is too
+short for that (below 5 s), each way may be wrong by 50 ppm of it more.
 
-Exit codes: 0 probes were answered, 1 none was, 2 no server answered at all.";
+Exit codes: 0 probes were answered, 1 none was, or a load carried nothing, 2 no server answered at
+all.";
 
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]

@@ -110,10 +110,8 @@ fn share(count: u64, point: &SeriesPoint) -> Option<f64> {
 
 /// When the last point is over, seconds after `began`.
 fn until(hosts: &[Measured], began: i64) -> f64 {
-    let ends = hosts.iter().filter_map(|host| {
-        let later = seconds_after(host, began);
-        Some(later + host.series.last()?.at_seconds)
-    });
+    let ends = hosts.iter().filter(|host| !host.series.is_empty());
+    let ends = ends.map(|host| seconds_after(host, began) + host.end_seconds());
     ends.fold(0.0, f64::max).max(0.1)
 }
 
@@ -135,7 +133,7 @@ impl Drawing<'_> {
             .map(|((host, (what, value)), class)| Series {
                 class,
                 label: self.label(host, what),
-                points: self.points(host, *value),
+                points: self.points(host, *value, unit == "%"),
                 steps: unit == "%",
             })
             .collect();
@@ -152,10 +150,14 @@ impl Drawing<'_> {
         }
     }
 
-    fn points(&self, host: &Measured, value: Value) -> Vec<(Instant, Option<f64>)> {
+    /// In steps, the last value holds until its point is over.
+    fn points(&self, host: &Measured, value: Value, in_steps: bool) -> Vec<(Instant, Option<f64>)> {
         let later = seconds_after(host, self.began);
         let finite = |point| value(point).filter(|it: &f64| it.is_finite());
-        host.series.iter().map(|it| (instant(later + it.at_seconds), finite(it))).collect()
+        let points = host.series.iter().map(|it| (it.at_seconds, finite(it)));
+        let last = host.series.last().filter(|_| in_steps);
+        let end = last.map(|it| (host.end_seconds(), finite(it)));
+        points.chain(end).map(|(at, value)| (instant(later + at), value)).collect()
     }
 }
 
@@ -195,7 +197,12 @@ mod tests {
         assert_eq!(rows.len(), 5, "{rows:?}");
         assert!(rows[1].starts_with("a,500.000,0,10,0,0,0,4,5,9.5,2,3,,"), "{}", rows[1]);
         assert!(rows[4].starts_with("b,503.000,1,10,5,0,0,4,5,9.5,2,3,1000000,"), "{}", rows[4]);
-        assert!((until(&hosts, 500_000_000_000) - 3.0).abs() < 1e-9);
+        // Each point takes a second.
+        assert!((until(&hosts, 500_000_000_000) - 4.0).abs() < 1e-9);
+        let drawing = Drawing { hosts: &hosts, began: 500_000_000_000, until: 4.0 };
+        let ends = |in_steps| drawing.points(&hosts[1], |it| Some(it.lost as f64), in_steps);
+        assert_eq!(ends(true).last(), Some(&(instant(4.0), Some(5.0))));
+        assert_eq!(ends(false).last(), Some(&(instant(3.0), Some(5.0))));
     }
 
     #[test]

@@ -26,6 +26,7 @@ pub(super) struct Measured {
     pub(super) answered: u64,
     pub(super) lost: u64,
     pub(super) lost_there: Option<u64>,
+    pub(super) lost_unknown: u64,
     pub(super) clock: Option<Clock>,
     pub(super) phases: Vec<Phase>,
     pub(super) series: Vec<SeriesPoint>,
@@ -71,14 +72,17 @@ impl Measured {
         Ok(measured)
     }
 
-    /// When its last point is over by the server's clock, nanoseconds since the Unix epoch; it
-    /// takes as long as the one before it.
+    /// When its last point is over, seconds after it began: points are equally wide.
+    pub(super) fn end_seconds(&self) -> f64 {
+        let gaps = self.series.windows(2).map(|it| it[1].at_seconds - it[0].at_seconds);
+        // Points without a probe are left out.
+        let width = gaps.filter(|gap| *gap > 0.0).reduce(f64::min).unwrap_or(0.1);
+        self.series.last().map_or(0.0, |last| last.at_seconds + width)
+    }
+
+    /// When its last point is over by the server's clock, nanoseconds since the Unix epoch.
     fn ended_by_server(&self) -> i64 {
-        let seconds = match &self.series[..] {
-            [.., before, last] => 2.0 * last.at_seconds - before.at_seconds,
-            [_] | [] => 0.0,
-        };
-        self.began_by_server().saturating_add((seconds * 1e9) as i64)
+        self.began_by_server().saturating_add((self.end_seconds() * 1e9) as i64)
     }
 
     /// When it began by the server's clock, nanoseconds since the Unix epoch.

@@ -93,7 +93,10 @@ pub(crate) fn latency(arguments: &LatencyArguments) -> Result<ExitCode> {
     for warning in &outcome.warnings {
         warn(warning);
     }
-    Ok(if outcome.answered > 0 { ExitCode::SUCCESS } else { ExitCode::from(FAILED) })
+    let asked = config.beside.as_ref().map_or(0, |beside| beside.loads.len());
+    let has_loads = outcome.was_stopped || outcome.loads.len() == asked;
+    let is_good = outcome.answered > 0 && has_loads;
+    Ok(if is_good { ExitCode::SUCCESS } else { ExitCode::from(FAILED) })
 }
 
 fn warn(warning: &str) {
@@ -164,6 +167,7 @@ fn of(target: &str, outcome: &LatencyOutcome) -> Measured {
         answered: outcome.answered,
         lost: outcome.lost,
         lost_there: outcome.lost_there,
+        lost_unknown: outcome.lost_unknown,
         clock: outcome.clock,
         phases: outcome.phases.clone(),
         series: outcome.series.clone(),

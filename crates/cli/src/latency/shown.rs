@@ -9,13 +9,13 @@ use super::measured::Measured;
 use crate::output::counted;
 
 pub(super) fn table(target: &str, outcome: &LatencyOutcome) -> String {
-    let LatencyOutcome { sent, lost, .. } = outcome;
+    let unknown = outcome.lost_unknown;
     let mut text = format!(
-        "{target}: {} in {:.1} s, {lost} lost ({:.2} %){}\n",
-        counted(*sent, "probe"),
+        "{target}: {} in {:.1} s{}, {}\n",
+        counted(outcome.sent, "probe"),
         outcome.elapsed.as_secs_f64(),
-        *lost as f64 * 100.0 / (*sent).max(1) as f64,
-        lost_by_way(outcome),
+        if outcome.was_stopped { " (interrupted)" } else { "" },
+        losses(outcome.sent, outcome.lost, outcome.lost_there, unknown),
     );
     let others = [
         (outcome.reordered, "reordered"),
@@ -36,8 +36,13 @@ pub(super) fn table(target: &str, outcome: &LatencyOutcome) -> String {
     for phase in &outcome.phases {
         let name = if is_loaded { phase.name.as_str() } else { "" };
         text += &rows(name, phase);
+        if is_loaded {
+            text += &losses_of(phase);
+        }
     }
-    if let [idle, loaded] = &outcome.phases[..] {
+    let [idle, loaded] = ["idle", "under load"]
+        .map(|name| outcome.phases.iter().find(|phase| phase.name == name && phase.rtt.count > 0));
+    if let (Some(idle), Some(loaded)) = (idle, loaded) {
         text += &increase(idle, loaded);
     }
     for load in &outcome.loads {
@@ -71,7 +76,13 @@ pub(super) fn together(hosts: &[Measured]) -> String {
                 host.name.clone()
             };
             text += &rows(&visible_line(&name), phase);
+            if host.phases.len() > 1 {
+                text += &losses_of(phase);
+            }
         }
+        let Measured { sent, lost, lost_there, lost_unknown, .. } = *host;
+        let said = losses(sent, lost, lost_there, lost_unknown);
+        let _ = writeln!(text, "  {}, {said}", counted(sent, "probe"));
         if let Some(clock) = host.clock.filter(|clock| !clock.is_same) {
             let _ = writeln!(text, "  each way ±{}", milliseconds(clock.bound_ns as f64));
         }
@@ -79,20 +90,20 @@ pub(super) fn together(hosts: &[Measured]) -> String {
     text
 }
 
-fn lost_by_way(outcome: &LatencyOutcome) -> String {
-    ways(outcome.lost, outcome.lost_there.zip(outcome.lost_back), outcome.lost_unknown)
-}
-
-/// On which way probes were lost; `known` are those there and back.
-fn ways(lost: u64, known: Option<(u64, u64)>, unknown: u64) -> String {
-    match known {
+/// How many of the probes that were sent were lost, and on which way: `there`, if the server
+/// counted.
+fn losses(sent: u64, lost: u64, there: Option<u64>, unknown: u64) -> String {
+    let share = lost as f64 * 100.0 / sent.max(1) as f64;
+    let way = match there {
         _ if lost == 0 => String::new(),
-        Some((there, back)) if unknown > 0 => {
-            format!(": {there} there, {back} back, {unknown} way unknown")
+        Some(there) => {
+            let back = lost.saturating_sub(there.saturating_add(unknown));
+            let rest = if unknown > 0 { format!(", {unknown} way unknown") } else { String::new() };
+            format!(": {there} there, {back} back{rest}")
         }
-        Some((there, back)) => format!(": {there} there, {back} back"),
         None => ": the server did not count which way".into(),
-    }
+    };
+    format!("{lost} lost ({share:.2} %){way}")
 }
 
 fn heading() -> String {
@@ -110,10 +121,25 @@ fn rows(name: &str, phase: &Phase) -> String {
     {
         let Durations { min, p50, p90, p99, p999, max, .. } = times;
         let shown = [min, p50, p90, p99, p999, max];
-        let shown = shown.map(|nanos| format!("{:>9.3}", *nanos as f64 / 1e6));
+        let shown = shown.map(|nanos| match times.count {
+            0 => format!("{:>9}", "-"),
+            _ => format!("{:>9.3}", *nanos as f64 / 1e6),
+        });
         let _ = writeln!(text, "{:22} {}", format!("{indent}{what}"), shown.join(" "));
     }
     text
+}
+
+/// The losses of one of several phases; nothing where a result of an older version does not say.
+fn losses_of(phase: &Phase) -> String {
+    let Phase { sent, lost, lost_there, lost_back, .. } = *phase;
+    if sent == 0 {
+        return String::new();
+    }
+    let known = lost_there.saturating_add(lost_back);
+    let there = (known > 0).then_some(lost_there);
+    let said = losses(sent, lost, there, lost.saturating_sub(known));
+    format!("  {}, {said}\n", counted(sent, "probe"))
 }
 
 /// What load adds to latency ("working latency").
@@ -137,16 +163,16 @@ fn exactness(clock: &Clock) -> String {
     let bound = milliseconds(clock.bound_ns as f64);
     let ahead = if clock.offset_ns < 0 { "behind" } else { "ahead" };
     let offset = milliseconds((clock.offset_ns as f64).abs());
-    let drift = match (clock.drift_ppb, clock.drift_bound_ppb) {
+    let (why, drift) = match (clock.drift_ppb, clock.drift_bound_ppb) {
         (Some(drift), Some(bound)) => {
-            format!("its drift {:.3} ppm ± {:.3} ppm", drift / 1e3, bound / 1e3)
+            ("", format!("its drift {:.3} ppm ± {:.3} ppm", drift / 1e3, bound / 1e3))
         }
-        _ => "its drift not known (too short, or never idle)".into(),
+        _ => (" and 50 ppm of drift", "its drift not known (too short, or never idle)".into()),
     };
     format!(
-        "The RTT is measured; each way is exact to ±{bound} (half of the least RTT), and right if \
-         the path\nwithout queues takes equally long both ways. The server's clock: {offset} \
-         {ahead}, {drift}.\n"
+        "The RTT is measured; each way is exact to ±{bound} (half of the least RTT{why}), and \
+         right if the path\nwithout queues takes equally long both ways. The server's clock: \
+         {offset} {ahead}, {drift}.\n"
     )
 }
 
@@ -165,6 +191,7 @@ mod tests {
             rtt: times(there + back),
             there: times(there),
             back: times(back),
+            ..Phase::default()
         }
     }
 
@@ -178,14 +205,37 @@ mod tests {
 
     #[test]
     fn losses_after_the_last_answer_have_no_way() {
-        for (lost, known, unknown, wanted) in [
-            (0, Some((0, 0)), 0, ""),
-            (5, Some((2, 3)), 0, ": 2 there, 3 back"),
-            (9, Some((2, 3)), 4, ": 2 there, 3 back, 4 way unknown"),
-            (4, None, 4, ": the server did not count which way"),
+        for (lost, there, unknown, wanted) in [
+            (0, Some(0), 0, "0 lost (0.00 %)"),
+            (5, Some(2), 0, "5 lost (5.00 %): 2 there, 3 back"),
+            (9, Some(2), 4, "9 lost (9.00 %): 2 there, 3 back, 4 way unknown"),
+            (4, None, 4, "4 lost (4.00 %): the server did not count which way"),
         ] {
-            assert_eq!(ways(lost, known, unknown), wanted);
+            assert_eq!(losses(100, lost, there, unknown), wanted);
         }
+    }
+
+    #[test]
+    fn losses_are_said_of_each_host_and_phase() {
+        let lossy = Phase { sent: 200, lost: 68, lost_there: 60, ..phase("under load", 110, 39) };
+        let idle = Phase { sent: 100, ..phase("idle", 10, 40) };
+        let mut host = Measured {
+            name: "third".into(),
+            sent: 200,
+            lost: 68,
+            lost_there: Some(60),
+            lost_unknown: 8,
+            phases: vec![lossy.clone()],
+            ..Measured::default()
+        };
+        let said = "  200 probes, 68 lost (34.00 %): 60 there, 0 back, 8 way unknown\n";
+        assert_eq!(together(&[host.clone()]).matches(said).count(), 1);
+        host.phases.insert(0, idle);
+        let text = together(&[host]);
+        assert_eq!(text.matches(said).count(), 2, "of the phase, and of all: {text}");
+        assert!(text.contains("\n  100 probes, 0 lost (0.00 %)\nthird, under load\n"), "{text}");
+        let silent = rows("", &Phase { rtt: Durations::default(), ..lossy });
+        assert!(silent.starts_with("RTT                            -         -"), "{silent}");
     }
 
     #[test]
@@ -201,7 +251,10 @@ mod tests {
         for part in ["±25.000 ms", "3.200 ms behind", "1.500 ppm ± 0.020 ppm"] {
             assert!(said.contains(part), "{part}: {said}");
         }
-        assert!(exactness(&Clock { drift_ppb: None, ..clock }).contains("not known"));
+        assert!(said.contains("(half of the least RTT), and"), "{said}");
+        let short = exactness(&Clock { drift_ppb: None, ..clock });
+        let why = "(half of the least RTT and 50 ppm of drift)";
+        assert!(short.contains("not known") && short.contains(why), "{short}");
         assert!(exactness(&Clock::same()).contains("Each way is exact"));
     }
 }

@@ -88,7 +88,7 @@ struct Told {
 impl Told {
     fn new(control: Control, config: &LatencyConfig) -> Told {
         let loaded_from = config.beside.as_ref().map(|beside| beside.after);
-        let live = LiveLatency::new(config.interval, loaded_from);
+        let live = LiveLatency::new(config.interval);
         Told { control, live, time: config.time, loaded_from, parts: 0, last: None }
     }
 
@@ -145,7 +145,7 @@ impl Told {
 
     /// How much of this part is left; none where it is stopped by hand.
     fn left(&self, progress: &LatencyProgress) -> Option<Duration> {
-        let end = self.loaded_from.filter(|_| !progress.is_loaded).unwrap_or(self.time);
+        let end = self.loaded_from.filter(|from| progress.elapsed < *from).unwrap_or(self.time);
         (end < ENDLESS).then(|| end.saturating_sub(progress.elapsed))
     }
 }
@@ -206,7 +206,7 @@ mod tests {
     #[test]
     fn longest_event_is_a_line_that_the_page_reads() {
         let interval = Duration::from_millis(100);
-        let mut live = LiveLatency::new(interval, None);
+        let mut live = LiveLatency::new(interval);
         for number in 0..400_000_i64 {
             let there = 123_456_789 + number % 1_000;
             let at = number * 100_000_000;

@@ -22,7 +22,7 @@ use crate::arguments::{BulkDirection, LiveMode, LoadArguments};
 use crate::control::{self, Control};
 use crate::exit::FAILED;
 use crate::live::{self, LiveLoad, quantiles};
-use crate::output::{LiveLine, answer, answer_or_json, check_outputs, listed, print_note};
+use crate::output::{LiveLine, answer, answer_or_json, check_outputs, counted, listed, print_note};
 use crate::progress::unless_stopped;
 use crate::remedied::Remedied;
 use servers::TestServer;
@@ -87,7 +87,7 @@ impl LoadTest<'_> {
         let mut outcomes = Vec::new();
         for (index, design) in arguments.server.iter().enumerate() {
             if stop.load(Ordering::Relaxed) {
-                bail!("stopped on request");
+                break;
             }
             if let Some(control) = &mut control {
                 control.part(index + 1, Some(arguments.server.len()), design.name());
@@ -96,16 +96,28 @@ impl LoadTest<'_> {
             let outcome = self.run(&server.target, design.name(), control.as_deref_mut())?;
             drop(server);
             if control.is_none() && !arguments.json.is_printed() {
-                answer(&format!("{}: {}\n", design.name(), table(&outcome, design.name())))?;
+                let name = design.name();
+                answer(&format!("{name}: {}\n", self.table(name, &outcome)))?;
+            }
+            for warning in &outcome.warnings {
+                print_note(&format!("tcplab: warning: {}: {warning}", design.name()));
             }
             outcomes.push(OfDesign { design: design.name(), outcome });
         }
+        if outcomes.is_empty() {
+            bail!("stopped on request");
+        }
+        // What was measured until a stop is told, too.
         if control.is_none() {
             let json = &arguments.json;
             let servers = listed("servers", &outcomes);
             answer_or_json(&SERVERS_LOAD_DOCUMENT, json, &servers, || compared(&outcomes))?;
         }
-        Ok(outcomes.iter().all(|it| is_good(&it.outcome)))
+        let asked = arguments.server.len();
+        if outcomes.len() < asked {
+            print_note(&format!("interrupted: {} of {asked} designs tested", outcomes.len()));
+        }
+        Ok(outcomes.len() == asked && outcomes.iter().all(|it| is_good(&it.outcome)))
     }
 
     fn run(&self, target: &str, name: &str, control: Option<&mut Control>) -> Result<Outcome> {
@@ -138,10 +150,14 @@ impl LoadTest<'_> {
         Ok(outcome)
     }
 
+    fn table(&self, target: &str, outcome: &Outcome) -> String {
+        table(outcome, target, self.arguments.expect.is_some())
+    }
+
     fn show(&self, target: &str, outcome: &Outcome, is_told: bool) -> Result<()> {
         if !is_told {
             answer_or_json(&LOAD_DOCUMENT, &self.arguments.json, outcome, || {
-                table(outcome, target)
+                self.table(target, outcome)
             })?;
         }
         for warning in &outcome.warnings {
@@ -246,7 +262,10 @@ fn bulk(
     });
     display.clear();
     let outcome = outcome?;
-    answer_or_json(&BULK_DOCUMENT, &arguments.json, &outcome, || bulk_table(&outcome))?;
+    let was_stopped = stop.load(Ordering::Relaxed);
+    answer_or_json(&BULK_DOCUMENT, &arguments.json, &outcome, || {
+        bulk_table(&outcome, was_stopped)
+    })?;
     for early in &outcome.early {
         print_note(&format!("tcplab: warning: {early}"));
     }
@@ -306,16 +325,19 @@ fn line(progress: &Progress) -> String {
     line
 }
 
-fn table(outcome: &Outcome, target: &str) -> String {
+fn table(outcome: &Outcome, target: &str, is_expected: bool) -> String {
     let mut text = format!(
-        "{} requests in {:.2} s: {:.1} requests/s, {:.3} Mbit/s\n",
-        outcome.requests,
+        "{} in {:.2} s{}: {:.1} requests/s, {:.3} Mbit/s\n",
+        counted(outcome.requests, "request"),
         outcome.elapsed.as_secs_f64(),
+        interrupted(outcome.was_stopped),
         outcome.requests_per_second,
         outcome.bits_per_second / 1e6,
     );
     if let Some(body) = &outcome.body {
-        let _ = writeln!(text, "body: {} bytes, BLAKE3 {}", body.length, &body.digest[..16]);
+        let what = if is_expected { "expected body" } else { "body" };
+        let length = counted(body.length, "byte");
+        let _ = writeln!(text, "{what}: {length}, BLAKE3 {}", &body.digest[..16]);
     }
     let _ = writeln!(
         text,
@@ -331,11 +353,11 @@ fn table(outcome: &Outcome, target: &str) -> String {
     for (name, times) in rows.into_iter().filter(|(_, times)| times.count > 0) {
         text += &row(name, times);
     }
-    let _ = writeln!(text, "\n{} connections used", outcome.connections);
+    let _ = writeln!(text, "\n{} used", counted(outcome.connections, "connection"));
     for (kind, count) in &outcome.errors {
         let what =
             if kind.starts_with("status ") { format!(" for {target}") } else { String::new() };
-        let _ = writeln!(text, "{count} errors: {kind}{what}");
+        let _ = writeln!(text, "{}: {kind}{what}", counted(*count, "error"));
     }
     text
 }
@@ -366,11 +388,16 @@ fn row(name: &str, times: &Durations) -> String {
     format!("{name:16} {} {} {}\n", shown(*mean), shown(*deviation), quantiles.join(" "))
 }
 
-fn bulk_table(outcome: &BulkOutcome) -> String {
+fn interrupted(was_stopped: bool) -> &'static str {
+    if was_stopped { " (interrupted)" } else { "" }
+}
+
+fn bulk_table(outcome: &BulkOutcome, was_stopped: bool) -> String {
     let mut text = format!(
-        "{} in {:.2} s: {}; processor time of the client {:.2} s\n",
+        "{} in {:.2} s{}: {}; processor time of the client {:.2} s\n",
         rounded::bytes(Bytes::new(outcome.bytes)),
         outcome.elapsed.as_secs_f64(),
+        interrupted(was_stopped),
         rate(outcome.bytes, outcome.elapsed),
         outcome.processor.as_secs_f64(),
     );
@@ -430,7 +457,7 @@ mod tests {
                  connection 1: 20.0 Gbit/s\n  connection 2: 1.00 Mbit/s\n",
             ),
         ] {
-            assert_eq!(bulk_table(&outcome(bytes, each)), text);
+            assert_eq!(bulk_table(&outcome(bytes, each), false), text);
         }
     }
 

@@ -52,8 +52,10 @@ impl Row {
         let mut parts = Vec::new();
         match self.state {
             TcpState::Listen => {
-                parts.push(format!("{receive_queue} of {send_queue} waiting for accept()"));
-                return parts.remove(0);
+                // Linux admits one more than the backlog (`sk_acceptq_is_full`).
+                let is_full = receive_queue > send_queue;
+                let full = if is_full { "; full, SYNs are dropped" } else { "" };
+                return format!("{receive_queue} waiting for accept(), backlog {send_queue}{full}");
             }
             TcpState::TimeWait => {
                 parts.push("closed first, or both at once".to_owned());
@@ -198,7 +200,9 @@ mod tests {
     #[test]
     fn remark_each_state_names_what_it_waits_for() {
         for (row, remark) in [
-            (row(10, (3, 128), None), "3 of 128 waiting for accept()"),
+            (row(10, (3, 128), None), "3 waiting for accept(), backlog 128"),
+            (row(10, (1, 1), None), "1 waiting for accept(), backlog 1"),
+            (row(10, (1, 0), None), "1 waiting for accept(), backlog 0; full, SYNs are dropped"),
             (row(1, (0, 0), None), ""),
             (
                 row(1, (5, 0), Some((TimerKind::KeepAlive, 7_200_000, 0))),
@@ -266,7 +270,7 @@ mod tests {
         assert_eq!(lines[3], "state        here         there           now");
         assert_eq!(
             lines[4],
-            "LISTEN       10.0.0.1:80  *               0 of 5 waiting for accept()"
+            "LISTEN       10.0.0.1:80  *               0 waiting for accept(), backlog 5"
         );
         assert_eq!(lines[5], "ESTABLISHED  10.0.0.1:80  10.0.0.2:40000");
     }

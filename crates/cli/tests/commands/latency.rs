@@ -53,11 +53,20 @@ fn load_meanwhile_divides_the_latencies() {
     let names: Vec<&Value> =
         found["phases"].as_array().unwrap().iter().map(|it| &it["name"]).collect();
     assert_eq!(names, ["idle", "under load"]);
+    let sent = |it: &Value| it["sent"].as_u64().unwrap();
+    let phases = found["phases"].as_array().unwrap();
+    assert_eq!(phases.iter().map(sent).sum::<u64>(), sent(&found), "{found}");
     assert_eq!(found["clock"]["is_same"], false);
     let series = found["series"].as_array().unwrap();
     assert!(series.iter().any(|point| point["upload_bits_per_second"].is_number()), "{found}");
     let text = home.answer(&format!("{line} --json=again.json"));
-    for part in ["under load\n", "increase under load", "upload: ", "half of the least RTT"] {
+    for part in [
+        "under load\n",
+        " lost (0.00 %)\nunder load",
+        "increase under load",
+        "upload: ",
+        "half of the least RTT and 50 ppm of drift",
+    ] {
         assert!(text.contains(part), "{part}: {text}");
     }
     let again: Value = serde_json::from_slice(&home.bytes("again.json")).unwrap();
@@ -65,6 +74,74 @@ fn load_meanwhile_divides_the_latencies() {
     let received = discard.stop()["received"].as_u64().unwrap();
     assert!(bytes(&found) > 0 && received == bytes(&found) + bytes(&again), "{received}: {found}");
     home.refuses(&[(&line, "cannot connect to 127.0.0.1:")]);
+}
+
+#[test]
+fn load_that_carries_nothing_is_no_load() {
+    let home = Home::new();
+    let server = Server::start(&home, "--service latency").unwrap();
+    let discard = Server::start(&home, "--service discard").unwrap();
+    let line = format!("latency {} --interval 1ms --duration 300ms -q", server.address);
+    let ended = home.run(&format!("{line} --download {} --json=it.json", discard.address));
+    assert_eq!(ended.code, Some(1), "{}{}", ended.stdout, ended.stderr);
+    let why = "the load failed: ";
+    assert!(ended.stderr.contains(why) && ended.stderr.contains("chargen"), "{}", ended.stderr);
+    assert!(!ended.stdout.contains("load"), "{}", ended.stdout);
+    let found: Value = serde_json::from_slice(&home.bytes("it.json")).unwrap();
+    let [idle] = &found["phases"].as_array().unwrap()[..] else { panic!("{found}") };
+    assert_eq!((&idle["name"], &idle["sent"]), (&"idle".into(), &found["sent"]), "{found}");
+}
+
+#[test]
+fn probes_after_an_early_end_of_the_load_are_not_under_load() {
+    let home = Home::new();
+    let server = Server::start(&home, "--service latency").unwrap();
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    std::thread::spawn(move || {
+        for stream in listener.incoming() {
+            let _ = stream.unwrap().write_all(&[7; 10_000]);
+        }
+    });
+    let line = format!("latency {} --interval 1ms --duration 600ms -q", server.address);
+    let found = home.json(&format!("{line} --download {address} --json"));
+    check(&LATENCY_DOCUMENT, &found, "latency with a load that ends early");
+    let sent = |name: &str| {
+        let phases = found["phases"].as_array().unwrap();
+        phases.iter().find(|it| it["name"] == name).map_or(0, |it| it["sent"].as_u64().unwrap())
+    };
+    assert!(sent("idle") > 50 && sent("after the load") > 50, "{found}");
+    assert!(sent("under load") < 50, "it ends at once: {found}");
+    assert!(found["warnings"][0].as_str().unwrap().contains("the server closed it"), "{found}");
+    let carried = found["series"].as_array().unwrap().iter();
+    let bits: f64 = carried.filter_map(|it| it["download_bits_per_second"].as_f64()).sum();
+    assert!(bits > 0.0, "{found}");
+}
+
+/// A server that welcomes, and answers no probe.
+#[test]
+fn wait_for_the_last_answers_can_be_interrupted() {
+    let home = Home::new();
+    let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
+    let address = socket.local_addr().unwrap();
+    std::thread::spawn(move || {
+        let mut buffer = [0; 100];
+        while let Ok((length, from)) = socket.recv_from(&mut buffer) {
+            if buffer[..8] == *b"tcplabL0" {
+                buffer[7] = b'1';
+                let _ = socket.send_to(&buffer[..length], from);
+            }
+        }
+    });
+    let line = format!("latency {address} --interval 20ms --duration 100ms --timeout 1h -q");
+    let mut child = home.command(&line).stdout(Stdio::piped()).stderr(Stdio::null()).spawn();
+    let child = child.as_mut().unwrap();
+    std::thread::sleep(Duration::from_millis(500));
+    kill_process(Pid::from_child(child), Signal::INT).unwrap();
+    let mut text = String::new();
+    child.stdout.take().unwrap().read_to_string(&mut text).unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(130), "{text}");
+    assert!(text.contains("5 probes in 0.1 s (interrupted), 5 lost"), "{text}");
 }
 
 #[test]

@@ -351,6 +351,10 @@ fn load_counts_what_the_server_counts() {
             assert_eq!(outcome["connections"], 50, "{outcome}");
         }
     }
+    let one = site.answer(&format!("load {url} --requests 1 -c 1 --expect large -q"));
+    for part in ["1 request in ", "\nexpected body: 700000 bytes", "\n1 connection used"] {
+        assert!(one.contains(part), "{part}: {one}");
+    }
     // Wrong responses are reported, and are no success.
     let gone = url.replace("large", "gone");
     for (line, errors) in [
@@ -361,7 +365,7 @@ fn load_counts_what_the_server_counts() {
         assert!(code == Some(1) && stdout.contains(errors), "{code:?}: {stdout}");
     }
     let tally = server.stop();
-    assert_eq!((&tally["requests"], &tally["refused"]), (&156.into(), &3.into()), "{tally}");
+    assert_eq!((&tally["requests"], &tally["refused"]), (&157.into(), &3.into()), "{tally}");
 }
 
 #[test]
@@ -377,6 +381,32 @@ fn designs_under_the_same_load_are_compared_as_text_and_as_json() {
     let text = home.answer(&format!("{load} --json=found.json"));
     assert!(text.contains("fork: 20 requests in ") && text.contains("latency, ms"), "{text}");
     assert!(home.text("found.json").contains("tcplab.servers-load"));
+}
+
+#[test]
+fn warnings_about_a_load_name_the_design() {
+    let line = "load --server thread --rate 1000000 -c 1 --duration 200ms -q";
+    let Ended { stdout, stderr, .. } = Home::new().run(line);
+    assert!(stderr.contains("tcplab: warning: thread: "), "{stdout}{stderr}");
+}
+
+#[test]
+fn interrupted_load_of_several_designs_keeps_what_was_measured() {
+    let home = Home::new();
+    let line = "load --server thread,epoll --duration 30s -q --json=found.json";
+    let mut command = home.command(line);
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    std::thread::sleep(Duration::from_millis(1_500));
+    kill_process(Pid::from_child(&child), Signal::INT).unwrap();
+    let stdout = rest_of(&mut child.stdout.take().unwrap());
+    let stderr = rest_of(&mut child.stderr.take().unwrap());
+    assert_eq!(child.wait().unwrap().code(), Some(130), "{stdout}{stderr}");
+    assert!(stdout.contains("thread: ") && stdout.contains(" s (interrupted): "), "{stdout}");
+    assert!(stderr.contains("interrupted: 1 of 2 designs tested"), "{stderr}");
+    let found: Value = serde_json::from_slice(&home.bytes("found.json")).unwrap();
+    check(&SERVERS_LOAD_DOCUMENT, &found, "load --server, interrupted");
+    let [one] = &found["servers"].as_array().unwrap()[..] else { panic!("{found}") };
+    assert_eq!((&one["design"], &one["was_stopped"]), (&"thread".into(), &true.into()));
 }
 
 #[test]

@@ -29,6 +29,9 @@ const FEWEST_SAMPLES: usize = 30;
 /// Around the edges of an interruption, what is lost belongs to neither side.
 const EDGE: Span = Span::from_millis(2);
 
+/// Why a row without a sample says nothing.
+pub(super) const NOTHING: &str = "nothing came through";
+
 /// Everything that was found of a path.
 pub(super) fn rows(links: &[LinkPlan; 2], plan: &Plan, rounds: &[RoundRecord]) -> Vec<CheckRow> {
     let round_trip = Span::from_nanos(links.iter().map(|link| link.delay().as_nanos()).sum());
@@ -289,7 +292,7 @@ pub(super) fn law_row(
 ) -> CheckRow {
     let up_to = |nanos: f64| if nanos < 0.0 { 0.0 } else { law(Span::from_nanos(nanos as u64)) };
     let Some(test) = KolmogorovSmirnov::of(delays, up_to, |nanos| up_to(nanos - 1.0)) else {
-        return CheckRow::unknown(quantity, asked, "nothing came through");
+        return CheckRow::unknown(quantity, asked, NOTHING);
     };
     let agrees = test.p >= LEAST_P;
     CheckRow::new(
@@ -338,6 +341,9 @@ pub(super) fn counted(
     of: u64,
     (low, high): (u64, u64),
 ) -> CheckRow {
+    if of == 0 {
+        return CheckRow::unknown(quantity, asked, NOTHING);
+    }
     let share = count as f64 / of.max(1) as f64;
     CheckRow::new(
         quantity,
@@ -508,8 +514,14 @@ fn world(quiet: &[RoundRecord], rounds: &[RoundRecord], bound: Span) -> Vec<Chec
     let time = |span: Span| format!("p99 {} µs", micros(span.as_nanos().cast_signed()));
     let none = || "none".to_owned();
     let most = || format!("p99 ≤ {bound}");
+    let mut ways = quiet.iter().flat_map(|round| &round.directions);
+    let lateness = if ways.any(|way| !way.arrivals.is_empty()) {
+        CheckRow::new("lateness", none(), time(late), late <= bound, most())
+    } else {
+        CheckRow::unknown("lateness", none(), NOTHING)
+    };
     vec![
-        CheckRow::new("lateness", none(), time(late), late <= bound, most()),
+        lateness,
         CheckRow::new("ring wait", none(), time(waited), waited <= bound, most()),
         CheckRow::new("drops outside", none(), drops.to_string(), drops == 0, none()),
     ]

@@ -9,7 +9,7 @@ use tcplab_results::verification::CheckRow;
 use tcplab_stats::binomial_range;
 use tcplab_units::{Bytes, Instant, Span};
 
-use super::achieved::{counted, law_row, per_cent};
+use super::achieved::{NOTHING, counted, law_row, per_cent};
 use super::asked::{Asked, back, transmission};
 use super::loss_law::{self, CONFIDENCE};
 
@@ -310,6 +310,9 @@ fn delay(asked: &Asked, tally: &Tally) -> CheckRow {
     let text = asked.delay.to_string();
     if let Some(why) = asked.no_delay.or(several) {
         return CheckRow::unknown("delay", text, why);
+    }
+    if tally.delivered == 0 {
+        return CheckRow::unknown("delay", text, NOTHING);
     }
     let exact = asked.delay.as_nanos();
     let differing = tally.delays.iter().filter(|delay| **delay != exact).count() as u64;

@@ -236,6 +236,23 @@ fn wrong_law_of_jitter_is_blamed_beside_delays_of_zero() {
 }
 
 #[test]
+fn rows_without_a_sample_are_not_measured() {
+    let path = r#"{ "rate": "20 Mbit/s", "delay": "10 ms", "loss": "100 %",
+        "corrupt": "1 %", "duplicate": "1 %" }"#;
+    let all_lost = Fake { drops: 990_000, ..GOOD };
+    let real = all_lost.rows(path, Span::from_secs(1));
+    let model = check_model(&serde_json::from_str(path).unwrap(), 7, 1_000).unwrap();
+    for (rows, wanted) in [
+        (&real, &["forward delay", "forward corruption", "lateness"][..]),
+        (&model, &["forward delay", "forward corruption", "forward duplication"]),
+    ] {
+        let unknown = with(rows, Outcome::NotMeasured);
+        assert!(wanted.iter().all(|it| unknown.contains(&(*it).to_owned())), "{rows:#?}");
+        assert!(with(rows, Outcome::Ok).contains(&"forward loss".into()), "{rows:#?}");
+    }
+}
+
+#[test]
 fn element_without_a_probe_is_named() {
     let path = r#"{
         "forward": {

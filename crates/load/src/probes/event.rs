@@ -26,6 +26,16 @@ pub enum ProbeEvent {
         /// How many answers were lost.
         back: u64,
     },
+    /// Loads began to carry data: the first of them.
+    LoadBegan {
+        /// When.
+        at: i64,
+    },
+    /// No load carries data any more.
+    LoadEnded {
+        /// Since when.
+        at: i64,
+    },
     /// A load carried data.
     Carried {
         /// Since when.

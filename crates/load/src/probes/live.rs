@@ -26,10 +26,10 @@ pub struct LiveLatency {
 }
 
 impl LiveLatency {
-    /// For probes every `interval`; from `loaded_from` on there is load.
-    pub fn new(interval: Duration, loaded_from: Option<Duration>) -> LiveLatency {
+    /// For probes every `interval`.
+    pub fn new(interval: Duration) -> LiveLatency {
         let finer = FINER.map(|(width, most)| Points::of_latest(width.max(nanos(interval)), most));
-        let whole = Record::of(interval, loaded_from, POINTS, SAMPLES);
+        let whole = Record::of(interval, POINTS, SAMPLES);
         LiveLatency { whole, finer: finer.into() }
     }
 
@@ -46,7 +46,7 @@ impl LiveLatency {
         self.whole.clock()
     }
 
-    /// Latencies so far, without load and under load.
+    /// Latencies so far, without load, under load and after it.
     pub fn phases(&self, clock: &Clock) -> Vec<Phase> {
         self.whole.phases(clock)
     }
@@ -77,7 +77,7 @@ mod tests {
     #[test]
     fn hours_are_shown_by_few_points_that_are_fine_at_the_end() {
         let interval = Duration::from_millis(100);
-        let mut live = LiveLatency::new(interval, None);
+        let mut live = LiveLatency::new(interval);
         let probes = 10 * 36_000_i64;
         for number in 0..probes {
             let sample = Sample { at: number * nanos(interval), there: 2_000_000, back: 1_000_000 };

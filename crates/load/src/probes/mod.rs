@@ -1,6 +1,7 @@
 //! Latency to a host that answers probes over UDP, each way by itself, idle and while data is
 //! carried over TCP.
 
+mod beside;
 mod clock;
 mod event;
 mod live;
@@ -12,24 +13,24 @@ use std::fs::File;
 use std::io::{self, ErrorKind, Read};
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
 use std::ops::ControlFlow;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, PoisonError};
-use std::thread::{Builder, Scope, ScopedJoinHandle};
+use std::sync::atomic::Ordering;
+use std::thread::{Scope, ScopedJoinHandle};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use serde::Serialize;
 use tcplab_units::{Durations, PROBE_BYTES, Probe, host_mark};
 
+use beside::{Loads, Shared, Watched};
 pub use clock::{Clock, Sample};
 pub use event::{ProbeEvent, Way};
 pub use live::LiveLatency;
 pub use points::SeriesPoint;
 use prober::Prober;
 pub use record::Phase;
-use record::{Record, nanos};
+use record::Record;
 
-use crate::bulk::{BulkConfig, BulkOutcome, bulk};
+use crate::bulk::{BulkConfig, BulkOutcome};
 use crate::error::{LoadError, system};
 use crate::outcome::seconds;
 use crate::run::{LONGEST_CONNECT, reach};
@@ -169,28 +170,29 @@ pub fn latency(
     let since_epoch = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     let began = Instant::now();
     let began_unix_ns = i64::try_from(since_epoch.as_nanos()).unwrap_or(i64::MAX);
-    let loaded_from = config.beside.as_ref().map(|beside| beside.after);
-    let record = Record::new(config.interval, loaded_from);
+    let record = Record::new(config.interval);
+    let loads = || config.beside.iter().flat_map(|beside| &beside.loads);
     let mut session = Session {
         config,
         socket,
         began,
         heard: Duration::ZERO,
         is_same_clock: is_same,
+        watched: Watched::new(loads().map(|load| load.direction)),
         prober: Prober::new((session, token), config.timeout, began_unix_ns, record),
     };
-    let loads = config.beside.iter().flat_map(|beside| &beside.loads);
-    let moved = loads.map(|_| Mutex::default()).collect();
-    let shared = Shared { stop: AtomicBool::new(false), moved };
+    let shared = Shared::new(loads().count());
     let ended = std::thread::scope(|scope| session.run(scope, &shared, observe));
     let Ended { elapsed, was_stopped, loads } = ended?;
     let (loads, failed): (Vec<_>, Vec<_>) = loads.into_iter().partition(Result::is_ok);
     let loads: Vec<BulkOutcome> = loads.into_iter().flatten().collect();
-    let failed = failed.into_iter().filter_map(Result::err);
-    let failed = failed.map(|error| format!("the load ended early: {error}"));
+    let failed = failed.into_iter().filter_map(Result::err).map(|error| without_load(&error));
     let early = loads.iter().flat_map(|load| &load.early).map(|early| format!("the load: {early}"));
     let failed: Vec<String> = failed.chain(early).collect();
-    let Session { prober, .. } = session;
+    let Session { mut prober, .. } = session;
+    if loads.iter().all(|load| load.bytes == 0) {
+        prober.record.forget_load();
+    }
     let clock = if is_same { Some(Clock::same()) } else { prober.record.clock() };
     let clock = clock.filter(|_| prober.counts.answered > 0);
     let counts = prober.counts;
@@ -222,12 +224,23 @@ pub fn latency(
     })
 }
 
+/// Why a load carried nothing, and what would help.
+fn without_load(error: &LoadError) -> String {
+    let remedy = error.remedy().map(|remedy| format!("; try: {remedy}")).unwrap_or_default();
+    format!("the load failed: {error}{remedy}")
+}
+
 fn warnings(record: &Record, clock: Option<&Clock>, failed: Vec<String>) -> Vec<String> {
     // Threads read the clocks of one host some microseconds apart.
-    let is_negative = clock.is_some_and(|clock| record.points().least_way(clock) < -20_000);
-    let said = "a clock was set meanwhile, or the hosts' clocks drift unsteadily: latency each way \
-                is wrong, the RTT is right";
-    failed.into_iter().chain(is_negative.then(|| said.to_owned())).collect()
+    let negative = clock.filter(|clock| record.points().least_way(clock) < -20_000);
+    let said = negative.map(|clock| {
+        let why = match clock.drift_ppb {
+            Some(_) => "or the hosts' clocks drift unsteadily",
+            None => "or the hosts' clocks drift, which the time was too short to measure",
+        };
+        format!("a clock was set meanwhile, {why}: latency each way is wrong, the RTT is right")
+    });
+    failed.into_iter().chain(said).collect()
 }
 
 fn open(address: SocketAddr) -> io::Result<UdpSocket> {
@@ -304,20 +317,8 @@ struct Session<'a> {
     /// When something was received.
     heard: Duration,
     is_same_clock: bool,
+    watched: Watched,
     prober: Prober,
-}
-
-/// What threads that carry data share with the one that sends probes.
-struct Shared {
-    stop: AtomicBool,
-    /// Of each load: bytes so far, and when it said so.
-    moved: Vec<Mutex<(Duration, u64)>>,
-}
-
-impl Shared {
-    fn moved(&self, index: usize) -> (Duration, u64) {
-        *self.moved[index].lock().unwrap_or_else(PoisonError::into_inner)
-    }
 }
 
 /// How a measurement ended.
@@ -327,8 +328,6 @@ struct Ended {
     was_stopped: bool,
     loads: Vec<Result<BulkOutcome, LoadError>>,
 }
-
-type Loads<'scope> = Vec<ScopedJoinHandle<'scope, Result<BulkOutcome, LoadError>>>;
 
 impl Session<'_> {
     fn run<'scope>(
@@ -343,20 +342,24 @@ impl Session<'_> {
                 && loads.is_none()
                 && session.began.elapsed() >= beside.after
             {
-                loads = Some(start(scope, (shared, session.began), &beside.loads));
+                loads = Some(shared.start(scope, session.began, &beside.loads));
             }
         });
-        let (elapsed, was_stopped) = probed;
+        let (elapsed, mut was_stopped) = probed;
         // Loads end by their own time, and their servers read the rest.
         shared.stop.store(was_stopped, Ordering::Relaxed);
-        self.wait_for_rest();
+        was_stopped = self.wait_for_rest(shared, (elapsed, was_stopped), observe);
+        shared.stop.store(was_stopped, Ordering::Relaxed);
         let loads: Loads<'_> = loads.transpose()?.unwrap_or_default();
         while !loads.iter().all(ScopedJoinHandle::is_finished) {
+            self.look_at_loads(shared, true);
             if observe(&self.progress(elapsed)).is_break() {
+                was_stopped = true;
                 shared.stop.store(true, Ordering::Relaxed);
             }
             std::thread::sleep(LOOK / 10);
         }
+        self.look_at_loads(shared, true);
         let loads = loads.into_iter().map(|it| it.join().expect("it does not die"));
         Ok(Ended { elapsed, was_stopped, loads: loads.collect() })
     }
@@ -370,11 +373,11 @@ impl Session<'_> {
     ) -> (Duration, bool) {
         let LatencyConfig { interval, time, .. } = *self.config;
         let (mut due, mut shown, mut asked) = (Duration::ZERO, Duration::ZERO, Duration::ZERO);
-        let mut carried = vec![(Duration::ZERO, 0); shared.moved.len()];
         loop {
             begin_load(self);
             let now = self.began.elapsed();
             if now >= time {
+                self.look_at_loads(shared, false);
                 return (now, false);
             }
             if now >= due {
@@ -388,12 +391,12 @@ impl Session<'_> {
                 asked = now;
                 let _ = self.socket.send(&self.prober.hello());
             }
-            self.receive();
+            self.receive(shared);
             self.prober.expire(self.began.elapsed());
             let now = self.began.elapsed();
             if now >= shown + LOOK {
                 shown = now;
-                self.look_at_loads(shared, &mut carried);
+                self.look_at_loads(shared, false);
                 if observe(&self.progress(now)).is_break() {
                     return (now, true);
                 }
@@ -404,29 +407,19 @@ impl Session<'_> {
     }
 
     /// Takes what the loads have carried since the last look.
-    fn look_at_loads(&mut self, shared: &Shared, carried: &mut [(Duration, u64)]) {
-        let loads = self.config.beside.iter().flat_map(|beside| &beside.loads);
-        for (index, (load, last)) in loads.zip(carried).enumerate() {
-            let (since, before) = *last;
-            let (until, moved) = shared.moved(index);
-            if until <= since {
-                continue;
-            }
-            *last = (until, moved);
-            // The first time is when it begins.
-            if since > Duration::ZERO {
-                self.prober.learn(ProbeEvent::Carried {
-                    from: nanos(since),
-                    until: nanos(until),
-                    direction: load.direction,
-                    bytes: moved - before,
-                });
-            }
+    fn look_at_loads(&mut self, shared: &Shared, only_more: bool) {
+        let phases = self.watched.phases(shared);
+        for event in phases.into_iter().chain(self.watched.carried(shared, only_more)) {
+            self.prober.learn(event);
         }
     }
 
     /// Takes what has arrived; says whether there was a welcome.
-    fn receive(&mut self) -> bool {
+    fn receive(&mut self, shared: &Shared) -> bool {
+        // First whether there is load, which decides what answers count as.
+        for event in self.watched.phases(shared) {
+            self.prober.learn(event);
+        }
         let mut is_welcome = false;
         let mut buffer = [0; PROBE_BYTES + 1];
         loop {
@@ -443,28 +436,50 @@ impl Session<'_> {
         }
     }
 
-    /// Waits for the last answers, and finds out what has arrived.
-    fn wait_for_rest(&mut self) {
-        let until = self.began.elapsed() + self.config.timeout;
-        while !self.prober.is_done() && self.began.elapsed() < until {
-            await_datagram(&self.socket, LOOK.min(until.saturating_sub(self.began.elapsed())));
-            self.receive();
+    /// Waits for the last answers, and finds out what has arrived. After a stop it waits no longer
+    /// than answers take; says whether there was one.
+    fn wait_for_rest(
+        &mut self,
+        shared: &Shared,
+        (elapsed, mut was_stopped): (Duration, bool),
+        observe: &mut dyn FnMut(&LatencyProgress) -> ControlFlow<()>,
+    ) -> bool {
+        let (begin, mut shown) = (self.began.elapsed(), Duration::ZERO);
+        while !self.prober.is_done() {
+            let longest = if was_stopped { self.longest_stop() } else { self.config.timeout };
+            let now = self.began.elapsed();
+            if now >= begin + longest {
+                break;
+            }
+            if now >= shown + LOOK {
+                shown = now;
+                was_stopped |= observe(&self.progress(elapsed)).is_break();
+            }
+            await_datagram(&self.socket, LOOK.min((begin + longest).saturating_sub(now)));
+            self.receive(shared);
             self.prober.expire(self.began.elapsed());
         }
         self.prober.expire(Duration::MAX);
-        if self.hear_last() {
+        if self.hear_last(shared) {
             self.prober.explain_last();
         }
+        was_stopped
+    }
+
+    /// How long answers may still come after a stop: some times as long as the slowest took.
+    fn longest_stop(&self) -> Duration {
+        let slowest = Duration::from_nanos(self.prober.record.rtts().max);
+        (3 * slowest).max(LOOK).min(self.config.timeout)
     }
 
     /// Asks the server what has arrived; says whether it answered.
-    fn hear_last(&mut self) -> bool {
+    fn hear_last(&mut self, shared: &Shared) -> bool {
         for _ in 0..5 {
             let _ = self.socket.send(&self.prober.hello());
             let until = Instant::now() + ASK_AGAIN;
             while Instant::now() < until {
                 await_datagram(&self.socket, until.saturating_duration_since(Instant::now()));
-                if self.receive() {
+                if self.receive(shared) {
                     return true;
                 }
             }
@@ -473,7 +488,6 @@ impl Session<'_> {
     }
 
     fn progress(&mut self, elapsed: Duration) -> LatencyProgress {
-        let beside = self.config.beside.as_ref();
         let (lost, ways) = (self.prober.counts.lost, self.prober.lost_ways());
         LatencyProgress {
             elapsed,
@@ -482,32 +496,10 @@ impl Session<'_> {
             lost_there: ways.map(|it| it.there),
             lost_unknown: ways.map_or(lost, |it| it.unknown),
             rtt: self.prober.record.rtts(),
-            is_loaded: beside.is_some_and(|beside| elapsed >= beside.after),
+            is_loaded: self.watched.is_loaded(),
             is_same_clock: self.is_same_clock,
             silence: elapsed.saturating_sub(self.heard),
             events: std::mem::take(&mut self.prober.events),
         }
     }
-}
-
-/// Starts to carry data; times are told since `began`.
-fn start<'scope>(
-    scope: &'scope Scope<'scope, '_>,
-    (shared, began): (&'scope Shared, Instant),
-    loads: &[BulkConfig],
-) -> Result<Loads<'scope>, LoadError> {
-    let each = loads.iter().cloned().enumerate().map(|(index, load)| {
-        let carry = move || {
-            bulk(&load, &mut |_, bytes| {
-                let said = (began.elapsed(), bytes);
-                *shared.moved[index].lock().unwrap_or_else(PoisonError::into_inner) = said;
-                if shared.stop.load(Ordering::Relaxed) {
-                    return ControlFlow::Break(());
-                }
-                ControlFlow::Continue(())
-            })
-        };
-        Builder::new().spawn_scoped(scope, carry).map_err(|source| LoadError::Process { source })
-    });
-    each.collect()
 }

@@ -71,6 +71,7 @@ impl Points {
             ProbeEvent::Carried { from, until, direction, bytes } => {
                 self.carried(from, until, direction, bytes);
             }
+            ProbeEvent::LoadBegan { .. } | ProbeEvent::LoadEnded { .. } => {}
         }
     }
 

@@ -146,7 +146,7 @@ impl Prober {
         }
     }
 
-    /// Data that a load carried.
+    /// Takes what is known now.
     pub(crate) fn learn(&mut self, event: ProbeEvent) {
         self.record.take(&event);
         self.events.push(event);
@@ -273,7 +273,7 @@ mod tests {
     const MS: Duration = Duration::from_millis(1);
 
     fn prober(probes: u32) -> Prober {
-        let record = Record::new(10 * MS, None);
+        let record = Record::new(10 * MS);
         let mut prober = Prober::new((SESSION, 99), 1_000 * MS, 0, record);
         for number in 0..probes {
             prober.probe(10 * MS * number);

@@ -18,7 +18,7 @@ use crate::conversation::{Conversation, End};
 use crate::counters::{Count, Slot};
 use crate::error::ServeError;
 use crate::listener::{AcceptResult, Listener, Pause};
-use crate::pump::{self, Moved, Now};
+use crate::pump::{self, Moved, Now, has_unread};
 
 /// Names of what is watched, above all connections.
 const LISTENER: u64 = u64::MAX;
@@ -301,7 +301,8 @@ impl<'a> Worker<'a> {
         for index in 0..self.connections.len() {
             let Some(connection) = &mut self.connections[index] else { continue };
             let moment = self.clock.moment();
-            if connection.conversation.look(is_cut, now, moment, self.context.limits()) {
+            let cut = is_cut.then(|| has_unread(connection.socket.as_fd()));
+            if connection.conversation.look(cut, now, moment, self.context.limits()) {
                 self.turn(index, false);
             }
         }
@@ -355,7 +356,7 @@ impl<'a> Worker<'a> {
         }
         for index in 0..self.connections.len() {
             let Some(connection) = &mut self.connections[index] else { continue };
-            connection.conversation.cut();
+            connection.conversation.cut(has_unread(connection.socket.as_fd()));
             self.turn(index, false);
         }
     }

@@ -19,7 +19,7 @@ use crate::conversation::{Conversation, End, Wish};
 use crate::counters::{Count, Slot};
 use crate::error::ServeError;
 use crate::listener::{Listener, Pause, is_passing};
-use crate::pump::end_of;
+use crate::pump::{end_of, has_unread};
 use crate::sys::{Chunk, Done, Ring};
 
 /// Connections that a worker is ready to accept at once.
@@ -268,7 +268,8 @@ impl<'a> Worker<'a> {
         for index in 0..self.connections.len() {
             let Some(connection) = &mut self.connections[index] else { continue };
             let moment = self.clock.moment();
-            if connection.conversation.look(is_cut, now, moment, self.context.limits()) {
+            let cut = is_cut.then(|| has_unread(connection.socket.as_fd()));
+            if connection.conversation.look(cut, now, moment, self.context.limits()) {
                 self.turn(index, now);
             }
         }
@@ -293,7 +294,7 @@ impl<'a> Worker<'a> {
     fn leave(mut self) {
         self.slot.give_back(self.accepts);
         for connection in self.connections.iter_mut().flatten().filter(|it| !it.is_over) {
-            connection.conversation.cut();
+            connection.conversation.cut(has_unread(connection.socket.as_fd()));
             if let Wish::Close(end) = connection.conversation.wish() {
                 self.slot.ended(end);
             }

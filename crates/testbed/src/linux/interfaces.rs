@@ -1,5 +1,7 @@
 //! A path between two existing interfaces: `tcplab bridge`.
 
+use std::os::linux::net::SocketAddrExt;
+use std::os::unix::net::{SocketAddr, UnixListener};
 use std::time::{Duration, Instant};
 
 use rustix::process::Signal;
@@ -59,6 +61,7 @@ pub fn bridge<B>(
     if interfaces[0].index == interfaces[1].index {
         return Err(refused(format!("{first} cannot be bridged with itself"), None));
     }
+    let _locks = [lock(first, interfaces[0].index)?, lock(second, interfaces[1].index)?];
     let mtus = interfaces.each_ref().map(|interface| interface.mtu);
     if mtus[0] != mtus[1] {
         warn(&format!(
@@ -112,6 +115,21 @@ pub fn bridge<B>(
     Ok(BridgeEnd { summary, signal, gone })
 }
 
+/// Keeps other bridges from this interface: two would pass each frame twice. Names of abstract
+/// sockets are those of a network namespace, as numbers of interfaces are, and the kernel frees
+/// them at the end of the process, however it ends.
+fn lock(name: &str, index: u32) -> Result<UnixListener, TrialError> {
+    let address = SocketAddr::from_abstract_name(format!("tcplab-bridge-{index}"));
+    address.and_then(|address| UnixListener::bind_addr(&address)).map_err(|error| {
+        if error.kind() == std::io::ErrorKind::AddrInUse {
+            let message =
+                format!("another `tcplab bridge` uses {name}: both would pass each frame");
+            return refused(message, Some("end that one, or name other interfaces".into()));
+        }
+        TrialError::setup(format!("lock {name}"))(error)
+    })
+}
+
 /// Whether this network namespace has an interface of this number, which the kernel gives to no
 /// other after it.
 fn is_there(index: u32) -> bool {
@@ -157,4 +175,22 @@ fn denied(name: &str, error: std::io::Error) -> TrialError {
 
 fn refused(message: String, remedy: Option<String>) -> TrialError {
     TrialError::Reported { message, remedy }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn interface_is_locked_until_the_bridge_ends() {
+        // No interface has such a number.
+        let (name, index) = ("veth0", u32::MAX);
+        let first = lock(name, index).unwrap();
+        let Err(TrialError::Reported { message, remedy }) = lock(name, index) else {
+            panic!("it is locked")
+        };
+        assert!(message.contains("veth0") && remedy.is_some(), "{message}");
+        drop(first);
+        assert!(lock(name, index).is_ok());
+    }
 }
