@@ -48,7 +48,7 @@ pub(super) fn baseline(
             format!("cannot connect to {address}: start a discard server there, such as `tcplab server --service discard`")
         })?;
         let seen = socket_state(stream.as_fd()).context("cannot read TCP_INFO")?;
-        sum = sum + seen.min_rtt;
+        sum += seen.min_rtt;
     }
     let mean = Span::from_nanos(sum.as_nanos() / OPENED as u64);
     let rtt = mean.max(Span::from_micros(1));
