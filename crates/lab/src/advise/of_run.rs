@@ -38,6 +38,9 @@ const THROUGHPUT: [&MetricInfo; 2] = [metrics::GOODPUT, metrics::LOAD_RATE];
 const LATENCY: [&MetricInfo; 4] =
     [metrics::MEDIAN_RESPONSE, metrics::MEAN_RESPONSE, metrics::LOAD_RESPONSE, metrics::RTT_MEAN];
 
+/// What nobody can choose: the path, and what is to be done.
+type Given = (PathSpec, WorkloadSpec, Vec<Flow>);
+
 /// The best variants of a run of `scenario` for a goal; nothing where nothing could be chosen.
 /// Nobody can choose the path, nor what is to be done, but in which pieces it is written and read.
 pub fn choose(run: &Run, scenario: &Scenario, goal: Goal) -> Vec<Choice> {
@@ -84,7 +87,7 @@ fn groups<'r>(run: &'r Run, scenario: &Scenario) -> Vec<Vec<&'r Case>> {
         let flows: Vec<Flow> = spec.flows.iter().map(of_flow).collect();
         (spec.path.clone(), whole(&spec.workload), flows)
     };
-    let mut groups: Vec<((PathSpec, WorkloadSpec, Vec<Flow>), Vec<&Case>)> = Vec::new();
+    let mut groups: Vec<(Given, Vec<&Case>)> = Vec::new();
     for (case, spec) in run.cases.iter().zip(&scenario.cases) {
         let given = given(spec);
         match groups.iter_mut().find(|(known, _)| *known == given) {

@@ -159,7 +159,7 @@ impl VirtualKernels {
         };
         let is_model_chosen = *choice == KernelChoice::Model;
         let (newest, named) = (newest.map(KernelUsed::of), Vec::new());
-        Ok(VirtualKernels { newest, profile, named, is_model_chosen })
+        Ok(VirtualKernels { newest, named, profile, is_model_chosen })
     }
 
     /// With those that the scenario names.

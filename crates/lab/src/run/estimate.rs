@@ -228,9 +228,10 @@ fn stood_in(cases: &[Case], is_chosen: bool) -> Option<String> {
     let asks =
         |case: &&Case| [&case.client, &case.server].iter().any(|it| it.stack == Stack::Newest);
     let asking = cases.iter().filter(asks).count();
-    let [why, remedy] = match is_chosen {
-        true => ["", ""],
-        false => [", as no kernel is built", "; build one with `tcplab kernel build 7.2`"],
+    let [why, remedy] = if is_chosen {
+        ["", ""]
+    } else {
+        [", as no kernel is built", "; build one with `tcplab kernel build 7.2`"]
     };
     (asking > 0).then(|| {
         format!(
