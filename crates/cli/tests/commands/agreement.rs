@@ -106,7 +106,9 @@ fn small(source: &str) -> String {
 
 fn unescaped(text: &str) -> String {
     let signs = [("&#34;", "\""), ("&#39;", "'"), ("&lt;", "<"), ("&gt;", ">"), ("&amp;", "&")];
-    signs.iter().fold(text.to_owned(), |text, (escaped, sign)| text.replace(escaped, sign))
+    // Before units.
+    let signs = signs.into_iter().chain([("\u{a0}", " ")]);
+    signs.fold(text.to_owned(), |text, (escaped, sign)| text.replace(escaped, sign))
 }
 
 /// What a run printed and wrote.
