@@ -55,12 +55,13 @@ impl Shared {
     fn ended(&self, index: usize, now: Duration, outcome: Option<&BulkOutcome>) {
         self.change(index, |it| {
             it.has_ended = true;
-            match (it.from, outcome) {
-                (Some(from), Some(outcome)) => {
-                    (it.until, it.bytes) = (from + outcome.elapsed, outcome.bytes);
-                }
-                _ => it.until = now,
-            }
+            let Some(outcome) = outcome else {
+                it.until = now;
+                return;
+            };
+            // A load may end before anybody looks.
+            let from = *it.from.get_or_insert(now.saturating_sub(outcome.elapsed));
+            (it.until, it.bytes) = (from + outcome.elapsed, outcome.bytes);
         });
     }
 
@@ -221,5 +222,10 @@ mod tests {
         shared.ended(1, 600 * MS, Some(&outcome(7 * MS, 100)));
         assert_eq!(watched.phases(&shared), [ProbeEvent::LoadEnded { at: 520_000_000 }]);
         assert!(!watched.is_loaded() && watched.phases(&shared).is_empty());
+        // One that ends before anybody looks.
+        let (shared, mut watched) = (Shared::new(1), Watched::new([Direction::Upload].into_iter()));
+        shared.ended(0, 510 * MS, Some(&outcome(7 * MS, 100)));
+        let ended = ProbeEvent::LoadEnded { at: 510_000_000 };
+        assert_eq!(watched.phases(&shared), [began, ended]);
     }
 }

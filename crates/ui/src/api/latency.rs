@@ -4,6 +4,7 @@ use std::fs::{self, File};
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use axum::Json;
@@ -115,15 +116,18 @@ impl LatencyWish {
         Ok(arguments)
     }
 
-    /// What its files are called: host, port, and milliseconds since 1970.
+    /// What its files are called: host, port, and milliseconds since 1970, each given once.
     fn name(&self) -> String {
+        static LAST: AtomicU64 = AtomicU64::new(0);
         let is_plain = |it: char| it.is_ascii_alphanumeric() || ".-".contains(it);
         let host: String =
             self.host.chars().map(|it| if is_plain(it) { it } else { '_' }).collect();
         // A name of a file has at most 255 bytes.
         let host = &host[..host.len().min(100)];
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-        format!("{host}_{}-{}", self.port, now.as_millis())
+        let next = |last: u64| (now.as_millis() as u64).max(last + 1);
+        let last = LAST.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |last| Some(next(last)));
+        format!("{host}_{}-{}", self.port, next(last.unwrap_or_default()))
     }
 }
 
@@ -359,6 +363,9 @@ mod tests {
             assert!(file.starts_with(&format!("--{ending}={place}")), "{file}");
             assert!(file.ends_with(&format!(".{ending}")), "{file}");
         }
+        // Also of another one at once.
+        let names = [wish.name(), wish.name()];
+        assert!(names[0] != names[1] && !arguments.iter().any(|it| it.contains(&names[0])));
         let endless = LatencyWish { seconds: None, load: None, ..wish };
         assert!(endless.arguments(runs.path()).unwrap().contains(&"--duration=8784h".to_owned()));
     }
