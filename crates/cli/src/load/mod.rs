@@ -104,7 +104,9 @@ impl LoadTest<'_> {
             }
             outcomes.push(OfDesign { design: design.name(), outcome });
         }
-        if outcomes.is_empty() {
+        let asked = arguments.server.len();
+        // The page has been told what was measured.
+        if outcomes.is_empty() || control.is_some() && outcomes.len() < asked {
             bail!("stopped on request");
         }
         // What was measured until a stop is told, too.
@@ -113,7 +115,6 @@ impl LoadTest<'_> {
             let servers = listed("servers", &outcomes);
             answer_or_json(&SERVERS_LOAD_DOCUMENT, json, &servers, || compared(&outcomes))?;
         }
-        let asked = arguments.server.len();
         if outcomes.len() < asked {
             print_note(&format!("interrupted: {} of {asked} designs tested", outcomes.len()));
         }
