@@ -1,5 +1,6 @@
 //! TCP's state diagram, and how both ends of a trial's connection walked it.
 
+use std::path::Path;
 use std::ptr;
 use std::sync::Arc;
 
@@ -11,6 +12,7 @@ use tcplab_lab::load_recording;
 use tcplab_plot::{StateDiagram, state_diagram};
 use tcplab_recording::Recording;
 use tcplab_report::states::walks_of_trial;
+use tcplab_results::TrialData;
 use tcplab_trace::{Connection, Edge, StateWalk, StateWalks};
 use tcplab_units::Instant;
 
@@ -52,10 +54,11 @@ pub(super) async fn states(
                 "story": [],
             })));
         }
-        need_packets(&place)?;
-        let failed = |error: String| Refusal::missing(error);
-        let recording = Recording::open(&place).map_err(|error| failed(error.to_string()))?;
-        let data = load_recording(&recording).map_err(|error| failed(error.to_string()))?;
+        let data = recorded(&place).or_else(|refusal| match places.now() {
+            // It was put where it stays meanwhile.
+            Some(now) if now != place => recorded(&now),
+            _ => Err(refusal),
+        })?;
         let (connection, walks) = walks_of_trial(&data, wanted.connection)
             .ok_or_else(|| Refusal::missing("its captures have no such connection"))?;
         let all = &data.client.connections;
@@ -71,6 +74,12 @@ pub(super) async fn states(
         })))
     })
     .await
+}
+
+fn recorded(place: &Path) -> Result<TrialData, Refusal> {
+    need_packets(place)?;
+    let recording = Recording::open(place).map_err(|error| Refusal::missing(error.to_string()))?;
+    load_recording(&recording).map_err(|error| Refusal::missing(error.to_string()))
 }
 
 fn ends(walks: &StateWalks) -> Value {
