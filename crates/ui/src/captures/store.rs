@@ -126,7 +126,11 @@ impl Captures {
         let capture = self.capture(id)?;
         capture.end();
         self.known().remove(id);
-        fs::remove_dir_all(&capture.place.0)
+        // What still writes beside it finds its place no more; no list has this name.
+        let gone = self.place.join(format!(".{id}"));
+        let _ = fs::remove_dir_all(&gone);
+        fs::rename(&capture.place.0, &gone)
+            .and_then(|()| fs::remove_dir_all(&gone))
             .map_err(|error| Refusal::failed(format!("cannot delete it: {error}")))
     }
 
