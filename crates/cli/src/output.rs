@@ -111,6 +111,11 @@ pub(crate) fn counted(count: u64, what: &str) -> String {
     format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }
 
+/// What follows the time of a measurement that was stopped.
+pub(crate) fn interrupted(was_stopped: bool) -> &'static str {
+    if was_stopped { " (interrupted)" } else { "" }
+}
+
 /// Lines of at most `width` columns.
 pub(crate) fn wrapped(text: &str, width: usize) -> Vec<String> {
     lines_of(&text.split_whitespace().collect::<Vec<_>>(), " ", width)

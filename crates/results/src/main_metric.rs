@@ -46,11 +46,10 @@ pub fn metric_by_workload(trial: &Trial) -> Option<(&'static MetricInfo, f64)> {
     })
 }
 
-/// The flow whose metrics a run's trials have, where there are flows: the first that is not in the
-/// background.
+/// The flow whose metrics a run's trials have, where there are flows ([`Trial::subject_flow`]).
 pub fn subject_flow(run: &Run) -> Option<&str> {
     let first = run.cases.iter().find_map(|case| case.trials.first())?;
-    first.flows.iter().find(|flow| !flow.background).map(|flow| flow.name.as_str())
+    first.subject_flow().map(|flow| flow.name.as_str())
 }
 
 fn is_number(info: &MetricInfo) -> bool {

@@ -59,6 +59,12 @@ impl Trial {
         Trial { warnings, has_packets: true, ..Trial::default() }
     }
 
+    /// The flow whose metrics it has, where there are flows: the first that is not in the
+    /// background.
+    pub fn subject_flow(&self) -> Option<&FlowRow> {
+        self.flows.iter().find(|flow| !flow.background)
+    }
+
     /// Whether its ends exchanged datagrams, and there was no connection.
     pub fn has_datagrams(&self) -> bool {
         self.metrics.find(metrics::UNANSWERED).is_some()

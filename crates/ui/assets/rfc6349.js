@@ -111,7 +111,7 @@ const baseline = ({ of, baseline: seen, bdp_bytes: bdp, best_bits_per_second: be
   const steps = [
     ["Path MTU", `${seen.mtu_bytes} B`, asked && `${asked.mtu_bytes} B`, "The largest packet that passes whole."],
     ["Baseline RTT", duration(seen.rtt_ns / 1e9), asked && duration(asked.rtt_ns / 1e9), "The mean round trip while nothing waits in a queue."],
-    ["Bottleneck", rate(seen.rate_bits_per_second), asked?.rate_bits_per_second && rate(asked.rate_bits_per_second), `The rate of the slowest link, with headers: nothing on this path is faster.${seen.peak_rate_bits_per_second ? ` In the mean; at most ${rate(seen.peak_rate_bits_per_second)}.` : ""}`],
+    ["Bottleneck", rate(seen.rate_bits_per_second), asked?.rate_bits_per_second && rate(asked.rate_bits_per_second), seen.peak_rate_bits_per_second ? `The mean rate of the slowest link, with headers; at most ${rate(seen.peak_rate_bits_per_second)}.` : "The rate of the slowest link, with headers: nothing on this path is faster."],
     ["Bandwidth-delay product", bytes(bdp), null, "What is under way when the path is full. Windows and buffers need this much at least."],
     ["Ideal goodput", rate(best), null, `What is left for data: segments of ${seen.segment_bytes} B, without headers.`],
   ];

@@ -7,13 +7,12 @@ use std::path::Path;
 
 use tcplab_capture::Reader;
 use tcplab_recording::capture_file;
-use tcplab_trace::{Ack, Analyzer, BareReset, Connection, FlowId, Frame, Segment, Sink};
+use tcplab_trace::{Ack, Analyzer, BareReset, Connection, FlowId, Segment, Sink};
 use tcplab_units::{Endpoint, Instant, Span};
-use tcplab_wire::LinkType;
 
 use crate::error::WatchError;
 use crate::ladder::{Ladder, PacketRow, Seen, is_undelivered};
-use crate::read::time_of_first;
+use crate::read::{analyze, time_of_first};
 
 /// The packets between two times, at most so many: the first ones, or the last.
 ///
@@ -90,15 +89,7 @@ impl Wanted {
             if at > self.between[1] || (!self.are_last && found >= self.most) {
                 break;
             }
-            let comments = record.comments().collect::<Vec<_>>().join("; ");
-            let frame = Frame {
-                time_ns: time.as_nanos(),
-                link: LinkType::RawIp,
-                captured: record.captured,
-                original_len: record.original_len,
-                comment: (!comments.is_empty()).then_some(&*comments),
-            };
-            analyzer.packet(&frame);
+            analyze(&mut analyzer, &record, time);
         }
         Some(analyzer.finish_into().1)
     }

@@ -9,10 +9,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
-use tcplab_capture::Reader;
+use tcplab_capture::{Reader, Record, UnixTime};
 use tcplab_path::Fate;
 use tcplab_recording::{TruthRow, capture_file, parse_samples, parse_truth_row};
-use tcplab_trace::{Analyzer, Frame};
+use tcplab_trace::{Analyzer, Frame, Sink};
 use tcplab_units::{Endpoint, Instant, Span};
 use tcplab_wire::LinkType;
 
@@ -23,6 +23,18 @@ use crate::trial::SharedHistory;
 
 /// The longest line, bytes: a sample has some 400.
 const LINE: usize = 1 << 16;
+
+/// Has a packet of a recording's capture, which was captured then, analysed with its comments.
+pub(super) fn analyze<S: Sink>(analyzer: &mut Analyzer<S>, record: &Record<'_>, time: UnixTime) {
+    let comments = record.comments().collect::<Vec<_>>().join("; ");
+    analyzer.packet(&Frame {
+        time_ns: time.as_nanos(),
+        link: LinkType::RawIp,
+        captured: record.captured,
+        original_len: record.original_len,
+        comment: (!comments.is_empty()).then_some(&*comments),
+    });
+}
 
 /// What the client sends, analysed as its end sees it.
 pub(super) fn at_client(
@@ -70,16 +82,8 @@ fn capture(
             let sink = HistorySink::new(Rc::clone(&pending), shift, Rc::clone(&current));
             Analyzer::with_sink(sink).with_jobs(1)
         });
-        let comments = record.comments().collect::<Vec<_>>().join("; ");
-        let frame = Frame {
-            time_ns: time.as_nanos(),
-            link: LinkType::RawIp,
-            captured: record.captured,
-            original_len: record.original_len,
-            comment: (!comments.is_empty()).then_some(&*comments),
-        };
         current.set(Current::of(&record, current.get().frame + 1));
-        analyzer.packet(&frame);
+        analyze(analyzer, &record, time);
     }
     drop(begun);
     pending.borrow_mut().pass_on();

@@ -6,7 +6,7 @@ use tcplab_load::{Clock, Direction, LatencyOutcome, Phase};
 use tcplab_units::{Durations, visible_line};
 
 use super::measured::Measured;
-use crate::output::counted;
+use crate::output::{counted, interrupted};
 
 pub(super) fn table(target: &str, outcome: &LatencyOutcome) -> String {
     let unknown = outcome.lost_unknown;
@@ -14,7 +14,7 @@ pub(super) fn table(target: &str, outcome: &LatencyOutcome) -> String {
         "{target}: {} in {:.1} s{}, {}\n",
         counted(outcome.sent, "probe"),
         outcome.elapsed.as_secs_f64(),
-        if outcome.was_stopped { " (interrupted)" } else { "" },
+        interrupted(outcome.was_stopped),
         losses(outcome.sent, outcome.lost, outcome.lost_there, unknown),
     );
     let others = [

@@ -22,7 +22,9 @@ use crate::arguments::{BulkDirection, LiveMode, LoadArguments};
 use crate::control::{self, Control};
 use crate::exit::FAILED;
 use crate::live::{self, LiveLoad, quantiles};
-use crate::output::{LiveLine, answer, answer_or_json, check_outputs, counted, listed, print_note};
+use crate::output::{
+    LiveLine, answer, answer_or_json, check_outputs, counted, interrupted, listed, print_note,
+};
 use crate::progress::unless_stopped;
 use crate::remedied::Remedied;
 use servers::TestServer;
@@ -387,10 +389,6 @@ fn row(name: &str, times: &Durations) -> String {
     let Durations { mean, deviation, p50, p75, p90, p99, p999, max, .. } = times;
     let quantiles = [p50, p75, p90, p99, p999, max].map(|nanos| shown(*nanos as f64));
     format!("{name:16} {} {} {}\n", shown(*mean), shown(*deviation), quantiles.join(" "))
-}
-
-fn interrupted(was_stopped: bool) -> &'static str {
-    if was_stopped { " (interrupted)" } else { "" }
 }
 
 fn bulk_table(outcome: &BulkOutcome, was_stopped: bool) -> String {

@@ -1,7 +1,10 @@
 //! Numbers that stay on the line of their unit.
 
 /// Units that a sentence has after a number.
-const UNITS: [&str; 10] = ["%", "s", "ms", "µs", "bit/s", "kbit/s", "Mbit/s", "B", "kB", "MB"];
+const UNITS: [&str; 15] = [
+    "%", "s", "ms", "µs", "ns", "min", "bit/s", "kbit/s", "Mbit/s", "Gbit/s", "B", "kB", "MB",
+    "GB", "TB",
+];
 
 /// The text with a no-break space between each number and its unit.
 pub(crate) fn unbroken(text: &str) -> String {

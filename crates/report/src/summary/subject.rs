@@ -13,8 +13,7 @@ pub(crate) fn flow_of_metrics(run: &Run) -> Option<String> {
 
 /// The connection of a trial whose episodes, findings and graphs there are, where it has several.
 pub(crate) fn part(trial: &Trial) -> Option<String> {
-    let flow = trial.flows.iter().find(|flow| !flow.background);
-    let of_flow = flow.map(|flow| match flow.connections.len() {
+    let of_flow = trial.subject_flow().map(|flow| match flow.connections.len() {
         1 => format!("flow {}", flow.name),
         _ => format!("the first connection of flow {}", flow.name),
     });

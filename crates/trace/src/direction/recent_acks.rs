@@ -7,7 +7,7 @@
 use tcplab_units::Instant;
 
 use crate::fold::folded;
-use crate::packet::{AT_ONCE, Packet, SOONEST};
+use crate::packet::{AT_ONCE, Packet, SOONEST, mix};
 
 /// Packets remembered: copies are made in a queue.
 const REMEMBERED: usize = 8;
@@ -61,8 +61,5 @@ fn mixed(packet: &Packet) -> u64 {
     ];
     let blocks = packet.sack.as_slice().iter();
     let blocks = blocks.map(|block| number(Some(block.left)) << 32 | number(Some(block.right)));
-    let mix = |mixed: u64, number: u64| {
-        (mixed.rotate_left(23) ^ number).wrapping_mul(0x9e37_79b9_7f4a_7c15)
-    };
     numbers.into_iter().chain(blocks).fold(1, mix) | 1
 }

@@ -3,7 +3,7 @@
 use tcplab_wire::{TcpFlags, TcpPacket};
 
 use super::model::ChangedField;
-use crate::packet::Packet;
+use crate::packet::{Packet, mix};
 
 /// The flags that carry ECN (RFC 3168, RFC 9768).
 const ECN_FLAGS: u16 = TcpFlags::ECE.bits() | TcpFlags::CWR.bits() | TcpFlags::AE.bits();
@@ -123,10 +123,4 @@ impl SynOptions {
         (ChangedField::FastOpen, |it| it.fast_open.then_some(1)),
         (ChangedField::Multipath, |it| it.multipath.then_some(1)),
     ];
-}
-
-/// As wyhash mixes: multiplied and folded.
-pub(crate) fn mix(a: u64, b: u64) -> u64 {
-    let product = u128::from(a ^ 0x9e37_79b9_7f4a_7c15) * u128::from(b ^ 0xc2b2_ae3d_27d4_eb4f);
-    (product >> 64) as u64 ^ product as u64
 }

@@ -3,8 +3,8 @@
 use tcplab_units::Bytes;
 use tcplab_wire::TcpFlags;
 
-use super::headers::{Headers, mix};
-use crate::packet::Packet;
+use super::headers::Headers;
+use crate::packet::{Packet, mix};
 
 /// The identity of a segment, without its IP identification.
 ///

@@ -6,12 +6,12 @@ use std::net::IpAddr;
 use tcplab_units::Endpoint;
 
 use super::difference;
-use super::headers::{Headers, mix};
+use super::headers::Headers;
 use super::packets::{CheckedPacket, Packets};
 use super::piece::{Identity, acknowledged};
 use crate::Frame;
 use crate::direction::COPIES_SHARE;
-use crate::packet::{AT_ONCE, Ends, Packet, RecentPackets};
+use crate::packet::{AT_ONCE, Ends, Packet, RecentPackets, mix};
 
 /// The most packets sampled per capture: those whose hash ends in enough zeros.
 const MOST: usize = 1 << 16;

@@ -14,7 +14,7 @@ use tcplab_wire::{
 
 use crate::UnusualPacket;
 pub(crate) use ends::Ends;
-pub(crate) use recent::{AT_ONCE, RecentPackets, SOONEST};
+pub(crate) use recent::{AT_ONCE, RecentPackets, SOONEST, mix};
 pub(crate) use tree::Tree;
 
 /// The bits of SYN, FIN and RST.

@@ -9,6 +9,12 @@ pub(crate) const AT_ONCE: Span = Span::from_millis(10);
 /// Without an identification: no sender retransmits sooner.
 pub(crate) const SOONEST: Span = Span::from_millis(1);
 
+/// Numbers of packets as one, as wyhash mixes: multiplied and folded.
+pub(crate) fn mix(a: u64, b: u64) -> u64 {
+    let product = u128::from(a ^ 0x9e37_79b9_7f4a_7c15) * u128::from(b ^ 0xc2b2_ae3d_27d4_eb4f);
+    (product >> 64) as u64 ^ product as u64
+}
+
 /// The packets captured last, as hashes: each replaces one by chance.
 #[derive(Debug)]
 pub(crate) struct RecentPackets(Box<[(u64, Instant)]>);
