@@ -26,7 +26,7 @@ enum Need {
 }
 
 /// All changes, in order.
-pub(crate) const PATCHES: [Patch; 12] = [
+pub(crate) const PATCHES: [Patch; 13] = [
     Patch {
         name: "register-area",
         texts: &[include_str!("../../patches/register-area.patch")],
@@ -64,6 +64,14 @@ pub(crate) const PATCHES: [Patch; 12] = [
         name: "exit-kill",
         texts: &[include_str!("../../patches/exit-kill.patch")],
         need: Need::Has("arch/um/os-Linux/skas/process.c", "PTRACE_OLDSETOPTIONS"),
+    },
+    Patch {
+        name: "program-kill",
+        texts: &[
+            include_str!("../../patches/program-kill.patch"),
+            include_str!("../../patches/program-kill-6.12.patch"),
+        ],
+        need: Need::Lacks("arch/um/os-Linux/skas/process.c", "getppid()"),
     },
     Patch {
         name: "check-kill",
@@ -217,6 +225,15 @@ mod tests {
                     assert_eq!(found, content, "{}: {name}", patch.name);
                 }
             }
+        }
+    }
+
+    /// They change what TCP does and when, which developers of kernels must know.
+    #[test]
+    fn docs_name_each_patch() {
+        let docs = include_str!("../../../../docs/virtual-kernel.md");
+        for patch in &PATCHES {
+            assert!(docs.contains(&format!("| `{}` |", patch.name)), "{}", patch.name);
         }
     }
 

@@ -21,6 +21,7 @@ impl Repository {
             ("Kbuild", ""),
             ("arch/um/Makefile", ""),
             ("arch/um/kernel/time.c", "int time_travel_shm_client, time_travel_resumed;\n"),
+            ("arch/um/os-Linux/skas/process.c", "getppid()\n"),
             ("arch/um/os-Linux/util.c", "rng_seed=\n"),
             ("arch/x86/um/vdso/um_vdso.c", "__vdso_getcpu\n"),
             ("arch/arm64/kernel/a.c", "left out\n"),
