@@ -74,7 +74,7 @@ impl<'r> MetricFigures<'r> {
                 .iter()
                 .flat_map(|it| groups.iter().map(move |at| (*it, *at)))
             {
-                let has_means = |factor| !measured.blocks(factor, |_| true).is_empty();
+                let has_means = |factor| !measured.blocks(factor).is_empty();
                 if shape == Shape::Bars && !factor.is_none_or(has_means) {
                     continue;
                 }

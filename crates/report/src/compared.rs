@@ -257,6 +257,18 @@ pub fn verdict(row: &Row) -> String {
     }
 }
 
+/// [`verdict`] with what more is needed of: where cases are the pairs, more trials of them would
+/// not help.
+pub(crate) fn verdict_with_unit(found: &Comparison, row: &Row) -> String {
+    match row.outcome {
+        Outcome::Inconclusive { more, .. } => {
+            let needed = format!(" more {} needed", trials_word(found, more));
+            verdict(row).replace(" more needed", &needed)
+        }
+        _ => verdict(row),
+    }
+}
+
 /// More than this many is only said to be more.
 const MANY: usize = 9_999;
 

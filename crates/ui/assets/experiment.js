@@ -24,7 +24,7 @@ const FACTORS = [
 ];
 
 /** The most moments at which interruptions begin. */
-const PHASES = 20;
+const PHASES = 200;
 
 /** Trials at each of some moments, together as many as are asked for, or a few more. @param {number} trials */
 export const inPhases = (trials) => {

@@ -186,6 +186,7 @@ export const runs = async (place) => {
 const comparing = (place, [first, second], over) => {
   const pair = { a: first.run, b: second.run };
   const called = (/** @type {any} */ it) => `${it.title ?? it.name}, ${when(it.started)}`;
+  const sides = () => el("p", { class: "meta" }, `A, the baseline: ${called(first)}. B: ${called(second)}.`);
   const left = new AbortController();
   const began = performance.now();
   const passed = el("span", {});
@@ -210,10 +211,10 @@ const comparing = (place, [first, second], over) => {
   const ticks = setInterval(tick, 300), looks = setInterval(look, 500);
   show(place, bar, el("p", { class: "meta" }, passed, el("button", { type: "button", onclick: stop }, "Stop")));
   post("/api/compare", pair, left.signal).then(({ report: page, command: typed }) => {
-    show(place, el("p", { class: "meta" }, `A, the baseline: ${called(first)}. B: ${called(second)}.`), command(typed), framed(page, "Comparison"));
+    show(place, sides(), command(typed), framed(page, "Comparison"));
     say("The comparison is ready");
   }).catch((error) => {
-    if (!left.signal.aborted) show(place, el("p", { role: "alert" }, error.message));
+    if (!left.signal.aborted) show(place, sides(), el("p", { role: "alert", class: "said" }, error.message));
   }).finally(() => {
     clearInterval(ticks);
     clearInterval(looks);
@@ -240,7 +241,7 @@ export const run = async (place, query) => {
     onclick: () => work().catch((error) => { alert.textContent = error.message; }),
   }, label);
   const there = Math.max(1, ...it.trials.filter((/** @type {any} */ trial) => trial.state === "whole").map((/** @type {any} */ trial) => trial.number));
-  const more = el("input", { type: "number", min: there, max: 99999, required: true, value: it.glance.trials_of_case + 10, "aria-label": "Trials of each case" });
+  const more = el("input", { type: "number", min: there, max: 99999, required: true, value: it.glance.trials_of_case * 2, "aria-label": "Trials of each case" });
   /** @type {Map<string, any[]>} */
   const cases = new Map();
   for (const trial of it.trials) cases.set(trial.case, [...(cases.get(trial.case) ?? []), trial]);

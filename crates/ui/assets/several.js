@@ -68,7 +68,9 @@ export const several = async (place, query) => {
   const choice = el("select", { onchange: () => draw() });
   const list = (/** @type {any[]} */ figures) => {
     const chosen = choice.value || query.get("figure");
-    show(choice, ...figures.map((it) => el("option", { value: it.name }, it.title)));
+    // First those for which every run has values; the order stays among equals.
+    const ordered = [...figures].sort((one, other) => one.missing.length - other.missing.length);
+    show(choice, ...ordered.map((it) => el("option", { value: it.name }, it.title)));
     if (figures.some((it) => it.name === chosen)) choice.value = chosen;
   };
   list(first.figures);

@@ -9,6 +9,7 @@ use std::time::SystemTime;
 use serde::Serialize;
 use tcplab_lab::read_run;
 use tcplab_results::{Case, ClaimCounts};
+use tcplab_units::visible_line;
 
 /// Runs that are remembered, less than 1 kB each; with more, all are read again.
 const REMEMBERED: usize = 50_000;
@@ -75,8 +76,10 @@ fn read(path: &Path) -> Option<Told> {
     let claims = ClaimCounts::of(&run.claims);
     let (question, answer) = tcplab_report::question_and_answer(&run);
     let answer = all_failed(&run.cases).unwrap_or(answer);
+    let [title, question, answer] =
+        [&run.title, &question, &answer].map(|text| visible_line(text).into_owned());
     Some(Told {
-        title: run.title.clone(),
+        title,
         question,
         answer,
         claims_passed: claims.passed,

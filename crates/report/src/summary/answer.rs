@@ -27,7 +27,7 @@ use super::arrivals::{MOST_NAMED, arrivals, unfinished};
 use super::measure::{Factor, Measured, level_of};
 use super::outcome::claims;
 use super::walks::walks;
-use crate::compared::{change, estimate, interval, kinds, trials, verdict};
+use crate::compared::{change, estimate, interval, kinds, trials, verdict_with_unit};
 use crate::title::short;
 
 /// More of the other levels are only counted.
@@ -142,21 +142,22 @@ fn best_level(
     }
     let rows = || found.iter().flat_map(|it| &it.rows);
     let head = if rows().any(|row| row.outcome == Outcome::Worse) {
-        format!("It depends on the case; on the whole the {most}")
+        format!("It depends on the case; on the whole the {most}:")
     } else if rows().any(shows_difference) && rows().any(may_be_worse) {
-        format!("Not decided in every case; on the whole the {most}")
+        format!("Not decided in every case; on the whole the {most}:")
     } else if rows().any(shows_difference) {
-        capital(&most)
+        capital(&most) + ":"
     } else if found.iter().all(is_equivalent) {
-        format!("No relevant difference: {most}")
+        format!("No relevant difference: {most}:")
     } else {
-        format!("Not decided: {most}")
+        // Nobody knows whose is best.
+        format!("Not decided: {name} with")
     };
     let equivalents = equivalents(&found, &measured.factors[factor], best);
     let equivalents = equivalents.filter(|_| rows().any(shows_difference));
     let equivalents = equivalents.map(|it| format!(" {it}")).unwrap_or_default();
     let clauses = clauses.join("; ");
-    Found::Answer(format!("{head}: {} {best}; {clauses}.{equivalents}{left_out}", short(key)))
+    Found::Answer(format!("{head} {} {best}; {clauses}.{equivalents}{left_out}", short(key)))
 }
 
 /// The best level against each other one as `tcplab compare` has it, the largest effect first.
@@ -227,7 +228,7 @@ fn too_few(found: &[Comparison], which: &str) -> Option<String> {
     })?;
     let [other, best] = of.sides.each_ref().map(|side| &side.label);
     let at = if of.rows.len() > 1 { format!(" at {}", row.case) } else { String::new() };
-    let (why, change) = (verdict(row).replacen("inconclusive: ", "", 1), change(row));
+    let (why, change) = (verdict_with_unit(of, row).replacen("inconclusive: ", "", 1), change(row));
     // The best's estimate is not said, as nobody measured it: it is the other's median, shifted.
     let found = format!("{change} with {best}; {other} has {}", estimate(row, 0));
     Some(format!("{which}, but {why}. Largest difference{at}: {found}."))
@@ -307,7 +308,8 @@ fn clause(found: &Comparison) -> String {
         }
         None => format!("{}; {other} has {a}; {}", change(row), trials(row)),
     };
-    let verdict = verdict(row).replacen("inconclusive: ", "inconclusive, ", 1);
+    let verdict = verdict_with_unit(found, row);
+    let verdict = verdict.replacen("inconclusive: ", "inconclusive, ", 1);
     if found.rows.len() == 1 {
         return format!("against {other}: {verdict} ({figures})");
     }
@@ -360,7 +362,7 @@ fn widest_factor(measured: &Measured, shares: Option<&VarianceShares>) -> Option
 /// blocks, as estimated in the comparison (Hodges and Lehmann; where that is nothing, as most
 /// blocks are equal, by the mean), so that both agree which of two is better; then by the mean.
 fn order(measured: &Measured, factor: usize) -> Vec<&str> {
-    let blocks = measured.blocks(factor, |_| true);
+    let blocks = measured.blocks(factor);
     let levels = blocks.first().map_or(0, Vec::len);
     let sign = if measured.info.better == Better::Lower { -1.0 } else { 1.0 };
     let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len().max(1) as f64;

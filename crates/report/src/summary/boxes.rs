@@ -54,7 +54,7 @@ pub(crate) fn boxes_by(measured: &Measured, factor: usize) -> Content {
 
 /// The marginal mean of each level of a factor, as the report has it.
 pub(crate) fn bars_by(measured: &Measured, factor: usize) -> Content {
-    let means = marginal_means(&measured.blocks(factor, |_| true));
+    let means = marginal_means(&measured.blocks(factor));
     let named = measured.factors[factor].levels.iter().zip(means);
     bars(named.map(|(level, (mean, interval))| {
         let interval = interval.map(|it| (measured.unscaled(it.low), measured.unscaled(it.high)));

@@ -120,7 +120,7 @@ fn factor_view(
     responses: &[Vec<f64>],
 ) -> FactorView {
     let factor = &measured.factors[index];
-    let blocks = measured.blocks(index, |_| true);
+    let blocks = measured.blocks(index);
     let means = marginal_means(&blocks);
     let levels = measured.values_by_level(index);
     let mut figures = Vec::new();

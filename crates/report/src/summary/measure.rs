@@ -1,6 +1,6 @@
 //! What a run is judged by: its main metric, and the values of that by factor and level.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::title::title;
 use tcplab_results::{Case, Run, World, subject_flow};
@@ -208,20 +208,38 @@ impl Measured {
         self.points.iter().map(observation).collect()
     }
 
-    /// The complete blocks of a factor among the chosen points: for each combination of the other
-    /// factors' levels and each trial that has all levels, the scaled values by level.
-    pub(crate) fn blocks(&self, factor: usize, which: impl Fn(&Point) -> bool) -> Vec<Vec<f64>> {
+    /// The complete blocks of a factor: for each combination of the other factors' levels and each
+    /// trial that has all levels, the scaled values by level. Where the combinations are conditions
+    /// alone, and more than the trials of each, they are the blocks: trials of one repeat its
+    /// conditions, and are averaged.
+    pub(crate) fn blocks(&self, factor: usize) -> Vec<Vec<f64>> {
         let levels = self.factors[factor].levels.len();
-        let mut blocks = std::collections::BTreeMap::new();
-        for point in self.points.iter().filter(|point| which(point)) {
+        let mut trials = BTreeMap::new();
+        for point in &self.points {
             let others = point.levels.iter().enumerate().filter(|(index, _)| *index != factor);
             let others: Vec<usize> = others.map(|(_, level)| *level).collect();
-            let block: &mut Vec<Option<f64>> =
-                blocks.entry((others, point.trial)).or_insert_with(|| vec![None; levels]);
+            let of_combination: &mut BTreeMap<_, _> = trials.entry(others).or_default();
+            let block = of_combination.entry(point.trial).or_insert_with(|| vec![None; levels]);
             block[point.levels[factor]] = Some(self.scaled(point.value));
         }
-        blocks.into_values().filter_map(|block| block.into_iter().collect()).collect()
+        let complete = |of: BTreeMap<u32, Vec<Option<f64>>>| -> Vec<Vec<f64>> {
+            of.into_values().filter_map(|block| block.into_iter().collect()).collect()
+        };
+        let mut combinations: Vec<Vec<Vec<f64>>> = trials.into_values().map(complete).collect();
+        combinations.retain(|blocks| !blocks.is_empty());
+        let mut others = self.factors.iter().enumerate().filter(|(index, _)| *index != factor);
+        let most = combinations.iter().map(Vec::len).max().unwrap_or(0);
+        if others.all(|(_, it)| it.is_condition) && combinations.len() > most {
+            return combinations.iter().map(|blocks| averaged(blocks)).collect();
+        }
+        combinations.concat()
     }
+}
+
+/// The mean of each level; there is a block.
+fn averaged(blocks: &[Vec<f64>]) -> Vec<f64> {
+    let mean = |level| blocks.iter().map(|block| block[level]).sum::<f64>() / blocks.len() as f64;
+    (0..blocks[0].len()).map(mean).collect()
 }
 
 fn levels(case: &Case, factors: &[Factor]) -> Vec<usize> {
@@ -294,4 +312,53 @@ pub(crate) fn distinct<T: PartialEq>(all: impl Iterator<Item = T>) -> Vec<T> {
         }
         seen
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Two congestion controls under so many conditions with so many trials each.
+    fn measured(conditions: usize, trials: u32, is_condition: bool) -> Measured {
+        let factor = |key: &str, levels: usize, is_condition| Factor {
+            key: key.into(),
+            levels: (0..levels).map(|level| level.to_string()).collect(),
+            is_numeric: false,
+            is_condition,
+        };
+        let mut points = Vec::new();
+        for one in 0..2 {
+            for other in 0..conditions {
+                let value = 4.0 + (one * (other + 1)) as f64;
+                let levels = vec![one, other];
+                points.extend((1..=trials).map(|trial| Point {
+                    levels: levels.clone(),
+                    trial,
+                    case: one * conditions + other,
+                    world: World::Simulated,
+                    value: value + f64::from(trial),
+                }));
+            }
+        }
+        Measured {
+            info: &metrics::GOODPUT,
+            flow: None,
+            unit: String::new(),
+            factors: vec![factor("cc", 2, false), factor("at", conditions, is_condition)],
+            points,
+            by_ratio: false,
+        }
+    }
+
+    #[test]
+    fn trials_that_repeat_conditions_are_one_block() {
+        let once = measured(10, 1, true).blocks(0);
+        assert_eq!(once.len(), 10);
+        // The means of trials 1 to 3 are those of a trial 2.
+        let thrice = measured(10, 3, true).blocks(0);
+        let raised = once.iter().map(|block| block.iter().map(|it| it + 1.0).collect());
+        assert_eq!(thrice, raised.collect::<Vec<Vec<f64>>>());
+        assert_eq!(measured(3, 10, true).blocks(0).len(), 30, "trials are the chance");
+        assert_eq!(measured(10, 3, false).blocks(0).len(), 30, "settings are no chance");
+    }
 }

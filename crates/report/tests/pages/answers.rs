@@ -296,7 +296,7 @@ fn many_variants_share_a_row_over_the_plotted_factor() {
 #[test]
 fn open_answer_is_inconclusive_or_equivalent() {
     let text = answer(&run("goodput", LEVELS, 10, |a, b, n| 4.0 + noise(a, b, n) * 20.0));
-    let open = "Not decided: highest goodput: client’s congestion ";
+    let open = "Not decided: goodput with client’s congestion ";
     assert!(text.starts_with(open) && text.contains("inconclusive"), "{text}");
     let single =
         answer(&run("goodput", (&["reno", "cubic"], &["0 %"]), 1, |a, _, _| a as f64 + 1.0));

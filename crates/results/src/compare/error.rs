@@ -63,6 +63,15 @@ fn near(asked: &str, known: &[&[String]]) -> String {
     near.map(|near| format!("did you mean `{near}`? ")).unwrap_or_default()
 }
 
+/// The first names, and how many more there are.
+fn some_of(names: &[String]) -> String {
+    let (first, more) = names.split_at(names.len().min(3));
+    match more.len() {
+        0 => first.join(", "),
+        more => format!("{} and {more} more", first.join(", ")),
+    }
+}
+
 impl CompareError {
     /// What can be done about it.
     pub fn remedy(&self) -> Option<String> {
@@ -110,7 +119,12 @@ impl CompareError {
                 format!("{near}say which two, `--by {factor} --levels A,B`, of: {}", list(&levels))
             }
             CompareError::NoCases { a, b } => {
-                format!("A has {}; B has {}", list(a), list(b))
+                format!(
+                    "choose runs of one scenario, or of scenarios with some equal levels: A has \
+                     {}; B has {}",
+                    some_of(a),
+                    some_of(b)
+                )
             }
             CompareError::Threshold { metric } => {
                 format!("add `{metric}` to the metrics, or leave its threshold out")

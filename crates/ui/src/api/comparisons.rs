@@ -68,7 +68,10 @@ pub(super) async fn compare(
                 let command = in_words(&["compare".into(), first, second]);
                 return Ok(Json(json!({ "report": report, "command": command })));
             }
-            Ok(Some((_, said))) => Refusal::bad(said),
+            Ok(Some((_, said))) => {
+                let said = said.trim();
+                Refusal::bad(said.strip_prefix("error: ").unwrap_or(said))
+            }
             Ok(None) => Refusal::failed("stopped"),
             Err(failed) => failed,
         };
