@@ -25,7 +25,7 @@ define! {
     Tcp.option("TCP_MAXSEG", 2, Number("B", 88, 32_767)).key("maxseg")
         .later("once connected: the size that is sent, the minimum of both announcements and the path \
                 MTU, less 12 B for timestamps");
-    /// Holds back partial segments, for at most 200 ms
+    /// Holds back partial segments, for at most the retransmission timeout (200 ms or more)
     Tcp.flag("TCP_CORK", 3).key("cork");
     /// Idle time before the first keep-alive probe (with SO_KEEPALIVE)
     Tcp.option("TCP_KEEPIDLE", 4, Seconds(1, MOST_SECONDS)).key("keepidle")
@@ -64,7 +64,7 @@ define! {
     Tcp.flag("TCP_THIN_LINEAR_TIMEOUTS", 16);
     /// No effect since Linux 4.16
     Tcp.flag("TCP_THIN_DUPACK", 17);
-    /// Maximum time that data stay unacknowledged before the connection is closed; 0: by retries
+    /// Maximum time that data, or keep-alives whatever TCP_KEEPCNT, stay unanswered; 0: by retries
     Tcp.option("TCP_USER_TIMEOUT", 18, Millis(0, INT_MAX as u64)).key("user_timeout");
     /// Repair mode: checkpoint and restore of a connection
     Tcp.option("TCP_REPAIR", 19, Number("", -1, 1)).privileged("CAP_NET_ADMIN");
