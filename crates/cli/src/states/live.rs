@@ -46,6 +46,20 @@ impl Row {
         TcpState::ALL.iter().position(|state| *state == self.state).unwrap_or(TcpState::ALL.len())
     }
 
+    /// Whether it is in the queue of a listening socket. Without an inode, a connection in these
+    /// states never had a program; in those after them its program has closed it.
+    fn awaits_accept(&self) -> bool {
+        self.socket.inode == 0 && matches!(self.state, TcpState::Established | TcpState::CloseWait)
+    }
+
+    fn waits_for(&self) -> &'static str {
+        if self.awaits_accept() {
+            "the local application to accept"
+        } else {
+            self.state.waits_for()
+        }
+    }
+
     /// What it is waiting for, and for how long.
     fn remark(&self) -> String {
         let TcpSocket { receive_queue, send_queue, timer, .. } = self.socket;
@@ -60,6 +74,7 @@ impl Row {
             TcpState::TimeWait => {
                 parts.push("closed first, or both at once".to_owned());
             }
+            _ if self.awaits_accept() => parts.push("not accepted yet".to_owned()),
             TcpState::CloseWait => {
                 parts.push("the local program has not closed".to_owned());
             }
@@ -74,7 +89,10 @@ impl Row {
         };
         parts.extend(amount(send_queue, own_flag).map(|it| it + " unacknowledged"));
         let end = if has_end { "the end of the stream" } else { "" };
-        parts.extend(amount(receive_queue, end).map(|it| it + " unread"));
+        // Nobody reads what is left to a connection that its program has closed.
+        let has_reader = self.socket.inode != 0 || self.awaits_accept();
+        let unread = amount(receive_queue, end).filter(|_| has_reader);
+        parts.extend(unread.map(|it| it + " unread"));
         parts.extend(timer.map(|timer| self.running(timer)));
         parts.join("; ")
     }
@@ -123,7 +141,7 @@ impl Row {
             "timer": timer,
             "user": user,
             "inode": inode,
-            "waits_for": self.state.waits_for(),
+            "waits_for": self.waits_for(),
             "now": self.remark(),
         })
     }
@@ -151,7 +169,13 @@ fn text(rows: &[Row]) -> String {
     }
     let mut text = String::new();
     for (state, count) in counts(rows) {
-        text += &format!("{count:6} {:12}  waits for {}\n", state.name(), state.waits_for());
+        let unaccepted = rows.iter().filter(|row| row.state == state && row.awaits_accept());
+        let unaccepted = match unaccepted.count() {
+            0 => String::new(),
+            count => format!(" ({count} not accepted yet)"),
+        };
+        let waits_for = state.waits_for();
+        text += &format!("{count:6} {:12}  waits for {waits_for}{unaccepted}\n", state.name());
     }
     let cells = rows.iter().map(|row| {
         let TcpSocket { local, remote, .. } = row.socket;
@@ -197,6 +221,10 @@ mod tests {
         .unwrap()
     }
 
+    fn without_inode(row: Row) -> Row {
+        Row { socket: TcpSocket { inode: 0, ..row.socket }, ..row }
+    }
+
     #[test]
     fn remark_each_state_names_what_it_waits_for() {
         for (row, remark) in [
@@ -235,7 +263,12 @@ mod tests {
                 "the local program has not closed; the end of the stream unread",
             ),
             (row(8, (0, 0), None), "the local program has not closed"),
-            (row(9, (0, 1), None), "its FIN unacknowledged"),
+            // Its program may have shut down only one half.
+            (row(9, (4, 1), None), "its FIN unacknowledged; 3 B and the end of the stream unread"),
+            (without_inode(row(9, (4, 1), None)), "its FIN unacknowledged"),
+            (without_inode(row(11, (1, 8), None)), "7 B and its FIN unacknowledged"),
+            (without_inode(row(1, (5, 0), None)), "not accepted yet; 5 B unread"),
+            (without_inode(row(8, (1, 0), None)), "not accepted yet; the end of the stream unread"),
             (row(11, (1, 8), None), "7 B and its FIN unacknowledged; the end of the stream unread"),
             (row(4, (3, 1), None), "its FIN unacknowledged; 3 B unread"),
             (
@@ -263,15 +296,22 @@ mod tests {
 
     #[test]
     fn text_table_columns_aligned() {
-        let rows = [row(10, (0, 5), None), row(1, (0, 0), None)];
+        let waiting = without_inode(row(1, (0, 0), None));
+        assert_eq!(waiting.as_json()["waits_for"], "the local application to accept");
+        let rows = [row(10, (0, 5), None), row(1, (0, 0), None), waiting];
         let text = text(&rows);
         let lines: Vec<&str> = text.lines().collect();
         assert_eq!(lines[0], "     1 LISTEN        waits for a SYN from anywhere");
+        assert_eq!(
+            lines[1],
+            "     2 ESTABLISHED   waits for nothing: data may flow both ways (1 not accepted yet)"
+        );
         assert_eq!(lines[3], "state        here         there           now");
         assert_eq!(
             lines[4],
             "LISTEN       10.0.0.1:80  *               0 waiting for accept(), backlog 5"
         );
         assert_eq!(lines[5], "ESTABLISHED  10.0.0.1:80  10.0.0.2:40000");
+        assert_eq!(lines[6], "ESTABLISHED  10.0.0.1:80  10.0.0.2:40000  not accepted yet");
     }
 }
