@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use tcplab_path::{Moment, Outage, Outlook, Wait};
 use tcplab_plot::{PathPicture, Table, path_picture};
 use tcplab_quantities::PATH_OUTLOOK_DOCUMENT;
-use tcplab_report::{RunFigure, figure_file};
+use tcplab_report::figure_file;
 use tcplab_scenario::PathFile;
 
 use crate::arguments::{PathChoice, PlotArguments};
@@ -78,9 +78,7 @@ fn noted(mut outlooks: [Outlook; 2], choice: &PathChoice) -> [Outlook; 2] {
 /// The picture in plain colours and fonts, without a style sheet, which few programs but browsers
 /// know.
 fn plain(drawn: &PathPicture<'_>) -> String {
-    let (name, title) = ("path".into(), drawn.title.to_owned());
-    let svg = path_picture(drawn);
-    figure_file(&RunFigure { name, title, svg, ..RunFigure::default() })
+    figure_file(&path_picture(drawn))
 }
 
 /// A row for each time at which a direction changes; nothing where a rate is not limited.

@@ -68,7 +68,7 @@ pub use ladder::{LadderScene, ladder, ladder_svg};
 pub use looks::{AxisLooks, COLOURS, Colour, ColourError, Looks};
 pub use mean_bars::BarRow;
 pub use overlay::{OverlaidFlow, overlay};
-pub use packet_bytes::packets_svg;
+pub use packet_bytes::packet_bytes;
 pub use pane::{Pane, pane};
 pub use pareto::{Estimate, Pareto, ParetoAxis, ParetoPoint, front, pareto};
 pub use path_picture::{PathPicture, path_picture, path_svg};
@@ -83,7 +83,7 @@ pub use series::{
 };
 pub use spread::SpreadRow;
 pub use stacked::stacked;
-pub use state_diagram::{StateDiagram, state_diagram, state_diagram_svg};
+pub use state_diagram::{StateDiagram, state_diagram};
 pub use strip::{StripScale, strip, strip_axis};
 pub use svg::escape;
 pub use table::{Table, number_cell};

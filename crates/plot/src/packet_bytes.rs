@@ -24,9 +24,9 @@ const MOST: usize = 256;
 const VALUE_CHARACTERS: usize = 34;
 const MEANING_CHARACTERS: usize = 42;
 
-/// Draws packets one below the other, as a document of its own, light or dark as the reader
-/// prefers. Of each packet no more than 256 bytes are drawn.
-pub fn packets_svg(packets: &[PacketBytes]) -> String {
+/// Draws packets one below the other, for a page with the style sheet. Of each packet no more than
+/// 256 bytes are drawn.
+pub fn packet_bytes(packets: &[PacketBytes]) -> String {
     let mut body = String::new();
     let mut y = 8;
     for packet in packets {
@@ -38,11 +38,7 @@ pub fn packets_svg(packets: &[PacketBytes]) -> String {
     };
     let title = escape(&title);
     format!(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"packet-bytes\" \
-         viewBox=\"0 0 {WIDTH} {y}\" role=\"img\" aria-label=\"{title}\"><title>{title}</title>\
-         <style>svg {{ color-scheme: light dark; }}\n{}</style>\
-         <rect width=\"100%\" height=\"100%\" style=\"fill: var(--plot-surface)\"/>{body}</svg>\n",
-        crate::STYLE
+        r#"<svg class="packet-bytes" viewBox="0 0 {WIDTH} {y}" role="img" aria-label="{title}"><title>{title}</title>{body}</svg>"#
     )
 }
 
@@ -178,23 +174,16 @@ mod tests {
         PacketBytes::new((9, Instant::from_nanos(2_500_000)), &frame, &[])
     }
 
-    /// Without the style sheet, an element in each line.
-    fn lines(svg: &str) -> String {
-        let (before, rest) = svg.split_once("<style>").unwrap();
-        let (_, after) = rest.split_once("</style>").unwrap();
-        format!("{before}{after}").replace("><", ">\n<")
-    }
-
     #[test]
     fn reset_as_bytes() {
-        insta::assert_snapshot!(lines(&packets_svg(&[packet(&RESET)])));
+        insta::assert_snapshot!(packet_bytes(&[packet(&RESET)]).replace("><", ">\n<"));
     }
 
     #[test]
     fn long_packets_are_drawn_in_part_and_several_below_one_another() {
         let mut long = RESET.to_vec();
         long.resize(1_514, b'<');
-        let svg = packets_svg(&[packet(&long), packet(&RESET)]);
+        let svg = packet_bytes(&[packet(&long), packet(&RESET)]);
         assert!(svg.contains(">… 1,258 more bytes</text>"), "{svg}");
         assert_eq!(svg.matches(r#"<text class="title""#).count(), 2);
         assert!(svg.contains(r">&lt;</text>") && svg.len() < 80_000, "{}", svg.len());
@@ -202,6 +191,6 @@ mod tests {
 
     #[test]
     fn packet_of_no_bytes_is_drawn() {
-        assert!(packets_svg(&[packet(&[])]).contains(">not captured</text>"));
+        assert!(packet_bytes(&[packet(&[])]).contains(">not captured</text>"));
     }
 }

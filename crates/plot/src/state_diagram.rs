@@ -34,25 +34,9 @@ const APART: i64 = 3;
 
 /// Draws the diagram, for a page with the style sheet.
 pub fn state_diagram(diagram: &StateDiagram<'_>) -> String {
-    draw(diagram, "", "")
-}
-
-/// As a document of its own, light or dark as the reader prefers.
-pub fn state_diagram_svg(diagram: &StateDiagram<'_>) -> String {
-    let inside = format!(
-        "<style>svg {{ color-scheme: light dark; }}\n{}</style>\
-         <rect width=\"100%\" height=\"100%\" style=\"fill: var(--plot-surface)\"/>",
-        crate::STYLE
-    );
-    let mut svg = draw(diagram, r#" xmlns="http://www.w3.org/2000/svg""#, &inside);
-    svg.push('\n');
-    svg
-}
-
-fn draw(diagram: &StateDiagram<'_>, namespace: &str, inside: &str) -> String {
     let title = escape(diagram.title);
     let mut svg = format!(
-        r#"<svg{namespace} class="state-diagram" viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="{title}"><title>{title}</title>{inside}"#
+        r#"<svg class="state-diagram" viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="{title}"><title>{title}</title>"#
     );
     let walks = diagram.walks.map_or([None; 2], |walks| walks.both().map(Some));
     legend(&mut svg, diagram.title, walks);

@@ -108,10 +108,10 @@ fn transitions(walks: &StateWalks) -> Table {
     Table::new(&["end", "step", "from", "to", "event", "time, s", "frame"], rows)
 }
 
-/// The figure as an SVG file, light on white, for programs that know no style sheets.
-pub fn figure_file(figure: &RunFigure) -> String {
+/// An `<svg>` of a page as a file, light on white, for programs that know no style sheets.
+pub fn figure_file(svg: &str) -> String {
     // The plots' own, the page's colours, and those of intervals.
-    let svg = plain(&unscaled(&figure.svg), &[STYLES[0], STYLES[1], STYLES[4]]);
+    let svg = plain(&unscaled(svg), &[STYLES[0], STYLES[1], STYLES[4]]);
     let (tag, rest) = svg.split_once('>').unwrap_or((&svg, ""));
     let size: Vec<&str> = attribute(tag, "viewBox").unwrap_or_default().split(' ').collect();
     let size = match size[..] {
@@ -189,13 +189,8 @@ mod tests {
     /// A file needs a name space, a size, and no style sheet.
     #[test]
     fn figure_file_stands_alone() {
-        let figure = RunFigure {
-            name: "x".into(),
-            title: "x".into(),
-            svg: r#"<svg class="layers" viewBox="0 0 60 40"><path class="data"/></svg>"#.into(),
-            ..RunFigure::default()
-        };
-        let text = figure_file(&figure);
+        let svg = r#"<svg class="layers" viewBox="0 0 60 40"><path class="data"/></svg>"#;
+        let text = figure_file(svg);
         let head = r#"<svg xmlns="http://www.w3.org/2000/svg" class="layers" viewBox="0 0 60 40""#;
         assert!(text.starts_with(head) && text.contains(r#" width="60" height="40">"#), "{text}");
         assert!(text.contains("stroke: #0072b2; ") && text.ends_with("</svg>\n"), "{text}");

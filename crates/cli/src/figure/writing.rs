@@ -36,7 +36,7 @@ pub(super) fn write(figure: &RunFigure, arguments: &FigureArguments) -> Result<(
     match content {
         Content::Text(text) => output.write_all(text.as_bytes())?,
         Content::Picture(picture) => {
-            output.write_all(&converted(&figure_file(figure), picture)?)?;
+            output.write_all(&converted(&figure_file(&figure.svg), picture)?)?;
         }
     }
     commit(output, &figure.title)
@@ -50,8 +50,8 @@ fn content(figure: &RunFigure, place: &Path, table: Option<TableFormat>) -> Resu
     }
     let text = match (table, ending.as_deref()) {
         (Some(format), _) => table_of(figure, format)?,
-        _ if place == Path::new(Output::STDOUT) => figure_file(figure),
-        (_, Some("svg")) => figure_file(figure),
+        _ if place == Path::new(Output::STDOUT) => figure_file(&figure.svg),
+        (_, Some("svg")) => figure_file(&figure.svg),
         (_, Some("png")) => return Ok(Content::Picture(Picture::Png)),
         (_, Some("pdf")) => return Ok(Content::Picture(Picture::Pdf)),
         (_, Some("csv")) => table_of(figure, TableFormat::Csv)?,

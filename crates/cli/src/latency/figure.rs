@@ -2,7 +2,7 @@
 
 use tcplab_load::SeriesPoint;
 use tcplab_plot::{Chart, Figure, Series, Table, View, chart, number_cell, stacked};
-use tcplab_report::{RunFigure, figure_file};
+use tcplab_report::figure_file;
 use tcplab_units::{Instant, visible_line};
 
 use super::measured::Measured;
@@ -99,8 +99,7 @@ pub(super) fn svg_of(hosts: &[Measured]) -> String {
     }
     let names: Vec<&str> = hosts.iter().map(|host| host.name.as_str()).collect();
     let title = format!("Latency: {}", visible_line(&names.join(", ")));
-    let svg = stacked(&title, &figures);
-    figure_file(&RunFigure { name: "latency".into(), title, svg, ..RunFigure::default() })
+    figure_file(&stacked(&title, &figures))
 }
 
 /// A share of the probes of a point, per cent.

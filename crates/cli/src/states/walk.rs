@@ -5,9 +5,10 @@ use std::path::Path;
 use anyhow::{Result, bail};
 use serde::Serialize;
 use tcplab_lab::{RunDirectory, load_recording};
-use tcplab_plot::{StateDiagram, state_diagram_svg};
+use tcplab_plot::{StateDiagram, state_diagram};
 use tcplab_quantities::STATES_DOCUMENT;
 use tcplab_recording::Recording;
+use tcplab_report::figure_file;
 use tcplab_report::states::{SampleCheck, check_samples, walks_of_trial, walks_text};
 use tcplab_report::trace::{Chosen, notes_text};
 use tcplab_results::TrialData;
@@ -42,7 +43,7 @@ pub(super) fn show(place: &Path, arguments: &StatesArguments) -> Result<()> {
     };
     if let Some(file) = &arguments.svg {
         let diagram = StateDiagram { title: &found.name, walks: Some(&found.walks) };
-        write_file(file, &state_diagram_svg(&diagram))?;
+        write_file(file, &figure_file(&state_diagram(&diagram)))?;
     }
     answer_or_json(&STATES_DOCUMENT, &arguments.json, &found, || {
         let mut text = format!("{}\n", found.name);

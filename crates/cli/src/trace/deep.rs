@@ -3,6 +3,7 @@
 use anyhow::{Error, Result, anyhow, bail};
 use tcplab_findings::worst_first;
 use tcplab_plot::LadderScene;
+use tcplab_report::figure_file;
 use tcplab_report::trace::{
     CaptureHead, Chosen, LadderView, Look, connection_text, ladder_text, notes_text,
 };
@@ -67,7 +68,7 @@ pub(super) fn show_one(
             lines: &drawn.lines,
             interruptions: &[],
         };
-        write_file(file, &tcplab_plot::ladder_svg(&scene))?;
+        write_file(file, &figure_file(&tcplab_plot::ladder(&scene)))?;
     }
     files.finish(std::slice::from_ref(chosen))?;
     answer_coloured(|colours| text(chosen, &head.notes, view, &part, look(colours)))

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use anyhow::{Result, anyhow, bail};
 use serde::Serialize;
 use tcplab_quantities::PACKETS_DOCUMENT;
+use tcplab_report::figure_file;
 use tcplab_report::trace::packet_text;
 use tcplab_trace::{Connection, ConnectionNumbers, PacketBytes, Sink};
 
@@ -42,7 +43,7 @@ pub(super) fn show(
         }
     }
     if let Some(file) = &outputs.hex_svg {
-        write_file(file, &tcplab_plot::packets_svg(&packets))?;
+        write_file(file, &figure_file(&tcplab_plot::packet_bytes(&packets)))?;
     }
     files.finish(&[])?;
     write_json(&PACKETS_DOCUMENT, &view.json, &Whole { files: &head.names, packets: &packets })?;

@@ -5,6 +5,7 @@ use std::io::ErrorKind;
 use std::process::{Command, Stdio};
 
 use crate::home::{Ended, Home, ended, everything, skipped};
+use crate::states::check_stands_alone;
 
 pub(crate) const SMALL: &str = r#"title = "Small"
 
@@ -52,11 +53,7 @@ fn unknown_scenario_is_refused() {
 fn path_plot_is_drawn_or_refused() {
     let home = home();
     let svg = home.answer("path plot small.toml");
-    assert!(svg.starts_with("<svg ") && svg.ends_with("</svg>\n"));
-    // It stands alone: not only browsers show its colours.
-    for absent in ["var(", "light-dark(", "<style", "system-ui"] {
-        assert!(!svg.contains(absent), "{absent}: {svg}");
-    }
+    check_stands_alone(&svg);
     let written = home.run("path plot small.toml -o small.svg");
     assert_eq!(written.stderr, "small.svg: 10 s of the path\n");
     assert_eq!(home.text("small.svg"), svg);

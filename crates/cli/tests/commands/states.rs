@@ -59,7 +59,8 @@ fn walk_of_trial_equals_its_models() {
             assert_eq!(count("agree") + count("closed_before_fin"), count("samples"), "{check}");
         }
         let svg = home.text("walk.svg");
-        assert!(svg.contains("finally in TIME-WAIT") && svg.contains("</svg>"), "{svg}");
+        check_stands_alone(&svg);
+        assert!(svg.contains("finally in TIME-WAIT"), "{svg}");
     }
     // The same trial by its recording, and by the client's capture alone.
     let recording = format!("{run}/trials/{}", names(&home.path(&run).join("trials"))[0]);
@@ -79,4 +80,12 @@ fn walk_of_trial_equals_its_models() {
         (&format!("states {run}/trials"), "trials"),
         ("states missing.pcapng", "missing.pcapng"),
     ]);
+}
+
+/// That programs which know no style sheets show the colours of this SVG file.
+pub(crate) fn check_stands_alone(svg: &str) {
+    assert!(svg.starts_with("<svg xmlns=") && svg.ends_with("</svg>\n"), "{svg}");
+    for absent in ["var(", "light-dark(", "<style", "system-ui"] {
+        assert!(!svg.contains(absent), "{absent}: {svg}");
+    }
 }

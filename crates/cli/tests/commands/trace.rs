@@ -10,6 +10,7 @@ use std::process::{Command, Stdio};
 use serde_json::Value;
 
 use crate::home::{Ended, Home, ended, names, skipped};
+use crate::states::check_stands_alone;
 
 /// A capture with known truth: an upload of some 1,002 packets through 1 % of loss, and the
 /// connection that controls it.
@@ -182,8 +183,7 @@ fn packets_are_listed_and_drawn() {
     assert!(!frames(&some).is_empty() && frames(&some).iter().all(|f| (100..=120).contains(f)));
     let ladder = answer(&home, "a.pcap -c 1 --ladder --ladder-svg l.svg");
     assert!(ladder.contains("│◀─") && ladder.contains("─▶│") && ladder.contains('×'), "{ladder}");
-    let svg = home.text("l.svg");
-    assert!(svg.starts_with("<svg xmlns=") && svg.ends_with("</svg>\n"));
+    check_stands_alone(&home.text("l.svg"));
     let left = names(&home.path(""));
     assert_eq!(left, ["a.pcap", "a.pcap.zst", "l.svg"], "nothing half-written stays");
     let acks = answer(&home, "a.pcap -c 1 --ladder --reverse");
@@ -527,7 +527,8 @@ fn reader_that_has_enough_ends_it_quietly() {
 #[test]
 fn packets_as_bytes_are_those_of_the_capture() {
     let home = home();
-    let text = answer(&home, "a.pcap.zst --hex 1");
+    let text = answer(&home, "a.pcap.zst --hex 1 --hex-svg x.svg");
+    check_stands_alone(&home.text("x.svg"));
     assert!(text.starts_with("Frame 1, 0.000000 s: 52 bytes, 10.98.0.1:"), "{text}");
     assert!(text.contains("\n0000 45 00 00 34 "), "{text}");
     assert_eq!(text, answer(&home, "a.pcap --hex 1 -c 0"));

@@ -67,7 +67,7 @@ fn each_run_has_a_mark_at_each_of_its_cases() {
         names(&figures),
         ["goodput/means", "goodput/trials", "goodput/ecdf", "goodput/boxes", "goodput/bars"]
     );
-    let svg = figure_file(&drawn(&figures, &figures.list()[0]));
+    let svg = figure_file(&drawn(&figures, &figures.list()[0]).svg);
     assert!(!svg.contains("<b>") && !svg.contains('\u{1b}'), "{svg}");
     insta::assert_snapshot!(svg.replace("><", ">\n<"));
 }
@@ -349,7 +349,7 @@ fn figure_looks_as_its_reader_says() {
     looks.colours.push(("b".into(), "#ff8800".parse().unwrap()));
     let (drawn, notes) = figures.draw(figure, &looks).unwrap();
     assert_eq!(notes, ["1 value lies outside and is not drawn"]);
-    let svg = figure_file(&drawn);
+    let svg = figure_file(&drawn.svg);
     assert!(svg.contains(r##" color="#ff8800""##) && svg.contains("stroke: currentColor"), "{svg}");
     for part in ["What &lt;I&gt; call it</text>", ">speed</text>", "font-size: 14px"] {
         assert!(svg.contains(part), "{part}: {svg}");

@@ -156,7 +156,7 @@ fn told(name: &str, title: &str, is_detail: bool, missing: &[String]) -> Value {
 }
 
 fn told_drawn(drawn: &RunFigure, notes: &[String]) -> Value {
-    let file = figure_file(drawn);
+    let file = figure_file(&drawn.svg);
     json!({ "svg": drawn.svg, "file": file, "csv": drawn.table.as_ref().map(Table::csv), "notes": notes })
 }
 
