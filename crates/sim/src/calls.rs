@@ -134,12 +134,12 @@ impl Host {
     }
 
     fn connect(&mut self, now: Instant) -> Done {
-        if let Some(opening) = self.opening.take() {
+        let Some(connection) = &self.connection else {
+            let opening = self.openings.next();
             self.connection = Some(Connection::connect(now, &self.config, opening));
             self.share_buffers();
             return Done::Begun;
-        }
-        let Some(connection) = &self.connection else { return Done::Waits(None) };
+        };
         match (connection.error(), connection.state()) {
             (Some(error), _) => self.fail(now, error),
             (None, State::SynSent | State::SynReceived) => {
@@ -169,20 +169,15 @@ impl Host {
     }
 
     fn try_to_accept(&mut self, now: Instant) -> Done {
-        match self.connection.as_ref().map(|it| (it.error(), it.state())) {
-            None | Some((None, State::SynSent | State::SynReceived)) => {
-                self.wait_to_open(now, self.calls.accept_timeout, "EAGAIN")
-            }
-            // The connection failed before it was established.
-            Some((Some(error), _)) => self.fail(now, error),
-            Some((None, _)) => {
-                if let Some(connection) = &mut self.connection {
-                    for option in &self.accepted {
-                        connection.set_option(now, *option);
-                    }
+        match &mut self.connection {
+            // One that has failed since it was established is accepted, too.
+            Some(connection) if connection.state() != State::SynReceived => {
+                for option in &self.accepted {
+                    connection.set_option(now, *option);
                 }
                 self.opened(now)
             }
+            _ => self.wait_to_open(now, self.calls.accept_timeout, "EAGAIN"),
         }
     }
 

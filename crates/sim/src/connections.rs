@@ -13,6 +13,7 @@ use crate::accept_queue::AcceptQueue;
 use crate::error::SimError;
 use crate::host::Host;
 use crate::machine::Machine;
+use crate::openings::Openings;
 use crate::options;
 use crate::packets::{ADDRESSES, Address};
 use crate::settings::route_record;
@@ -226,17 +227,16 @@ fn host(
     let name = endpoint.name();
     let refused = |source| SimError::Settings { endpoint: name, source };
     let config = options::config(spec).map_err(refused)?;
-    let control = &config.window.congestion;
-    let setup = congestion::Setup::of(&config, planned.payload_seed);
-    let congestion = congestion::on(control, &setup).ok_or_else(|| SimError::Congestion {
+    let openings = Openings::new(endpoint, planned, &config);
+    let openings = openings.ok_or_else(|| SimError::Congestion {
         endpoint: name,
-        name: control.clone(),
+        name: config.window.congestion.clone(),
         known: congestion::NAMES.join(", "),
     })?;
     let accepted = options::of_accepted(&config, &spec.accepted).map_err(refused)?;
     let index = endpoint as usize;
     let address = Address { ip: ADDRESSES[index], port: planned.ports[index] };
-    let mut host = Host::new(endpoint, address, config, congestion, application, planned.seed);
+    let mut host = Host::new(endpoint, address, config, openings, application);
     host.accepted = accepted;
     host.calls.timeouts = options::timeouts(spec);
     host.calls.accept_timeout = spec.socket.receive_timeout();

@@ -4,24 +4,22 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use tcplab_recording::Sample;
-use tcplab_stack::congestion::CongestionControl;
 use tcplab_stack::{
-    Config, Connection, ConnectionError, Data, Opening, PathMtu, Segment, SendCause, SocketOption,
-    State, reset_for,
+    Config, Connection, ConnectionError, Data, PathMtu, Segment, SendCause, SocketOption, State,
+    Transmit, reset_for,
 };
-use tcplab_units::{Endpoint, Instant, Rate, Rng, Span};
-use tcplab_wire::{SeqNumber, TcpFlags};
+use tcplab_units::{Endpoint, Instant, Rate, Span};
+use tcplab_wire::TcpFlags;
 use tcplab_workload::{Absent, Application};
 
 use crate::accept_queue::AcceptQueue;
 use crate::call_state::CallState;
 use crate::machine::{Admitted, Machine};
+use crate::openings::Openings;
 use crate::packets::{Address, Marking, TooBig};
 
 /// How many zeros one write offers at most.
 const ZEROS: usize = 64 << 10;
-/// The largest IP packet of an Ethernet, bytes.
-const MTU: u16 = 1500;
 
 /// A host with one connection: the client's from the start, the server's when a SYN has come.
 #[derive(Debug)]
@@ -42,8 +40,8 @@ pub(crate) struct Host {
     pub(crate) absent: Option<Absent>,
     /// Whether the trial does not wait for its application.
     pub(crate) is_background: bool,
-    /// The parameters of the connection; used once.
-    pub(crate) opening: Option<Opening>,
+    /// The parameters of its connections.
+    pub(crate) openings: Openings,
     pub(crate) connection: Option<Connection>,
     /// Options set on it as soon as it is accepted.
     pub(crate) accepted: Vec<SocketOption>,
@@ -70,18 +68,9 @@ impl Host {
         endpoint: Endpoint,
         address: Address,
         config: Config,
-        congestion: Box<dyn CongestionControl>,
+        mut openings: Openings,
         application: Application,
-        seed: u64,
     ) -> Host {
-        let mut random = Rng::new(seed, &format!("{} numbers", endpoint.name()));
-        let opening = Opening {
-            initial_sequence: SeqNumber::new(random.next_u64() as u32),
-            timestamp_offset: random.next_u64() as u32,
-            mtu: MTU,
-            ip_header: 20,
-            congestion,
-        };
         Host {
             endpoint,
             address,
@@ -92,7 +81,6 @@ impl Host {
             has_vanished: false,
             absent: None,
             is_background: false,
-            opening: Some(opening),
             connection: None,
             accepted: Vec::new(),
             zeros: application.writes_zeros().then(|| Data::copy_of(&vec![0; ZEROS])),
@@ -101,7 +89,8 @@ impl Host {
             cut: VecDeque::new(),
             inbox: VecDeque::new(),
             fragments: false,
-            ip_id: random.next_u64() as u16,
+            ip_id: openings.random().next_u64() as u16,
+            openings,
             last_sample: None,
         }
     }
@@ -183,36 +172,50 @@ impl Host {
                 return;
             }
             connection.handle_segment(now, segment);
-            return self.look_at_handshake();
+            return self.look_at_handshake(now);
         }
         match self.absent {
             Some(Absent::Silent) => return,
             Some(Absent::Closed) => return self.refuse(segment),
             None => {}
         }
-        if self.endpoint == Endpoint::Server
-            && !self.queue.is_full()
-            && let Some(opening) = self.opening.take()
-        {
+        // RFC 9293 section 3.10.7.2.
+        if segment.header.flags.contains(TcpFlags::ACK) {
+            return self.refuse(segment);
+        }
+        if self.endpoint == Endpoint::Server && !self.queue.is_full() {
             let is_kept = self.queue.begin();
+            let mut config = Arc::clone(&self.config);
             if !is_kept {
-                Arc::make_mut(&mut self.config).handshake.syn_cookies = true;
+                Arc::make_mut(&mut config).handshake.syn_cookies = true;
             }
             self.half_open = Some(is_kept);
-            self.connection = Connection::accept(now, &self.config, opening, segment);
+            self.connection = Connection::accept(now, &config, self.openings.next(), segment);
             self.share_buffers();
-            self.look_at_handshake();
+            self.look_at_handshake(now);
         }
     }
 
-    /// Notes when the handshake of a server is over.
-    fn look_at_handshake(&mut self) {
+    /// Notes when the handshake of a server is over. Where it failed the socket listens again (RFC
+    /// 9293 section 3.10.7.4).
+    fn look_at_handshake(&mut self, now: Instant) {
         let state = self.connection.as_ref().map_or(State::Closed, Connection::state);
-        if state != State::SynReceived
-            && let Some(was_kept) = self.half_open.take()
-        {
-            self.queue.end(was_kept, state != State::Closed);
+        if state == State::SynReceived {
+            return;
         }
+        let Some(was_kept) = self.half_open.take() else { return };
+        self.queue.end(was_kept, state != State::Closed);
+        if state == State::Closed
+            && let Some(mut failed) = self.connection.take()
+        {
+            while let Some(transmit) = failed.poll_transmit(now) {
+                self.enqueue(&transmit);
+            }
+        }
+    }
+
+    fn enqueue(&mut self, transmit: &Transmit) {
+        self.cut.extend(transmit.cut().map(|segment| (Box::new(segment), transmit.cause)));
     }
 
     /// A connection that has just been opened takes its buffers from the machine's.
@@ -236,11 +239,10 @@ impl Host {
         self.connection.as_mut()?.handle_too_big(now, error.sequence, error.mtu)
     }
 
-    /// Takes the path MTU that another connection of the machine found: later ones begin with it
-    /// (`fib_nh_exception`).
+    /// Takes the path MTU that another connection of the machine found, unless this one is open.
     pub(crate) fn learn(&mut self, path: PathMtu) {
-        if let Some(opening) = self.opening.as_mut().filter(|_| self.config.path_mtu.discovery) {
-            opening.mtu = opening.mtu.min(path.mtu);
+        if self.connection.is_none() && self.config.path_mtu.discovery {
+            self.openings.learn(path);
             self.fragments |= path.fragments;
         }
     }
@@ -265,7 +267,7 @@ impl Host {
             && connection.poll_at().is_some_and(|at| at <= now)
         {
             connection.handle_timeout(now);
-            self.look_at_handshake();
+            self.look_at_handshake(now);
         }
     }
 
@@ -284,7 +286,7 @@ impl Host {
                 let marking = self.next_marking(transmit.cause);
                 return Some((Box::new(transmit.segment), transmit.cause, marking));
             }
-            self.cut.extend(transmit.cut().map(|segment| (Box::new(segment), transmit.cause)));
+            self.enqueue(&transmit);
         }
         let (segment, cause) = self.cut.pop_front()?;
         Some((segment, cause, self.next_marking(cause)))

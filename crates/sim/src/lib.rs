@@ -11,6 +11,7 @@ mod guests;
 mod host;
 mod lane;
 mod machine;
+mod openings;
 mod options;
 mod packets;
 mod queue;

@@ -125,3 +125,47 @@ fn backlog_limits_connections_that_wait_to_be_accepted() {
     };
     assert_eq!([accepted("3000 to 3000 ms"), accepted("3000 to 349")], [2, 6], "{server:#?}");
 }
+
+const DIALOGUE: &str = "[workload]\nclient = [\"write 1 B\", \"read 1 B\", \"close\"]\n\
+                        server = [\"read 1 B\", \"write 1 B\", \"read to end\", \"close\"]\n\
+                        may_fail = true\n";
+
+/// RFC 9293 section 3.10.7.4: a RST in SYN-RECEIVED leads back to LISTEN.
+#[test]
+fn accept_waits_on_where_client_gives_up() {
+    let [client, server] = calls(&format!(
+        "[client.socket]\nsndtimeo = \"6 ms\"\n[limits]\ntrial = \"3 s\"\n{DIALOGUE}"
+    ));
+    assert_eq!(client[0], "connect EINPROGRESS 0 B, 0 to 6 ms");
+    assert!(server.is_empty(), "{server:?}");
+}
+
+/// The server forgets a handshake when the retries of its SYN-ACK are used up, and answers the
+/// client's next SYN with a new one.
+#[test]
+fn syn_after_last_retry_of_syn_ack_opens_connection() {
+    let [client, server] = calls(&format!(
+        "[path.reverse]\nblackhole = {{ from = \"0 s\", until = \"10 s\" }}\n\
+         [server.socket]\nsyncnt = 1\n{DIALOGUE}"
+    ));
+    has(&client, &["connect ok 0 B, 0 to 11274 ms", "read ok 1 B, 11274 to 11284 ms"]);
+    has(
+        &server,
+        &[
+            "accept ok 0 B, 0 to 11279 ms",
+            "read ok 1 B, 11279 to 11279 ms",
+            "read end 0 B, 11279 to 11289 ms",
+        ],
+    );
+}
+
+/// Linux gives the program a connection that was reset before it was accepted.
+#[test]
+fn connection_that_was_reset_is_accepted() {
+    let [_, server] = calls(
+        "[client.socket]\nlinger = \"0 s\"\n[workload]\n\
+         client = [\"connect\", \"close\"]\n\
+         server = [\"sleep 1 s\", \"accept\", \"read 1 B\", \"close\"]\nmay_fail = true\n",
+    );
+    has(&server, &["accept ok 0 B, 1000 to 1000 ms", "read ECONNRESET 0 B, 1000 to 1000 ms"]);
+}
