@@ -215,8 +215,21 @@ pub(crate) fn of_connection(
             "window_clamp" => Some(OptionValue::Size(connection.window_clamp())),
             _ => has.clone(),
         };
-        let mut record = record(config, asked, &before, (key, info), [has, effective], role)?;
-        if role == SocketRole::Accepted && record.requested.is_none() {
+        let first = of_stack(&OfStack::of(&before), &before, key);
+        let is_accepted = role == SocketRole::Accepted;
+        let values = match key {
+            // The handshake has settled it.
+            "maxseg" if is_accepted => [effective.clone(), effective.clone(), effective],
+            // The configuration's are those of the listening socket.
+            "sndbuf" | "sndbufforce" | "rcvbuf" | "rcvbufforce"
+                if is_accepted && asked.value(key).is_some() =>
+            {
+                [first, effective.clone(), effective]
+            }
+            _ => [first, has, effective],
+        };
+        let mut record = record(config, asked, (key, info), values, role)?;
+        if is_accepted && record.requested.is_none() {
             hand_down(&mut record, key, config, spec);
         }
         Some(record)
@@ -253,27 +266,26 @@ pub(crate) fn of_listener(config: &Config, spec: &EndpointSpec) -> Vec<OptionRec
             }
             _ => of_stack(&options, config, key),
         };
-        let pair = [has.clone(), has];
-        record(config, &spec.socket, &before, (key, info), pair, SocketRole::Listener)
+        let first = of_stack(&OfStack::of(&before), &before, key);
+        let values = [first, has.clone(), has];
+        record(config, &spec.socket, (key, info), values, SocketRole::Listener)
     };
     table::keyed().filter(|(_, info)| info.fits(SocketRole::Listener)).filter_map(record).collect()
 }
 
-/// One of them: set to the first of `pair`, and at the end the second. None where it was not asked
-/// for and the model does not have it, or reads it as another.
+/// One of them, with its values before it was set, when it was, and at the end. None where it was
+/// not asked for and the model does not have it, or reads it as another.
 fn record(
     config: &Config,
     asked: &SocketOptions,
-    before: &Config,
     (key, info): (&'static str, &'static OptionInfo),
-    [set, effective]: [Option<OptionValue>; 2],
+    [first, set, effective]: [Option<OptionValue>; 3],
     role: SocketRole,
 ) -> Option<OptionRecord> {
     let requested = asked.value(key);
     if requested.is_none() && (effective.is_none() || info.read_as.is_some()) {
         return None;
     }
-    let first = of_stack(&OfStack::of(before), before, key);
     let text = |value: &Option<OptionValue>| value.as_ref().map(ToString::to_string);
     let (outcome, because) = match requested.map(|value| (value, meaning(config, key, value, role)))
     {

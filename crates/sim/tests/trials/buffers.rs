@@ -1,6 +1,7 @@
 //! The buffers of a machine that all its connections share, and those that hang on to them.
 
 use tcplab_recording::{PoolRecord, Recording};
+use tcplab_workload::Outcome;
 
 use crate::{Trial, trial};
 
@@ -83,4 +84,27 @@ count = {count}
     let [one, three] = [1, 3].map(duration);
     assert!(one.as_millis_f64() > 206.0 && three.as_millis_f64() > 618.0, "{one}, {three}");
     assert!(three.as_millis_f64() < 3.0 * one.as_millis_f64() + 1.0, "{one}, {three}");
+}
+
+/// What an accepted socket was asked for is not what its listening socket has.
+#[test]
+fn options_of_accepted_socket_are_read_from_connection() {
+    for (asked, key, set, outcome) in [
+        ("accepted.rcvbuf = \"4096 B\"", "rcvbuf", "8192 B", Outcome::Doubled),
+        ("accepted.sndbuf = \"20 kB\"", "sndbuf", "40000 B", Outcome::Doubled),
+        ("accepted.maxseg = 500", "maxseg", "1448", Outcome::Ignored),
+        ("socket.maxseg = 500", "maxseg", "488", Outcome::Inherited),
+    ] {
+        let recording = trial(
+            &format!(
+                "[path]\nrate = \"20 Mbit/s\"\ndelay = \"10 ms\"\n\
+                 [workload]\nupload = \"10 kB\"\n[server]\n{asked}\n"
+            ),
+            1,
+        );
+        let options = recording.record().unwrap().server.options;
+        let option = options.iter().find(|option| option.name == key).unwrap();
+        let has = (option.set.as_deref(), &*option.effective, option.outcome);
+        assert_eq!(has, (Some(set), set, outcome), "{asked}");
+    }
 }
