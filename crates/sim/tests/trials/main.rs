@@ -7,6 +7,7 @@ mod datagrams;
 mod episodes;
 mod flows;
 mod forwarded;
+mod handshakes;
 mod limits;
 mod path_mtu;
 mod resets;
