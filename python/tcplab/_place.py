@@ -25,6 +25,9 @@ __all__ = ["Place", "as_json", "file_system", "is_remote", "matching", "open_pla
 TEMPORARY = "_tmp"
 """Below a place: files that are being written. Readers of Parquet skip names with `_`."""
 
+FAILED = "_failed"
+"""Below a place: why tasks failed."""
+
 AT_ONCE = 500
 """So many small objects are asked for together."""
 
@@ -203,11 +206,12 @@ class RemotePlace:
         """The contents of objects, many at once where the store allows that."""
         rest = iter(names)
         while paths := [self._full(name) for name in itertools.islice(rest, AT_ONCE)]:
-            found: dict[str, bytes] | bytes = self.system.cat(paths)
-            if isinstance(found, bytes):
-                yield found
-            else:
-                yield from (found[path] for path in paths)
+            # `cat` would take names with `[`, `*` or `?` for patterns.
+            found: list[bytes | Exception] = self.system.cat_ranges(paths, None, None)
+            for content in found:
+                if isinstance(content, Exception):
+                    raise content
+                yield content
 
     def write(self, name: str, content: bytes) -> None:
         """Makes or replaces an object by one put."""

@@ -14,7 +14,6 @@ from tcplab._core import TcplabError
 from tcplab._dataset import (
     Dataset,
     Failure,
-    TableFiles,
     agree,
     partition,
     remove_leftovers,
@@ -23,6 +22,7 @@ from tcplab._dataset import (
     write_failed,
 )
 from tcplab._place import Place, open_place
+from tcplab._table_files import TableFiles
 
 CASES = ["loss=0.1%", "a/b", "größer, 5", "1", "plain"]
 
@@ -47,6 +47,15 @@ def test_files_are_written_listed_and_removed(place: Place) -> None:
     assert [name for name, _ in place.files("_done")] == ["_done/b.json"]
     with pytest.raises(FileNotFoundError):
         place.read("_done/a.json")
+
+
+def test_many_files_are_read_in_their_order(place: Place) -> None:
+    place = open_place(f"{place.name}/[a]*?")
+    for name in "ab":
+        place.write(name, name.encode())
+    assert list(place.read_all("ba")) == [b"b", b"a"]
+    with pytest.raises(FileNotFoundError):
+        list(place.read_all("bc"))
 
 
 def test_file_that_fails_half_way_leaves_nothing(place: Place) -> None:
@@ -159,7 +168,7 @@ def test_place_without_data_set_is_an_error(place: Place) -> None:
         Dataset(place.name)
 
 
-def parquet_files(place: Place, key: str) -> TableFiles:
+def parquet_files(place: Place, key: str, of: str = "") -> TableFiles:
     """A table of two rows for each case, with the case in its path, and for `case` in its rows."""
     arrow = pytest.importorskip("pyarrow")
     parquet = pytest.importorskip("pyarrow.parquet")
@@ -168,11 +177,25 @@ def parquet_files(place: Place, key: str) -> TableFiles:
         columns = {"trial": [1, 2], "value": [1.5, None]}
         if key == "case":
             columns = {"case": [case] * 2, **columns}
+        if of:
+            columns["of"] = [of] * 2
         name = f"trials/{partition(key, case)}/part-00001-00002.parquet"
         with place.moved_in(name) as temporary:
             parquet.write_table(arrow.table(columns), temporary)
         names.append(name)
     return TableFiles("trials", place, names, "" if key == "case" else key)
+
+
+@pytest.mark.parametrize("url", ["{}", "memory://{}", "file://{}"])
+@pytest.mark.parametrize("pattern", ["res[1]", "res*", "res?", "it's {1,2}"])
+def test_signs_of_patterns_are_letters_of_a_place(tmp_path: Path, url: str, pattern: str) -> None:
+    pytest.importorskip("fsspec")
+    # `res1` is what the patterns mean.
+    for name in "res1", pattern:
+        files = parquet_files(open_place(url.format(tmp_path / name)), "case", name)
+    assert set(files.to_arrow()["of"].to_pylist()) == {pattern}
+    assert set(files.to_polars()["of"]) == {pattern}
+    assert files.sql("SELECT DISTINCT of FROM trials").fetchall() == [(pattern,)]
 
 
 @pytest.mark.parametrize("key", ["case", "capture"])
@@ -182,9 +205,8 @@ def test_readers_see_each_row_with_its_partition(place: Place, key: str) -> None
     table = files.to_arrow()
     pairs = zip(table[key].to_pylist(), table["trial"].to_pylist(), strict=True)
     assert sorted(pairs) == expected
-    if not place.name.startswith("memory"):
-        frame = files.to_polars()
-        assert sorted(frame.select(key, "trial").rows()) == expected
+    frame = files.to_polars()
+    assert sorted(frame.select(key, "trial").rows()) == expected
     pytest.importorskip("pandas")
     assert list(files.to_pandas()["trial"]) == [1, 2] * len(CASES)
     pytest.importorskip("duckdb")
@@ -227,15 +249,17 @@ def test_table_names_its_files(tmp_path: Path) -> None:
         TableFiles("trials", place, [], "").to_arrow()
 
 
-def test_query_over_all_tables_leaves_out_those_without_files(tmp_path: Path) -> None:
+def test_query_is_over_all_tables_that_have_files(place: Place) -> None:
     pytest.importorskip("duckdb")
-    place = open_place(tmp_path)
     parquet_files(place, "case")
-    cases = [{"name": case, "task": f"{at:016x}"} for at, case in enumerate(CASES)]
-    plan = plan_of(cases=cases, tables=["trials", "episodes"])
+    plan = plan_of(tables=["trials", "episodes", "metrics"])
     place.write("sweep.json", json.dumps(plan).encode())
-    for case in cases:
+    for name in [name for name, _ in place.files("trials")]:
+        place.write(name.replace("trials", "metrics"), place.read(name))
+    for case in plan["cases"]:
         write_done(place, f"{case['task']}-1-2", {})
-    dataset = Dataset(tmp_path)
-    assert dataset.sql("SELECT count(*) FROM trials").fetchall() == [(2 * len(CASES),)]
+    dataset = Dataset(place.name)
+    for table in "trials", "metrics":
+        found = dataset.sql(f"SELECT count(*) FROM {table}").fetchall()
+        assert found == [(2 * len(CASES),)]
     assert dataset.table("episodes").files == []
