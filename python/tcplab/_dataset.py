@@ -47,13 +47,13 @@ Record = dict[str, Any]
 
 @dataclass(frozen=True)
 class Failure:
-    """A task that failed on each attempt.
+    """A task, or a trial of a sweep, that failed on each attempt.
 
     Attributes:
-        task: Its identity.
+        task: The identity of the task.
         what: What it was to compute.
         attempts: How often it was tried.
-        reasons: Why each attempt failed, in one line each.
+        reasons: Why attempts failed, in one line each: all of a task, the last one of a trial.
     """
 
     task: str
@@ -143,12 +143,16 @@ class Dataset:
     @property
     def failures(self) -> list[Failure]:
         """The tasks that failed each time, with their reasons, and were not done since."""
-        found = []
         names = (name for name, _ in self._place.files(FAILED))
-        for record in map(json.loads, self._place.read_all(names)):
-            reasons = tuple(record["reasons"])
-            found.append(Failure(record["task"], record["what"], record["attempts"], reasons))
-        return found
+        return [failure_of(json.loads(it)) for it in self._place.read_all(names)]
+
+    @property
+    def trial_failures(self) -> list[Failure]:
+        """Of a sweep: the first trials of each finished task that failed, with their reasons.
+
+        `failed_trials` of each record counts all. The table `trials` has a row for each.
+        """
+        return [it for record in self.records for it in trial_failures_of(record)]
 
     @property
     def missing(self) -> list[str]:
@@ -396,13 +400,17 @@ def write_done(place: Place, task: str, record: Record) -> None:
 
 def write_failed(place: Place, failure: Failure) -> None:
     """Keeps the reasons of a task that failed each time."""
-    record = {
-        "task": failure.task,
-        "what": failure.what,
-        "attempts": failure.attempts,
-        "reasons": list(failure.reasons),
-    }
-    place.write(f"{FAILED}/{failure.task}.json", as_json(record))
+    place.write(f"{FAILED}/{failure.task}.json", as_json(vars(failure)))
+
+
+def failure_of(record: Record) -> Failure:
+    """What a record of a failure says."""
+    return Failure(**{**record, "reasons": tuple(record["reasons"])})
+
+
+def trial_failures_of(record: Record) -> list[Failure]:
+    """The failed trials that the record of a finished task tells of."""
+    return [failure_of(it) for it in record.get("trial_failures", ())]
 
 
 def remove_failures(place: Place, is_over: Callable[[str], bool]) -> None:

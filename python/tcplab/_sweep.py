@@ -45,6 +45,8 @@ TASK_SECONDS = 1.0
 MOST_PER_TASK = 1000
 MOST_TRIALS = 2**32 - 1
 """Trials of a case: their numbers have 32 bits."""
+KEPT_REASONS = 5
+"""Of so many failed trials the record of a task tells why; all are counted."""
 MEASURED_CASES = 32
 """At most so many cases are measured to choose the size of tasks; the others get the median."""
 
@@ -134,7 +136,8 @@ def sweep(
         retries: How often a task is tried before it counts as failed, the first attempt included.
 
     Returns:
-        The data set, with `.trials`, `.table(name)`, `.failures` and `.missing`.
+        The data set, with `.trials`, `.table(name)`, `.missing`, `.failures` (tasks that failed on
+        each attempt) and `.trial_failures` (trials that failed in a task that is done).
 
     Raises:
         ScenarioError: The scenario cannot run.
@@ -493,11 +496,13 @@ def run_task(task: TrialTask, attempt: int, reasons: tuple[str, ...]) -> Record:
         world=task.world,
         kernel=task.kernel,
         program=find_command(),
-        tables=list(task.tables),
+        # Trials that failed are told of, whichever tables are kept.
+        tables=list(dict.fromkeys((*task.tables, "trials"))),
     )
     ran = time.perf_counter() - began
     place = open_place(task.place)
-    record = write_tables(place, tables, task.part)
+    record = write_tables(place, {name: tables[name] for name in task.tables}, task.part)
+    failures = _trial_failures(task, tables["trials"])
     record |= {
         "task": task.id,
         "case": task.case,
@@ -509,20 +514,27 @@ def run_task(task: TrialTask, attempt: int, reasons: tuple[str, ...]) -> Record:
         "worker": worker_name(),
         "attempts": attempt,
         "reasons": list(reasons),
+        "failed_trials": len(failures),
+        "trial_failures": [vars(failure) for failure in failures[:KEPT_REASONS]],
     }
-    if "trials" in tables:
-        record["failed_trials"] = _failed_trials(tables["trials"])
     write_done(place, task.id, record)
     return record
 
 
-def _failed_trials(table: Any) -> int:
-    """How many rows of the table of trials say that a trial failed."""
+def _trial_failures(task: TrialTask, table: Any) -> list[Failure]:
+    """The trials of a task that failed, as its table of trials says."""
     names = table.column_names
-    if "outcome" not in names:
-        return 0
-    at = names.index("outcome")
-    return sum(row[at] == "failed" for row in table.rows(0, table.num_rows))
+    rows = (dict(zip(names, row, strict=True)) for row in table.rows(0, table.num_rows))
+    return [
+        Failure(
+            task.id,
+            f"{task.case} trial {row['trial']}",
+            1 + row["repeated"],
+            (" ".join(row["warnings"].split()),),
+        )
+        for row in rows
+        if row["outcome"] == "failed"
+    ]
 
 
 def measure_task(task: TrialTask, attempt: int, reasons: tuple[str, ...]) -> Record:

@@ -11,13 +11,13 @@ import io
 import json
 import signal
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from tcplab import _core
 from tcplab._core import TcplabError
-from tcplab._dataset import Failure
+from tcplab._dataset import Failure, trial_failures_of
 from tcplab._html import visible
 from tcplab._meter import counted
 
@@ -211,34 +211,41 @@ def _sweep(options: argparse.Namespace) -> int:
     found: dict[str, Any] = {"schema": "tcplab.sweep", "version": 1, "place": dataset.place}
     found |= {"tasks": 0, "rows": dict.fromkeys(dataset.tables, 0), "seconds": 0.0}
     found |= {"attempts": 0, "failed_trials": 0}
+    failed_of: dict[str, int] = {}
+    trial_failures: list[Failure] = []
     for record in dataset.records:
         found["tasks"] += 1
         for name, rows in record["rows"].items():
             found["rows"][name] += rows
         found["seconds"] = round(found["seconds"] + record["seconds"], 3)
         found["attempts"] += record["attempts"]
-        found["failed_trials"] += record.get("failed_trials", 0)
+        if failed := record.get("failed_trials", 0):
+            found["failed_trials"] += failed
+            failed_of[record["case"]] = failed_of.get(record["case"], 0) + failed
+            trial_failures += trial_failures_of(record)
     failures = dataset.failures
     found["failures"] = [vars(failure) for failure in failures]
+    found["trial_failures"] = [vars(failure) for failure in trial_failures]
     counts = found["rows"].items()
     rows = ", ".join(counted(count, name.removesuffix("s")) for name, count in counts)
     text = f"{dataset.place}: {rows} (Parquet, by case)"
     _answer(options, found, text)
     _tell_failures("task", failures)
-    if found["failed_trials"]:
-        _tell(_failed_trials(found["failed_trials"], dataset.records))
-    return ERROR if failures or found["failed_trials"] else 0
+    _tell_failed_trials(failed_of, trial_failures)
+    return ERROR if failures or failed_of else 0
 
 
-def _failed_trials(count: int, records: Iterable[dict[str, Any]]) -> str:
-    """How many trials failed, and of which cases."""
-    cases: dict[str, int] = {}
-    for record in records:
-        if record.get("failed_trials"):
-            cases[record["case"]] = cases.get(record["case"], 0) + record["failed_trials"]
-    shown = [f"{case}: {number:,}" for case, number in sorted(cases.items())]
+def _tell_failed_trials(failed_of: Mapping[str, int], failures: Sequence[Failure]) -> None:
+    """Says how many trials of which cases failed, and of the first ones why."""
+    if not failed_of:
+        return
+    shown = [f"{case}: {number:,}" for case, number in sorted(failed_of.items())]
     shown[SHOWN:] = [f"{len(shown) - SHOWN:,} more cases"] if len(shown) > SHOWN else []
-    return f"{counted(count, 'trial')} failed ({', '.join(shown)})"
+    count = sum(failed_of.values())
+    lines = [f"{counted(count, 'trial')} failed ({', '.join(shown)})", *_shown(failures)]
+    if count > SHOWN:
+        lines.append(f"  and {count - SHOWN:,} more")
+    _tell("\n".join(lines))
 
 
 def _archive(options: argparse.Namespace) -> int:
@@ -276,10 +283,15 @@ def _tell_failures(unit: str, failures: Sequence[Failure]) -> None:
     if not failures:
         return
     lines = [f"{counted(len(failures), unit)} failed on each attempt"]
-    lines += [f"  {visible(str(failure))}" for failure in failures[:SHOWN]]
+    lines += _shown(failures)
     if len(failures) > SHOWN:
         lines.append(f"  and {len(failures) - SHOWN:,} more: see `_failed` in the place")
     _tell("\n".join(lines))
+
+
+def _shown(failures: Sequence[Failure]) -> list[str]:
+    """A line for each of the first failures."""
+    return [f"  {visible(str(failure))}" for failure in failures[:SHOWN]]
 
 
 def _tell(text: str) -> None:

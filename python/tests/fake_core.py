@@ -9,6 +9,9 @@ from typing import Any
 
 from tcplab._core import TcplabError
 
+GOOD = ("good", "", 0)
+BAD = ("failed", "too slow:\n0 B have arrived", 1)
+
 
 class FakeTable:
     """A table that writes itself as JSON Lines, whatever its name ends in."""
@@ -91,10 +94,11 @@ class FakeCore:
         self.ran.extend((case, number) for number in numbers)
         seed, bad = options["seed"], self.bad
         rows = [
-            [case, number, seed * number, "failed" if (case, number) in bad else "good"]
+            [case, number, seed * number, *(BAD if (case, number) in bad else GOOD)]
             for number in numbers
         ]
-        trials = FakeTable(["case", "trial", "seed", "outcome"], rows)
+        names = ["case", "trial", "seed", "outcome", "warnings", "repeated"]
+        trials = FakeTable(names, rows)
         return {name: trials for name in options["tables"]}
 
     def kernels(

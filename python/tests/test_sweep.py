@@ -181,33 +181,6 @@ def test_other_scenario_in_the_place_is_refused(
         quiet(tmp_path, threads)
 
 
-def test_failed_task_is_listed_and_others_go_on(
-    core: FakeCore, tmp_path: Path, threads: Any
-) -> None:
-    core.broken.add(("a", 5))
-    dataset = quiet(tmp_path, threads, per_task=2)
-    (failure,) = dataset.failures
-    assert (failure.what, failure.attempts) == ("a 5-6", 3)
-    assert failure.reasons == ("ValueError: trial 5 of a is broken",) * 3
-    assert dataset.missing == ["a 5-6"]
-    assert rows_of(dataset) == [it for it in wanted(10) if it not in (("a", 5), ("a", 6))]
-    core.broken.clear()
-    dataset = quiet(tmp_path, threads)
-    assert (dataset.failures, dataset.missing) == ([], [])
-    assert rows_of(dataset) == wanted(10)
-
-
-def test_failure_is_gone_once_its_trials_are_done_in_other_tasks(
-    core: FakeCore, tmp_path: Path, threads: Any
-) -> None:
-    core.broken.add(("a", 5))
-    assert [it.what for it in quiet(tmp_path, threads, per_task=10).failures] == ["a 1-10"]
-    # In smaller tasks only the one with this trial fails.
-    assert [it.what for it in quiet(tmp_path, threads, per_task=3).failures] == ["a 4-6"]
-    core.broken.clear()
-    assert quiet(tmp_path, threads, per_task=7).failures == []
-
-
 def test_worker_with_another_version_is_refused(
     core: FakeCore, tmp_path: Path, threads: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -455,33 +428,6 @@ def test_command_prints_rows_and_writes_json(
     assert (found["schema"], found["rows"]["trials"]) == ("tcplab.sweep", 8)
     assert commands.main([*arguments, "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["failures"] == []
-
-
-def test_quiet_command_and_a_resumed_one_say_what_failed(
-    core: FakeCore,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    threads: Any,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    core.broken.add(("a", 5))
-    core.bad.add(("b/1%", 2))
-    monkeypatch.setattr(commands, "_engine", lambda _: threads)
-    monkeypatch.setattr(_sweep, "_inner", lambda _: FakeScenario())
-    arguments = ["sweep", "fake", "-o", str(tmp_path), "--per-task", "5", "-q"]
-    assert commands.main(arguments) == 2
-    said = capsys.readouterr()
-    assert said.out == ""
-    assert said.err == (
-        "error: 1 task failed on each attempt\n"
-        "  a 1-5: failed 3 times; ValueError: trial 5 of a is broken\n"
-        "error: 1 trial failed (b/1%: 1)\n"
-    )
-    core.broken.clear()
-    assert commands.main(arguments) == 2
-    for options in (["-q"], []):
-        assert commands.main([*arguments[:-1], *options]) == 2
-        assert "error: 1 trial failed (b/1%: 1)\n" in capsys.readouterr().err
 
 
 @needs_core

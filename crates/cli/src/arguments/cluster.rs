@@ -22,7 +22,8 @@ read it. Trials on the kernel (--world kernel) run on workers started with the r
 (dask worker … --resources testbed=1), locally one at a time.
 
 Exit codes: 0 success, 2 the sweep failed, a trial failed, or a task failed on every attempt
-(`tcplab.Dataset(PLACE).failures` has the reasons), 130 Ctrl-C stopped it.";
+(`trial_failures` and `failures` of `tcplab.Dataset(PLACE)` have the reasons), 130 Ctrl-C stopped
+it.";
 
 #[derive(Debug, Args)]
 #[command(after_help = SWEEP_EXAMPLES)]
