@@ -48,7 +48,7 @@ class Run:
 
     @property
     def directory(self) -> Path:
-        """The run's directory."""
+        """The run's directory, absolute."""
         return Path(self._inner.directory)
 
     @functools.cached_property
@@ -99,7 +99,10 @@ class Run:
 
     @property
     def trials(self) -> Table:
-        """A row for each trial: case, factors with their types, a column for each metric."""
+        """A row for each trial: case, factors with their types, a column for each metric.
+
+        Of one that failed, `outcome` is `failed`, and no metric has a value.
+        """
         return self.table("trials")
 
     @property
@@ -122,6 +125,17 @@ class Run:
             for finding in each["findings"]
         )
         return Records(rows, "findings")
+
+    @property
+    def failures(self) -> Records:
+        """The trials that failed on every attempt, and so do not count: case, trial, reason."""
+        names = ("reason", "attempts", "seed", "directory")
+        rows = (
+            {"case": case["name"], "trial": each["number"], **{name: each[name] for name in names}}
+            for case in self.json["cases"]
+            for each in case.get("failures", ())
+        )
+        return Records(rows, "failures")
 
     @property
     def claims(self) -> Records:
@@ -240,14 +254,16 @@ class Run:
         return self._inner.summary(verbose)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return type(self).open, (os.path.abspath(self.directory),)
+        return type(self).open, (self.directory,)
 
     def __str__(self) -> str:
         return self.summary()
 
     def __repr__(self) -> str:
-        count = sum(len(case["trials"]) for case in self.json["cases"])
-        counts = f"{_html.counted(len(self.cases), 'case')}, {_html.counted(count, 'trial')}"
+        count, failed = sum(len(case["trials"]) for case in self.json["cases"]), len(self.failures)
+        counts = f"{_html.counted(len(self.cases), 'case')}, "
+        counts += f"{_html.counted(count + failed, 'trial')}"
+        counts += f", {failed:,} failed" if failed else ""
         what = f"{_html.visible(self.title)}; {counts}"
         return f"<Run of {self.name!r}: {what}, in {self.directory}>"
 
@@ -257,6 +273,7 @@ class Run:
         return _html.block(
             _html.heading(self.title, f"{self.name}, world {self.json['world']}"),
             _medians(self.json["cases"]),
+            _failed(self.failures),
             _html.table(["claim", "outcome", "found"], claims) if claims else "",
             f"<p>{_html.text(page)}</p>" if page.exists() else "",
             _html.folded("all that the command prints", _html.preformatted(self.summary())),
@@ -325,7 +342,8 @@ def run(
     """Runs an experiment, as `tcplab run`.
 
     Trials run in blocks; a block runs each case once, in random order from the seed. Ctrl-C ends
-    the run; `tcplab run --resume` continues it.
+    the run; `tcplab run --resume` continues it. Trials that fail on every attempt do not count:
+    `failures` of the run has them, and the others are there.
 
     >>> import tcplab, tempfile
     >>> scenario = tcplab.Scenario.from_dict({
@@ -365,8 +383,7 @@ def run(
 
     Raises:
         ScenarioError: The scenario has a mistake.
-        TcplabError: The run cannot start, a number is out of range, or a trial failed on every
-            attempt.
+        TcplabError: The run cannot start or go on, or a number is out of range.
         KeyboardInterrupt: Ctrl-C.
     """
     given = as_scenario(scenario)
@@ -449,10 +466,26 @@ def _medians(cases: list[dict[str, Any]]) -> str:
         rows.append((case, values))
     shown = [name for name in _KEY_METRICS if name in units]
     cells = [
-        [case["name"], len(case["trials"])]
+        [case["name"], _counted_trials(case)]
         + [values[name]["median"] if name in values else None for name in shown]
         for case, values in rows
     ]
     more = f"<p>… {len(cases) - 20:,} more cases: .trials</p>" if len(cases) > 20 else ""
     heads = ["case", "trials", *(name.replace("_", " ") for name in shown)]
     return _html.table(heads, cells, units=["", "", *(units[name] for name in shown)]) + more
+
+
+def _counted_trials(case: dict[str, Any]) -> int | str:
+    """How many trials count, and of how many if some failed, as the command's table has it."""
+    counted, failed = len(case["trials"]), len(case.get("failures", ()))
+    return f"{counted:,} of {counted + failed:,}" if failed else counted
+
+
+def _failed(failures: Records) -> str:
+    """The first trials that failed, and why."""
+    if not failures:
+        return ""
+    rows = [[it["case"], it["trial"], it["reason"]] for it in failures[:20]]
+    left = len(failures) - len(rows)
+    more = f"<p>… {left:,} more failed trials: .failures</p>" if left else ""
+    return _html.table(["case", "failed trial", "reason"], rows) + more

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -131,6 +132,38 @@ def test_a_run_shows_itself(run: tcplab.Run) -> None:
     assert "Every byte arrives" in shown
     assert "goodput" in str(run)
     assert "32 trials" in repr(run)
+
+
+def test_a_run_shows_its_failed_trials(tmp_path: Path) -> None:
+    scenario = upload(matrix={"path.loss": ["0 %", "100 %"]}, limits={"trial": "5 s"})
+    run = tcplab.run(scenario, world="sim", directory=tmp_path, progress=False, report=False)
+    assert [(it["case"], it["trial"]) for it in run.failures] == [
+        ("loss=100%", 1),
+        ("loss=100%", 2),
+    ]
+    assert {it["reason"].split(":")[0] for it in run.failures} == {"not done after 5 s"}
+    assert sorted(run.trials.column("outcome")) == ["failed"] * 2 + ["good"] * 2
+    assert "2 cases, 4 trials, 2 failed, in " in repr(run)
+    for said in ("0 of 2", "failed trial", "not done after 5 s"):
+        assert said in run._repr_html_().split("<details", 1)[0]
+
+
+def test_a_run_without_failed_trials_says_nothing_of_them(run: tcplab.Run) -> None:
+    assert run.failures == []
+    assert "failed" not in repr(run)
+    assert "failed trial" not in run._repr_html_()
+
+
+def test_an_open_run_stays_that_run_in_another_directory(
+    run: tcplab.Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(run.directory.parent)
+    opened = tcplab.Run.open(run.directory.name)
+    monkeypatch.chdir(tmp_path)
+    assert opened.directory == run.directory
+    assert opened.samples("loss=2%_reno", 2).rows() == run.samples("loss=2%_reno", 2).rows()
+    assert opened.compare(by="path.loss").json == run.compare(by="path.loss").json
+    assert pickle.loads(pickle.dumps(opened)).trials.rows() == run.trials.rows()
 
 
 def test_a_report_is_a_page(run: tcplab.Run) -> None:

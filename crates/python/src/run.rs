@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::PathBuf;
+use std::path::{self, PathBuf};
 
 use anyhow::{Context, Error, Result, ensure};
 use pyo3::prelude::*;
@@ -33,7 +33,8 @@ impl Run {
     fn open(py: Python<'_>, directory: PathBuf) -> PyResult<Run> {
         alone(py, |_| {
             let run = read_run(&directory)?;
-            Ok(Run { directory, run })
+            // The working directory may change before it is read again.
+            Ok(Run { directory: path::absolute(directory)?, run })
         })
     }
 
