@@ -38,7 +38,7 @@ from tcplab._executors import (
 )
 from tcplab._meter import Meter, counted
 from tcplab._place import Place, as_json, is_remote, open_place, remote_file
-from tcplab._settings import several, whole
+from tcplab._settings import paths, several, whole
 from tcplab._summary import SUMMED, SUMS, summary, sums_of
 from tcplab._worker import check_worker, worker_name
 
@@ -117,6 +117,7 @@ def archive(
         TcplabError: No capture was found, the filter is none, or a number is out of range; the
             place has another archive; the engine is gone, a worker has another version of tcplab,
             or the program has no such guard. The message has the remedy.
+        TypeError: `tables` is one text, not a list, or `captures` are no paths.
 
     Example:
         Captures of two trials, by threads of this process; `on` may be a Dask client as well:
@@ -137,7 +138,7 @@ def archive(
         shards = whole("shards", shards, least=1)
     if filter is not None:
         _core.check_filter(filter)
-    given = [captures] if isinstance(captures, (str, os.PathLike)) else list(captures)
+    given = paths(captures)
     passed_over: list[str] = []
     found = [part for capture in find(given, passed_over) for part in split(capture, shards)]
     known = [name for name, _ in _core.Trace.tables()]

@@ -19,6 +19,11 @@ about a kilobyte for each connection. Each reads the whole file, so smaller piec
 SHARD_BYTES = 32_000_000_000
 MOST_SHARDS = 32
 
+REMEDY = (
+    "a file, a directory with captures, or a pattern in quotes such as 'captures/**/*.pcap.zst'"
+)
+"""Where nothing is found."""
+
 
 @dataclass(frozen=True)
 class Capture:
@@ -72,10 +77,12 @@ def find(
         passed_over: Gets the files of directories that are no captures.
 
     Raises:
-        TcplabError: One of them means none.
+        TcplabError: One of them means none, or nothing is given.
     """
     found: dict[str, Capture] = {}
     others = [] if passed_over is None else passed_over
+    if not given:
+        raise _core.TcplabError(f"no captures: the list is empty\n  try: {REMEDY}")
     for one in given:
         text = os.fspath(one)
         try:
@@ -86,10 +93,7 @@ def find(
         except FileNotFoundError:
             captures = []
         if not captures:
-            raise _core.TcplabError(
-                f"no captures: {text}\n  try: a file, a directory with captures, or a pattern in "
-                "quotes such as 'captures/**/*.pcap.zst'"
-            )
+            raise _core.TcplabError(f"no captures: {text}\n  try: {REMEDY}")
         found.update((capture.url, capture) for capture in captures)
     return list(found.values())
 

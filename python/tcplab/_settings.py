@@ -108,6 +108,28 @@ def several(name: str, given: Iterable[str]) -> list[str]:
     return list(given)
 
 
+def paths(given: object) -> list[str]:
+    """The path or URL that is given, or those of a list.
+
+    >>> paths("a.pcap"), paths([b"a.pcap", "s3://bucket/b.pcap"])
+    (['a.pcap'], ['a.pcap', 's3://bucket/b.pcap'])
+
+    Raises:
+        TypeError: Something else is given, such as an open file.
+    """
+    if isinstance(given, (str, bytes, os.PathLike)):
+        return [os.fsdecode(given)]
+    # An open file would be read as a list of its lines.
+    if hasattr(given, "read") or not isinstance(given, Iterable):
+        raise TypeError(f"{given!r} is no path: pass a path, or a list of paths")
+    found: list[str] = []
+    for path in given:
+        if not isinstance(path, (str, bytes, os.PathLike)):
+            raise TypeError(f"{path!r} is no path: pass paths")
+        found.append(os.fsdecode(path))
+    return found
+
+
 def refusal(message: str, remedy: str, line: int = 1) -> _core.ScenarioError:
     """The error of a scenario whose mistake was found before its text was read."""
     error = _core.ScenarioError(message)

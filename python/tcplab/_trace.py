@@ -12,7 +12,7 @@ from weakref import WeakValueDictionary
 
 from tcplab import _core, _html
 from tcplab._commands import run_command
-from tcplab._settings import several, whole
+from tcplab._settings import paths, several, whole
 from tcplab._svg import Svg
 from tcplab._table import Table
 
@@ -65,7 +65,7 @@ class Trace:
 
     @property
     def files(self) -> list[str]:
-        """The captures."""
+        """The captures, as absolute paths."""
         return [os.fspath(file) for file in self._inner.files]
 
     @property
@@ -277,11 +277,9 @@ def trace(
 
     Raises:
         TcplabError: A file cannot be read or is no capture, or the filter is wrong.
-        TypeError: `tables` is one text, not a list.
+        TypeError: `tables` is one text, not a list, or `files` are no paths.
     """
-    if isinstance(files, (str, os.PathLike)):
-        files = [files]
-    names: list[str | os.PathLike[str]] = [os.fspath(file) for file in files]
+    names: list[str | os.PathLike[str]] = [*paths(files)]
     options = [] if filter is None else [f"--filter={filter}"]
     if checksums:
         options.append("--checksums")

@@ -71,6 +71,16 @@ def test_captures_are_found(
     assert len(find([f"file://{captures}/*.pcap"])) == 6
 
 
+def test_archive_of_nothing_is_refused(core: FakeCore, tmp_path: Path, threads: Any) -> None:
+    with pytest.raises(TcplabError, match="no captures: the list is empty\n  try: a file"):
+        quiet([], tmp_path / "place", threads)
+    with pytest.raises(TcplabError, match="no captures: the list is empty"):
+        trace_many((), place=tmp_path / "place", on=threads, progress=False)
+    with pytest.raises(TypeError, match="3 is no path"):
+        quiet([3], tmp_path / "place", threads)
+    assert not (tmp_path / "place").exists()
+
+
 def test_large_captures_are_split_by_their_size_alone() -> None:
     capture = Capture("/x.pcap", 80_000_000_000, "1")
     parts = split(capture, None)

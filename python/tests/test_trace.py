@@ -143,6 +143,26 @@ def test_a_capture_that_has_changed_is_refused(capture: Path, tmp_path: Path) ->
     assert len(tcplab.trace(file).segments) > 0
 
 
+def test_a_trace_is_of_its_capture_in_another_directory(
+    capture: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(capture.parent)
+    trace = tcplab.trace(capture.name)
+    monkeypatch.chdir(tmp_path)
+    assert trace.files == [str(capture)]
+    assert len(trace.segments) > 0
+    assert trace.save_page("page.html").stat().st_size > 10_000
+
+
+def test_what_is_no_path_is_refused_by_its_name(capture: Path) -> None:
+    assert tcplab.trace(os.fsencode(capture)).files == [str(capture)]
+    with capture.open("rb") as file, pytest.raises(TypeError, match="BufferedReader.*pass a path"):
+        tcplab.trace(file)  # type: ignore[arg-type]
+    for given in (3, [3], None):
+        with pytest.raises(TypeError, match=r"^(3|None) is no path: pass "):
+            tcplab.trace(given)  # type: ignore[arg-type]
+
+
 def test_what_can_be_read_only_once_is_refused(tmp_path: Path) -> None:
     with pytest.raises(tcplab.TcplabError, match="standard input can be read only once"):
         tcplab.trace("-")

@@ -1,11 +1,11 @@
 //! Captures as Python sees them.
 
 use std::collections::BTreeMap;
-use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::{self, Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::SystemTime;
+use std::{fs, io};
 
 use anyhow::{Context, Error, Result, anyhow, bail, ensure};
 use pyo3::exceptions::PyTypeError;
@@ -68,6 +68,12 @@ impl Captures {
         let checks = checksums || files.iter().any(|file| is_of_damaging_path(file));
         let stamps = files.iter().map(|file| stamp(file)).collect();
         Ok(Captures { files, stamps, filter, checks })
+    }
+
+    /// With names for later passes, before which the working directory may change.
+    fn absolute(self) -> Result<Captures> {
+        let files = self.files.iter().map(path::absolute).collect::<io::Result<_>>()?;
+        Ok(Captures { files, ..self })
     }
 
     /// An error if a file is not the one that was read first.
@@ -270,6 +276,7 @@ pub(crate) fn of_captures(
 ) -> Result<Trace> {
     tables.push(TraceTable::Connections);
     let (trace, known) = captures.tables(&tables, stop)?;
+    let captures = captures.absolute()?;
     let notes = notes_of(&trace);
     let started_unix_ns = (trace.packets > 0).then_some(trace.epoch_nanos);
     Ok(Trace { captures, packets: trace.packets, started_unix_ns, notes, known })
