@@ -28,6 +28,9 @@ TEMPORARY = "_tmp"
 FAILED = "_failed"
 """Below a place: why tasks failed."""
 
+OBJECT_STORES = frozenset({"s3", "gs", "abfs", "az", "oss", "oci"})
+"""Of these protocols of fsspec, directories are buckets with objects, whose names may have `/`."""
+
 AT_ONCE = 500
 """So many small objects are asked for together."""
 
@@ -258,12 +261,23 @@ class RemotePlace:
             yield temporary
             self._put(name, lambda full: self.system.put_file(temporary, full))
 
+    def _is_object_store(self) -> bool:
+        protocol = self.system.protocol
+        protocols = (protocol,) if isinstance(protocol, str) else protocol
+        return not OBJECT_STORES.isdisjoint(protocols)
+
     def _put(self, name: str, put: Callable[[str], object]) -> None:
         """Puts an object; makes its directory where there are such things."""
         full = self._full(name)
         try:
             put(full)
         except FileNotFoundError:
+            bucket = full.split("/")[0]
+            # To make a bucket is its owner's decision; a misspelt one is a mistake.
+            if self._is_object_store() and not self.system.exists(bucket):
+                raise TcplabError(
+                    f"{self.name}: there is no bucket {bucket}\n  try: make it, or correct its name"
+                ) from None
             self.system.makedirs(full.rsplit("/", 1)[0], exist_ok=True)
             put(full)
 
@@ -307,7 +321,6 @@ def matching(pattern: str) -> list[tuple[str, int, str]]:
         Of each, in order: URL, size in bytes (0 if unknown), and what changes with its content.
     """
     system, path = file_system(pattern)
-    scheme = pattern.split("://", 1)[0]
     if any(sign in path for sign in "*?["):
         found = system.glob(path, detail=True)
     elif system.isdir(path):
@@ -318,11 +331,37 @@ def matching(pattern: str) -> list[tuple[str, int, str]]:
     for name, info in sorted(found.items()):
         if info.get("type") == "directory":
             continue
-        marks = ("ETag", "etag", "md5Hash", "content_md5", "LastModified", "updated", "mtime")
+        marks = (
+            "ETag",
+            "etag",
+            "md5Hash",
+            "content_md5",
+            "LastModified",
+            "updated",
+            "mtime",
+            "CRC",
+        )
         mark = next((str(info[key]) for key in marks if info.get(key)), "")
-        url = name if "://" in name else f"{scheme}://{name.lstrip('/')}"
-        result.append((url, int(info.get("size") or 0), mark))
+        result.append((_url_like(pattern, path, name, system), int(info.get("size") or 0), mark))
     return result
+
+
+def _url_like(pattern: str, path: str, name: str, system: Any) -> str:
+    """The URL of a file that a pattern means, with the pattern's host and chain.
+
+    Args:
+        pattern: A URL that fsspec knows: `zip://*.pcap::s3://bucket/day.zip`.
+        path: Its path in the file system: `*.pcap`.
+        name: The path of the file there: `a.pcap`.
+        system: The file system.
+    """
+    links = pattern.split("::")
+    # Those before have no path, such as `simplecache::`.
+    at = next(at for at, link in enumerate(links) if "://" in link)
+    link = links[at].rstrip("/") if path else links[at]
+    is_end = link.endswith(path)
+    links[at] = link.removesuffix(path) + name if is_end else system.unstrip_protocol(name)
+    return "::".join(links)
 
 
 def as_json(value: object) -> bytes:

@@ -15,7 +15,7 @@ import pytest
 from conftest import needs_core
 from fake_core import FakeCore
 
-from tcplab import _archive, _captures, _worker, commands
+from tcplab import _archive, _captures, _place, _worker, commands
 from tcplab._archive import archive, trace_many
 from tcplab._captures import Capture, find, split
 from tcplab._core import TcplabError
@@ -69,6 +69,41 @@ def test_captures_are_found(
     assert passed_over == [f"{captures}/notes.txt"]
     pytest.importorskip("fsspec")
     assert len(find([f"file://{captures}/*.pcap"])) == 6
+
+
+@pytest.mark.parametrize(
+    ("pattern", "path", "name", "url"),
+    [
+        ("s3://b/*.pcap", "b/*.pcap", "b/x.pcap", "s3://b/x.pcap"),
+        ("s3://b/2026/", "b/2026", "b/2026/x.pcap", "s3://b/2026/x.pcap"),
+        ("sftp://me@host/d/*", "/d/*", "/d/x.pcap", "sftp://me@host/d/x.pcap"),
+        ("https://h/d/*", "https://h/d/*", "https://h/d/x.pcap", "https://h/d/x.pcap"),
+        ("zip://*::s3://b/z.zip", "*", "x.pcap", "zip://x.pcap::s3://b/z.zip"),
+        ("zip://::s3://b/z.zip", "", "d/x.pcap", "zip://d/x.pcap::s3://b/z.zip"),
+        ("simplecache::s3://b/*", "b/*", "b/x.pcap", "simplecache::s3://b/x.pcap"),
+    ],
+)
+def test_url_of_a_file_has_host_and_chain_of_its_pattern(
+    pattern: str, path: str, name: str, url: str
+) -> None:
+    assert _place._url_like(pattern, path, name, None) == url
+
+
+def test_captures_are_read_by_the_urls_that_are_found(
+    core: FakeCore, captures: Path, tmp_path: Path, threads: Any
+) -> None:
+    pytest.importorskip("fsspec")
+    packed = Path(shutil.make_archive(str(tmp_path / "day"), "zip", captures))
+    urls = [
+        f"file://{captures}/*.pcap",
+        f"local://{captures}/below",
+        f"zip://*.pcap::{packed.as_uri()}",
+    ]
+    for at, url in enumerate(urls):
+        dataset = quiet(url, tmp_path / f"place{at}", threads)
+        assert (dataset.failures, dataset.missing) == ([], [])
+        assert len(list(dataset.records)) == 6
+    assert len(set(names_of(core))) == 12
 
 
 def test_archive_of_nothing_is_refused(core: FakeCore, tmp_path: Path, threads: Any) -> None:

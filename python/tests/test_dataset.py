@@ -58,6 +58,35 @@ def test_many_files_are_read_in_their_order(place: Place) -> None:
         list(place.read_all("bc"))
 
 
+@pytest.mark.parametrize("is_there", [False, True])
+def test_bucket_is_never_made(is_there: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("fsspec")
+    place = open_place("memory://place")
+    made = []
+
+    class Store:
+        protocol = ("s3", "s3a")
+
+        def exists(self, path: str) -> bool:
+            return is_there and path == "bucket"
+
+        def makedirs(self, path: str, exist_ok: bool) -> None:
+            made.append(path)
+
+        def pipe_file(self, path: str, content: bytes, mode: str = "overwrite") -> None:
+            raise FileNotFoundError(path)
+
+    monkeypatch.setattr(place, "system", Store())
+    monkeypatch.setattr(place, "root", "bucket/sweeps")
+    if is_there:
+        with pytest.raises(FileNotFoundError):
+            place.create("sweep.json", b"{}")
+        return
+    with pytest.raises(TcplabError, match="there is no bucket bucket\n  try: make it, or"):
+        place.create("sweep.json", b"{}")
+    assert made == []
+
+
 def test_file_that_fails_half_way_leaves_nothing(place: Place) -> None:
     def fail() -> None:
         with place.moved_in("trials/x.parquet") as temporary:
