@@ -161,11 +161,12 @@ def archive(
         "shards": "number of shards",
         "tables": "choice of tables",
     }
-    plan = agree(where, plan, keys)
-    where.write(PLAN, as_json(plan))
+    # Before anything is written: what cannot begin leaves no plan behind.
     engine = open_engine(on)
     finished = False
     try:
+        plan = agree(where, plan, keys)
+        where.write(PLAN, as_json(plan))
         _Archiving(engine, where, plan, progress).run(found, passed_over, attempts)
         finished = True
     finally:

@@ -185,6 +185,13 @@ def open_engine(on: object) -> Engine:
         raise TcplabError(
             f"no answer from {on}: {refused}\n  try: start the scheduler, or correct its address"
         ) from None
+    except ValueError as error:
+        # Ray says so where it has no client for addresses ray://….
+        no_client = "ray[client]" in str(error)
+        raise TcplabError(
+            f"{on}: {'Ray has no client here' if no_client else reason_of(error)}\n"
+            f"  try: {'pip install ' + repr('tcplab[ray]') if no_client else 'correct the address'}"
+        ) from None
     raise TypeError(
         f"on={on!r} is no engine: pass a Dask client or tcp://…, a Ray address (ray://…, auto, "
         "ray), a concurrent.futures executor, a number of processes, or None"

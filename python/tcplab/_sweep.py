@@ -161,10 +161,12 @@ def sweep(
         per_task = whole("per_task", per_task, least=1)
     inner = _inner(scenario)
     where = open_place(place)
-    plan = _agreed(where, _plan(inner, trials, seed, world, tables, kernel), trials)
+    asked = _plan(inner, trials, seed, world, tables, kernel)
+    # Before anything is written: what cannot begin leaves no plan behind.
     engine = open_engine(on)
     finished = False
     try:
+        plan = _agreed(where, asked, trials)
         _work(engine, inner, where, plan, per_task=per_task, progress=progress, attempts=attempts)
         finished = True
     finally:

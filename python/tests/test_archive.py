@@ -116,6 +116,18 @@ def test_archive_of_nothing_is_refused(core: FakeCore, tmp_path: Path, threads: 
     assert not (tmp_path / "place").exists()
 
 
+def test_engine_that_does_not_answer_leaves_no_archive(
+    core: FakeCore, captures: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(on: object) -> Any:
+        raise TcplabError(f"no answer from {on}")
+
+    monkeypatch.setattr(_archive, "open_engine", refuse)
+    with pytest.raises(TcplabError, match="no answer from tcp://h:1"):
+        archive(captures, tmp_path / "place", on="tcp://h:1", progress=False)
+    assert not (tmp_path / "place").exists()
+
+
 def test_large_captures_are_split_by_their_size_alone() -> None:
     capture = Capture("/x.pcap", 80_000_000_000, "1")
     parts = split(capture, None)

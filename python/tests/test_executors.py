@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import cluster_tasks as tasks
@@ -193,6 +194,28 @@ def test_engine_that_is_not_installed_names_the_remedy(monkeypatch: pytest.Monke
     monkeypatch.setitem(sys.modules, "distributed", None)
     with pytest.raises(TcplabError, match=r"not installed\n  try: pip install 'tcplab\[dask\]'"):
         open_engine("tcp://127.0.0.1:1")
+
+
+@pytest.mark.parametrize(
+    ("said", "error"),
+    [
+        ("Ray Client requires pip package `ray[client]`", r"no client.*\n.*'tcplab\[ray\]'$"),
+        (
+            "port 'x' is no number",
+            r"ray://h:x: ValueError: port 'x' .*\n  try: correct the address",
+        ),
+    ],
+)
+def test_address_that_ray_cannot_take_is_an_error(
+    said: str, error: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def init(**options: Any) -> None:
+        raise ValueError(said)
+
+    ray = SimpleNamespace(is_initialized=lambda: False, init=init)
+    monkeypatch.setitem(sys.modules, "ray", ray)
+    with pytest.raises(TcplabError, match=error):
+        open_engine("ray://h:x")
 
 
 def test_dask_task_costs_little(dask_client: Any, capsys: pytest.CaptureFixture[str]) -> None:

@@ -11,6 +11,7 @@ from fake_core import FakeCore, FakeScenario
 from test_sweep import core, quiet, rows_of, wanted
 
 from tcplab import _sweep, commands
+from tcplab._core import TcplabError
 from tcplab._dataset import Dataset
 
 __all__ = ["core"]  # a fixture
@@ -69,6 +70,20 @@ def test_quiet_command_and_a_resumed_one_say_what_failed(
     for options in (["-q"], []):
         assert commands.main([*arguments[:-1], *options]) == 2
         assert "error: 1 trial failed (b/1%: 1)\n" in capsys.readouterr().err
+
+
+def test_engine_that_does_not_answer_leaves_the_place_for_another_call(
+    core: FakeCore, tmp_path: Path, threads: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(on: object) -> Any:
+        raise TcplabError(f"no answer from {on}")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(_sweep, "open_engine", refuse)
+        with pytest.raises(TcplabError, match="no answer"):
+            quiet(tmp_path, threads)
+    assert list(tmp_path.iterdir()) == []
+    assert rows_of(quiet(tmp_path, threads, seed=8)) == wanted(10)
 
 
 def test_failed_trials_are_told_of_whichever_tables_are_kept(
