@@ -227,8 +227,9 @@ def test_what_cannot_be_read_fails_as_a_capture(tmp_path: Path) -> None:
     packed = (CORPUS / "clean_cubic_20ms.snd.pcap.zst").read_bytes()
     (directory / "whole.pcap.zst").write_bytes(packed)
     (directory / "cut.pcap.zst").write_bytes(packed[:20])
-    # A pcapng section whose header ends early.
+    # Pcapng sections whose header ends early.
     (directory / "tiny.pcapng").write_bytes(bytes.fromhex("0a0d0d0a300000004d3c"))
+    (directory / "short.pcapng").write_bytes(bytes.fromhex("0a0d0d0a300000004d3c2b1a01000000"))
     (directory / "notes.txt").write_text("nothing")
     is_root = os.geteuid() == 0
     if not is_root:
@@ -238,12 +239,12 @@ def test_what_cannot_be_read_fails_as_a_capture(tmp_path: Path) -> None:
     dataset = archive(directory, tmp_path / "place", on=1, progress=False)
     failed = {os.path.basename(it.what) for it in dataset.failures}
     locked = set() if is_root else {"locked", "secret.pcap"}
-    assert failed == {"cut.pcap.zst", "tiny.pcapng"} | locked
+    assert failed == {"cut.pcap.zst", "tiny.pcapng", "short.pcapng"} | locked
     assert [os.path.basename(it) for it in dataset.passed_over] == ["notes.txt"]
     assert dataset.summary().captures == 1
     if not is_root:
         (directory / "locked").chmod(0o700)
-    for file in ("cut.pcap.zst", "tiny.pcapng", "secret.pcap"):
+    for file in ("cut.pcap.zst", "tiny.pcapng", "short.pcapng", "secret.pcap"):
         (directory / file).unlink(missing_ok=True)
     dataset = archive(directory, tmp_path / "place", on=1, progress=False)
     assert (dataset.failures, dataset.missing) == ([], [])

@@ -31,7 +31,8 @@ pub(super) struct Section {
 }
 
 impl Section {
-    /// A section, if one begins in `window`. Its header is left to be read as any other block.
+    /// A section, if one begins in `window`. Its header, all of which is there then, is left to be
+    /// read as any other block.
     pub(super) fn detect<R: Read + ?Sized>(
         window: &mut Window<R>,
     ) -> Result<Option<Section>, Stop> {
@@ -41,8 +42,13 @@ impl Section {
         if !window.want(EMPTY_BLOCK as usize)? {
             return Err(Stop::Truncated);
         }
-        let endian = byte_order(window.ahead());
-        Ok(endian.map(|endian| Section {
+        let Some(endian) = byte_order(window.ahead()) else { return Ok(None) };
+        let len = endian.u32_at(window.ahead(), 4).unwrap_or(0);
+        // A length that none has is damage, and is found with the block.
+        if len <= LONGEST_BLOCK && !window.want(len as usize)? {
+            return Err(Stop::Truncated);
+        }
+        Ok(Some(Section {
             endian,
             first_interface: 0,
             clocks: Vec::new(),

@@ -69,6 +69,18 @@ fn a_file_cut_off_anywhere_gives_all_whole_records_and_says_so() {
     }
 }
 
+/// As of a pcap file: what ends in its first header is no empty capture.
+#[test]
+fn a_file_cut_off_in_its_first_header_cannot_be_opened() {
+    for ((file, _), header) in [(pcapng(), block_ends(&pcapng().0)[0]), (pcap(), 24)] {
+        for len in 4..header {
+            let opened = Reader::new(&file[..len]);
+            assert!(matches!(opened, Err(ReadError::Truncated { records: 0 })), "{len}");
+        }
+        assert!(Reader::new(&file[..header]).unwrap().next_record().unwrap().is_none());
+    }
+}
+
 #[test]
 fn a_source_that_fails_differs_from_one_that_ends() {
     struct Failing<'a>(&'a [u8]);
