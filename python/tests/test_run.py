@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import pickle
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -106,6 +107,11 @@ def test_a_comparison_names_what_one_level_lacks() -> None:
     said = "slow transfer_time: not compared, B has none"
     assert said in repr(comparison)
     assert said in comparison._repr_html_()
+
+
+def test_a_comparison_is_the_document_of_the_command(run: tcplab.Run) -> None:
+    arguments = ["compare", str(run.directory), "--by", "path.loss", "--json"]
+    assert run.compare(by="path.loss").json == json.loads(run_command(arguments))
 
 
 def test_a_comparison_of_several_levels_says_how_to_name_two(tmp_path: Path) -> None:

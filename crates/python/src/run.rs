@@ -9,6 +9,7 @@ use pyo3::prelude::*;
 use tcplab_lab::compare::{Asked, compare_as_written, compare_levels, read_run};
 use tcplab_lab::{Overrides, RunDirectory, begin, complete, run_tables, write_run_table};
 use tcplab_path::tc::quoted_path;
+use tcplab_quantities::COMPARISON_DOCUMENT;
 use tcplab_scenario::{Keep, RecordingSpec};
 use tcplab_table::Format;
 
@@ -100,7 +101,7 @@ impl Run {
                 }
             };
             let verdicts = found.rows.iter().map(tcplab_report::compare::verdict).collect();
-            Ok((serde_json::to_string(&found)?, verdicts))
+            Ok((serde_json::to_string(&COMPARISON_DOCUMENT.of(&found))?, verdicts))
         })
     }
 

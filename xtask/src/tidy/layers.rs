@@ -72,7 +72,7 @@ report: units quantities stats wire path recording scenario trace findings resul
     a report shows what a run has left and runs nothing itself
 actions: units kernels wire path capture recording scenario testbed trace results lab report
     what users ask for, without a terminal: the command and the Python package share it
-python: units capture path recording scenario testbed trace table results lab plot report actions
+python: units quantities capture path recording scenario testbed trace table results lab plot report actions
     Python's modules hold what the command prints
 watch: units wire path capture recording trace lab
     a recording is read while it grows, whoever shows it
