@@ -1,6 +1,6 @@
 //! # Captured twice
 //!
-//! **What it says.** The capture holds frames twice that crossed the network once.
+//! **What it says.** The capture holds frames more than once that crossed the network once.
 //!
 //! **Why it matters.** The copies do not count here; other tools count them as retransmissions.
 //!
@@ -10,7 +10,7 @@
 //!
 //! **Reference.** Wireshark's manual on duplicate packets; tcpdump(1) on `-i any`.
 
-use crate::words::counted;
+use crate::words::number;
 use crate::{Cost, Direction, Finding, Rule, Severity, Shown};
 
 /// The rule.
@@ -26,8 +26,12 @@ fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
         return None;
     }
     let statement = format!(
-        "The capture holds {} from the {} twice. All counts leave the copies out.",
-        counted(count, "packet"),
+        "The capture holds {} from the {}: packets that it has more than once. All counts leave the \
+         copies out.",
+        match count {
+            1 => "1 copy".to_owned(),
+            count => format!("{} copies", number(count)),
+        },
         direction.sender,
     );
     let shown = Shown::by(copies);

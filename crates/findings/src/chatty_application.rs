@@ -20,7 +20,7 @@
 use tcplab_trace::Connection;
 
 use crate::words::{counted, part_of_connection, rounded};
-use crate::{Cost, Finding, Rule, Severity, Shown, is_share};
+use crate::{Cost, Direction, Finding, Rule, Severity, Shown, is_share};
 
 /// The rule.
 pub const RULE: Rule = Rule::of_connection("chatty-application", in_turn);
@@ -34,7 +34,9 @@ fn in_turn(connection: &Connection) -> Option<Finding> {
     let (client, server) = (&connection.forward.marks, &connection.reverse.marks);
     // The first request follows no answer.
     let exchanges = server.turns.count.min(client.prompt_turns + 1);
-    let round_trip = connection.round_trip?;
+    // Of a handshake that was slow to be answered the RTT is no path's.
+    let measured = Direction::both(connection).into_iter().filter_map(|it| it.round_trip());
+    let round_trip = measured.chain(connection.round_trip).min()?;
     let time = round_trip * exchanges;
     let life = connection.last.since(connection.first);
     if exchanges < LEAST || !is_share(time, life, SHARE) {

@@ -29,6 +29,11 @@ const SHARE: u64 = 20;
 fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
     let time = time_full(direction)?;
     let (sender, most) = (direction.sender, direction.flow.totals.max_in_flight);
+    let window = direction.flow.windows.max;
+    // So much did not fit the window, which then was what limited it.
+    if window.is_some_and(|window| most + direction.flow.marks.largest > window) {
+        return None;
+    }
     let mut statement = format!(
         "The {sender}'s send buffer limited it for {}: at most {} were in flight, although both \
          windows allowed more.",
@@ -43,7 +48,10 @@ fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
             speed(rate)
         );
     }
-    let size = match direction.bandwidth_delay_product().filter(|&needed| needed > most) {
+    // More than the receiver's window is of no use.
+    let needed = direction.bandwidth_delay_product();
+    let needed = needed.map(|needed| window.map_or(needed, |window| needed.min(window)));
+    let size = match needed.filter(|&needed| needed > most) {
         Some(needed) => format!(" to {} or more", amount(needed)),
         None => String::new(),
     };

@@ -46,12 +46,16 @@ fn loss(episode: &Episode, flow: &Flow) -> String {
         0 => ("segment", String::new()),
         _ => ("transmission", format!(", {} among them,", counted(again, "retransmission"))),
     };
+    let (from, until) = (seconds(first.sent_at), seconds(last.sent_at));
+    let when = match last.sent_at.since(first.sent_at) {
+        _ if from != until => format!("between {from} and {until}"),
+        Span::ZERO => format!("at {from}"),
+        within => format!("within {} from {from} on", rounded(within)),
+    };
     format!(
-        "{} ({}){among} sent between {} and {} {}.",
+        "{} ({}){among} sent {when} {}.",
         counted(episode.lost.len() as u64, what),
         place(episode),
-        seconds(first.sent_at),
-        seconds(last.sent_at),
         fate(false),
     )
 }

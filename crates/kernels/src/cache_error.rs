@@ -5,6 +5,8 @@ use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 
+use crate::name::KernelName;
+
 /// Why the cache cannot give what it is asked for.
 #[derive(Debug, Error)]
 pub enum CacheError {
@@ -76,11 +78,12 @@ impl CacheError {
         match self {
             CacheError::NoPlace => Some("set TCPLAB_KERNELS to a directory".into()),
             CacheError::Unknown { name, known, .. } if known.is_empty() => {
-                Some(format!("build it with `tcplab kernel build {name}`"))
+                Some(format!("build it with `{}`", how_to_build(name)))
             }
             CacheError::Unknown { name, known, .. } => Some(format!(
-                "use one of {}, or build it with `tcplab kernel build {name}`",
-                known.join(", ")
+                "use one of {}, or build it with `{}`",
+                known.join(", "),
+                how_to_build(name)
             )),
             CacheError::Outdated { name } => {
                 Some(format!("build it again with `tcplab kernel build {name}`"))
@@ -93,6 +96,31 @@ impl CacheError {
             ),
             CacheError::Busy { .. } => Some("wait until it has finished".into()),
             CacheError::Name { .. } | CacheError::File { .. } => None,
+        }
+    }
+}
+
+/// The command that builds an image of this name: of a version from Debian's source, else from a
+/// tree.
+fn how_to_build(name: &str) -> String {
+    let is_version = name.parse().is_ok_and(|name: KernelName| name.is_version());
+    let source = if is_version { "" } else { " --source DIR" };
+    format!("tcplab kernel build {name}{source}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn remedy_builds_what_was_asked_for() {
+        for (name, command) in [
+            ("7.2", "`tcplab kernel build 7.2`"),
+            ("nosuch", "`tcplab kernel build nosuch --source DIR`"),
+        ] {
+            let (name, cache) = (name.to_owned(), PathBuf::new());
+            let remedy = CacheError::Unknown { name, cache, known: Vec::new() }.remedy();
+            assert!(remedy.unwrap().ends_with(command), "{command}");
         }
     }
 }

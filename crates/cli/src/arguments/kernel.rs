@@ -87,7 +87,7 @@ pub(crate) struct ListArguments {
 #[derive(Debug, Args)]
 pub(crate) struct ShowKernelArguments {
     /// The image's name
-    #[arg(value_name = "VERSION", value_parser = name)]
+    #[arg(value_name = "VERSION", value_parser = image)]
     pub(crate) name: KernelName,
     #[command(flatten)]
     pub(crate) json: JsonArguments,
@@ -96,10 +96,15 @@ pub(crate) struct ShowKernelArguments {
 #[derive(Debug, Args)]
 pub(crate) struct RemoveArguments {
     /// The image's name
-    #[arg(value_name = "VERSION", value_parser = name)]
+    #[arg(value_name = "VERSION", value_parser = image)]
     pub(crate) name: KernelName,
 }
 
 fn name(text: &str) -> Result<KernelName, String> {
     text.parse().map_err(|error: tcplab_kernels::CacheError| error.to_string())
+}
+
+/// An image, also as scenarios name it: `linux-6.12`.
+fn image(text: &str) -> Result<KernelName, String> {
+    name(text.strip_prefix("linux-").unwrap_or(text))
 }

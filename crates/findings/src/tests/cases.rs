@@ -338,7 +338,14 @@ pub(super) const CASES: &[Case] = &[
             limited(&mut c.forward, &[(Limit::SendBuffer, 6_000), (Limit::Congestion, 4_000)]);
             c.forward.totals.max_in_flight = Bytes::new(42_000);
         },
-        silent: &[|c| limited(&mut c.forward, &[(Limit::SendBuffer, 1_500), (Limit::Path, 8_500)])],
+        silent: &[
+            |c| limited(&mut c.forward, &[(Limit::SendBuffer, 1_500), (Limit::Path, 8_500)]),
+            // A full segment more would not have fitted the window.
+            |c| {
+                c.forward.marks.largest = Bytes::new(1_448);
+                c.forward.windows.max = Some(Bytes::new(43_000));
+            },
+        ],
     },
     Case {
         name: "flight-limited",

@@ -100,3 +100,13 @@ fn queries_in_turn_cost_round_trips_and_answers() {
     assert_eq!(costs, [1_400_000, 1_204_000]);
     assert!(answers.remedy.as_deref().is_some_and(|it| it.contains("a capture at the server")));
 }
+
+/// A server that takes half a second to answer the SYN, on a path of 30 ms: 40 turns cost 40 round
+/// trips of the path.
+#[test]
+fn turns_cost_round_trips_of_the_path_and_not_of_a_slow_handshake() {
+    let text = queries(0).replace("0.030 < S\n0.0301", "0.530 < S\n0.5301");
+    let found = examine(&drill::connection(&text));
+    let turns = found.iter().find(|it| it.rule == "chatty-application").unwrap();
+    assert!(turns.cost.time.as_micros() <= 1_204_000, "{turns:?}");
+}

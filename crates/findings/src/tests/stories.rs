@@ -80,3 +80,16 @@ fn story_each_episode_kind_matches_snapshot() {
         insta::assert_snapshot!(name, story(&flow.episodes[0], &flow));
     }
 }
+
+/// Three digits behind the point do not tell them apart.
+#[test]
+fn times_of_losses_that_are_close_say_how_close() {
+    let connection = after_handshake(
+        "0.100 > 1:8689 every 0.00002
+         0.110 < ack 1449 sack 4345-8689
+         0.1101 > 1449:4345 every 0.00002
+         0.1201 < ack 8689",
+    );
+    let story = story(&connection.forward.episodes[0], &connection.forward);
+    assert!(story.contains("sent within 20 µs from 0.100 s on were lost"), "{story}");
+}

@@ -238,14 +238,36 @@ fn header_difference(expected: &TcpSpec, found: &TcpSpec) -> Option<String> {
 
 fn service_difference(ip: IpSpec, packet: &Packet) -> Option<String> {
     let found = packet.ecn;
-    let right = match ip.service {
-        Service::Unsaid => true,
-        Service::Ect01 => matches!(found, Ecn::Ect0 | Ecn::Ect1),
-        Service::Ecn(expected) => found == expected,
-        Service::Tos(tos) => tos == packet.dscp | found as u8,
-        Service::Dscp(codepoint) => codepoint == packet.dscp >> 2,
+    let tos = packet.dscp | found as u8;
+    let (right, what) = match ip.service {
+        Service::Unsaid => (true, String::new()),
+        Service::Ect01 => {
+            let right = matches!(found, Ecn::Ect0 | Ecn::Ect1);
+            (right, format!("ECN field: expected ECT(0) or ECT(1), found {}", codepoint(found)))
+        }
+        Service::Ecn(expected) => {
+            let [expected_name, found_name] = [expected, found].map(codepoint);
+            (found == expected, format!("ECN field: expected {expected_name}, found {found_name}"))
+        }
+        Service::Tos(expected) => {
+            (expected == tos, format!("TOS: expected {expected:#04x}, found {tos:#04x}"))
+        }
+        Service::Dscp(expected) => {
+            let dscp = packet.dscp >> 2;
+            (expected == dscp, format!("DSCP: expected {expected:#04x}, found {dscp:#04x}"))
+        }
     };
-    (!right).then(|| "the IP header's ECN field differs".into())
+    (!right).then(|| format!("the IP header's {what}"))
+}
+
+/// The name of a codepoint of the ECN field (RFC 3168 section 5).
+fn codepoint(ecn: Ecn) -> &'static str {
+    match ecn {
+        Ecn::NotEct => "not ECT",
+        Ecn::Ect1 => "ECT(1)",
+        Ecn::Ect0 => "ECT(0)",
+        Ecn::Ce => "CE",
+    }
 }
 
 /// Options must be the same in the same order. Timestamps are judged by the rate of their clock, if

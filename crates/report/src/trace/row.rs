@@ -210,12 +210,12 @@ fn waited(connection: &Connection) -> Span {
 /// Whether a reset ended it after it opened. Zeek has no state for resets of connections that are
 /// older than the capture.
 fn is_reset(connection: &Connection) -> bool {
-    use ConnectionState::{Oth, Rsto, Rstr, Rstrh};
+    use ConnectionState::{Oth, Rej, Rsto, Rstos0, Rstr, Rstrh};
     let is_by_rst = connection.life.close.is_some_and(|close| close.reset_by.is_some());
     match Standing::of(connection) {
         Standing::Failed | Standing::OneWay => false,
         Standing::Whole | Standing::Midstream => {
-            is_by_rst && matches!(connection.life.state, Rsto | Rstr | Rstrh | Oth)
+            is_by_rst && matches!(connection.life.state, Rej | Rsto | Rstos0 | Rstr | Rstrh | Oth)
         }
     }
 }
@@ -268,7 +268,7 @@ impl Standing {
             Standing::OneWay
         } else if is_failed && connection.handshake.midstream {
             Standing::Midstream
-        } else if is_failed {
+        } else if is_failed && connection.handshake.opened.is_none() {
             Standing::Failed
         } else {
             Standing::Whole

@@ -150,7 +150,7 @@ impl EndConnections<'_> {
         };
         let sockets = flows.is_sampled(planned).then(|| self.sockets.clone());
         let watch = SocketWatch::new(
-            (end, shared),
+            (end, shared, clock),
             &spec.accepted,
             sockets,
             flows.samples_name(planned),

@@ -44,11 +44,11 @@ impl Exchange<'_> {
         let application = DatagramApplication::new(end, datagrams, shared.seed);
         let records = options.records(socket.as_fd());
         let socket = Some(socket);
-        let before = Clock::processor();
+        let before = (!clock.is_virtual()).then(Clock::processor);
         let mut exchange = Exchange { application, shared, clock, server, socket, peer: server };
         exchange.drive()?;
         let Exchange { application, socket, .. } = exchange;
-        let processor = Some(Clock::processor().saturating_sub(before));
+        let processor = before.map(|before| Clock::processor().saturating_sub(before));
         Ok((AppReport { processor, ..application.report() }, socket, records))
     }
 

@@ -34,21 +34,21 @@ pub(super) struct SocketWatch<'a> {
     records: Vec<OptionRecord>,
     listener: Vec<OptionRecord>,
     was_connected: bool,
-    /// The thread's processor time before.
-    before: Span,
+    /// The thread's processor time before; none in virtual time, where computing takes none.
+    before: Option<Span>,
 }
 
 impl<'a> SocketWatch<'a> {
     /// Of a socket with these options; of `flow`, if that has samples of its own.
     pub(super) fn new(
-        (end, shared): (Endpoint, &'a TrialState),
+        (end, shared, clock): (Endpoint, &'a TrialState, Clock),
         accepted: &'a SocketOptions,
         sockets: Option<Sender<(Endpoint, Sampled)>>,
         flow: Option<Arc<str>>,
         options: OptionSheet,
     ) -> SocketWatch<'a> {
         let (records, listener, sampled) = (Vec::new(), Vec::new(), None);
-        let before = Clock::processor();
+        let before = (!clock.is_virtual()).then(Clock::processor);
         SocketWatch {
             end,
             shared,
@@ -68,7 +68,7 @@ impl<'a> SocketWatch<'a> {
     /// does the work of the connection and nothing else.
     pub(super) fn end(self, report: AppReport, socket: Option<OwnedFd>) -> ConnectionOutcome {
         let SocketWatch { records, listener, was_connected, before, .. } = self;
-        let processor = Some(Clock::processor().saturating_sub(before));
+        let processor = before.map(|before| Clock::processor().saturating_sub(before));
         let report = AppReport { processor, ..report };
         ConnectionOutcome { report, records, listener, was_connected, socket }
     }
