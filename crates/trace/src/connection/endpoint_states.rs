@@ -228,12 +228,15 @@ impl EndpointStates {
         let by = if forward { Endpoint::Client } else { Endpoint::Server };
         if let Some(obeyed) = self.outlived.refusal(packet, by) {
             own.walk.close(obeyed.moment);
-            other.walk.close(moment);
+            other.walk.is_reset(moment);
             self.reset = Some(obeyed);
             return;
         }
+        if own.had_closed(packet, other) {
+            own.walk.retract();
+        }
         own.walk.close(moment);
-        other.walk.close(moment);
+        other.walk.is_reset(moment);
         let unread = own.unread_estimate.unread(packet);
         self.reset.get_or_insert(Reset {
             by,
@@ -305,6 +308,16 @@ impl EndpointState {
     }
     fn state(&self) -> Option<TcpState> {
         self.walk.state()
+    }
+
+    /// Whether its RST shows that it was CLOSED when the SYN-ACK arrived: it has no ACK, and
+    /// nothing was sent since the SYN (RFC 9293 section 3.10.7.1).
+    fn had_closed(&self, rst: &Packet, peer: &EndpointState) -> bool {
+        self.walk.was(TcpState::SynSent)
+            && self.state() == Some(TcpState::Established)
+            && peer.state() == Some(TcpState::SynReceived)
+            && rst.ack.is_none()
+            && self.is_syn_reached(rst.seq)
     }
 
     /// Updates the state by a packet it sends.

@@ -103,15 +103,27 @@ impl Walk {
     }
     /// Closes it by RST, if it had begun.
     pub(crate) fn close(&mut self, moment: PacketTime) {
-        if self.state().is_some_and(|state| state != TcpState::Closed) {
+        if self.state().is_some() && !self.is_closed() {
             self.enter(TcpState::Closed, moment);
+        }
+    }
+    /// An RST came: a listener's connection that is not open yet leaves the listener behind (RFC
+    /// 9293 section 3.10.7.4).
+    pub(crate) fn is_reset(&mut self, moment: PacketTime) {
+        if self.states() == [TcpState::SynReceived] {
+            self.enter(TcpState::Listen, moment);
+        } else {
+            self.close(moment);
         }
     }
     /// Undoes the close by RST.
     pub(crate) fn reopen(&mut self) {
-        if self.state() == Some(TcpState::Closed) {
+        if self.is_closed() {
             self.retract();
         }
+    }
+    fn is_closed(&self) -> bool {
+        matches!(self.state(), Some(TcpState::Closed | TcpState::Listen))
     }
 
     fn states(&self) -> &[TcpState] {

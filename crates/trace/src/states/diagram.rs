@@ -19,7 +19,8 @@ const fn edge(from: TcpState, to: TcpState, on: &'static str, does: &'static str
     Transition { from, to, on, does }
 }
 
-/// The edges of figure 5. An RST, sent or received, leads from any state to CLOSED (its note 3).
+/// The edges of figure 5. An RST, sent or received, leads from any state to CLOSED (its note 3);
+/// one received in SYN-RECEIVED after a passive OPEN leads to LISTEN (its note 1).
 pub const DIAGRAM: &[Transition] = &[
     edge(TcpState::Closed, TcpState::Listen, "passive OPEN", ""),
     edge(TcpState::Listen, TcpState::Closed, "CLOSE", ""),

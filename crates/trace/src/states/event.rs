@@ -71,7 +71,7 @@ impl Event {
     /// The event between two states, from the packet that shows it and its sender.
     pub(super) fn between(from: TcpState, to: TcpState, cause: &StepCause, sent: bool) -> Event {
         match (from, to) {
-            (_, TcpState::Closed) if cause.flags.contains(TcpFlags::RST) => {
+            (_, TcpState::Closed | TcpState::Listen) if cause.flags.contains(TcpFlags::RST) => {
                 if sent {
                     Event::ResetSent
                 } else {

@@ -199,7 +199,8 @@ impl StateWalk {
         let sent = shown.is_some_and(|(_, _, sent)| sent);
         let basis = if shown.is_none() {
             Basis::Missing
-        } else if event.is_call() {
+        } else if event.is_call() || (from, event) == (TcpState::SynSent, Event::ResetSent) {
+            // An end that gave up answers the SYN-ACK that comes later.
             Basis::Call
         } else if sent && event != Event::ResetSent {
             // Packets it received show only in its answers.

@@ -24,6 +24,10 @@ impl StateWalks {
             HandshakeKind::Unseen => "The connection was open before the capture began.",
             HandshakeKind::Unanswered => "Active open by the client; no answer.",
             HandshakeKind::Refused => "Active open by the client; refused with RST.",
+            HandshakeKind::HalfOpen if self.client.gave_up() => {
+                "Active open by the client, passive open by the server; the client was CLOSED when \
+                 the SYN-ACK arrived, and answered it with RST (RFC 9293 section 3.10.7.1)."
+            }
             HandshakeKind::HalfOpen => {
                 "Active open by the client, passive open by the server; the client's ACK is \
                  missing: half open at the server."
@@ -130,6 +134,12 @@ impl StateWalks {
 }
 
 impl StateWalk {
+    /// Whether it was CLOSED again before its SYN was answered.
+    fn gave_up(&self) -> bool {
+        let last = self.edges.last();
+        last.is_some_and(|it| (it.from, it.event) == (TcpState::SynSent, Event::ResetSent))
+    }
+
     /// Edges whose packet was not captured, except the listener's.
     fn missing(&self) -> Option<String> {
         let is_missing =

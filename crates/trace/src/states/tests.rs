@@ -114,6 +114,38 @@ fn states_rst_closes_both() {
     assert_eq!((refused.server.start, refused.server.last()), (None, None));
 }
 
+/// RFC 9293 section 3.10.7.1: what is CLOSED answers a SYN-ACK by an RST without ACK, and figure 5,
+/// note 1: that leads a passive end back to LISTEN.
+#[test]
+fn states_rst_instead_of_the_last_ack() {
+    let gave_up = beside_both("0 > S\n0.01 < S\n0.02 > R 1");
+    assert_eq!(
+        edges(&gave_up.client),
+        ["CLOSED SYN-SENT ActiveOpen #1 [S] Call", "SYN-SENT CLOSED ResetSent #3 [R] Call"]
+    );
+    assert_eq!(
+        edges(&gave_up.server)[2..],
+        ["SYN-RECEIVED LISTEN ResetReceived #3 [R] Seen".to_owned()]
+    );
+    let story = gave_up.story();
+    assert!(story[0].contains("the client was CLOSED when the SYN-ACK arrived"), "{story:?}");
+    let again = beside_both("0 > S\n0.01 < S\n0.02 > R 1\n1 < S\n1.01 > R 1");
+    let last = edges(&again.server).pop().unwrap();
+    assert_eq!(last, "SYN-RECEIVED LISTEN ResetReceived #5 [R] Seen", "#3 had not arrived");
+    // An RST with ACK is that of an end that had opened; so is any after an ACK.
+    for (aborted, server) in [
+        ("0.02 > R 1 ack 1", "SYN-RECEIVED LISTEN ResetReceived #3 [R.] Seen"),
+        ("0.02 > ack 1\n0.03 > R 1", "ESTABLISHED CLOSED ResetReceived #4 [R] Seen"),
+    ] {
+        let walks = beside_both(&format!("0 > S\n0.01 < S\n{aborted}"));
+        assert!(walks.client.entered(TcpState::Established).is_some(), "{aborted}");
+        assert_eq!(edges(&walks.server).last().unwrap(), server);
+    }
+    // In a simultaneous open there was no listener.
+    let crossed = beside_both("0 > S\n0.005 < S plain\n0.01 > S ack 1\n0.02 < R 1 ack 1");
+    assert_eq!(edges(&crossed.client).pop().unwrap().split(' ').nth(1), Some("CLOSED"));
+}
+
 /// Beside which end a capture was taken shows in the halves of its handshake.
 #[test]
 fn states_one_capture_marks_inferred() {

@@ -84,10 +84,16 @@ const CASES: &[Case] = &[
     ),
     ("half open", "0 > S\n0.01 < S\n1.01 < S", "SYN-SENT 1, ESTABLISHED 2", "SYN-RECEIVED 1"),
     (
-        "half open and aborted by the client",
+        "given up by the client, so that the SYN-ACK is refused (section 3.10.7.1)",
         "0 > S\n0.01 < S\n0.02 > R 1",
+        "SYN-SENT 1, CLOSED 3",
+        "SYN-RECEIVED 1, LISTEN 3",
+    ),
+    (
+        "half open and aborted by the client",
+        "0 > S\n0.01 < S\n0.02 > R 1 ack 1",
         "SYN-SENT 1, ESTABLISHED 2, CLOSED 3",
-        "SYN-RECEIVED 1, CLOSED 3",
+        "SYN-RECEIVED 1, LISTEN 3",
     ),
     (
         "the first ACK was lost: the SYN-ACK comes again",
@@ -164,7 +170,7 @@ fn walk_matches_figure_5() {
 const EDGES: &[(&str, &[&str])] = &[
     // FIN-WAIT-1: the answer to the SYN was not captured.
     ("SYN-SENT", &["SYN-RECEIVED", "ESTABLISHED", "CLOSED", "FIN-WAIT-1"]),
-    ("SYN-RECEIVED", &["ESTABLISHED", "FIN-WAIT-1", "CLOSED", "CLOSE-WAIT"]),
+    ("SYN-RECEIVED", &["ESTABLISHED", "FIN-WAIT-1", "CLOSED", "CLOSE-WAIT", "LISTEN"]),
     ("ESTABLISHED", &["FIN-WAIT-1", "CLOSE-WAIT", "CLOSED"]),
     ("FIN-WAIT-1", &["FIN-WAIT-2", "CLOSING", "CLOSED"]),
     ("FIN-WAIT-2", &["TIME-WAIT", "CLOSED"]),
