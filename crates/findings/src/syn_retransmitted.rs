@@ -60,7 +60,6 @@ fn in_handshake(connection: &Connection) -> Option<Finding> {
     if again.is_empty() || late < LEAST {
         return None;
     }
-    let was_answered = handshake.syn_ack.zip(syns.first).is_some_and(|(ack, again)| ack < again);
     let instead = handshake.round_trip.map(|usual| format!(" instead of {}", rounded(usual)));
     let old = &handshake.old_answers;
     let is_held = !old.is_empty();
@@ -99,7 +98,7 @@ fn in_handshake(connection: &Connection) -> Option<Finding> {
         FORGOTTEN
     } else if let Some((_, remedy)) = left_out {
         remedy
-    } else if syns_again > 0 && !was_answered {
+    } else if syns_again > 0 && !was_answered(connection) {
         "Check whether the server's backlog overflowed (on Linux `nstat -az \
          TcpExtListenOverflows`; raise listen()'s backlog and net.core.somaxconn, accept faster); \
          otherwise the path lost the SYN or a firewall dropped it."
@@ -110,6 +109,15 @@ fn in_handshake(connection: &Connection) -> Option<Finding> {
     let cost = Cost::time(late);
     let shown = Shown::by(syns).and(Shown::by(syn_acks)).and(Shown::by(old));
     Some(shown.proves(RULE.name, Severity::Harm, cost).saying(statement, remedy))
+}
+
+/// Whether a SYN before the last had arrived: the SYN-ACK came before that, or echoes an earlier
+/// timestamp because the first SYN-ACKs were lost.
+fn was_answered(connection: &Connection) -> bool {
+    let causes = &connection.forward.causes;
+    let syns = &causes.syn_retransmissions;
+    let seen = connection.handshake.syn_ack.zip(syns.first).is_some_and(|(ack, syn)| ack < syn);
+    seen || syns.frames.iter().any(|syn| causes.spurious.sent.frames.contains(syn))
 }
 
 /// What the client left out of the SYN that was answered, and what to do about it.

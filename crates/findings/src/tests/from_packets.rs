@@ -190,6 +190,22 @@ fn syn_answered_by_an_old_connection_only_found() {
     insta::assert_snapshot!(texts.join("\n\n"));
 }
 
+/// A SYN-ACK beside the client that echoes the first SYN: earlier ones were lost.
+#[test]
+fn syn_retransmitted_names_lost_syn_acks_by_the_echoed_timestamp() {
+    let remedy = |echo: u32| {
+        let connection = drill::connection(&format!(
+            "0 > S clock 1\n1.016 > S clock 1017\n2.04 > S clock 2041
+             2.06 < S clock 9 echo {echo}\n2.0601 > ack 1 clock 2061 echo 9"
+        ));
+        found("syn-retransmitted", &connection).remove(0).remedy.unwrap()
+    };
+    for earlier in [1, 1_017] {
+        assert!(remedy(earlier).starts_with("The SYN-ACK or the client's ACK was lost"));
+    }
+    assert!(remedy(2_041).starts_with("Check whether the server's backlog"));
+}
+
 #[test]
 fn syn_unanswered_not_opened_found() {
     let text = "0.000 > S
