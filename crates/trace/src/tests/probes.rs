@@ -1,7 +1,7 @@
 //! What may be a tail loss probe, and what an application's write or a timeout is; SYNs that no
 //! timer sent; refused bytes of zero-window probes.
 
-use tcplab_units::Bytes;
+use tcplab_units::{Bytes, Span};
 
 use super::drill::{connection, flow};
 use crate::{Limit, SegmentKind, Timer};
@@ -165,6 +165,50 @@ fn syn_ack_that_answers_a_repeated_syn_is_no_timeout() {
 
 /// A split handshake: the client's SYN is acknowledged, then the server sends its own, which the
 /// client answers with SYN-ACK 0.6 ms later.
+/// The server's timer repeats the SYN-ACK just before the client's repeats the SYN.
+#[test]
+fn repeated_syn_after_a_syn_ack_is_a_timeout() {
+    let client = flow(
+        "0.000 > S
+         0.0001 < S
+         1.016 > S
+         1.0161 < S
+         3.006 < S
+         3.016 > S
+         3.0161 < S
+         3.036 > ack 1",
+    );
+    let again: Vec<_> = client.segments.iter().filter(|it| it.kind != SegmentKind::New).collect();
+    let why = |it: &&crate::Segment| (it.kind, it.timer, it.proof.frame, it.proof.waited);
+    let timeout = |frame, waited| {
+        let timer = Some(Timer::Retransmission);
+        (SegmentKind::TimeoutRetransmission, timer, Some(frame), Span::from_millis(waited))
+    };
+    let found: Vec<_> = again.iter().map(why).collect();
+    assert_eq!(found, [timeout(1, 1_016), timeout(3, 2_000)]);
+    assert_eq!((client.causes.spurious.timeouts, client.causes.spurious.after_timeout), (2, 0));
+}
+
+/// Beside a server that took longer to answer the SYN than it takes to answer an ACK.
+#[test]
+fn retransmission_at_once_behind_an_ack_answers_it() {
+    let server = connection(
+        "0.000 > S
+         0.000032 < S
+         0.0866 > ack 1
+         0.100 < 1:4345 every 0.00001
+         3.000 < 1:1449
+         3.0866 > ack 1449
+         3.08662 < 1449:2897",
+    )
+    .reverse;
+    let again: Vec<_> = server.segments.iter().filter(|it| it.kind != SegmentKind::New).collect();
+    let found: Vec<_> = again.iter().map(|it| (it.kind, it.proof.frame)).collect();
+    let (timeout, after) =
+        (SegmentKind::TimeoutRetransmission, SegmentKind::AfterTimeoutRetransmission);
+    assert_eq!(found, [(timeout, Some(6)), (after, Some(8))]);
+}
+
 #[test]
 fn syn_ack_of_a_split_handshake_is_no_timeout() {
     let connection = connection(

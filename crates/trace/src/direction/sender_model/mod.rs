@@ -25,6 +25,7 @@ use crate::observers::AckEffect;
 use crate::ranges::Above;
 use crate::{Proof, Range, SegmentKind, Sign, Timer};
 use crossed::Crossed;
+use timers::PROMPT;
 
 /// Silence above half an RTT plus [`SLACK`], at most [`SHORTEST_TIMER`], means a timer.
 const SLACK: Span = Span::from_millis(20);
@@ -281,7 +282,7 @@ impl SenderModel {
         board: &Scoreboard,
     ) -> Classification {
         let &RetransmittedPacket { at, frame, range, nth, unseen, alone, beyond, .. } = again;
-        if let Some(classification) = self.requested_by_icmp(again, board) {
+        if let Some(classification) = self.classify_at_once(again, board) {
             return classification;
         }
         let (known, proven, prompt) = self.known_for(again);
@@ -566,8 +567,10 @@ impl SenderModel {
         }
     }
 
-    /// The sender's last transmission or reception before the packet that passes at `at`.
+    /// The sender's last transmission or reception before the packet that passes at `at`. What
+    /// follows an ACK within [`PROMPT`] answers it: a timer would expire just then by chance.
     fn last_before(&self, at: Instant, beyond: Span) -> Option<Moment> {
+        let beyond = if beyond > PROMPT { beyond } else { Span::ZERO };
         let shifted = |heard: Moment| Moment { at: heard.at + beyond, ..heard };
         let heard = |heard: Option<Moment>| heard.map(shifted).filter(|heard| heard.at <= at);
         heard(self.last_heard).or_else(|| heard(self.heard_before)).max(self.last_sent)

@@ -1,9 +1,9 @@
 //! Which timers of the sender can have expired.
 
-use tcplab_units::{Instant, Span};
+use tcplab_units::{Instant, Offset, Span};
 
-use super::{LEAST_PROBE, SenderModel};
-use crate::direction::classification::{Ignored, RetransmittedPacket};
+use super::{LEAST_PROBE, Moment, SenderModel};
+use crate::direction::classification::{Classification, Ignored, RetransmittedPacket};
 use crate::direction::knowledge::{Knowledge, THRESHOLD};
 use crate::direction::scoreboard::Scoreboard;
 use crate::{Proof, Range, Sign};
@@ -15,7 +15,7 @@ const LEAST_VARIANCE: Span = Span::from_millis(150);
 const SHORTEST_VARIANCE: Span = Span::from_millis(90);
 
 /// A sender answers an ACK within this time, where it is not busy.
-const PROMPT: Span = Span::from_micros(100);
+pub(super) const PROMPT: Span = Span::from_micros(100);
 
 /// And at most that long, for a single segment (`TCP_RTO_MIN`, 200 ms, half as much added): later
 /// it would have been sent before.
@@ -29,6 +29,32 @@ const LONGEST_TIMEOUT: Span = Span::from_secs(120);
 const SEARCHED: usize = 64;
 
 impl SenderModel {
+    /// A retransmission whose trigger is known whatever else happened: ICMP, or a SYN's timer.
+    pub(super) fn classify_at_once(
+        &mut self,
+        again: &RetransmittedPacket,
+        board: &Scoreboard,
+    ) -> Option<Classification> {
+        let by_icmp = self.requested_by_icmp(again, board);
+        let is_syn = again.range.start == Offset::ZERO;
+        by_icmp.or_else(|| is_syn.then(|| self.repeats_syn(again, board)))
+    }
+
+    /// A SYN again: no ACK prompts one, so that its timer expired, which sending it started.
+    fn repeats_syn(&mut self, again: &RetransmittedPacket, board: &Scoreboard) -> Classification {
+        let &RetransmittedPacket { at, frame, nth, beyond, .. } = again;
+        let sent = self.last_sent.map(|sent| Proof {
+            by: Sign::Silence,
+            frame: Some(sent.frame),
+            waited: at.since(sent.at),
+            ..Proof::default()
+        });
+        let proof = Proof { nth, ..sent.unwrap_or_else(|| self.silence(at, beyond)) };
+        let is_head = again.range.end > board.una;
+        self.retransmits(Moment { at, frame }, is_head.then_some(board.una));
+        self.triggered_by_timer(again, (&Knowledge::default(), None), proof, board)
+    }
+
     /// Whether the retransmission timer of the oldest segment can have expired.
     pub(super) fn may_expire(
         &self,
