@@ -10,7 +10,7 @@
 use std::cmp::Ordering;
 use std::mem::take;
 
-use tcplab_units::{Instant, Offset, Span};
+use tcplab_units::{Bytes, Instant, Offset, Span};
 
 use super::capture_point::Distances;
 use super::classification::{Classification, NewData, RetransmittedPacket};
@@ -53,6 +53,8 @@ pub(crate) struct Classifier {
     pub(crate) gaps: SequenceGaps,
     pub(crate) counts: Counts,
     last: Option<(Range, Instant)>,
+    /// The end of its FIN.
+    fin: Option<Offset>,
     /// The last keep-alive with a byte.
     kept_alive: Option<Range>,
     /// Where the last retransmission of captured data began.
@@ -73,7 +75,7 @@ pub(crate) struct Classifier {
 }
 folded! {
     Classifier {
-        send_order, gaps, counts, last, kept_alive, repeated, asked, refused, asks, first,
+        send_order, gaps, counts, last, fin, kept_alive, repeated, asked, refused, asks, first,
         announced, probed
     }
 }
@@ -130,7 +132,7 @@ impl Classifier {
             let new = NewData { at, frame, range, may_be_probe: false, small: false, beyond };
             return (sender_model.classify_new(&new, board), LogEntry::First);
         }
-        if let Some(probe) = self.probe_with_data(candidate, board) {
+        if let Some(probe) = self.probe_with_data(candidate, sender_model.advanced(), board) {
             return (probe, LogEntry::NotLogged);
         }
         if packet.syn() && packet.ack.is_some() && take(&mut self.asks) {
@@ -424,10 +426,12 @@ impl Classifier {
         classification
     }
 
-    /// A probe of one byte, old or new (Linux: [`Classifier::probe_without_data`]).
+    /// A probe of one byte, old or new (Linux: [`Classifier::probe_without_data`]). The cumulative
+    /// ACK last advanced when `advanced` says.
     fn probe_with_data(
         &mut self,
         candidate: &Candidate<'_>,
+        advanced: Option<Instant>,
         board: &Scoreboard,
     ) -> Option<Classification> {
         let &Candidate { packet, range, context, closed, .. } = candidate;
@@ -438,14 +442,18 @@ impl Classifier {
             return Some(probe(SegmentKind::WindowProbe, Sign::ZeroWindow));
         }
         let (last, at) = self.last?;
-        let silence = packet.at.since(at);
+        // Nothing but a FIN is in flight, whose timer runs beside that of keep-alives.
+        let is_closing =
+            self.fin == Some(board.high) && board.high.since(board.una) == Bytes::new(1);
+        let since = if is_closing { advanced? } else { at };
+        let silence = packet.at.since(since);
         let idle = silence >= SHORTEST_KEEP_ALIVE;
         // RFC 9293 section 3.8.4: below what is acknowledged, with nothing in flight. Where the
         // last write was one byte and its ACK may have been lost, a timer would send the same.
-        let below = range.end == board.una && board.una == board.high;
+        let below = range.end == board.una && (board.una == board.high || is_closing);
         let is_first = silence >= LONGEST_FIRST_TIMEOUT && self.repeated != Some(range.start);
         let is_known = self.kept_alive == Some(range) || is_at_sender(context);
-        let is_other = last != range || is_known || is_first;
+        let is_other = (last != range && !is_closing) || is_known || is_first;
         if !(below && idle && is_other) {
             return None;
         }
@@ -496,6 +504,9 @@ impl Classifier {
                 self.asks = packet.syn() && packet.ack.is_none();
             }
             self.last = Some((range, packet.at));
+            if packet.fin() {
+                self.fin = Some(range.end);
+            }
         }
     }
 

@@ -220,6 +220,21 @@ const CASES: &[Case] = &[
     ),
     (
         AT_SENDER,
+        "keep-alives beside a FIN that is not answered",
+        "0.100 > 1:1449
+         0.120 < ack 1449
+         10.1 > 1449:1450 fin
+         10.5 > 1449:1450 fin
+         11.0 > 1448:1449
+         12.0 > 1448:1449",
+        &[
+            (1_449, TimeoutRetransmission, Sign::Silence),
+            (1_448, KeepAlive, Sign::BelowAcknowledged),
+            (1_448, KeepAlive, Sign::BelowAcknowledged),
+        ],
+    ),
+    (
+        AT_SENDER,
         "a keep-alive with the only byte of the last write, whose ACK arrived",
         "0.100 > 1:2
          0.120 < ack 2

@@ -122,6 +122,11 @@ impl SenderModel {
         self.last_heard.is_some_and(|last| last.frame > frame)
     }
 
+    /// When the cumulative ACK last advanced.
+    pub(crate) fn advanced(&self) -> Option<Instant> {
+        self.advanced
+    }
+
     /// Whether a timer may have run out since the peer's last packet.
     pub(crate) fn is_silent_for_timer(&self, at: Instant) -> bool {
         self.last_heard.is_none_or(|last| at.since(last.at) >= SHORTEST_TIMER)
