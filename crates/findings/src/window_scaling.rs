@@ -6,8 +6,8 @@
 //!
 //! **Evidence.** The options of both SYNs; a full window, or a larger bandwidth-delay product.
 //!
-//! **False positives.** An overestimated path rate. Silent with truncated options. Time with a zero
-//! window does not count.
+//! **False positives.** An overestimated path rate. Silent with truncated options, and where the
+//! path needs more but the window was never nearly full. Time with a zero window does not count.
 //!
 //! **Reference.** RFC 7323 sections 1.1 and 2.2.
 
@@ -44,8 +44,8 @@ fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
     let full = direction.limited(Limit::ReceiveWindow, SHARE).filter(|_| is_to_blame(direction));
     let full = full.map(|full| full.saturating_sub(closed));
     let full = full.filter(|&full| is_share(full, direction.flow.shares.total(), SHARE));
-    // What never had as much to send as the window holds needs no larger one.
-    let enough = direction.flow.totals.unique > UNSCALED;
+    // What never had as much in flight as the window holds needs no larger one.
+    let enough = direction.flow.totals.unique > UNSCALED && flight(direction) >= NEARLY;
     let needed = direction.bandwidth_delay_product();
     let needed = needed.filter(|&needed| enough && needed > UNSCALED);
     if full.is_none() && needed.is_none() {
@@ -71,8 +71,11 @@ fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
     if let Some(full) = full {
         statement += &format!(" The window was full for {}.", part_of_time(full, direction.time()));
     }
-    let shown =
-        Shown::by_offers(direction.connection).and(Shown::by(&direction.flow.windows.window_full));
+    let shown = Shown::by_offers(direction.connection);
+    let shown = match full {
+        Some(_) => shown.and(Shown::by(&direction.flow.windows.window_full)),
+        None => shown,
+    };
     let cost = Cost::time(full.unwrap_or_default());
     Some(shown.proves(RULE.name, Severity::Harm, cost).saying(
         statement,
@@ -80,4 +83,11 @@ fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
          default; some systems need a buffer above 64 kB set before connect or listen). If both \
          ends have it enabled, a firewall on the path strips the option.",
     ))
+}
+
+/// What the sender had in flight at most; away from it, no less than it sent per RTT.
+fn flight(direction: &Direction<'_>) -> Bytes {
+    let reached = direction.flow.transfer.goodput.zip(direction.round_trip());
+    let per_round_trip = reached.map_or(Bytes::ZERO, |(rate, trip)| rate.bytes_in(trip));
+    direction.flow.totals.max_in_flight.max(per_round_trip)
 }

@@ -318,6 +318,11 @@ pub(super) const CASES: &[Case] = &[
             |c| c.handshake.client.cut = true,
             // No more than a window of it.
             |c| c.forward.totals.unique = Bytes::new(65_535),
+            // The application did not read, and the window was far from full.
+            |c| {
+                c.forward.totals.max_in_flight = Bytes::new(21_360);
+                c.forward.transfer.goodput = Some(mbit(1));
+            },
         ],
     },
     Case {
