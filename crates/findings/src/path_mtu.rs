@@ -1,7 +1,7 @@
 //! # Segment size reduced
 //!
-//! **What it says.** The largest segments became smaller: the path MTU is below the agreed one; and
-//! whether ICMP reported it.
+//! **What it says.** The largest segments became smaller: the path MTU is below the agreed one, or
+//! below that of the first segments; and whether ICMP reported it.
 //!
 //! **Why it matters.** If routers do not report it (ICMP is filtered), full segments vanish while
 //! small ones pass: the connection hangs for seconds or for ever.
@@ -10,15 +10,18 @@
 //! finding. Where the sender never tries smaller ones, other rules say that none of its full
 //! segments arrived.
 //!
+//! Away from the sender, ICMP does not pass, and full segments that vanished show in the gap that
+//! smaller ones fill.
+//!
 //! **False positives.** An application that writes pieces of one size below a full segment; four
 //! in a row, each followed at once by more, count as full.
 //!
 //! **Reference.** RFC 1191; RFC 2923 section 2.1 (black holes); RFC 4821; RFC 8899.
 
-use tcplab_trace::{MssChange, StallCause};
+use tcplab_trace::{MssChange, StallCause, TooBigReport};
 use tcplab_units::{Bytes, Instant, Span};
 
-use crate::words::{amount, rounded, seconds};
+use crate::words::{amount, number, rounded, seconds};
 use crate::{Cost, Direction, Finding, Rule, Severity, Shown};
 
 /// The rule.
@@ -33,26 +36,44 @@ const LEAST: Bytes = Bytes::new(1_200);
 fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
     let changes = &direction.flow.marks.mss_changes;
     let (first, last) = (changes.first()?, changes.last()?);
+    let handshake = &direction.connection.handshake;
+    let is_agreed = handshake.client.seen || handshake.server.seen;
     let mut statement = format!(
-        "The path MTU is smaller than the ends agreed on: from {} on the {}'s full segments carry \
-         {} B instead of {} B.",
+        "The path MTU {}: from {} on the {}'s full segments carry {} B instead of {} B.",
+        if is_agreed { "is smaller than the ends agreed on" } else { "became smaller" },
         seconds(first.at),
         direction.sender,
         last.to.as_u64(),
         first.from.as_u64(),
     );
     let shown = Shown::in_frames(changes.iter().map(|change| change.frame), first.at);
+    let report = direction.flow.marks.too_big;
+    let shown = match report {
+        Some(report) => shown.and(Shown::in_frames([report.frame], report.at)),
+        None => shown,
+    };
+    statement += &report.map_or(String::new(), |TooBigReport { frame, mtu, .. }| match mtu {
+        0 => format!(" ICMP reported it (frame {}).", number(frame)),
+        _ => format!(" ICMP reported MTU {mtu} (frame {}).", number(frame)),
+    });
     let Some(hole) = BlackHole::of(direction) else {
         let remedy = "No timeout was needed. To avoid the first drop, set the MTU of the \
                       interface or route to that of the path, or let the router clamp the MSS of \
                       SYNs (TCPMSS, clamp to PMTU).";
         return Some(shown.proves(RULE.name, Severity::Note, Cost::NONE).saying(statement, remedy));
     };
-    statement += &format!(
-        " A PMTU black hole: full segments vanished without ICMP, and the sender stalled for {} \
-         before it tried smaller ones.",
-        rounded(hole.time())
-    );
+    let stalled = rounded(hole.time());
+    statement += &match report {
+        Some(_) => format!(" The sender stalled for {stalled} before it tried smaller ones."),
+        None if direction.is_away() => format!(
+            " A PMTU black hole: full segments vanished, and the sender stalled for {stalled} \
+             before it tried smaller ones. ICMP to it does not pass this capture point."
+        ),
+        None => format!(
+            " A PMTU black hole: full segments vanished without ICMP, and the sender stalled for \
+             {stalled} before it tried smaller ones."
+        ),
+    };
     let shown = shown.and(Shown::in_frames(hole.frames.iter().copied(), hole.since));
     Some(shown.proves(RULE.name, Severity::Harm, Cost::time(hole.time())).saying(
         statement,
@@ -84,6 +105,7 @@ impl BlackHole {
             StallCause::SmallWindow,
             StallCause::ContinuousLoss,
             StallCause::Timeout,
+            StallCause::Undetermined,
         ];
         let stalls = timeouts.into_iter().filter_map(|cause| {
             let stall = direction.stalls(cause)?.longest;

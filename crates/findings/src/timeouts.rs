@@ -6,7 +6,7 @@
 //!
 //! **Evidence.** The stalls that ended with a timer, by cause; the longest by its frames, and the
 //! timer's retransmissions. A tail loss probe counts too. Tail loss and PMTU black holes have their
-//! own rules.
+//! own rules. Of waits whose cause is not visible at the capture point only the longest counts.
 //!
 //! **False positives.** Retransmissions by ACKs that the capture lacks.
 //!
@@ -28,7 +28,7 @@ const SHARE: u64 = 10;
 const LONG: Span = Span::from_secs(1);
 
 /// Why a timer had to run out, what that means, and what helps.
-const CAUSES: [(StallCause, &str, &str); 7] = [
+const CAUSES: [(StallCause, &str, &str); 8] = [
     (
         StallCause::DoubleLoss,
         "a retransmission was lost",
@@ -71,7 +71,25 @@ const CAUSES: [(StallCause, &str, &str); 7] = [
         "no ACK revealed the loss",
         "Find out what happened on the path at these times.",
     ),
+    (
+        StallCause::Undetermined,
+        "why is not visible at this capture point",
+        "Capture at the sender, too (`tcplab trace` joins both captures): there shows what it \
+         sent meanwhile, and which ACKs reached it.",
+    ),
 ];
+
+/// The stalls of a cause that ended with a timer. Of undetermined ones, where data may have come
+/// late as well, the longest alone is known to.
+fn ended_by_timer(direction: &Direction<'_>, cause: StallCause) -> Option<StallSum> {
+    let sum = direction.stalls(cause)?;
+    if cause != StallCause::Undetermined {
+        return Some(*sum);
+    }
+    let Stall { from, until, frames, .. } = sum.longest;
+    let is_timer = direction.flow.causes.timeouts.frames.contains(&frames.1);
+    is_timer.then_some(StallSum { count: 1, time: until.since(from), ..*sum })
+}
 
 /// Where nothing was lost and packets were late as well, either direction may have been slow.
 const LATE: &str = "The data arrived, though late, or their ACKs did: look for sudden delay in \
@@ -92,9 +110,9 @@ const BOTH_WAYS: &str = "Data was lost as well: look for interruptions of both d
                          (handover, radio, route change) at these times.";
 
 fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
-    let mut met: Vec<(&StallSum, &str, &str)> = CAUSES
+    let mut met: Vec<(StallSum, &str, &str)> = CAUSES
         .into_iter()
-        .filter_map(|(cause, why, remedy)| Some((direction.stalls(cause)?, why, remedy)))
+        .filter_map(|(cause, why, remedy)| Some((ended_by_timer(direction, cause)?, why, remedy)))
         .collect();
     met.sort_by_key(|(sum, ..)| std::cmp::Reverse(sum.time));
     let longest = met.iter().map(|(sum, ..)| &sum.longest).max_by_key(|s| s.until.since(s.from))?;

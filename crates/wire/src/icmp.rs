@@ -64,6 +64,16 @@ impl PortUnreachableRepr<'_> {
 /// IP (0 from routers older than RFC 1191), and as much as it quotes of the packet that was too
 /// large. None for what is no such message, or is damaged.
 pub fn too_big<'a>(ip: &IpPacket<'a>) -> Option<(u32, &'a [u8])> {
+    read_too_big(ip).filter(|(_, _, is_damaged)| !is_damaged).map(|(mtu, quoted, _)| (mtu, quoted))
+}
+
+/// Whether it is a "too big" with a wrong checksum, which no host believes.
+pub fn is_damaged_too_big(ip: &IpPacket<'_>) -> bool {
+    read_too_big(ip).is_some_and(|(_, _, is_damaged)| is_damaged)
+}
+
+/// The MTU, what is quoted, and whether the checksum is wrong.
+fn read_too_big<'a>(ip: &IpPacket<'a>) -> Option<(u32, &'a [u8], bool)> {
     let message = ip.payload();
     let (type_, sum) = match (ip.version(), ip.protocol()) {
         (4, protocol::ICMP) => ([UNREACHABLE, FRAGMENTATION_NEEDED], checksum::internet(message)),
@@ -75,13 +85,13 @@ pub fn too_big<'a>(ip: &IpPacket<'a>) -> Option<(u32, &'a [u8])> {
     };
     // Unknown for a truncated one.
     let is_damaged = ip.is_whole() && sum != 0;
-    if message.get(..2) != Some(&type_) || is_damaged {
+    if message.get(..2) != Some(&type_) {
         return None;
     }
     let word = u32::from_be_bytes(*message.get(4..HEADER)?.first_chunk()?);
     // The high half is unused in IPv4 (RFC 1191 section 4; RFC 4884 has a length there).
     let mtu = if ip.version() == 4 { word & 0xffff } else { word };
-    Some((mtu, &message[HEADER..]))
+    Some((mtu, &message[HEADER..], is_damaged))
 }
 
 /// What ICMP quotes of a TCP segment at least: the header of IP and eight bytes (RFC 792).
@@ -262,7 +272,10 @@ mod tests {
                 let mut damaged = message.clone();
                 damaged[at] ^= 1;
                 assert_eq!(too_big(&look(&damaged)), None, "byte {at}");
+                let is_type = at == ip.header_len();
+                assert_eq!(is_damaged_too_big(&look(&damaged)), !is_type, "byte {at}");
             }
+            assert!(!is_damaged_too_big(&look(&message)) && !is_damaged_too_big(&about));
             assert_eq!(too_big(&about), None, "a segment is no message");
         }
     }

@@ -38,7 +38,9 @@ pub use cookie::Cookie;
 pub use fields::{Field, FieldLayer, Numbering, fields, hex_digits};
 pub use flags::TcpFlags;
 pub use frame::FrameView;
-pub use icmp::{PortUnreachableRepr, QuotedSegment, TooBigRepr, port_unreachable, too_big};
+pub use icmp::{
+    PortUnreachableRepr, QuotedSegment, TooBigRepr, is_damaged_too_big, port_unreachable, too_big,
+};
 pub use ip::{Ecn, Fragment, IpPacket, protocol};
 pub use link::{ENCRYPTED, LinkType, NOT_DATA};
 pub use options::{SackBlock, SackBlocks, TcpOption, TcpOptions};

@@ -62,6 +62,78 @@ fn only_small_packets_answered_suggests_path_mtu() {
     assert_eq!(found("lost-retransmissions", &drill::connection(&closed)), []);
 }
 
+/// Beside the receiver, 21 s pass in which nothing comes of a full segment; then smaller pieces of
+/// the same data, or all of it at once.
+const BESIDE_RECEIVER: &str = "0.000 > S mss 1448
+    0.0001 < S mss 1448
+    0.090 > ack 1 win 500
+    0.100 > 1449:2001 psh
+    0.1001 < ack 1 sack 1449-2001";
+
+#[test]
+fn black_hole_beside_the_receiver_is_named_with_its_time() {
+    let text = format!(
+        "{BESIDE_RECEIVER}\n21.1 > 1:537\n21.1001 < ack 537 sack 1449-2001\n21.2 > 537:1073
+        21.2001 > 1073:1609\n21.2002 < ack 2001\n21.3 > 2001:2537\n21.3001 > 2537:3073
+        21.3002 < ack 3073"
+    );
+    let connection = drill::connection(&text);
+    let [finding] = &found("path-mtu", &connection)[..] else { panic!("{connection:#?}") };
+    assert_eq!(
+        finding.statement,
+        "The path MTU is smaller than the ends agreed on: from 21.100 s on the client's full \
+         segments carry 536 B instead of 1448 B. A PMTU black hole: full segments vanished, and \
+         the sender stalled for 21 s before it tried smaller ones. ICMP to it does not pass this \
+         capture point."
+    );
+    assert_eq!((finding.cost.time.as_micros(), &finding.frames[..]), (20_999_900, &[5, 6][..]));
+    assert_eq!(found("timeouts", &connection), []);
+}
+
+#[test]
+fn long_wait_of_unknown_cause_beside_the_receiver_is_named() {
+    let text = format!("{BESIDE_RECEIVER}\n21.1 > 1:1449\n21.1001 < ack 2001");
+    let findings = found("timeouts", &drill::connection(&text));
+    let [finding] = &findings[..] else { panic!("{findings:?}") };
+    assert!(
+        finding
+            .statement
+            .contains("once, 100 % of the transfer (21 s of 21 s): why is not visible"),
+        "{}",
+        finding.statement
+    );
+    assert_eq!(finding.frames, [5, 6]);
+}
+
+#[test]
+fn smaller_path_mtu_names_the_icmp_message() {
+    let smaller = "0.200 > 1:1349\n0.2001 > 1349:2697\n0.2002 > 2697:4045\n0.2003 > 4045:5393
+        0.240 < ack 5393 win 500";
+    let said = |report: &str| {
+        let text = format!(
+            "0 > S mss 1448\n0.040 < S mss 1448\n0.0401 > ack 1\n0.1 > 1:5793\n{report}{smaller}"
+        );
+        let finding = found("path-mtu", &drill::connection(&text)).remove(0);
+        (finding.statement, finding.frames)
+    };
+    let (statement, frames) = said("0.120 < too big 1 mtu 1388\n");
+    assert!(statement.contains("1348 B instead of 1448 B. ICMP reported MTU 1388 (frame 8)."));
+    assert!(frames.contains(&8), "{frames:?}");
+    let (statement, frames) = said("0.120 < too big 1 mtu 0\n");
+    assert!(statement.contains(" ICMP reported it (frame 8)."), "{statement} {frames:?}");
+    assert!(!said("").0.contains("ICMP reported"));
+}
+
+/// Without a SYN nothing is known of what the ends agreed on.
+#[test]
+fn smaller_path_mtu_without_a_syn_was_not_agreed() {
+    let text = "0.1 > 1:5793\n0.14 < ack 5793
+        0.15 > 5793:7141\n0.1501 > 7141:8489\n0.1502 > 8489:9837\n0.1503 > 9837:11185";
+    let findings = found("path-mtu", &drill::connection(text));
+    let [finding] = &findings[..] else { panic!("{findings:?}") };
+    assert!(finding.statement.starts_with("The path MTU became smaller: from 0.050 s on"));
+}
+
 /// A packet of `ping` is as large as that of the segment: 8 bytes of ICMP for those of TCP.
 #[test]
 fn ping_is_as_large_as_the_full_segment() {

@@ -25,7 +25,9 @@ use std::collections::BTreeMap;
 
 use tcplab_units::{Bytes, Instant, Span};
 use tcplab_wire::protocol::TCP;
-use tcplab_wire::{Anomaly, Fragment, FrameView, IpPacket, LinkType, TcpPacket};
+use tcplab_wire::{
+    Anomaly, Fragment, FrameView, IpPacket, LinkType, TcpPacket, is_damaged_too_big,
+};
 
 use crate::bounds::ENDS;
 use crate::connection::TooBig;
@@ -49,6 +51,8 @@ const LATEST: Instant = Instant::from_nanos(1 << 60);
 /// The note on frames whose IP header claims more than they have, one for all sizes; `--hex` shows
 /// the numbers.
 const BEYOND_FRAME: &str = "the IP packet claims more bytes than the frame has";
+/// No host believes it, though a sender may react to one whose checksum the capture lacks.
+const DAMAGED_ICMP: &str = "ICMP \"packet too big\" with a wrong checksum: ignored";
 
 /// Units of time from which on reactions of a kernel do not show, nanoseconds.
 const COARSE: u64 = 1_000_000;
@@ -286,6 +290,9 @@ impl AnyAnalyzer<'_> {
         let Some(tcp) = view.tcp().filter(|_| !is_damaged(view)) else {
             self.others.add(view);
             if let Some(ip) = view.ip() {
+                if is_damaged_too_big(&ip) {
+                    self.output.remarks.add(DAMAGED_ICMP, self.frames);
+                }
                 self.too_big(&ip, at);
             }
             return;

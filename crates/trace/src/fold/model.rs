@@ -5,7 +5,7 @@ use crate::{
     Backoff, Backoffs, Causes, Confidence, EcnAgreement, FastOpen, ForgedReset, Handshake,
     HandshakeKind, IgnoredAcks, Limit, LimitPeriod, LimitShares, LossRule, MssChange, Occurred,
     Occurrences, Range, Roles, SegmentKind, Series, SpuriousRetransmissions, Stall, StallCause,
-    StallSum, SynOptions, TcpState, Timer, Totals,
+    StallSum, SynOptions, TcpState, Timer, TooBigReport, Totals,
 };
 
 folded! { ForgedReset { by, at, frame, ttls, went_on, refused } }
@@ -48,6 +48,7 @@ folded! {
 }
 folded! { enum LossRule { DuplicateAcks, Sack, PartialAck } }
 folded! { MssChange { at, frame, from, to } }
+folded! { TooBigReport { at, frame, mtu } }
 folded! {
     Handshake {
         kind, midstream, syn, syn_ack, opened, round_trip, client, server, client_repeats,

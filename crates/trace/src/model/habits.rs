@@ -96,6 +96,8 @@ pub struct SenderMarks {
     /// Lasting reductions of the segment size: path MTU (RFC 1191, RFC 4821) or a route change. At
     /// most 16, each reported after four smaller segments without PSH.
     pub mss_changes: Vec<MssChange>,
+    /// What ICMP last reported of its outstanding data: packets too big for the path.
+    pub too_big: Option<TooBigReport>,
     /// Full segments were sent and none of them arrived, as far as ACKs show, though every smaller
     /// one did.
     pub only_small_arrived: bool,
@@ -115,6 +117,17 @@ pub struct SenderMarks {
     pub not_reduced: Occurrences,
     /// Packets larger than the MSS: segmentation or receive offload at the capture.
     pub super_packets: u64,
+}
+
+/// ICMP "packet too big" (RFC 1191, RFC 8201).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TooBigReport {
+    /// When it passed.
+    pub at: Instant,
+    /// Its frame.
+    pub frame: u64,
+    /// The path MTU that it names, bytes; 0 from routers older than RFC 1191.
+    pub mtu: u32,
 }
 
 /// A reduction of the segment size.

@@ -24,7 +24,8 @@ mod unusual;
 pub use causes::{Backoff, Backoffs, Causes, IgnoredAcks, LossRule, SpuriousRetransmissions};
 pub use frame::{FlowId, Frame};
 pub use habits::{
-    AckBehaviour, ClockSteps, MssChange, SenderMarks, TimestampFaults, Unanswered, WindowUse,
+    AckBehaviour, ClockSteps, MssChange, SenderMarks, TimestampFaults, TooBigReport, Unanswered,
+    WindowUse,
 };
 pub use known::Roles;
 pub use life::{

@@ -23,9 +23,9 @@ pub(crate) use stalls::LONGEST_FIRST_TIMEOUT;
 
 use tcplab_units::{Bytes, Instant, Offset, Span};
 
-use crate::Flow;
 use crate::fold::folded;
 use crate::packet::Packet;
+use crate::{Flow, TooBigReport};
 use acking::Acking;
 use ecn::EcnMarks;
 use full_size::FullSize;
@@ -102,6 +102,10 @@ impl Observers {
         self.series.on_send(sent);
         self.timestamps.on_send(sent);
     }
+    /// ICMP reported outstanding data as too big for the path.
+    pub(crate) fn on_too_big(&mut self, report: TooBigReport) {
+        self.full_size.on_too_big(report);
+    }
     /// A packet of the direction without sequence space bears a congestion mark.
     pub(crate) fn on_marked_ack(&mut self, packet: &Packet) {
         self.ecn.on_marked_ack(packet);
@@ -170,6 +174,7 @@ impl Observers {
         self.ecn.finish(flow);
         self.turns.finish(flow);
         flow.marks.mss_changes = self.full_size.changes();
+        flow.marks.too_big = self.full_size.too_big();
         self.limits.finish(flow, &mut self.events);
         self.stalls.finish(flow, &mut self.events);
         self.transfer.finish(flow, self.limits.capacity(), path_rtt);

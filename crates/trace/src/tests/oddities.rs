@@ -8,6 +8,20 @@ use super::drill::{Captured, analyze, drill, feed};
 use super::robustness::{TRANSFER, check};
 use crate::{Analyzer, Frame, HandshakeKind, SegmentKind, Trace};
 
+/// A device that rewrote the addresses in what ICMP quotes, and not its checksum.
+#[test]
+fn icmp_with_a_wrong_checksum_is_noted() {
+    let mut packets = drill("open 0.010\n0.100 > 1:2897\n0.101 < too big 1", 1_000);
+    let notes = |packets: &[Captured]| {
+        let notes = analyze(packets).notes.into_iter();
+        notes.map(|note| (note.frame, note.text)).collect::<Vec<_>>()
+    };
+    assert_eq!(notes(&packets), []);
+    packets.last_mut().unwrap().bytes[22] ^= 1;
+    let text = "ICMP \"packet too big\" with a wrong checksum: ignored".to_owned();
+    assert_eq!(notes(&packets), [(Some(6), text)]);
+}
+
 /// Data in one packet: as much as fits into what IP can say.
 const LARGE: u64 = 65_000;
 

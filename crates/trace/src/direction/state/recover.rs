@@ -7,11 +7,11 @@ use tcplab_wire::SeqNumber;
 
 use super::DirectionState;
 use super::sack::offset;
-use crate::Episode;
 use crate::direction::episodes::AckMark;
 use crate::direction::recovery::RecoveryTracker;
 use crate::observers::AckEffect;
 use crate::packet::Packet;
+use crate::{Episode, TooBigReport};
 
 impl DirectionState {
     pub(super) fn mark(
@@ -44,6 +44,7 @@ impl DirectionState {
         if !self.sender_model.on_too_big(at, frame, mtu, &self.board) {
             return;
         }
+        self.observers.on_too_big(TooBigReport { at, frame, mtu });
         let position = self.board.log.next();
         let mark = AckMark {
             at,

@@ -6,7 +6,7 @@ use tcplab_wire::TcpFlags;
 use crate::fold::folded;
 use crate::observers::event::{AckEvent, SendEvent};
 use crate::packet::Packet;
-use crate::{MssChange, SegmentKind};
+use crate::{MssChange, SegmentKind, TooBigReport};
 
 #[cfg(test)]
 mod tests;
@@ -38,10 +38,13 @@ pub(crate) struct FullSize {
     in_use: u32,
     /// The largest single segment seen since the size in use last became smaller.
     largest: u32,
+    /// How many of the size in use were seen.
+    full: u8,
     run: Run,
     changes: Vec<MssChange>,
+    too_big: Option<Box<TooBigReport>>,
 }
-folded! { FullSize { offered, agreed, in_use, largest, run, changes } }
+folded! { FullSize { offered, agreed, in_use, largest, full, run, changes, too_big } }
 
 /// Segments of one size, smaller than full ones, that others followed at once.
 #[derive(Debug, Default)]
@@ -51,8 +54,10 @@ struct Run {
     at: Instant,
     frame: u64,
     end: Offset,
+    /// One of them is a retransmission.
+    again: bool,
 }
-folded! { Run { size, count, at, frame, end } }
+folded! { Run { size, count, at, frame, end, again } }
 
 impl FullSize {
     /// Bytes of data in a full segment; `None` while unknown.
@@ -62,6 +67,14 @@ impl FullSize {
     }
     pub(crate) fn changes(&self) -> Vec<MssChange> {
         self.changes.clone()
+    }
+    /// What ICMP last reported.
+    pub(crate) fn too_big(&self) -> Option<TooBigReport> {
+        self.too_big.as_deref().copied()
+    }
+    #[cold]
+    pub(crate) fn on_too_big(&mut self, report: TooBigReport) {
+        self.too_big = Some(Box::new(report));
     }
 
     #[inline(always)]
@@ -76,8 +89,12 @@ impl FullSize {
         if self.agreed == 0 {
             self.agree(sent.packet, payload);
         }
+        if sent.range.start > sent.high {
+            self.look_at_gap(sent.range.start.since(sent.high).as_u64());
+        }
         if payload == self.in_use {
             self.largest = payload;
+            self.full = self.full.saturating_add(1);
             self.run.count = 0;
         } else if payload > self.in_use {
             self.grow(payload);
@@ -126,6 +143,11 @@ impl FullSize {
         let Some(size) = size.filter(|&size| size > self.in_use) else { return };
         self.in_use = size;
         self.largest = size;
+        self.full = 1;
+        if self.agreed == u32::MAX {
+            // What varies without a SYN is an application's writes.
+            self.changes.pop();
+        }
         // A size that was smaller only for a while is no lasting change.
         let changes = &mut self.changes;
         let size = Bytes::new(u64::from(size));
@@ -134,6 +156,14 @@ impl FullSize {
         }
         if let Some(last) = changes.last_mut() {
             last.to = last.to.max(size);
+        }
+    }
+
+    /// Data that were not captured: by their length full segments.
+    #[cold]
+    fn look_at_gap(&mut self, missing: u64) {
+        if self.agreed != u32::MAX && missing.is_multiple_of(u64::from(self.in_use.max(1))) {
+            self.largest = self.largest.max(self.in_use);
         }
     }
 
@@ -148,15 +178,17 @@ impl FullSize {
     #[inline(never)]
     fn look_at_smaller(&mut self, payload: u32, sent: SendEvent<'_>) {
         let run = &mut self.run;
+        let again = sent.kind.is_retransmission();
         if run.count == 0 || run.size != payload {
             let (at, frame) = (sent.packet.at, sent.packet.frame);
-            *run = Run { size: payload, count: 1, at, frame, end: sent.range.end };
+            *run = Run { size: payload, count: 1, at, frame, end: sent.range.end, again };
             return;
         }
         if sent.range.start < run.end {
             return;
         }
         run.count += 1;
+        run.again |= again;
         run.end = sent.range.end;
         if run.count < CERTAIN {
             return;
@@ -164,15 +196,17 @@ impl FullSize {
         run.count = 0;
         let (at, frame) = (run.at, run.frame);
         // A sender whose segments were never full wrote messages. Without a SYN an unusual size may
-        // be several segments that were merged.
+        // be several segments that were merged, and one of a usual size a message.
+        let is_proven = run.again || self.full >= CERTAIN;
         let was_full = self.largest >= self.in_use
-            && (self.agreed != u32::MAX || USUAL.contains(&self.largest));
+            && (self.agreed != u32::MAX || is_proven && USUAL.contains(&self.largest));
         if was_full && self.changes.len() < CHANGES {
             let (from, to) = (Bytes::new(self.largest.into()), Bytes::new(payload.into()));
             self.changes.push(MssChange { at, frame, from, to });
         }
         self.in_use = payload;
         self.largest = payload;
+        self.full = CERTAIN;
     }
 }
 

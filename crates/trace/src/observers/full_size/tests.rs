@@ -1,10 +1,11 @@
 //! The size of full segments: negotiated, observed, reduced.
 
 use proptest::prelude::*;
-use tcplab_units::{Instant, Span};
+use tcplab_units::{Instant, Offset, Span};
 use tcplab_wire::TcpFlags;
 
 use super::FullSize;
+use crate::observers::event::SendEvent;
 use crate::packet::Packet;
 use crate::tests::frames::{heard, packet, sent};
 use crate::{MssChange, SegmentKind};
@@ -134,9 +135,54 @@ fn merged_packets_before_single_segments_are_no_larger_size() {
             "{payloads:?}"
         );
     }
+}
+
+/// Without a SYN a usual size is a full one if there are several, or if a smaller one repeats it.
+#[test]
+fn reduction_without_a_syn_needs_full_segments_or_a_loss() {
+    let smaller = [1_348; 4];
+    for (full, then, expected) in [
+        (1, &[][..], vec![]),
+        (4, &[], vec![(1_448, 1_348, 5)]),
+        // An application's writes vary.
+        (4, &[1_360], vec![]),
+        (4, &[1_360, 1_365, 1_395], vec![]),
+    ] {
+        let mut size = after_handshake(None);
+        let payloads = [&vec![1_448; full][..], &smaller, then].concat();
+        send(&mut size, &payloads);
+        assert_eq!(changes(&size), expected, "{payloads:?}");
+    }
     let mut size = after_handshake(None);
-    send(&mut size, &[1_448, 1_348, 1_348, 1_348, 1_348]);
-    assert_eq!(changes(&size), [(1_448, 1_348, 2)], "a usual size was one segment");
+    send(&mut size, &[1_448]);
+    let mut one = packet(Instant::ZERO + Span::from_millis(300));
+    (one.frame, one.payload) = (2, 1_348);
+    size.on_send(&sent(&one, 1, SegmentKind::TimeoutRetransmission));
+    for start in [1_349, 2_697, 4_045] {
+        size.on_send(&sent(&one, start, SegmentKind::New));
+    }
+    assert_eq!(changes(&size), [(1_448, 1_348, 2)], "a retransmission cut smaller");
+}
+
+/// Beside the receiver of data that the path took only in smaller pieces.
+#[test]
+fn full_segments_that_never_arrived_were_full() {
+    for (missing, expected) in [(1_448, vec![(1_448, 536, 2)]), (1_400, vec![])] {
+        let mut size = after_handshake(Some((1_460, 1_460)));
+        let mut one = packet(Instant::ZERO);
+        one.timestamps = Some((1, 1));
+        (one.frame, one.payload, one.flags) = (1, 500, one.flags | TcpFlags::PSH);
+        size.on_send(&SendEvent {
+            high: Offset::new(1),
+            ..sent(&one, 1 + missing, SegmentKind::New)
+        });
+        (one.frame, one.payload, one.flags) = (2, 536, TcpFlags::ACK);
+        for start in [1, 537, 1_949, 2_485] {
+            let event = sent(&one, start, SegmentKind::New);
+            size.on_send(&SendEvent { high: event.range.end, ..event });
+        }
+        assert_eq!(changes(&size), expected, "{missing} B missing");
+    }
 }
 
 /// Messages, the longer ones first: none was a full segment.
