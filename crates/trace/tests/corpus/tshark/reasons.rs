@@ -98,4 +98,10 @@ pub(super) const PACKETS: &[[&str; 4]] = &[
         "TCP",
         "the length 0 stands for that of the frame",
     ],
+    [
+        "custom block of pcapng",
+        "a frame (4.0), which moves the numbers of later ones",
+        "none",
+        "it holds no packet",
+    ],
 ];
