@@ -41,6 +41,7 @@ pub(crate) fn ack(at: Instant, number: u64, sack: &[(u64, u64)]) -> Ack {
         dsack: None,
         duplicate: !sack.is_empty(),
         reset: false,
+        zero: false,
         has_data: false,
         in_flight: Bytes::ZERO,
         comment: None,

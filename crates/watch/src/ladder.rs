@@ -200,6 +200,7 @@ mod tests {
             dsack: None,
             duplicate: false,
             reset,
+            zero: reset,
             has_data: false,
             in_flight: Bytes::ZERO,
             comment: None,
@@ -213,8 +214,14 @@ mod tests {
         ladder.ack(CLIENT, &ack(1, false), Instant::ZERO);
         ladder.ack(CLIENT, &ack(2, true), Instant::ZERO);
         let place = Offset::new(1);
-        let bare =
-            BareReset { at: Instant::ZERO, frame: 3, place, from_sender: true, comment: None };
+        let bare = BareReset {
+            at: Instant::ZERO,
+            frame: 3,
+            place,
+            zero: true,
+            from_sender: true,
+            comment: None,
+        };
         ladder.reset(Seen { from_client: false, ..CLIENT }, bare, Instant::ZERO);
         let rows = ladder.latest();
         let shown = rows.iter().map(|row| (&*row.flags, row.ack)).collect::<Vec<_>>();

@@ -180,6 +180,7 @@ fn data_last_until_the_last_is_acknowledged() {
         dsack: None,
         duplicate: false,
         reset: false,
+        zero: false,
         has_data: false,
         in_flight: Bytes::ZERO,
         comment: None,

@@ -107,6 +107,7 @@ mod tests {
             dsack: None,
             duplicate: false,
             reset: false,
+            zero: false,
             has_data: false,
             in_flight: Bytes::ZERO,
             comment: None,

@@ -241,6 +241,7 @@ fn small<S: XplFiles>(sink: &mut XplSink<S>) {
         dsack: None,
         duplicate: false,
         reset: false,
+        zero: false,
         has_data: false,
         in_flight: Bytes::ZERO,
         comment: None,

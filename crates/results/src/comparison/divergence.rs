@@ -246,6 +246,7 @@ mod tests {
             at: Instant::ZERO,
             frame: 3,
             place: Offset::new(7),
+            zero: true,
             from_sender: true,
             comment: None,
         };

@@ -362,6 +362,8 @@ pub struct Ack {
     pub duplicate: bool,
     /// The packet is a reset (RST).
     pub reset: bool,
+    /// Its window field is zero, whatever that means (in a reset nothing).
+    pub zero: bool,
     /// It carries data of its own.
     pub has_data: bool,
     /// Bytes of the other end sent and neither acknowledged nor SACKed, after it.

@@ -16,6 +16,8 @@ pub struct BareReset {
     pub frame: u64,
     /// Its place in the stream of its sender; 1 where nothing else shows where that begins.
     pub place: Offset,
+    /// Its window field is zero, which means nothing.
+    pub zero: bool,
     /// Whether the sender of the flow's data sent it, or the other end.
     pub from_sender: bool,
     /// What the capture's comments say of it.

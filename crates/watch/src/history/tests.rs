@@ -43,6 +43,7 @@ fn ack(number: u64, in_flight: u64) -> Ack {
         dsack: None,
         duplicate: false,
         reset: false,
+        zero: false,
         has_data: false,
         in_flight: Bytes::new(in_flight),
         comment: None,

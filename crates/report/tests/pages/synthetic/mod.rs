@@ -152,6 +152,7 @@ pub(crate) fn large(count: usize) -> Trace {
                 dsack: None,
                 duplicate: false,
                 reset: false,
+                zero: false,
                 has_data: false,
                 in_flight: Bytes::new(58_000),
                 comment: None,

@@ -197,7 +197,8 @@ impl DirectionState {
     pub(crate) fn bare_reset(&self, packet: &Packet) -> BareReset {
         let place = self.positions.map_or(1, |positions| positions.position(packet.seq));
         let (at, frame, place) = (packet.at, packet.frame, offset(place));
-        BareReset { at, frame, place, from_sender: true, comment: None }
+        let zero = packet.window == 0;
+        BareReset { at, frame, place, zero, from_sender: true, comment: None }
     }
 
     /// Passes a classified packet to the observers and the sink.

@@ -2,7 +2,6 @@
 
 use std::net::IpAddr;
 
-use tcplab_units::Bytes;
 use tcplab_wire::TcpFlags;
 
 use super::values::Value;
@@ -120,8 +119,8 @@ pub(super) const FIELDS: &[Definition] = &[
     field(
         "tcp.window_size",
         Kind::Number,
-        "window in bytes, where it is zero or its scale is known",
-        |it| numbers(it.ack.and_then(|ack| ack.window).map(Bytes::as_u64)),
+        "window in bytes, where it is zero or its scale is known; of a SYN as sent",
+        |it| numbers(window(it)),
     ),
     several("tcp.options.sack_le", Kind::Number, "first bytes of SACK and D-SACK blocks", |it| {
         blocks(it).map(|block| Value::Number(block.start.as_u64())).collect()
@@ -186,6 +185,21 @@ fn number(value: u64) -> Vec<Value> {
 
 fn numbers(value: Option<u64>) -> Vec<Value> {
     value.map(Value::Number).into_iter().collect()
+}
+
+/// The window of a SYN is never scaled (RFC 7323 section 2.2), that of a reset has no meaning.
+fn window(packet: &Listed<'_>) -> Option<u64> {
+    let handshake = &packet.connection.handshake;
+    let own = if packet.from_client { &handshake.client } else { &handshake.server };
+    if packet.has(TcpFlags::SYN) {
+        own.seen.then_some(own.window.into())
+    } else if let Some(window) = packet.ack.and_then(|ack| ack.window) {
+        Some(window.as_u64())
+    } else {
+        let is_zero =
+            packet.ack.is_some_and(|ack| ack.zero) || packet.reset.is_some_and(|it| it.zero);
+        is_zero.then_some(0)
+    }
 }
 
 fn flag(is: bool) -> Vec<Value> {

@@ -92,9 +92,23 @@ fn answer_of_an_older_connection_is_listed() {
 fn zero_window_is_known_without_its_scale() {
     let midway = "1.0 < ack 1449 win 0\n1.1 > 1:1449\n1.2 < ack 1449 win 0\n1.3 < ack 1449 win 9\n\
                   1.4 < R 1 ack 1449";
-    for filter in ["tcp.analysis.zero_window", "tcp.window_size == 0"] {
-        assert_eq!(frames(midway, filter), [1, 3], "{filter}");
+    assert_eq!(frames(midway, "tcp.analysis.zero_window"), [1, 3]);
+    assert_eq!(frames(midway, "tcp.window_size == 0"), [1, 3, 5]);
+}
+
+/// As in the header: no SYN's window is scaled, and a reset's is mostly zero.
+#[test]
+fn window_of_syns_and_resets() {
+    let text = "0 > S win 1000\n0.01 < S win 2000\n0.0101 > ack 1 win 7\n0.2 < R 1 ack 1";
+    for (filter, expected) in [
+        ("tcp.window_size == 1000", &[1][..]),
+        ("tcp.window_size == 2000", &[2]),
+        ("tcp.window_size == 0", &[4]),
+    ] {
+        assert_eq!(frames(text, filter), expected, "{filter}");
     }
+    assert_eq!(frames("0 > S\n0.01 < S\n0.02 > R 1", "tcp.window_size == 0"), [3]);
+    assert!(frames("0 > S\n0.01 < S\n0.02 > R 1 win 9", "tcp.window_size == 0").is_empty());
 }
 
 #[test]
