@@ -24,9 +24,10 @@ impl TransferSums {
             self.last = self.last.max(sent.packet.at);
         }
     }
+    /// What is acknowledged before the first captured data was sent before the capture.
     #[inline(always)]
     pub(crate) fn on_ack(&mut self, heard: &AckEvent<'_>) {
-        if heard.fresh > 0 {
+        if heard.fresh > 0 && self.first.is_some() {
             self.acked += heard.fresh;
             self.last = self.last.max(heard.packet.at);
         }

@@ -107,6 +107,19 @@ fn transfer_smaller_than_a_few_segments_or_a_round_trip_has_no_rate() {
     }
 }
 
+/// A capture that begins in a transfer: bytes sent before are acknowledged before the first data.
+#[test]
+fn transfer_counts_nothing_sent_before_its_first_data() {
+    let before = "0.001 < ack 1\n0.002 < ack 2897\n0.003 < ack 8689\n";
+    let transfer = flow(&format!("{before}0.010 > 8689:10137\n0.0101 > 10137:11585")).transfer;
+    assert_eq!(transfer.acked, Bytes::ZERO);
+    assert_eq!((transfer.goodput, transfer.time), (None, Span::from_micros(100)));
+    let data = "0.010 > 8689:23169\n0.030 < ack 23169";
+    let transfer = flow(&format!("{before}{data}")).transfer;
+    assert_eq!(transfer.acked, Bytes::new(14_480));
+    assert_eq!(transfer.goodput.unwrap().bits_per_second(), 14_480 * 8 * 50);
+}
+
 #[test]
 fn transfer_without_data_no_metrics() {
     let flow = flow("open 0.020");
