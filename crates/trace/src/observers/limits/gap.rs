@@ -26,8 +26,8 @@ pub(crate) struct Gap {
     pub(crate) heard_frame: u64,
     pub(crate) available: u64,
     pub(crate) with_data: bool,
-    /// When the receiver's window opened, if it was full.
-    pub(crate) opened: bool,
+    /// When the receiver's window had room for a segment, and by which frame.
+    pub(crate) opened: Option<(Instant, u64)>,
     /// When a zero window opened, and by which frame.
     pub(crate) reopened: Option<(Instant, u64)>,
     /// When everything was acknowledged, and by which frame.
@@ -37,6 +37,14 @@ folded! {
     Gap {
         from, in_flight, room, recovering, small, burst, declined, heard, heard_frame,
         available, with_data, opened, reopened, drained
+    }
+}
+
+impl Gap {
+    /// When everything was acknowledged and the window had room: what the sender waited for from
+    /// then on was data.
+    pub(crate) fn free(&self) -> Option<(Instant, u64)> {
+        Some(self.drained?.max(self.opened?))
     }
 }
 

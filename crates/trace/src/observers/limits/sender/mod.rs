@@ -231,7 +231,9 @@ impl Sender {
         self.in_flight = answer.in_flight.unwrap_or(self.high.saturating_sub(self.una));
         let (available, opened) = (self.available(), self.room() >= self.full_segment());
         let gap = &mut self.gap;
-        gap.opened |= opened;
+        if opened {
+            gap.opened.get_or_insert((answer.at, answer.frame));
+        }
         if was_closed && self.edge.is_some_and(|edge| edge > self.una) {
             gap.reopened = Some((answer.at, answer.frame));
         }
@@ -273,7 +275,7 @@ impl Sender {
         let gap = self.gap;
         let kind = if self.recovery.is_some() {
             SpanKind::Clocked
-        } else if gap.room < self.full_segment() && !gap.opened {
+        } else if gap.room < self.full_segment() && gap.opened.is_none() {
             SpanKind::Sure(Limit::ReceiveWindow)
         } else {
             SpanKind::Lull

@@ -1,5 +1,7 @@
 //! What the sender waited for between two sendings.
 
+use tcplab_units::Instant;
+
 use super::Sender;
 use crate::Limit;
 use crate::observers::event::Event;
@@ -43,8 +45,10 @@ impl Sender {
             return;
         }
         if sent.timer.is_some() {
-            if let Some(heard) = gap.heard {
-                self.ledger.account(SpanKind::Clocked, heard, gap.heard_frame);
+            if let Some(heard) = gap.heard.map(|heard| (heard, gap.heard_frame)) {
+                let (free, frame) = gap.free().unwrap_or(heard);
+                self.ledger.account(SpanKind::Clocked, free, frame);
+                self.ledger.wait(SpanKind::Idle, heard.0, heard.1, long, events);
             }
             self.ledger.wait(SpanKind::Sure(Limit::Timeout), at, frame, long, events);
             return;
@@ -62,7 +66,7 @@ impl Sender {
             && self.pace.is_kept(at.since(gap.from), gap.burst);
         let kind = if self.recovery.is_some() || gap.recovering || sent.repeat {
             if even { self.kind_in_recovery(&sent) } else { SpanKind::Clocked }
-        } else if small && full && !gap.opened {
+        } else if small && full && gap.opened.is_none() {
             self.kept_by_window(gap.from)
         } else if !self.reaction.is_zero() {
             self.kind_from_afar(&sent, full)
@@ -77,11 +81,17 @@ impl Sender {
         } else {
             SpanKind::Clocked
         };
-        // With nothing in flight no congestion window holds back: also after a recovery.
-        let is_held = matches!(kind, SpanKind::Clocked | SpanKind::Paced);
-        let idles = |drained| kind == SpanKind::Lull || is_held && at.since(drained) > wakes;
-        if let Some((drained, frame)) = gap.drained.filter(|(drained, _)| idles(*drained)) {
-            self.ledger.wait(kind, drained, frame, long, events);
+        // With nothing in flight no congestion window holds back: also after a recovery. Nor does a
+        // window with room; away from the sender a round trip may be longer than the least.
+        let idle_for = |least| move |&(from, _): &(Instant, u64)| at.since(from) > least;
+        let idle = match kind {
+            SpanKind::Lull => gap.drained,
+            SpanKind::Clocked | SpanKind::Paced => gap.drained.filter(idle_for(wakes)),
+            SpanKind::Sure(_) => gap.free().filter(idle_for(long)),
+            _ => None,
+        };
+        if let Some((idle, frame)) = idle {
+            self.ledger.wait(kind, idle, frame, long, events);
             self.ledger.wait(SpanKind::Idle, at, sent.frame, long, events);
         } else {
             self.ledger.wait(kind, at, frame, long, events);
