@@ -178,6 +178,7 @@ fn explains(cause: StallCause, passage: &Passage, facts: &Facts) -> bool {
         | StallCause::SenderSlow
         | StallCause::NoRequest
         | StallCause::ZeroWindow
+        | StallCause::ReceiveWindow
         | StallCause::PacketDelay => !lost,
         StallCause::AckLoss => by_timer && facts.head_arrived,
         StallCause::IgnoredAcks => lost && facts.is_revealed(),

@@ -88,9 +88,9 @@ pub(super) const STALLS: &[Column<StallRow>] = columns! {
         "When the packet passed that ended it, from the trace's zero";
     DURATION_NS Near Whole(|row| row.stall.until.since(row.stall.from).as_nanos());
     CAUSE Few Text(|row| names::stall_cause(row.stall.cause).into()),
-        "Why: sender-idle, sender-slow, no-request, zero-window, packet-delay, double-loss, \
-         tail-loss, small-window, small-receive-window, continuous-loss, ack-loss, timeout, \
-         undetermined";
+        "Why: sender-idle, sender-slow, no-request, zero-window, receive-window, packet-delay, \
+         double-loss, tail-loss, small-window, small-receive-window, continuous-loss, ack-loss, \
+         ignored-acks, timeout, undetermined";
     BYTES_IN_FLIGHT Near Whole(|row| row.stall.in_flight.as_u64());
     FIRST_FRAME Near Whole(|row| row.stall.frames.0), "The frame before it";
     LAST_FRAME Near Whole(|row| row.stall.frames.1), "The frame that ended it";

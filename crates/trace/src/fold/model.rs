@@ -73,9 +73,9 @@ folded! { Series { interval, from, sent, acked } }
 folded! { Stall { from, until, frames, cause, in_flight } }
 folded! {
     enum StallCause {
-        SenderIdle, SenderSlow, NoRequest, ZeroWindow, PacketDelay, DoubleLoss, TailLoss,
-        SmallWindow, SmallReceiveWindow, ContinuousLoss, AckLoss, IgnoredAcks, Timeout,
-        Undetermined
+        SenderIdle, SenderSlow, NoRequest, ZeroWindow, ReceiveWindow, PacketDelay, DoubleLoss,
+        TailLoss, SmallWindow, SmallReceiveWindow, ContinuousLoss, AckLoss, IgnoredAcks,
+        Timeout, Undetermined
     }
 }
 folded! { StallSum { cause, count, time, longest } }

@@ -173,6 +173,8 @@ pub enum StallCause {
     NoRequest,
     /// Zero window.
     ZeroWindow,
+    /// The window had room for less than a segment, and nothing was in flight.
+    ReceiveWindow,
     /// Packets or ACKs were late; nothing was retransmitted.
     PacketDelay,
     /// A timeout because a retransmission was lost.
@@ -203,6 +205,7 @@ impl StallCause {
             StallCause::SenderSlow => "sender slow",
             StallCause::NoRequest => "no request",
             StallCause::ZeroWindow => "zero window",
+            StallCause::ReceiveWindow => "receive window",
             StallCause::PacketDelay => "packet delay",
             StallCause::DoubleLoss => "lost retransmission",
             StallCause::TailLoss => "tail loss",

@@ -292,6 +292,30 @@ fn stall_zero_window() {
     assert!(!causes(&probed.replace("win 0", "win 500")).contains(&StallCause::ZeroWindow));
 }
 
+/// A reader so slow that its window has room for less than a segment: the sender waits for more, or
+/// for its override timer (RFC 9293 section 3.8.6.2.1) and fills the rest.
+#[test]
+fn stall_receive_window_below_a_segment() {
+    use StallCause::*;
+    let full = "0.060 > 5793:8689\n0.081 < ack 8689 win";
+    // 8 × 128 bytes are less than a segment, and 12 × 128 more.
+    for (name, text, expected) in [
+        ("until it opens", format!("{full} 8\n1.2 < ack 8689 win 40"), &[ReceiveWindow][..]),
+        ("fills the rest", format!("{full} 8\n4.8 > 8689:9713\n4.9 < ack 9713"), &[ReceiveWindow]),
+        ("what would have fitted", format!("{full} 8\n4.8 > 8689:9689"), &[SenderSlow]),
+        ("room for a segment", format!("{full} 12\n4.8 > 8689:10137"), &[SenderSlow]),
+        ("opens less than a segment", format!("{full} 6\n1.2 < ack 8689 win 8"), &[]),
+        ("with a request", format!("{full} 8\n1.2 < 1:101 acking 8689"), &[NoRequest]),
+        (
+            "nothing left to send",
+            "0.060 > 5793:8000\n0.081 < ack 8000 win 8\n1.2 < ack 8000 win 40".to_owned(),
+            &[],
+        ),
+    ] {
+        assert_eq!(causes(&text), expected, "{name}");
+    }
+}
+
 #[test]
 fn stalls_none_in_handshake() {
     let flow = flow(

@@ -224,9 +224,7 @@ impl Stalls {
         }
         self.bare |= packet.payload == 0;
         self.closed = packet.window == 0 && !packet.rst();
-        self.room = heard
-            .window
-            .map(|w| (heard.ack.as_u64() + w.as_u64()).saturating_sub(heard.high.as_u64()));
+        self.room = left(heard);
         self.una = self.una.max(heard.ack);
         self.last = Some((packet.at, packet.frame));
         self.in_flight = heard.in_flight;
@@ -330,6 +328,10 @@ impl Stalls {
         if sent.timer.is_some() {
             return StallCause::Undetermined;
         }
+        if self.waits_for_window() && self.room.is_some_and(|room| sent.payload >= room) {
+            // The whole rest, by the override timer of RFC 9293 section 3.8.6.2.1.
+            return StallCause::ReceiveWindow;
+        }
         match sent.kind {
             SegmentKind::New | SegmentKind::KeepAlive if self.in_flight == 0 => {
                 if self.asked > 0 || self.accepted {
@@ -380,8 +382,17 @@ impl Stalls {
             let news = heard.fresh > 0 || !heard.sack.is_empty() || heard.duplicate;
             return (news && !heard.packet.rst()).then_some(StallCause::PacketDelay);
         }
+        let has_opened = left(heard).is_some_and(|left| left >= self.full);
+        if self.waits_for_window() && has_opened && !self.small && !data {
+            return Some(StallCause::ReceiveWindow);
+        }
         // Both ends are done; what ends the pause is no part of a transfer unless it asks.
         (data && self.asked == 0).then_some(StallCause::NoRequest)
+    }
+
+    /// Everything is acknowledged, and the window has room for less than a segment.
+    fn waits_for_window(&self) -> bool {
+        self.in_flight == 0 && self.room.is_some_and(|room| room < self.full)
     }
 
     #[cold]
@@ -427,6 +438,13 @@ impl Stalls {
     fn is_waiting(&self) -> bool {
         self.found.as_ref().is_some_and(|found| !found.waiting.is_empty())
     }
+}
+
+/// The rest of the window that an acknowledgement offers, where the scale is known.
+#[inline(always)]
+fn left(heard: &AckEvent<'_>) -> Option<u64> {
+    let window = heard.window?;
+    Some((heard.ack.as_u64() + window.as_u64()).saturating_sub(heard.high.as_u64()))
 }
 
 impl Found {
