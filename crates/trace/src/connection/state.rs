@@ -259,9 +259,7 @@ impl ConnectionState {
         let ack = other.on_plain_ack(ack, packet, window);
         self.endpoint_states.go_on(packet, forward);
         self.history.follow(packet, forward, 0);
-        if is_nearer {
-            self.locate(forward);
-        }
+        self.locate_after(packet, forward, is_nearer);
         Some(PlainOutcome { forward, segment, ack })
     }
 
@@ -327,9 +325,7 @@ impl ConnectionState {
         if !heard.episodes.is_empty() {
             heard.episodes = visible(heard.episodes, self.tap(!forward).0);
         }
-        if is_nearer {
-            self.locate(forward);
-        }
+        self.locate_after(packet, forward, is_nearer);
         let gave_up = take(&mut self.forward.gave_up) | take(&mut self.reverse.gave_up);
         let segment = passed.segment;
         let outcome = PacketOutcome { forward, segment, heard, ..PacketOutcome::default() };
@@ -482,6 +478,23 @@ impl ConnectionState {
         let reaction = self.distances.to_sender(forward);
         if let Some(reaction) = reaction.filter(|_| self.opening.is_midstream()) {
             self.is_opened_after(forward, reaction);
+        }
+    }
+
+    /// After a packet whose timestamps may show its sender nearer; without any, the times in which
+    /// data are acknowledged may show both ends.
+    #[inline]
+    fn locate_after(&mut self, packet: &Packet, forward: bool, is_nearer: bool) {
+        if is_nearer {
+            self.locate(forward);
+        }
+        if packet.timestamps.is_some() || !self.opening.is_midstream() {
+            return;
+        }
+        let ends = [self.reverse.least_round_trip(), self.forward.least_round_trip()];
+        if self.distances.acknowledged(packet, forward, ends) {
+            self.locate(true);
+            self.locate(false);
         }
     }
 

@@ -5,6 +5,10 @@
 //! (RFC 7323 section 3). The minimum counts, since an answer may wait for data or a delayed ACK.
 //! This works without a handshake and with data in one direction.
 //!
+//! Where neither was captured, the least time from data to their ACK is no shorter than the distance.
+//! An end that answers at once and is no router away is where the capture point is, if the other end
+//! takes far longer behind routers: a receiver on the same network may only delay its ACKs.
+//!
 //! Otherwise gaps decide: at the sender nothing is out of order or lost before the capture point.
 
 use tcplab_units::{Instant, Span};
@@ -24,6 +28,8 @@ const MEASURABLE: Span = Span::from_micros(200);
 const SLOW_HOST: Span = Span::from_millis(1);
 /// The most echoes timed per endpoint.
 const ECHOES: u8 = 64;
+/// The TTLs (hop limits) with which systems send. Each router takes one off.
+const INITIAL_TTLS: [u8; 4] = [32, 64, 128, 255];
 
 /// The distances of both endpoints from the capture point.
 #[derive(Debug, Default)]
@@ -32,8 +38,10 @@ pub(crate) struct Distances {
     server: Distance,
     /// The timestamp clocks of client and server.
     clocks: [OwnClock; 2],
+    /// The TTLs of the latest packets of client and server, where nothing else shows distances.
+    ttls: [u8; 2],
 }
-folded! { Distances { client, server, clocks } }
+folded! { Distances { client, server, clocks, ttls } }
 
 /// The round trip to one endpoint.
 #[derive(Debug, Default)]
@@ -79,6 +87,23 @@ impl Distances {
                 end.sample(way);
             }
         }
+    }
+
+    /// Without handshake and timestamps: the least times in which client and server acknowledged
+    /// data so far. Returns whether they show an end nearer than known before.
+    pub(crate) fn acknowledged(
+        &mut self,
+        packet: &Packet,
+        forward: bool,
+        [client, server]: [Option<Span>; 2],
+    ) -> bool {
+        self.ttls[usize::from(!forward)] = packet.ttl;
+        let (Some(client), Some(server)) = (client, server) else { return false };
+        let [near, far] = if client < server { self.ttls } else { [self.ttls[1], self.ttls[0]] };
+        let is_beside = INITIAL_TTLS.contains(&near) && !INITIAL_TTLS.contains(&far);
+        let (least, longest) = (client.min(server), client.max(server));
+        let is_clear = least < MEASURABLE && longest > least * FAR_NEARER;
+        is_beside && is_clear && (self.client.sample(client) | self.server.sample(server))
     }
 
     /// The round trip to the sender of a direction.

@@ -154,3 +154,38 @@ fn beside_the_receiver_the_round_trip_is_of_the_whole_path() {
     assert_eq!(found.path_round_trip(flow), Some(Span::from_millis(20)));
     assert!(flow.round_trips.min.unwrap() < Span::from_millis(10));
 }
+
+/// A download beside the client, without SYNs and timestamps: the client acknowledges after 20 µs
+/// what comes through routers, and the server after 79 ms. What the server sends 27 ms after three
+/// duplicate ACKs left the client can only have been sent before they arrived there.
+#[test]
+fn capture_point_by_acks_and_routers() {
+    let download = |far: u8, delay: &str| {
+        connection(&format!(
+            "0.000000 > 1:10 ttl 128
+             {delay} < ack 10 ttl {far}
+             0.090650 < 1:2897 acking 10 ttl {far} every 0.0004
+             0.091070 > ack 2897 at 10 ttl 128
+             0.092000 < 4345:5793 acking 10 ttl {far}
+             0.092020 > ack 2897 sack 4345-5793 at 10 ttl 128
+             0.092500 < 5793:7241 acking 10 ttl {far}
+             0.092520 > ack 2897 sack 4345-7241 at 10 ttl 128
+             0.093000 < 7241:8689 acking 10 ttl {far}
+             0.093020 > ack 2897 sack 4345-8689 at 10 ttl 128
+             0.120100 < 2897:4345 acking 10 ttl {far}
+             0.220700 < 2897:4345 acking 10 ttl {far}
+             0.220720 > ack 8689 at 10 ttl 128"
+        ))
+    };
+    let found = download(47, "0.079320");
+    assert_eq!(found.reverse.capture_point, CapturePoint::Receiver);
+    assert_eq!(found.forward.capture_point, CapturePoint::Sender);
+    assert_eq!(found.round_trip, Some(Span::from_micros(79_340)));
+    let timers: Vec<_> = found.reverse.segments.iter().map(|it| it.timer).collect();
+    assert_eq!(timers[5], None, "{:?}", found.reverse.segments[5]);
+    assert_eq!(found.reverse.transfer.baseline, None);
+    // On one network the server may delay its ACKs, and near servers tell nothing.
+    for (far, delay) in [(64, "0.079320"), (47, "0.000390")] {
+        assert_eq!(download(far, delay).round_trip, None, "{far} {delay}");
+    }
+}

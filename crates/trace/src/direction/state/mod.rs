@@ -129,6 +129,10 @@ impl DirectionState {
         let round_trip = distances.round_trip().or(self.board.min_round_trip);
         self.classifier.send_order.copy(packet, round_trip).is_some()
     }
+    /// The least time from data to their ACK.
+    pub(crate) fn least_round_trip(&self) -> Option<Span> {
+        self.board.min_round_trip
+    }
     /// SACK was not negotiated.
     pub(crate) fn refuse_sack(&mut self) {
         self.sender_model.refuse_sack();
