@@ -38,7 +38,10 @@ fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
     let there_and_back = direction.round_trip().filter(|_| direction.is_away());
     let on_the_way = there_and_back.unwrap_or_default() * marks.answers_with_ack;
     let listened = direction.stalled(StallCause::NoRequest).max(marks.listened) + on_the_way;
-    let others = direction.stalled(StallCause::SenderIdle) + listened + marks.nagle_wait_time;
+    // The time before the first data is no part of the transfer's.
+    let idle = direction.stalled(StallCause::SenderIdle);
+    let idle = idle.saturating_sub(marks.greeting.unwrap_or_default());
+    let others = idle + listened + marks.nagle_wait_time;
     let slow = direction.flow.shares.of(Limit::Application).saturating_sub(others);
     let undecided = direction.stalls(StallCause::Undetermined).filter(|_| direction.is_away());
     let is_much = |time| is_share(time, direction.time(), SHARE);

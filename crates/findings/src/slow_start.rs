@@ -59,7 +59,8 @@ fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
         .into_iter()
         .filter_map(|cause| direction.stalls(cause))
         .map(|sum| sum.count)
-        .sum();
+        .sum::<u64>()
+        .saturating_sub(flow.marks.greeting.is_some().into());
     let remedy = if pauses > 0 {
         statement +=
             &format!(" It paused {}; each pause may have restarted slow start.", times(pauses));

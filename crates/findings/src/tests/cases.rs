@@ -370,9 +370,15 @@ pub(super) const CASES: &[Case] = &[
         name: "application-limited",
         fires: |c| {
             limited(&mut c.forward, &[(Limit::Application, 7_200), (Limit::Congestion, 2_800)]);
-            c.forward.stall_sums = vec![stalls(StallCause::SenderSlow, 40, 5_000, 300)];
+            // What it waited before its first data is no part of the transfer.
+            c.forward.stall_sums = vec![
+                stalls(StallCause::SenderIdle, 1, 3_000, 3_000),
+                stalls(StallCause::SenderSlow, 40, 5_000, 300),
+            ];
+            c.forward.marks.greeting = Some(ms(3_000));
         },
         silent: &[
+            |c| c.forward.marks.greeting = None,
             |c| c.forward.stall_sums.push(stalls(StallCause::NoRequest, 3, 4_000, 2_000)),
             // The client's pauses, too short for stalls.
             |c| c.forward.marks.listened = ms(4_000),

@@ -44,6 +44,9 @@ pub(crate) fn write(out: &mut String, flow: &Flow, look: Look) {
     look.paragraph(out, "  ", &facts.join("; "));
     let mut lines: Vec<(&str, String)> = Vec::new();
     if totals.data_segments > 0 {
+        if let Some(waited) = flow.marks.greeting {
+            lines.push(("first data", format!("{} after the handshake", span(waited))));
+        }
         lines.push(("rate", rates(&flow.transfer)));
         lines.push(("RFC 6349", metrics(&flow.transfer)));
         if flow.capture_point == CapturePoint::Receiver {

@@ -260,6 +260,18 @@ fn a_connection_in_depth() {
 }
 
 #[test]
+fn a_late_first_request_is_named() {
+    let first = |waited: Option<Span>| {
+        let mut captured = captured();
+        captured.forward.marks.greeting = waited;
+        connection_text(2, &captured, &[], NARROW)
+    };
+    let line = "  first data  1.34 s after the handshake\n";
+    assert!(first(Some(ms(1_344))).contains(line), "{}", first(Some(ms(1_344))));
+    assert!(!first(None).contains("first data  "));
+}
+
+#[test]
 fn a_ladder_has_its_notes_beside_or_below() {
     let line =
         |millis, frame, from_sender, label: &str, fate, note: Option<&str>, folded| LadderLine {

@@ -81,8 +81,8 @@ pub struct SenderMarks {
     /// How many times data followed the other end's without an ACK between. Away from the sender
     /// the round trip to it is part of such a pause.
     pub answers_with_ack: u64,
-    /// How long after the handshake a server sent its first data, if nothing asked for them (those
-    /// of SMTP, FTP, SSH or MySQL speak first) and it took long enough to be a stall.
+    /// How long after the handshake it sent the first data of all, if it took long enough to be a
+    /// stall: a server that speaks first (SMTP, FTP, SSH, MySQL), or a client before its request.
     pub greeting: Option<Span>,
     /// Segments sent in turn: the first data after the other end's, when neither end had any
     /// outstanding.

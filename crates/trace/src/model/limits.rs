@@ -165,7 +165,7 @@ pub struct Stall {
 /// The cause of a stall.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum StallCause {
-    /// The sender's application took long before its answer.
+    /// The sender's application took long before its answer, or before the first data of all.
     SenderIdle,
     /// The sender's application paused within an answer.
     SenderSlow,

@@ -223,7 +223,7 @@ fn stall_none_before_idle_close() {
 #[test]
 fn stall_before_a_keep_alive_is_the_senders() {
     let sent = |after: &str| {
-        let mut text = "open 0.0001 0.0201\n0.100 > 1:2897\n0.1001 < ack 2897\n".to_owned();
+        let mut text = "open 0.0001 0.0201\n0.030 > 1:2897\n0.0301 < ack 2897\n".to_owned();
         for at in ["5.1", "10.1", "15.1"] {
             text += &format!("{at} > {after}\n{at}001 < ack 2897\n");
         }
@@ -385,8 +385,31 @@ fn stall_before_greeting() {
     let (stalls, _) = greeted("open 0.020", "0.042 < 1:301\n0.043 > ack 301");
     assert_eq!(stalls, []);
     // The client speaks first, or both at once.
-    let (stalls, greeting) = greeted("open 0.020", "3.1 > 1:301\n3.121 < 1:301 acking 301");
+    let (stalls, greeting) = greeted("open 0.020", "0.05 > 1:301\n0.071 < 1:301 acking 301");
     assert_eq!((stalls, greeting), (vec![], None));
+}
+
+/// The client sends its request 1.3 s after the connection is there, as a browser may that opens
+/// connections in advance: from its ACK on, beside either end, and also after a repeated SYN.
+#[test]
+fn stall_before_first_request() {
+    let waited = |opened: &str, at: &str| {
+        let flow = flow(&format!("{opened}\n{at} > 1:301"));
+        assert_eq!(flow.marks.greeting, flow.stalls.first().map(|it| it.until.since(it.from)));
+        flow.stalls.iter().map(|it| (it.cause, it.until.since(it.from))).collect::<Vec<_>>()
+    };
+    let took = [(StallCause::SenderIdle, Span::from_millis(1_300))];
+    assert_eq!(waited("open 0.020 0.0201", "1.3201"), took);
+    assert_eq!(waited("open 0.0001 0.0201", "1.3201"), took);
+    assert_eq!(waited("0 > S\n0.3 > S\n0.32 < S\n0.3201 > ack 1", "1.6201"), took);
+    // At once, or with the last ACK of a handshake on a long path.
+    for (opened, at) in
+        [("open 0.020", "0.03"), ("open 0.0001 0.0201", "0.0202"), ("0 > S\n0.0001 < S", "0.3001")]
+    {
+        assert_eq!(waited(opened, at), [], "{opened} {at}");
+    }
+    let greeted = connection("open 0.020\n1.0 < 1:301\n1.001 > 1:301 acking 301");
+    assert_eq!((greeted.forward.stalls, greeted.forward.marks.greeting), (vec![], None));
 }
 
 /// Queries in turn whose answers bring the ACKs: what the server takes is found alike at either

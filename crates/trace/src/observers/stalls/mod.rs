@@ -63,6 +63,8 @@ pub(crate) struct Stalls {
     began: bool,
     /// This end is the server, the handshake is over, and neither end has sent data.
     accepted: bool,
+    /// This end is the client, the server's SYN has come, and neither end has sent data.
+    connected: bool,
     /// Bytes of data that the other end has sent since this one did.
     asked: u64,
     /// The last ACK, if it left no more in flight than the receiver may acknowledge later.
@@ -89,7 +91,7 @@ pub(crate) struct Stalls {
 folded! {
     Stalls {
         last, limit, smoothed, variation, reaction, in_flight, una, full, small, began,
-        accepted, asked, taken_in, all_asked, bare, closed, room, least, duplicates,
+        accepted, connected, asked, taken_in, all_asked, bare, closed, room, least, duplicates,
         sacked, head_resent, found
     }
 }
@@ -100,7 +102,7 @@ struct Found {
     /// Those whose causes are not known yet, and later ones.
     waiting: VecDeque<(Stall, Option<Box<Repair>>)>,
     sums: Vec<StallSum>,
-    /// How long it took to send the first data, if nothing asked for them.
+    /// How long it took to send the first data after the handshake, if nothing asked for them.
     greeting: Option<Span>,
 }
 folded! { Found { waiting, sums, greeting } }
@@ -169,7 +171,7 @@ impl Stalls {
         }
         let answers = self.in_flight == 0 && (self.asked > 0 || self.accepted);
         if let Some((from, _)) = self.last
-            && (self.began || sent.has_data() && (self.asked > 0 || answers))
+            && (self.began || sent.has_data() && (self.asked > 0 || answers || self.connected))
             && at.since(from) > if answers { SHORTEST } else { self.limit() }
             && !self.is_idle_close(sent)
         {
@@ -180,7 +182,7 @@ impl Stalls {
         }
         self.accepted |= sent.packet.syn() && sent.packet.ack.is_some();
         if sent.has_data() {
-            (self.began, self.accepted) = (true, false);
+            (self.began, self.accepted, self.connected) = (true, false, false);
             (self.asked, self.taken_in) = (0, None);
             self.full = self.full.max(sent.payload);
             self.small = sent.payload < self.full;
@@ -195,7 +197,9 @@ impl Stalls {
     #[inline(always)]
     pub(crate) fn on_ack(&mut self, heard: &AckEvent<'_>, events: &mut Vec<Event>) {
         let packet = heard.packet;
-        if !self.began && heard.effect.round_trip.is_none() {
+        let connects = packet.syn() && !self.began && !self.connected;
+        self.connected |= connects;
+        if !self.began && heard.effect.round_trip.is_none() && !connects {
             self.closed = packet.window == 0 && !packet.rst();
             self.asked_by(packet);
             return;
@@ -284,8 +288,8 @@ impl Stalls {
         if !is_long {
             return;
         }
-        if let Some((accepted, _)) = self.last.filter(|_| self.accepted && self.asked == 0) {
-            self.found.get_or_insert_default().greeting = Some(at.since(accepted));
+        if let Some((opened, _)) = self.last.filter(|_| self.speaks_first()) {
+            self.found.get_or_insert_default().greeting = Some(at.since(opened));
         }
         let is_open = cause == StallCause::Undetermined && sent.timer.is_some();
         let repair = is_open.then(|| {
@@ -302,6 +306,11 @@ impl Stalls {
         self.stalled((cause, repair), sent.packet.at, sent.packet.frame, events);
     }
 
+    /// Neither end has sent data since the handshake.
+    fn speaks_first(&self) -> bool {
+        (self.accepted || self.connected) && self.asked == 0
+    }
+
     /// Whether the sender took long to answer, which ended now, or to speak first. The way there
     /// and back is no part of that, nor is the time that a long question takes on the narrowest
     /// link: the ACK says when it had arrived. Without one, only what no ACK is delayed by is sure.
@@ -314,6 +323,11 @@ impl Stalls {
         let mut limit = SHORTEST.max(self.reaction / UNSTEADY);
         if away && acknowledged.is_none() && self.asked > AT_ONCE {
             limit += LONGEST_DELAY;
+        }
+        if self.connected && self.reaction.is_zero() {
+            // The last ACK of the handshake may have come with the data, as late as it may be
+            // without another SYN of the server.
+            limit = FIRST_TIMEOUT;
         }
         now.since(arrived.0) > limit
     }
@@ -334,7 +348,7 @@ impl Stalls {
         }
         match sent.kind {
             SegmentKind::New | SegmentKind::KeepAlive if self.in_flight == 0 => {
-                if self.asked > 0 || self.accepted {
+                if self.asked > 0 || self.speaks_first() {
                     StallCause::SenderIdle
                 } else if away
                     && !self.small
