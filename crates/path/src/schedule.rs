@@ -1,15 +1,22 @@
 //! Values that change with time: steps and ramps.
 
+mod stairs;
+
 use std::fmt::Display;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tcplab_units::{Instant, Rate, Span};
 
+pub(crate) use stairs::Stairs;
+
 use crate::text_or_table::is_default;
 
-/// The most steps of a schedule: each packet looks through them.
+/// The most steps of a schedule: a packet that takes as long passes each.
 const STEPS_MAX: usize = 10_000;
+
+/// See [`Schedule::STAIR`].
+const STAIR: Span = Span::from_millis(1);
 
 /// A value that changes with time.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -69,7 +76,7 @@ impl<T: Quantity> Schedule<T> {
     /// A ramp is a staircase: its value is recomputed this often, so that between two such instants
     /// a value is constant and everything that follows from it exact. Finer than anybody can steer
     /// a link.
-    pub const STAIR: Span = Span::from_millis(1);
+    pub const STAIR: Span = STAIR;
 
     /// A value that never changes, until it is [set](Schedule::set).
     pub(crate) fn steady(start: T) -> Schedule<T> {
@@ -116,25 +123,24 @@ impl<T: Quantity> Schedule<T> {
         if let Some(step) = last.iter().rfind(|step| step.at <= since) {
             return step.to;
         }
-        let mut value = self.start;
         let phase = self.phase(now);
-        for step in repeated {
-            if phase < step.at {
-                break;
-            }
-            let into = phase - step.at;
-            if into >= step.over {
-                value = step.to;
-                continue;
-            }
-            let stair = Self::STAIR.as_nanos();
-            let done = u128::from(into.as_nanos() / stair * stair);
-            let whole = u128::from(step.over.as_nanos());
-            let (from, to) = (u128::from(value.whole()), u128::from(step.to.whole()));
-            let reached = (from * (whole - done) + to * done) / whole;
-            return T::from_whole(reached as u64);
+        let begun = repeated.partition_point(|step| step.at <= phase);
+        let Some(index) = begun.checked_sub(1) else { return self.start };
+        let (step, before) = (&repeated[index], self.before(index));
+        let into = phase - step.at;
+        if into >= step.over {
+            return step.to;
         }
-        value
+        let stair = Self::STAIR.as_nanos();
+        let done = u128::from(into.as_nanos() / stair * stair);
+        let whole = u128::from(step.over.as_nanos());
+        let (from, to) = (u128::from(before.whole()), u128::from(step.to.whole()));
+        T::from_whole(((from * (whole - done) + to * done) / whole) as u64)
+    }
+
+    /// The value before the step with that index.
+    fn before(&self, index: usize) -> T {
+        index.checked_sub(1).map_or(self.start, |index| self.steps[index].to)
     }
 
     /// The first instant after `now` at which the value may be another; none when it stays.
@@ -147,17 +153,32 @@ impl<T: Quantity> Schedule<T> {
         }
         let phase = self.phase(now);
         let round = Span::from_nanos(since.as_nanos() - phase.as_nanos());
-        let next = repeated.iter().find_map(|step| {
-            if phase < step.at {
-                return Some(step.at);
-            }
+        let begun = repeated.partition_point(|step| step.at <= phase);
+        let on_ramp = begun.checked_sub(1).and_then(|index| {
+            let step = &repeated[index];
             let into = phase - step.at;
             let stair = Self::STAIR.as_nanos();
             let next = Span::from_nanos((into.as_nanos() / stair + 1) * stair);
             (into < step.over).then(|| step.at + next.min(step.over))
         });
+        let next = on_ramp.or_else(|| repeated.get(begun).map(|step| step.at));
         let next = next.or(self.repeat).map(|next| Instant::ZERO + round + next);
         Instant::earlier(next, set)
+    }
+
+    /// The whole stairs of a ramp from `now` to `until`, if one of them begins at `now`.
+    pub(crate) fn stairs(&self, now: Instant, until: Instant) -> Option<Stairs> {
+        let (repeated, last) = self.parts();
+        let until = last.first().map_or(until, |step| until.min(Instant::ZERO + step.at));
+        let phase = self.phase(now);
+        let index = repeated.partition_point(|step| step.at <= phase).checked_sub(1)?;
+        let step = &repeated[index];
+        let stair = Self::STAIR.as_nanos();
+        let into = (phase - step.at).as_nanos();
+        let left = step.over.as_nanos().checked_sub(into)?.min(until.since(now).as_nanos());
+        let (from, to) = (self.before(index).whole(), step.to.whole());
+        let stairs = Stairs { from, to, over: step.over, next: into / stair, count: left / stair };
+        (into % stair == 0 && stairs.count > 0).then_some(stairs)
     }
 
     /// The time since the last repetition began.
