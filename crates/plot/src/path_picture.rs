@@ -1,5 +1,7 @@
 //! What a path will do: rate, delay and loss over time, in panes above one another.
 
+mod lines;
+
 use tcplab_path::{Moment, Outage, Outlook, Wait};
 use tcplab_units::rounded::{self, decimal};
 use tcplab_units::{Instant, Span};
@@ -11,6 +13,7 @@ use crate::plane::CHART_ROWS;
 use crate::scale::Scale;
 use crate::svg::escape;
 use crate::view::Unit;
+use lines::wrapped;
 
 /// What to show.
 #[derive(Debug, Clone, Copy)]
@@ -402,6 +405,7 @@ fn rate_pane(ways: &[(Lines, &Outlook)]) -> PanePlan {
 /// The unit's size in bit/s, and its name.
 fn rate_unit(highest: f64) -> (f64, &'static str) {
     match highest {
+        rate if rate >= 1e12 => (1e12, "Tbit/s"),
         rate if rate >= 1e9 => (1e9, "Gbit/s"),
         rate if rate >= 1e6 => (1e6, "Mbit/s"),
         rate if rate >= 1e3 => (1e3, "kbit/s"),
@@ -562,26 +566,6 @@ fn shortened(title: &str) -> String {
     let first = wrapped(title, most - 2).swap_remove(0);
     let first: String = first.chars().take(most - 2).collect();
     format!("{} …", first.trim_end_matches([',', ';']))
-}
-
-/// Lines of about `most` letters, broken between words, but not between a number and its unit.
-fn wrapped(note: &str, most: usize) -> Vec<String> {
-    let (mut lines, mut line, mut start) = (Vec::new(), String::new(), 0);
-    for (space, _) in note.match_indices(' ').chain([(note.len(), "")]) {
-        let number = note[start..space].ends_with(|c: char| c.is_ascii_digit());
-        if number && space < note.len() {
-            continue;
-        }
-        let piece = &note[start..space];
-        start = space + 1;
-        if !line.is_empty() && line.chars().count() + 1 + piece.chars().count() > most {
-            lines.push(std::mem::replace(&mut line, "\u{2003}".into()));
-        }
-        let gap = if line.is_empty() || line == "\u{2003}" { "" } else { " " };
-        line = line + gap + piece;
-    }
-    lines.push(line);
-    lines
 }
 
 #[cfg(test)]
