@@ -87,6 +87,19 @@ def dry_runs():
     interruptions = several("interruption", '{ every = "2 s", lasting = "1 ms" }', 9_000)
     yield "9000 interruptions", scenario(rate + interruptions), [2], "at most 64"
     yield "interruption each 2 ns", scenario('interruption = { every = "2 ns", lasting = "1 ns" }'), [2], "1 ms"
+    idle, long = '[workload]\nidle = { lasting = "100 h" }\n', '[limits]\ntrial = "200 h"\n'
+    often = 'interruption = { up = "1 ms", lasting = "1 ns" }'
+    yield "10^9 interruptions at random", scenario(often, idle, more=long), [2], "at most 1000000"
+    quick = 'burst = "1 GB"\nrate = { start = "1 bit/s", steps = [{ at = "1 ns", to = "2 bit/s" }], repeat = "2 ns" }'
+    yield "rate that repeats each 2 ns", scenario(quick, idle, more=long), [0], ""
+    ramp = 'rate = { start = "0 bit/s", steps = [{ at = "0 s", to = "1 bit/s", over = "800000 h" }] }'
+    yield "ramp of a century", scenario(ramp), [0], "cannot end in time"
+    yield "PIE each ns", scenario(rate + 'queue = { pie = { update = "1 ns", burst = "1 h" } }'), [2], "100 µs"
+    yield "PIE with a burst of years", scenario(rate + 'queue = { pie = { burst = "90000 h" } }', idle, more=long), [0], ""
+    rare = 'cross = { rate = "1 bit/s", size = "65535 B", on = "1 us", off = "1 us" }'
+    yield "cross traffic on for 1 us", scenario(rate + rare), [2], "give at least"
+    wireless = 'wifi = { standard = "g", rate = "54 Mbit/s", error = "100 %", retries = 4294967295 }'
+    yield "2^32 retries", scenario(wireless), [2], "255 at most"
     yield "trace of zeros", scenario('rate = { trace = "/dev/zero" }'), [2], "lies outside"
     yield "trace from a pipe", scenario('rate = { trace = "pipe" }'), [2], "named pipe"
     yield "trace is a directory", scenario('rate = { trace = "." }'), [2], "a directory"

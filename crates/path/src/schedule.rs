@@ -178,7 +178,7 @@ impl<T: Quantity> Schedule<T> {
         let left = step.over.as_nanos().checked_sub(into)?.min(until.since(now).as_nanos());
         let (from, to) = (self.before(index).whole(), step.to.whole());
         let stairs = Stairs { from, to, over: step.over, next: into / stair, count: left / stair };
-        (into % stair == 0 && stairs.count > 0).then_some(stairs)
+        (into.is_multiple_of(stair) && stairs.count > 0).then_some(stairs)
     }
 
     /// The time since the last repetition began.

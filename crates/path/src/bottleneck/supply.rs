@@ -184,7 +184,7 @@ impl Lap {
         passed: u128,
     ) -> Option<(Span, Option<u128>, u128)> {
         let (repeat, most) = schedule.repeats(now)?;
-        if now.as_nanos() % repeat.as_nanos() > 0 {
+        if !now.as_nanos().is_multiple_of(repeat.as_nanos()) {
             return None;
         }
         let (began, before) = self.began.replace((now, passed))?;

@@ -33,7 +33,8 @@ pub struct CrossFlow {
     #[serde(default)]
     pub arrivals: Arrivals,
     /// How long it is on at a time, on average; the times are exponentially distributed; at
-    /// least 1 µs. It is on at first. Default: always.
+    /// least 1 µs, and a 10,000th of the mean time between packets. It is on at first. Default:
+    /// always.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub on: Option<Span>,
     /// How long it is off between, on average; likewise. Needs `on`, and `on` needs it.
@@ -65,6 +66,8 @@ fn full_size() -> Bytes {
 /// The most flows of cross traffic in a list: every packet passes each, and many Poisson processes
 /// are one of their rates' sum.
 const FLOWS_MAX: usize = 64;
+/// The most times that it is on between two packets, on average: each is drawn.
+const ON_TIMES_MAX: u128 = 10_000;
 /// The largest IP packet there is: its length field has 16 bits (RFC 791, section 3.1).
 const LARGEST: Bytes = Bytes::new(65_535);
 
@@ -112,15 +115,32 @@ impl CrossFlow {
                 let what = "`off` needs `on`";
                 return Err(Fault::below("off", what));
             }
-            (Some(on), Some(_)) if on < Span::from_micros(1) => {
-                let what = format!("`on` is {on}: give at least 1 µs");
-                return Err(Fault::below("on", what));
-            }
-            _ => {}
+            (Some(on), Some(_)) => self.check_on(on)?,
+            (None, None) => {}
         }
         if let Some(until) = until.filter(|until| *until <= from) {
             let what = format!("`until` ({until}) must be after `from` ({from})");
             return Err(Fault::below("until", what));
+        }
+        Ok(())
+    }
+
+    /// Whether it is on for long enough at a time.
+    fn check_on(&self, on: Span) -> Result<(), Fault> {
+        let CrossFlow { rate, size, .. } = *self;
+        if on < Span::from_micros(1) {
+            return Err(Fault::below("on", format!("`on` is {on}: give at least 1 µs")));
+        }
+        let gap = size.bits() * BILLION / u128::from(rate.bits_per_second());
+        let least = gap.div_ceil(ON_TIMES_MAX);
+        if u128::from(on.as_nanos()) < least {
+            let [gap, least] =
+                [gap, least].map(|it| Span::from_nanos(u64::try_from(it).unwrap_or(u64::MAX)));
+            let what = format!(
+                "`on` is {on}, and {rate} in packets of {size} is one packet in {gap} of it: give \
+                 at least {least}"
+            );
+            return Err(Fault::below("on", what));
         }
         Ok(())
     }

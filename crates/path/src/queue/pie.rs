@@ -27,8 +27,8 @@ pub struct PieSpec {
     /// The wait that it aims at; above zero. Default: `15 ms` (QDELAY_REF, RFC 8033 §4.2).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub target: Option<Span>,
-    /// The update interval of the probability; above zero. Default: `15 ms` (T_UPDATE, RFC 8033
-    /// §4.2).
+    /// The update interval of the probability; at least 100 µs. Default: `15 ms` (T_UPDATE, RFC
+    /// 8033 §4.2).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub update: Option<Span>,
     /// The burst allowance: after idle time, nothing is dropped at random for this long. Default:
@@ -49,6 +49,12 @@ pub struct PieSpec {
     pub derandomize: Option<bool>,
 }
 
+/// The shortest interval between updates: each takes some work, also while no packet comes.
+const LEAST_UPDATE: Span = Span::from_micros(100);
+/// The most updates between two packets. Within so many the probability settles, unless the wait
+/// is almost the target: then the probability stays what it is after so many.
+const MOST_UPDATES: u32 = 100_000;
+
 /// PIE, checked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PiePlan {
@@ -56,7 +62,7 @@ pub struct PiePlan {
     pub limit: QueueLimit,
     /// The wait that it aims at.
     pub target: Span,
-    /// The interval between updates of the probability; above zero.
+    /// The interval between updates of the probability; at least [`LEAST_UPDATE`].
     pub update: Span,
     /// For how long nothing is dropped after an idle time.
     pub burst: Span,
@@ -75,24 +81,20 @@ impl PieSpec {
             return Err(Fault::below("pie.mark_threshold", what));
         }
         let mark_threshold = self.mark_threshold.unwrap_or(Probability::per_million(100_000));
-        let span = |given: Option<Span>, default, key, what| match given {
-            Some(Span::ZERO) => Err(Fault::below(key, what)),
-            _ => Ok(given.unwrap_or(default)),
-        };
+        let target = self.target.unwrap_or(Span::from_millis(15));
+        if target.is_zero() {
+            let what = "the target is zero: give a time above zero, such as `15 ms`";
+            return Err(Fault::below("pie.target", what));
+        }
+        let update = self.update.unwrap_or(Span::from_millis(15));
+        if update < LEAST_UPDATE {
+            let what = format!("`update` is {update}: give at least {LEAST_UPDATE}, such as 15 ms");
+            return Err(Fault::below("pie.update", what));
+        }
         Ok(PiePlan {
             limit: limit_below("pie.limit", limit, rate, round_trip)?,
-            target: span(
-                self.target,
-                Span::from_millis(15),
-                "pie.target",
-                "the target is zero: give a time above zero, such as `15 ms`",
-            )?,
-            update: span(
-                self.update,
-                Span::from_millis(15),
-                "pie.update",
-                "`update` is zero: give a time above zero, such as `15 ms`",
-            )?,
+            target,
+            update,
             burst: self.burst.unwrap_or(Span::from_millis(150)),
             mark_threshold: ecn.then_some(mark_threshold),
             derandomize: self.derandomize.unwrap_or(false),
@@ -255,19 +257,27 @@ impl Controller {
     }
 
     /// Does the updates due until now, each as it would have been in time: what they look at only
-    /// changes when packets come and go, and then they have been caught up before.
+    /// changes when packets come and go, and then they have been caught up before. When the
+    /// probability has settled, those that are left only use up the grace.
     fn catch_up(&mut self, now: Instant) {
+        let mut updates = 0;
         while self.next_update <= now && self.next_update < Instant::MAX {
-            let before = (self.probability, self.wait_before, self.burst_left);
+            let before = (self.probability, self.wait_before);
             self.update();
-            let mut periods = 1;
-            if before == (self.probability, self.wait_before, self.burst_left) {
-                // It has settled: the others that are due change nothing either.
-                periods += now.since(self.next_update).as_nanos() / self.period.as_nanos();
+            self.pass(1);
+            updates += 1;
+            let is_settled = before == (self.probability, self.wait_before);
+            if (is_settled || updates == MOST_UPDATES) && self.next_update <= now {
+                self.pass(1 + now.since(self.next_update).as_nanos() / self.period.as_nanos());
             }
-            let skipped = self.period.as_nanos().saturating_mul(periods);
-            self.next_update += Span::from_nanos(skipped);
         }
+    }
+
+    /// So many periods have passed.
+    fn pass(&mut self, periods: u64) {
+        let passed = Span::from_nanos(self.period.as_nanos().saturating_mul(periods));
+        self.next_update += passed;
+        self.burst_left = self.burst_left.saturating_sub(passed);
     }
 
     /// RFC 8033 §4.2 and §5.5.
@@ -296,7 +306,6 @@ impl Controller {
         }
         self.probability = self.probability.clamp(0.0, 1.0);
         self.wait_before = self.wait;
-        self.burst_left = self.burst_left.saturating_sub(self.period);
     }
 
     /// Whether the grace holds (RFC 8033 §4.4).

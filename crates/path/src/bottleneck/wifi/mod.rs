@@ -40,8 +40,8 @@ pub struct WifiSpec {
     /// itself. Acknowledgements never are. Default: 0 %.
     #[serde(default, skip_serializing_if = "is_default")]
     pub error: Probability,
-    /// How often a packet is retransmitted before it counts as lost. Default: 6, which makes 7
-    /// attempts (dot11ShortRetryLimit).
+    /// How often a packet is retransmitted before it counts as lost, 0 to 255. Default: 6, which
+    /// makes 7 attempts (dot11ShortRetryLimit).
     #[serde(default = "retries", skip_serializing_if = "is_usual")]
     pub retries: u32,
     /// How many packets share a frame at most (A-MPDU), 1 to 64; only `n` and `ac`. A frame is also
@@ -102,6 +102,9 @@ pub(crate) const BLOCK_ACK_WINDOW: u32 = 64;
 /// More would be more than any cell bears; contention is reckoned with as many multiplications.
 const MOST_STATIONS: u32 = 100;
 
+/// The standard's limit has eight bits (dot11ShortRetryLimit, annex C), and each retry is counted.
+const MOST_RETRIES: u32 = 255;
+
 /// The contention window of the standard ends here; the field that announces it has four bits for
 /// its exponent (9.4.2.29), of which we allow all.
 const WIDEST_WINDOW: u32 = (1 << 15) - 1;
@@ -133,6 +136,11 @@ impl WifiSpec {
             let what =
                 format!("{stations} stations are more than a cell bears: {MOST_STATIONS} at most");
             return Err(Fault::below("stations", what));
+        }
+        if retries > MOST_RETRIES {
+            let what =
+                format!("{retries} retries are more than a station makes: {MOST_RETRIES} at most");
+            return Err(Fault::below("retries", what));
         }
         let usual = Timing::of(standard);
         let cw_min = self.cw_min.unwrap_or(usual.cw_min);

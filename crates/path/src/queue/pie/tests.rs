@@ -91,6 +91,31 @@ fn updates_do_not_depend_on_who_looks_when() {
     assert_eq!((late.probability, late.burst_left), (0.0, Span::ZERO));
 }
 
+/// Of an hour in updates of 100 µs, one is enough: with nothing to lose the probability stays 0.
+#[test]
+fn settled_updates_use_up_the_grace_at_once() {
+    let (update, burst) = (Span::from_micros(100), Span::from_secs(3600));
+    let mut controller = Controller::new(&PiePlan { update, burst, ..plan() });
+    controller.catch_up(Instant::ZERO + Span::from_secs(3599));
+    assert_eq!(controller.burst_left, Span::from_secs(1));
+    assert_eq!(controller.next_update, Instant::ZERO + Span::from_secs(3599) + update);
+    controller.catch_up(Instant::ZERO + Span::from_secs(3600));
+    assert!(!controller.is_bursting());
+}
+
+/// 1 ns above the target the probability grows by less than 10⁻¹² with each update.
+#[test]
+fn updates_that_do_not_settle_end() {
+    let mut controller = controller();
+    controller.wait = Span::from_nanos(15_000_001);
+    controller.catch_up(Instant::from_nanos(u64::MAX - 1));
+    assert!(controller.next_update >= Instant::from_nanos(u64::MAX - 1));
+    // The first jumps by 1¼ · 15.000001 ms, divided by 2048; from then on by ⅛ ns, divided by 512.
+    let (first, each) = (1.25 * 0.015_000_001 / 2048.0, 0.125e-9 / 512.0);
+    let expected = first + each * f64::from(MOST_UPDATES);
+    assert!((controller.probability - expected).abs() < 1e-3 * expected, "{controller:?}");
+}
+
 /// 10⁶ packets come while the probability is constant: binomial, five σ.
 #[test]
 fn drops_are_as_frequent_as_the_probability() {
