@@ -47,7 +47,7 @@ pub(crate) fn verify(arguments: &VerifyArguments) -> Result<ExitCode> {
     answer_or_json(&PATH_CHECK_DOCUMENT, &arguments.json, &answer, || {
         let title = file.title.as_ref().unwrap_or(&file.name);
         format!(
-            "{title}\n\nIn real time, through {} ({}, {}):\n{}\nIn virtual time, {PACKETS} packets:\n{}",
+            "{title}\n\nIn real time, through {} ({}, {}):\n{}\nIn virtual time, up to {PACKETS} packets:\n{}",
             machine.device,
             machine.privilege,
             machine.scheduling,

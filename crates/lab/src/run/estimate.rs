@@ -276,12 +276,15 @@ fn why_overdue(case: &Case) -> Option<String> {
         let link = case.path.link(direction).ok()?;
         let rate = link.mean_rate(Instant::ZERO, Instant::ZERO + limit)?;
         (rate.bytes_in(limit).as_u64() < amount).then(|| {
-            takes(format!(
-                "{} take about {} at {}",
-                rounded::bytes(Bytes::new(amount)),
-                in_words(amount as f64 * 8.0 / rate.bits_per_second() as f64),
-                rounded::rate(rate),
-            ))
+            let all = rounded::bytes(Bytes::new(amount));
+            takes(match rate.bits_per_second() {
+                0 => format!("{all} do not pass at less than 1 bit/s"),
+                bits => format!(
+                    "{all} take about {} at {}",
+                    in_words(amount as f64 * 8.0 / bits as f64),
+                    rounded::rate(rate),
+                ),
+            })
         })
     })
 }

@@ -12,15 +12,23 @@ use tcplab_units::{Bytes, Instant, Span};
 use super::achieved::{NOTHING, counted, law_row, per_cent};
 use super::asked::{Asked, back, transmission};
 use super::loss_law::{self, CONFIDENCE};
+use super::unmeasured;
 
 /// Full-sized, but a link that reads packets is given small ones: what it does to them does not
 /// depend on it.
 const SIZE: Bytes = Bytes::new(1500);
+/// The most packets of cross traffic: a million packets over a slow link meet any number. With
+/// more, fewer packets are sent,
+const MOST_CROSSING: f64 = 1e6;
+/// or none, if they would be fewer than this.
+const FEWEST_PACKETS: u64 = 100;
+/// The most interruptions of an element: a million packets over a slow link take years.
+const MOST_WINDOWS: usize = 1_000_000;
 /// See above; enough for IPv4 and UDP with something in it.
 const SMALL: usize = 64;
 
-/// Sends `packets` through both directions of a path in virtual time and holds what became of them
-/// against the path's description.
+/// Sends up to so many `packets` through both directions of a path in virtual time and holds what
+/// became of them against the path's description.
 ///
 /// # Errors
 /// When the path is impossible.
@@ -61,16 +69,26 @@ fn of_link(plan: &LinkPlan, seed: u64, direction: Direction, packets: u64) -> Ve
     // Interruptions are judged by when a packet reaches them.
     let asked = Asked::of(plan, Bytes::ZERO, Instant::ZERO, seed);
     let gap = spacing(&asked, size);
+    let others = plan.cross_packets(Instant::ZERO + gap * packets);
+    let packets = (packets as f64 * (MOST_CROSSING / others).min(1.0)) as u64;
+    if packets < FEWEST_PACKETS {
+        let why = "cross traffic is many times as fast as the bottleneck";
+        return vec![CheckRow::unknown("path", "as described".into(), why)];
+    }
     let far = Instant::ZERO + gap * packets + Span::from_secs(3600);
     let windows = Windows::of(plan, far, seed);
     let mut link = Link::new(plan, seed, direction);
     let tally = run(&mut link, &windows, packets, gap, reads);
     let mut rows = Vec::new();
     rows.extend(rate(&asked, &tally, size));
-    rows.push(delay(&asked, &tally));
+    if let (Some(_), Some(why)) = (&asked.jitter, asked.no_delay) {
+        rows.push(CheckRow::unknown("delay", "varying".into(), why));
+    }
+    rows.push(delay_or_jitter(&asked, &tally));
     rows.push(loss(&asked, &tally));
     rows.extend(interruption(&windows, &tally));
     rows.extend(shares(&asked, &tally));
+    rows.extend(unmeasured::rows(plan));
     rows.push(CheckRow::new(
         "conservation",
         format!("{packets} packets"),
@@ -170,7 +188,14 @@ impl Windows {
                     after = Err("packets reach it after delays that differ");
                     continue;
                 }
-                ElementPlan::Interruption(plan) => plan.windows(until, seed).collect(),
+                ElementPlan::Interruption(plan) => {
+                    let mut all = plan.windows(until, seed);
+                    let first: Vec<_> = all.by_ref().take(MOST_WINDOWS).collect();
+                    if all.next().is_some() {
+                        after = Err("there are too many of them");
+                    }
+                    first
+                }
                 ElementPlan::Blackhole(plan) => {
                     let end = plan.until.map_or(Instant::MAX, |until| Instant::ZERO + until);
                     vec![(Instant::ZERO + plan.from, end)]
@@ -288,7 +313,7 @@ fn rate(asked: &Asked, tally: &Tally, size: Bytes) -> Option<CheckRow> {
     ))
 }
 
-fn delay(asked: &Asked, tally: &Tally) -> CheckRow {
+fn delay_or_jitter(asked: &Asked, tally: &Tally) -> CheckRow {
     let several = (asked.servers.len() > 1).then_some("several transmitters follow one another");
     if let Some(plan) = &asked.jitter {
         let text = "its law".to_owned();

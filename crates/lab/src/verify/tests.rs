@@ -262,11 +262,53 @@ fn element_without_a_probe_is_named() {
         },
         "delay": "5 ms"
     }"#;
-    let named = with(&GOOD.rows(path, Span::from_secs(1)), Outcome::NotMeasured);
-    for quantity in ["queue", "mtu", "policer", "cross traffic", "drop rules"] {
-        assert!(named.contains(&format!("forward {quantity}")), "{quantity}: {named:?}");
+    let real = GOOD.rows(path, Span::from_secs(1));
+    let model = check_model(&serde_json::from_str(path).unwrap(), 7, 1_000).unwrap();
+    for rows in [real, model] {
+        let named = with(&rows, Outcome::NotMeasured);
+        for quantity in ["queue", "mtu", "policer", "cross traffic", "drop rules"] {
+            assert!(named.contains(&format!("forward {quantity}")), "{quantity}: {named:?}");
+        }
+        assert!(!named.iter().any(|name| name.starts_with("reverse")), "{named:?}");
     }
-    assert!(!named.iter().any(|name| name.starts_with("reverse")), "{named:?}");
+}
+
+#[test]
+fn delay_with_jitter_has_a_row_in_either_time() {
+    let path = r#"{ "rate": "20 Mbit/s", "delay": "9 ms", "jitter": "2 ms" }"#;
+    let real = GOOD.rows(path, Span::from_secs(1));
+    let model = check_model(&serde_json::from_str(path).unwrap(), 7, 1_000).unwrap();
+    for rows in [real, model] {
+        assert!(with(&rows, Outcome::NotMeasured).contains(&"forward delay".into()), "{rows:#?}");
+    }
+}
+
+/// A million packets of 12 kbit take 12,000 s at 1 Mbit/s, in which 10⁹ others come at 1 Gbit/s,
+/// and 10¹³ of 1 B at 8 Gbit/s.
+#[test]
+fn cross_traffic_much_faster_than_the_bottleneck_ends() {
+    let conservation = |cross: &str| {
+        let path = format!(r#"{{ "rate": "1 Mbit/s", "forward": {{ "cross": {cross} }} }}"#);
+        let rows = check_model(&serde_json::from_str(&path).unwrap(), 7, 1_000_000).unwrap();
+        let row = rows.iter().find(|row| row.quantity == "conservation").unwrap().clone();
+        (row.direction == Some(Direction::Forward)).then_some((row.outcome, row.asked))
+    };
+    let few = (Outcome::Ok, "1000 packets".to_owned());
+    assert_eq!(conservation(r#"{ "rate": "1 Gbit/s" }"#), Some(few));
+    assert_eq!(conservation(r#"{ "rate": "8 Gbit/s", "size": "1 B" }"#), None);
+}
+
+/// A thousand packets at 1 bit/s take 12 million seconds, in which 12 thousand million
+/// interruptions begin.
+#[test]
+fn interruptions_of_years_are_not_looked_at_one_by_one() {
+    let path = r#"{ "rate": "1 bit/s", "interruption": { "every": "1 ms", "lasting": "1 us" } }"#;
+    let rows = check_model(&serde_json::from_str(path).unwrap(), 7, 1_000).unwrap();
+    let row = rows.iter().find(|row| row.quantity == "interruption").unwrap();
+    assert_eq!(
+        (row.outcome, row.why.as_str()),
+        (Outcome::NotMeasured, "there are too many of them")
+    );
 }
 
 /// Whatever ports probes have: the base RTT that they find is the path's, to which each connection

@@ -14,7 +14,7 @@ pub(super) fn rows(link: &LinkPlan) -> Vec<CheckRow> {
             ElementPlan::Mtu(_) => ("mtu", "no probe is larger"),
             ElementPlan::PortDelay(_) => ("port_delay", "probes take the path without it"),
             ElementPlan::Nat(_) => ("NAT", "probes are not TCP"),
-            ElementPlan::Policer(_) => ("policer", "probes come more slowly than it allows"),
+            ElementPlan::Policer(_) => ("policer", "probes come no faster than it allows"),
             ElementPlan::CrossTraffic(_) => ("cross traffic", "only probes are recorded"),
             ElementPlan::Drop(_) => ("drop rules", "probes are not what the rules drop"),
             ElementPlan::DropNext(_) => ("events", "probes are not the segments that events drop"),

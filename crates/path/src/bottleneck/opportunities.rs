@@ -1,7 +1,7 @@
 //! Sending at the moments that a trace names.
 
 use serde::{Deserialize, Serialize};
-use tcplab_units::{Bytes, Instant, Rate, Span};
+use tcplab_units::{Bytes, Instant, Rate, Span, rounded};
 
 use crate::Transmission;
 use crate::behaviour::{Behaviour, Outbox, Transit};
@@ -111,11 +111,13 @@ impl TracePlan {
     }
 
     pub(super) fn describe(&self) -> String {
-        let (count, period, rate) = (self.opportunities.len(), self.period(), self.rate());
-        format!(
-            "Bottleneck from a trace of {count} full packets in {period}, repeated (mean {:.3} Mbit/s)",
-            rate.as_mbit_f64()
-        )
+        let packets = rounded::counted(self.opportunities.len(), "full packet", "full packets");
+        let (period, rate) = (self.period(), self.rate());
+        let mean = match rate.bits_per_second() {
+            0 => "below 1 bit/s".into(),
+            _ => rounded::rate(rate),
+        };
+        format!("Bottleneck from a trace of {packets} in {period}, repeated (mean {mean})")
     }
 }
 

@@ -245,8 +245,8 @@ mod tests {
         assert_eq!(spending.whole(), later);
     }
 
-    /// From 0 to 10¹⁵ bit/s in a hundred years: after ten of them a hundredth of what passes in all,
-    /// which is half of what the last rate would let pass; less half a stair of 317 kbit/s.
+    /// From 0 to 10¹⁵ bit/s in a hundred years: after ten of them a hundredth of what passes in
+    /// all, which is half of what the last rate would let pass; less half a stair of 317 bit/s.
     #[test]
     fn steep_ramp_of_years_is_climbed_at_once() {
         let steep = || supply(0, (0, 1_000_000_000_000_000, 100 * YEAR), Some(200 * YEAR));

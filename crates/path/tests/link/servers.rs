@@ -271,9 +271,14 @@ fn trace_file_is_read_once_and_errors_are_reported() {
     let plan = path.link(Direction::Forward).unwrap();
     assert_eq!(
         plan.describe(),
-        ["Bottleneck from a trace of 4 full packets in 4 ms, repeated (mean 12.000 Mbit/s), \
+        ["Bottleneck from a trace of 4 full packets in 4 ms, repeated (mean 12.0 Mbit/s), \
              drop-tail queue 1000 packets."]
     );
+    let rare: PathSpec =
+        serde_json::from_str(r#"{ "rate": { "opportunities": [18446744073709] } }"#).unwrap();
+    let words = rare.link(Direction::Forward).unwrap().describe().concat();
+    assert!(words.contains("trace of 1 full packet in "), "{words}");
+    assert!(words.contains("(mean below 1 bit/s)"), "{words}");
 }
 
 #[test]

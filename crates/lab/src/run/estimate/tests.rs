@@ -38,6 +38,24 @@ fn round_trip_above_the_limit_is_warned_of() {
     assert_eq!(found("1 s"), None);
 }
 
+#[test]
+fn rate_below_a_bit_per_second_is_warned_of() {
+    for rate in [
+        "{ opportunities = [18446744073709] }",
+        "{ start = \"0 bit/s\", steps = [{ at = \"1 h\", to = \"1 Mbit/s\" }] }",
+    ] {
+        let source =
+            format!("title = \"t\"\n[path]\nrate = {rate}\n[workload]\nupload = \"1 kB\"\n");
+        assert_eq!(
+            overdue(&Scenario::parse(&source, "t").unwrap().cases).as_deref(),
+            Some(
+                "1 of 1 case cannot end in time: 1.00 kB do not pass at less than 1 bit/s, and a \
+                 trial may take 2 min; raise `[limits] trial`"
+            )
+        );
+    }
+}
+
 /// Where flows exist `[workload]` opens no connection, and nobody waits for the background.
 #[test]
 fn flows_that_a_trial_waits_for_are_warned_of() {
