@@ -17,6 +17,9 @@ use crate::output::{answer, print_note, write_json};
 use crate::print_error::print_error;
 use crate::remedied::Remedied;
 
+/// What `--captures` removes.
+pub(crate) const PACKETS: &str = "captures, samples and the path's log";
+
 /// Lists runs, and removes what is asked for.
 pub(crate) fn clean(arguments: &CleanArguments) -> Result<ExitCode> {
     let removes = (arguments.captures || arguments.runs) && !arguments.dry_run;
@@ -64,7 +67,7 @@ fn is_agreed(arguments: &CleanArguments, chosen: &[&RunSize]) -> Result<bool> {
     }
     let freed: u64 = chosen.iter().map(|run| freed(arguments, run)).sum();
     let runs = rounded::counted(chosen.len(), "run", "runs");
-    let what = if arguments.captures { format!("the captures of {runs}") } else { runs };
+    let what = if arguments.captures { format!("{PACKETS} of {runs}") } else { runs };
     let size = rounded::bytes(Bytes::new(freed));
     if arguments.dry_run {
         print_note(&format!("would remove {what}, {size}"));
@@ -160,12 +163,12 @@ fn ask(question: &str) -> Result<bool> {
 /// A line for each run, the oldest first, and the sum.
 fn table(runs: &[&RunSize]) -> String {
     let size = |bytes: u64| rounded::bytes(Bytes::new(bytes));
-    let mut text = format!("{:>9}  {:>9}  {:<16}  run\n", "size", "captures", "started");
+    let mut text = format!("{:>9}  {:>13}  {:<16}  run\n", "size", "captures etc.", "started");
     for run in runs {
         let started = visible_line(run.started.get(..16).unwrap_or(&run.started)).replace('T', " ");
         let state = if run.is_finished { "" } else { "  (unfinished)" };
         text += &format!(
-            "{:>9}  {:>9}  {started:<16}  {}{state}\n",
+            "{:>9}  {:>13}  {started:<16}  {}{state}\n",
             size(run.bytes),
             size(run.packet_bytes),
             shown(&run.path)
@@ -174,7 +177,7 @@ fn table(runs: &[&RunSize]) -> String {
     let sum = |of: fn(&RunSize) -> u64| size(runs.iter().map(|run| of(run)).sum());
     let all = rounded::counted(runs.len(), "run", "runs");
     text + &format!(
-        "{:>9}  {:>9}  {:<16}  {all}\n",
+        "{:>9}  {:>13}  {:<16}  {all}\n",
         sum(|run| run.bytes),
         sum(|run| run.packet_bytes),
         ""

@@ -16,6 +16,7 @@ use tcplab_units::{Bytes, rounded};
 
 use crate::annotations::annotate_run;
 use crate::arguments::{ReportArguments, Shown};
+use crate::clean::PACKETS;
 use crate::exit::{ERROR, FAILED};
 use crate::output::{Output, answer, print_note, write_file};
 use crate::progress::Display;
@@ -104,7 +105,7 @@ fn room(size: &RunSize) -> String {
     match size.packet_bytes {
         0 => format!("size: {all}"),
         packets => format!(
-            "size: {all}, of which captures {}; remove them with: tcplab clean --captures {path}",
+            "size: {all}, of which {PACKETS} {}; remove them with: tcplab clean --captures {path}",
             of(packets)
         ),
     }

@@ -17,8 +17,8 @@ Examples:
                                                  remove old runs, ask nothing
   tcplab clean --captures runs/my/20261122T...   remove the captures of one run
 
-Captures are client.pcapng and server.pcapng of each trial, with samples.csv and path.jsonl, which
-belong to their packets. Without them `tcplab trace`, `states`, `replay`, the figures of a trial and
+What --captures removes, and \"captures etc.\" counts: client.pcapng and server.pcapng of each trial,
+with samples.csv and path.jsonl, which belong to their packets. Without them `tcplab trace`, `states`, `replay`, the figures of a trial and
 a report that is written anew have no packets to show: they say so, and name the command that runs a
 trial again. Tables, comparisons, claims and the report that was written stay.
 
@@ -31,7 +31,7 @@ pub(crate) struct CleanArguments {
     /// A run directory, or a directory with runs
     #[arg(value_name = "DIR", default_value = RUNS)]
     pub(crate) place: PathBuf,
-    /// Remove the captures of runs; keep results, tables and reports
+    /// Remove captures, samples and the path's log of runs; keep results, tables and reports
     #[arg(long)]
     pub(crate) captures: bool,
     /// Remove whole runs

@@ -318,5 +318,6 @@ fn run_tells_its_size_before_and_after() {
     let home = Home::with("tiny.toml", TINY);
     let told = home.run("run tiny.toml --world sim --trials 2").stderr;
     assert!(told.contains(", about 150 kB") && told.contains("size: "), "{told}");
+    assert!(told.contains(", of which captures, samples and the path's log "), "{told}");
     assert!(told.contains("tcplab clean --captures runs/tiny/"), "{told}");
 }
