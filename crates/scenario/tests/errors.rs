@@ -337,6 +337,21 @@ fn too_many_cases() {
 }
 
 #[test]
+fn too_many_interruptions() {
+    for times in ["every = \"1 ms\"", "up = \"1 ms\""] {
+        let source = format!(
+            "title = \"t\"\n[path]\ninterruption = {{ {times}, lasting = \"1 ns\" }}\n[workload]\n\
+             idle = {{ lasting = \"1 s\" }}\n[limits]\ntrial = "
+        );
+        assert!(Scenario::parse(&format!("{source}\"1000 s\"\n"), "example").is_ok(), "{times}");
+        let error = Scenario::parse(&format!("{source}\"200 h\"\n"), "example").unwrap_err();
+        assert_eq!(error.line(), 3);
+        let found = error.to_string();
+        assert!(found.contains(" interruptions in a trial of 200 h: at most 1000000"), "{found}");
+    }
+}
+
+#[test]
 fn error_names_file_as_given() {
     let source = spoiled("\"5 ms\"", "5");
     let error = Scenario::parse(&source, "example").unwrap_err().in_file("my/own/file.toml");

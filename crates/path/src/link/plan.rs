@@ -202,6 +202,15 @@ impl LinkPlan {
         windows
     }
 
+    /// How many interruptions begin in so long; in the mean, where they come at random.
+    pub fn interruptions_in(&self, span: Span) -> u64 {
+        let counts = self.elements.iter().map(|element| match element {
+            ElementPlan::Interruption(plan) => plan.count_in(span),
+            _ => 0,
+        });
+        counts.fold(0, u64::saturating_add)
+    }
+
     /// What it does to a packet, a sentence per element.
     pub fn describe(&self) -> Vec<String> {
         if self.elements.is_empty() {

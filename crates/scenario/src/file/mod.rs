@@ -26,6 +26,10 @@ use crate::repeat::{RecordingSpec, RepeatSpec};
 mod flows;
 mod load;
 
+/// The most interruptions of a direction in a trial: each takes some work and memory, and where
+/// they come at random, each is drawn.
+const INTERRUPTIONS_MAX: u64 = 1_000_000;
+
 /// Characters of a question.
 const QUESTION_MAX: usize = 200;
 
@@ -226,10 +230,29 @@ impl ScenarioFile {
         if self.limits.trial.is_zero() {
             return Err(("limits.trial".into(), Problem::NoTime));
         }
+        self.check_interruptions()?;
         let of =
             |section: &str, (key, problem): (&str, Problem)| (format!("{section}.{key}"), problem);
         self.repeat.check().map_err(|fault| of("repeat", fault))?;
         self.recording.check().map_err(|fault| of("recording", fault))
+    }
+
+    /// Whether a trial has not too many interruptions.
+    fn check_interruptions(&self) -> Result<(), (String, Problem)> {
+        let limit = self.limits.trial;
+        let second = self.second_path.as_ref().map(|path| ("second_path", path));
+        for (name, path) in [("path", &self.path)].into_iter().chain(second) {
+            let links = Direction::BOTH.into_iter().filter_map(|it| path.link(it).ok());
+            let found = links.map(|link| link.interruptions_in(limit)).max().unwrap_or(0);
+            if found > INTERRUPTIONS_MAX {
+                let why = format!(
+                    "{found} interruptions in a trial of {limit}: at most {INTERRUPTIONS_MAX}; \
+                     let them come less often, or lower `[limits] trial`"
+                );
+                return Err((format!("{name}.interruption"), Problem::Value(why)));
+            }
+        }
+        Ok(())
     }
 
     /// Checks the second path, and whether anything takes it.

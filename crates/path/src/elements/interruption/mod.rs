@@ -108,6 +108,17 @@ impl InterruptionPlan {
         }
     }
 
+    /// How many begin in so long; in the mean, where they come at random.
+    pub(crate) fn count_in(&self, span: Span) -> u64 {
+        let apart = match &self.times {
+            InterruptionTimes::Periodic { every, .. } => *every,
+            InterruptionTimes::Random { up, .. } => *up + self.lasting,
+            InterruptionTimes::Listed { at } => return at.len() as u64,
+            InterruptionTimes::Events { each } => return each.len() as u64,
+        };
+        span.as_nanos() / apart.as_nanos().max(1)
+    }
+
     pub(crate) fn describe(&self) -> String {
         let lasting = self.lasting;
         match &self.times {
