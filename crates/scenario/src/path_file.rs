@@ -47,7 +47,8 @@ impl PathFile {
 
     /// Reads a path file and overrides keys: each of `overrides` is a `KEY=VALUE` with a dotted key
     /// and a value as in the file, or without its quotes (`rate=5 Mbit/s`). A key for both
-    /// directions replaces the file's keys of each direction, as it does beside a preset.
+    /// directions replaces the file's keys of each direction, as it does beside a preset, and `rtt`
+    /// its `delay`. Overrides stand beside one another as keys of a file do.
     ///
     /// # Errors
     /// As for [`PathFile::parse`]; a wrong override is shown below the file's lines.
@@ -75,8 +76,8 @@ fn read_path_file(
     name: &str,
     files: &mut Files<'_>,
 ) -> Result<PathFile, Faults> {
-    let file = overriding.first().map_or(source, |first| &source[..first.at]);
-    let mut document = DeTable::parse(file).map_err(|error| Fault::syntax(&error))?;
+    let file = overriding.first().map_or(source.len(), |first| first.at);
+    let mut document = DeTable::parse(&source[..file]).map_err(|error| Fault::syntax(&error))?;
     let title = text(&mut document, "title")?;
     let reference = text(&mut document, "reference")?;
     let is_scenario = document.get_ref().get("path").is_some_and(|path| path.get_ref().is_table());
@@ -89,7 +90,7 @@ fn read_path_file(
         document
     };
     for one in overriding {
-        one.put_over(&mut table)?;
+        one.put_over(&mut table, file)?;
     }
     let path = read_all(table, source, |table| read_path(&table, files))?;
     Ok(PathFile { name: name.into(), title, reference, path })

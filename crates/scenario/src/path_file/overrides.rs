@@ -56,14 +56,18 @@ fn as_toml(text: &str) -> String {
 }
 
 impl Override {
-    /// Overrides its keys in `table`.
-    pub(super) fn put_over<'i>(&'i self, table: &mut Spanned<DeTable<'i>>) -> Result<(), Fault> {
+    /// Overrides its keys in `table`, whose first `file` bytes are not overrides.
+    pub(super) fn put_over<'i>(
+        &'i self,
+        table: &mut Spanned<DeTable<'i>>,
+        file: usize,
+    ) -> Result<(), Fault> {
         let own = DeTable::parse(&self.padded).map_err(|error| Fault::syntax(&error))?.into_inner();
         for key in own.keys().map(|key| key.get_ref().to_string()) {
             // `rtt` and `delay` say the same.
             match key.as_str() {
-                "rtt" => drop(table.get_mut().remove("delay")),
-                "delay" => drop(table.get_mut().remove("rtt")),
+                "rtt" => remove(table.get_mut(), "delay", file),
+                "delay" => remove(table.get_mut(), "rtt", file),
                 _ => {}
             }
             // A key of the path applies to both directions; so does `stages`.
@@ -72,12 +76,19 @@ impl Override {
                 if let Some(link) = table.get_mut().get_mut(direction)
                     && let DeValue::Table(link) = link.get_mut()
                 {
-                    link.remove(key);
+                    remove(link, key, file);
                 }
             }
         }
         merge(table.get_mut(), own);
         Ok(())
+    }
+}
+
+/// Removes a key of the file. Those of other overrides stay: together they have to make a path.
+fn remove(table: &mut DeTable<'_>, key: &str, file: usize) {
+    if table.get_key_value(key).is_some_and(|(key, _)| key.span().start < file) {
+        table.remove(key);
     }
 }
 

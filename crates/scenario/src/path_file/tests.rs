@@ -113,6 +113,15 @@ forward = { loss = \"1 %\", delay = \"1 ms\" }";
             &["rate=2 Mbit/s", "forward.delay=2 ms"],
             r#"{"rate":"2 Mbit/s","forward":{"delay":"2 ms","loss":"1 %"}}"#,
         ),
+        // `rtt` replaces the file's `delay`.
+        ("delay = \"1 ms\"", &["rtt=40 ms"], r#"{"delay":"20 ms"}"#),
+        ("rtt = \"40 ms\"", &["delay=1 ms"], r#"{"delay":"1 ms"}"#),
+        // Overrides stand beside one another as in a file, in any order.
+        (
+            "",
+            &["forward.delay=2 ms", "delay=1 ms"],
+            r#"{"delay":"1 ms","forward":{"delay":"2 ms"}}"#,
+        ),
         // A key of both directions replaces one of a single direction.
         (both, &["rate=3 Mbit/s"], r#"{"rate":"3 Mbit/s","forward":{"queue":"9 packets"}}"#),
         (
@@ -133,6 +142,8 @@ fn wrong_override_is_reported_with_its_line() {
         (&["rate"], 2, "invalid TOML"),
         (&["queue=0 packets"], 2, "packet"),
         (&["a b=5"], 2, "invalid TOML"),
+        (&["rtt=40 ms", "delay=1 ms"], 3, "`rtt`"),
+        (&["delay=1 ms", "rtt=40 ms"], 2, "`rtt`"),
     ] {
         let (at, said) = overridden("rate = \"1 Mbit/s\"", overrides).unwrap_err();
         assert!(said.contains(message), "{overrides:?}: {said}");
