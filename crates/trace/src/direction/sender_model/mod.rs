@@ -25,7 +25,6 @@ use crate::observers::AckEffect;
 use crate::ranges::Above;
 use crate::{Proof, Range, SegmentKind, Sign, Timer};
 use crossed::Crossed;
-use timers::PROMPT;
 
 /// Silence above half an RTT plus [`SLACK`], at most [`SHORTEST_TIMER`], means a timer.
 const SLACK: Span = Span::from_millis(20);
@@ -34,6 +33,9 @@ pub(crate) const SHORTEST_TIMER: Span = Span::from_millis(180);
 
 /// Timers may be late by two ticks of 100 Hz (the longest), another running timer, and rounding.
 const TICKS: Span = Span::from_millis(50);
+
+/// A sender answers an ACK within this time, where it is not busy.
+const PROMPT: Span = Span::from_micros(100);
 
 /// A probe's timer runs at least that long beyond two RTTs, on Linux with 250 ticks a second
 /// (`TCP_TIMEOUT_MIN`, two ticks).

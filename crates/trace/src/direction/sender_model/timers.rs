@@ -2,7 +2,7 @@
 
 use tcplab_units::{Instant, Offset, Span};
 
-use super::{LEAST_PROBE, Moment, SenderModel};
+use super::{LEAST_PROBE, Moment, PROMPT, SenderModel};
 use crate::direction::classification::{Classification, Ignored, RetransmittedPacket};
 use crate::direction::knowledge::{Knowledge, THRESHOLD};
 use crate::direction::scoreboard::Scoreboard;
@@ -13,9 +13,6 @@ const LEAST_VARIANCE: Span = Span::from_millis(150);
 
 /// No common timer runs shorter above the RTT (Haiku: 100 ms), less a tenth.
 const SHORTEST_VARIANCE: Span = Span::from_millis(90);
-
-/// A sender answers an ACK within this time, where it is not busy.
-pub(super) const PROMPT: Span = Span::from_micros(100);
 
 /// And at most that long, for a single segment (`TCP_RTO_MIN`, 200 ms, half as much added): later
 /// it would have been sent before.
