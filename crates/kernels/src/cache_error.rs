@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 
-use crate::name::KernelName;
+use crate::version::is_version;
 
 /// Why the cache cannot give what it is asked for.
 #[derive(Debug, Error)]
@@ -103,8 +103,7 @@ impl CacheError {
 /// The command that builds an image of this name: of a version from Debian's source, else from a
 /// tree.
 fn how_to_build(name: &str) -> String {
-    let is_version = name.parse().is_ok_and(|name: KernelName| name.is_version());
-    let source = if is_version { "" } else { " --source DIR" };
+    let source = if is_version(name) { "" } else { " --source DIR" };
     format!("tcplab kernel build {name}{source}")
 }
 

@@ -19,6 +19,7 @@ mod git;
 mod manifest;
 mod name;
 mod user_cache;
+mod version;
 
 #[cfg(target_os = "linux")]
 mod linux {

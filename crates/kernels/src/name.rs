@@ -6,6 +6,7 @@ use std::str::FromStr;
 use tcplab_units::visible_line;
 
 use crate::cache_error::CacheError;
+use crate::version::is_version;
 
 /// What stands for another kernel, or for none.
 const RESERVED: [&str; 2] = ["newest", "model"];
@@ -31,11 +32,7 @@ impl KernelName {
 
     /// Whether it is a version whose source Debian may have, such as `6.12`.
     pub fn is_version(&self) -> bool {
-        self.0.split_once('.').is_some_and(|(major, minor)| {
-            [major, minor].iter().all(|part| {
-                (1..=3).contains(&part.len()) && part.bytes().all(|b| b.is_ascii_digit())
-            })
-        })
+        is_version(&self.0)
     }
 
     /// The name of an image of this version whose clock ticks `hz` times a second.

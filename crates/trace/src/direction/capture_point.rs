@@ -5,9 +5,10 @@
 //! (RFC 7323 section 3). The minimum counts, since an answer may wait for data or a delayed ACK.
 //! This works without a handshake and with data in one direction.
 //!
-//! Where neither was captured, the least time from data to their ACK is no shorter than the distance.
-//! An end that answers at once and is no router away is where the capture point is, if the other end
-//! takes far longer behind routers: a receiver on the same network may only delay its ACKs.
+//! Where neither was captured, the least time from data to their ACK is no shorter than the
+//! distance. An end that answers at once and is no router away is where the capture point is, if
+//! the other end takes far longer behind routers: a receiver on the same network may only delay its
+//! ACKs.
 //!
 //! Otherwise gaps decide: at the sender nothing is out of order or lost before the capture point.
 

@@ -6,7 +6,6 @@ use crate::fold::folded;
 
 /// What happened since the last sending.
 #[derive(Debug, Clone, Copy, Default)]
-#[expect(clippy::struct_excessive_bools, reason = "independent observations, not a state")]
 pub(crate) struct Gap {
     pub(crate) from: Instant,
     /// In flight when it began.

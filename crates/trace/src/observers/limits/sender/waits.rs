@@ -1,6 +1,6 @@
 //! What the sender waited for between two sendings.
 
-use tcplab_units::Instant;
+use tcplab_units::{Instant, Span};
 
 use super::Sender;
 use crate::Limit;
@@ -81,8 +81,20 @@ impl Sender {
         } else {
             SpanKind::Clocked
         };
-        // With nothing in flight no congestion window holds back: also after a recovery. Nor does a
-        // window with room; away from the sender a round trip may be longer than the least.
+        self.account_gap(&sent, kind, wakes, events);
+    }
+
+    /// The time since the last sending was of this kind, and idle from when nothing held back. With
+    /// nothing in flight no congestion window does, also after a recovery; nor does a window with
+    /// room: away from the sender a round trip may be longer than the least.
+    fn account_gap(
+        &mut self,
+        sent: &Departure,
+        kind: SpanKind,
+        wakes: Span,
+        events: &mut Vec<Event>,
+    ) {
+        let (gap, at, long) = (self.gap, sent.at, self.long());
         let idle_for = |least| move |&(from, _): &(Instant, u64)| at.since(from) > least;
         let idle = match kind {
             SpanKind::Lull => gap.drained,
@@ -94,7 +106,7 @@ impl Sender {
             self.ledger.wait(kind, idle, frame, long, events);
             self.ledger.wait(SpanKind::Idle, at, sent.frame, long, events);
         } else {
-            self.ledger.wait(kind, at, frame, long, events);
+            self.ledger.wait(kind, at, sent.frame, long, events);
         }
     }
 
