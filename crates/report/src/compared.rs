@@ -233,8 +233,8 @@ fn in_unit(row: &Row, amount: f64) -> String {
     with_unit(amount, if row.unit == "%" { "points" } else { &row.unit })
 }
 
-/// What to think of a difference, in a few words.
-pub fn verdict(row: &Row) -> String {
+/// What to think of a difference, in a few words; `found` has the row.
+pub fn verdict(found: &Comparison, row: &Row) -> String {
     match row.outcome {
         Outcome::Worse => "worse".into(),
         Outcome::Better => "better".into(),
@@ -242,7 +242,7 @@ pub fn verdict(row: &Row) -> String {
         Outcome::Equivalent { identical: true } => name_of(row).into(),
         Outcome::Equivalent { identical: false } => format!("equivalent within {}", threshold(row)),
         Outcome::Inconclusive { more, too_few: false } => {
-            format!("inconclusive: {} needed", many(more))
+            format!("inconclusive: {} needed", more_of(found, more))
         }
         Outcome::Inconclusive { more, too_few: true } => {
             let [a, b] = row.trials();
@@ -252,20 +252,8 @@ pub fn verdict(row: &Row) -> String {
             } else {
                 format!("{a} and {b} trials")
             };
-            format!("inconclusive: {have} {are} too few; {} needed", many(more))
+            format!("inconclusive: {have} {are} too few; {} needed", more_of(found, more))
         }
-    }
-}
-
-/// [`verdict`] with what more is needed of: where cases are the pairs, more trials of them would
-/// not help.
-pub(crate) fn verdict_with_unit(found: &Comparison, row: &Row) -> String {
-    match row.outcome {
-        Outcome::Inconclusive { more, .. } => {
-            let needed = format!(" more {} needed", trials_word(found, more));
-            verdict(row).replace(" more needed", &needed)
-        }
-        _ => verdict(row),
     }
 }
 
@@ -278,6 +266,12 @@ fn many(more: usize) -> String {
         return "more than 10,000 more".into();
     }
     format!("about {} more", decimal(more as f64, 0))
+}
+
+/// Where cases are the pairs, such as `about 14 more cases`: more trials of these would not help.
+fn more_of(found: &Comparison, more: usize) -> String {
+    let which = if found.is_over_cases { trials_word(found, more) } else { "" };
+    format!("{} {which}", many(more)).trim_end().to_owned()
 }
 
 pub(crate) fn threshold(row: &Row) -> String {
@@ -363,7 +357,7 @@ pub(crate) fn is_quiet(row: &Row) -> bool {
 pub(crate) fn quiet(found: &Comparison) -> Vec<String> {
     let mut groups: Vec<(String, Vec<(String, usize)>)> = Vec::new();
     for row in found.rows.iter().filter(|row| is_quiet(row)) {
-        let (verdict, metric) = (verdict(row), title(&row.metric));
+        let (verdict, metric) = (verdict(found, row), title(&row.metric));
         let place = groups.iter().position(|(known, _)| *known == verdict);
         let place = place.unwrap_or_else(|| {
             groups.push((verdict, Vec::new()));

@@ -35,7 +35,7 @@ pub fn junit(found: &Comparison, fails: impl Fn(&Outcome) -> bool) -> String {
         xml += &format!("      <error type=\"nothing\" message=\"{what}\"/>\n    </testcase>\n");
     }
     for row in &found.rows {
-        xml += &case(row, &fails);
+        xml += &case(found, row, &fails);
     }
     for missing in &found.missing {
         xml += &missing_case(missing, &fails);
@@ -52,10 +52,10 @@ fn is_skipped(outcome: Outcome, fails: impl Fn(&Outcome) -> bool) -> bool {
     matches!(outcome, Outcome::Inconclusive { .. }) && !fails(&outcome)
 }
 
-fn case(row: &Row, fails: impl Fn(&Outcome) -> bool) -> String {
+fn case(found: &Comparison, row: &Row, fails: impl Fn(&Outcome) -> bool) -> String {
     let mut xml = begin(&row.case, &row.metric);
-    let verdict_text = verdict(row);
-    let text = details(row);
+    let verdict_text = verdict(found, row);
+    let text = details(found, row);
     if fails(&row.outcome) {
         xml += &format!(
             "      <failure type=\"{}\" message=\"{}\">{}</failure>\n",
@@ -91,11 +91,11 @@ fn missing_case(missing: &Missing, fails: impl Fn(&Outcome) -> bool) -> String {
     format!("{}      {how}\n    </testcase>\n", begin(&missing.case, &missing.metric))
 }
 
-fn details(row: &Row) -> String {
+fn details(found: &Comparison, row: &Row) -> String {
     format!(
         "{}: A {}, B {}, {} ({}); 95 % CI of the difference {}; p = {} (Holm), {} uncorrected; \
          {}; {}",
-        verdict(row),
+        verdict(found, row),
         estimate(row, 0),
         estimate(row, 1),
         change(row),

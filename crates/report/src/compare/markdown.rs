@@ -34,7 +34,7 @@ pub fn markdown(found: &Comparison) -> String {
                 &estimate(row, 1),
                 &change(row),
                 &interval(row),
-                &bold(row),
+                &bold(found, row),
             ]);
         }
         if loud.len() > SHOWN {
@@ -71,7 +71,7 @@ pub fn markdown(found: &Comparison) -> String {
             &interval(row),
             &probability(row, row.p_corrected),
             &detectable(row),
-            &verdict(row),
+            &verdict(found, row),
         ]);
     }
     text += "\nA is its median, B that changed by the Hodges–Lehmann estimate, or its median where that \
@@ -80,8 +80,8 @@ pub fn markdown(found: &Comparison) -> String {
     text
 }
 
-fn bold(row: &Row) -> String {
-    let verdict = verdict(row);
+fn bold(found: &Comparison, row: &Row) -> String {
+    let verdict = verdict(found, row);
     if row.outcome == Outcome::Worse { format!("**{verdict}**") } else { verdict }
 }
 

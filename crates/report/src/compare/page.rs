@@ -46,7 +46,7 @@ pub fn compare_page(
         pictures: pictures(found).into_iter().map(|it| (it.title, it.svg)).collect(),
         table: "All rows, worst first",
         head: HEAD.to_vec(),
-        rows: found.rows.iter().map(cells).collect(),
+        rows: found.rows.iter().map(|row| cells(found, row)).collect(),
         notes,
         closes: close.iter().enumerate().map(CloseView::new).collect(),
     };
@@ -126,9 +126,9 @@ pub(crate) const HEAD: [&str; 11] = [
 ];
 
 /// The CSS class and the cells of a row.
-pub(crate) fn cells(row: &Row) -> (&'static str, Vec<String>) {
+pub(crate) fn cells(found: &Comparison, row: &Row) -> (&'static str, Vec<String>) {
     let cells = vec![
-        verdict(row),
+        verdict(found, row),
         row.case.clone(),
         title(&row.metric),
         trials(row),

@@ -220,7 +220,8 @@ fn small_margin_is_not_shown_as_zero() {
         (1.0 / 3.0, "33.333333333 %"),
     ] {
         same.threshold = Threshold::Share(share);
-        assert_eq!(crate::compared::verdict(&same), format!("equivalent within {text}"));
+        let found = comparison(Vec::new());
+        assert_eq!(crate::compared::verdict(&found, &same), format!("equivalent within {text}"));
     }
 }
 
@@ -381,4 +382,6 @@ fn cases_as_pairs_are_called_cases() {
     found.is_over_cases = true;
     assert!(sentence(&found).contains("About 14 more cases needed"), "{}", sentence(&found));
     assert!(remark(&found).ends_with("(about 14 more cases needed)."), "{}", remark(&found));
+    let text = compare_text(&found);
+    assert!(text.contains("inconclusive: about 14 more cases needed"), "{text}");
 }

@@ -27,7 +27,7 @@ pub fn compare_text(found: &Comparison) -> String {
     text += &line(&sentence(found));
     let rows: Vec<&Row> = found.rows.iter().filter(|row| !is_quiet(row)).collect();
     if !rows.is_empty() {
-        text += &format!("\n{}", table(&rows));
+        text += &format!("\n{}", table(found, &rows));
     }
     let same = [missing_lines(found), quiet(found)].concat();
     if !same.is_empty() {
@@ -49,7 +49,7 @@ fn line(text: &str) -> String {
     format!("{}\n", visible_line(text))
 }
 
-fn table(rows: &[&Row]) -> String {
+fn table(found: &Comparison, rows: &[&Row]) -> String {
     const HEAD: [&str; 9] =
         ["case", "metric", "A", "B", "B against A", "95 % CI", "p", "min. detectable", "verdict"];
     let row = |row: &&Row| {
@@ -62,7 +62,7 @@ fn table(rows: &[&Row]) -> String {
             interval(row),
             probability(row, row.p_corrected),
             detectable(row),
-            verdict(row),
+            verdict(found, row),
         ]
     };
     let mut grid = Grid::new(&[Left, Left, Right, Right, Right, Right, Right, Right, Left]);

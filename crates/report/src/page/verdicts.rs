@@ -57,7 +57,7 @@ pub(crate) struct VerdictCell {
 }
 
 impl VerdictCell {
-    fn of(row: &Row) -> VerdictCell {
+    fn of(found: &Comparison, row: &Row) -> VerdictCell {
         let is_identical = row.outcome == Outcome::Equivalent { identical: true };
         let [a, b] = [0, 1].map(|side| estimate(row, side));
         VerdictCell {
@@ -66,7 +66,7 @@ impl VerdictCell {
             change: if is_identical { String::new() } else { change(row) },
             interval: if is_identical { String::new() } else { interval(row) },
             estimates: if a == b { a } else { format!("{a} → {b}") },
-            explanation: verdict(row),
+            explanation: verdict(found, row),
         }
     }
 }
@@ -85,7 +85,10 @@ impl<'a> Verdicts<'a> {
             VerdictRow {
                 case: case.to_owned(),
                 href: format!("#{}", anchor(place, None, None)),
-                cells: cells.into_iter().map(|row| row.map(VerdictCell::of)).collect(),
+                cells: cells
+                    .into_iter()
+                    .map(|row| row.map(|row| VerdictCell::of(found, row)))
+                    .collect(),
             }
         });
         let first: Vec<VerdictRow> = rows.by_ref().take(MOST_ROWS).collect();
@@ -104,7 +107,7 @@ impl<'a> Verdicts<'a> {
             rows: [first, rows.collect()],
             pictures: pictures(found),
             head: HEAD,
-            all: found.rows.iter().map(cells).collect(),
+            all: found.rows.iter().map(|row| cells(found, row)).collect(),
             family: &found.family,
         }
     }

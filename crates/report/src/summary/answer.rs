@@ -27,7 +27,7 @@ use super::arrivals::{MOST_NAMED, arrivals, unfinished};
 use super::measure::{Factor, Measured, level_of};
 use super::outcome::claims;
 use super::walks::walks;
-use crate::compared::{change, estimate, interval, kinds, trials, verdict_with_unit};
+use crate::compared::{change, estimate, interval, kinds, trials, verdict};
 use crate::title::short;
 
 /// More of the other levels are only counted.
@@ -228,7 +228,7 @@ fn too_few(found: &[Comparison], which: &str) -> Option<String> {
     })?;
     let [other, best] = of.sides.each_ref().map(|side| &side.label);
     let at = if of.rows.len() > 1 { format!(" at {}", row.case) } else { String::new() };
-    let (why, change) = (verdict_with_unit(of, row).replacen("inconclusive: ", "", 1), change(row));
+    let (why, change) = (verdict(of, row).replacen("inconclusive: ", "", 1), change(row));
     // The best's estimate is not said, as nobody measured it: it is the other's median, shifted.
     let found = format!("{change} with {best}; {other} has {}", estimate(row, 0));
     Some(format!("{which}, but {why}. Largest difference{at}: {found}."))
@@ -308,8 +308,7 @@ fn clause(found: &Comparison) -> String {
         }
         None => format!("{}; {other} has {a}; {}", change(row), trials(row)),
     };
-    let verdict = verdict_with_unit(found, row);
-    let verdict = verdict.replacen("inconclusive: ", "inconclusive, ", 1);
+    let verdict = verdict(found, row).replacen("inconclusive: ", "inconclusive, ", 1);
     if found.rows.len() == 1 {
         return format!("against {other}: {verdict} ({figures})");
     }
