@@ -205,10 +205,15 @@ fn units_are_read_as_people_write_them() {
         ("-s rate=5M -s queue=50ms", "-s 'rate=5 Mbit/s' -s 'queue=31250 B'"),
         ("-s rtt=40ms", "-s 'delay=20 ms'"),
         ("dsl-25 -s rtt=40ms", "dsl-25 -s 'delay=20 ms'"),
-        ("-s delay=5ms -s rtt=40ms", "-s 'delay=20 ms'"),
     ] {
         assert_eq!(body(&shown(written)), body(&shown(plain)), "{written}");
     }
+    // Neither is dropped.
+    let both = "give either `rtt` or `delay`";
+    home.refuses(&[
+        ("path show -s delay=5ms -s rtt=40ms", both),
+        ("path show -s rtt=40ms -s delay=5ms", both),
+    ]);
     let varying = "-s 'rate={ start=\"2 Mbit/s\", steps=[{ at=\"1 s\", to=\"6 Mbit/s\" }], \
                    repeat=\"2 s\" }' -s queue=100ms";
     // The mean is 4 Mbit/s.
