@@ -341,7 +341,7 @@ mod tests {
             }
         }
         Measured {
-            info: &metrics::GOODPUT,
+            info: metrics::GOODPUT,
             flow: None,
             unit: String::new(),
             factors: vec![factor("cc", 2, false), factor("at", conditions, is_condition)],
