@@ -221,8 +221,9 @@ mod tests {
         .unwrap()
     }
 
-    fn without_inode(row: Row) -> Row {
-        Row { socket: TcpSocket { inode: 0, ..row.socket }, ..row }
+    fn without_inode(mut row: Row) -> Row {
+        row.socket.inode = 0;
+        row
     }
 
     #[test]
