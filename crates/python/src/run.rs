@@ -100,7 +100,8 @@ impl Run {
                     compare_levels(run, by, levels, &Asked::default())?
                 }
             };
-            let verdicts = found.rows.iter().map(tcplab_report::compare::verdict).collect();
+            let words = |row| tcplab_report::compare::verdict(&found, row);
+            let verdicts = found.rows.iter().map(words).collect();
             Ok((serde_json::to_string(&COMPARISON_DOCUMENT.of(&found))?, verdicts))
         })
     }
