@@ -24,7 +24,7 @@ const FACTORS = [
 ];
 
 /** The most moments at which interruptions begin. */
-const PHASES = 200;
+const PHASES = 20;
 
 /** Trials at each of some moments, together as many as are asked for, or a few more. @param {number} trials */
 export const inPhases = (trials) => {
