@@ -338,12 +338,16 @@ fn frame(svg: &mut String, trend: &Trend<'_>, room: &Room, looks: &Looks) {
     svg.push_str(&format!(r#"<text class="unit" x="4" y="12">{values}</text>"#));
 }
 
-/// Side by side if they fit, else upright and moved aside as little as needed.
+/// Side by side if they fit, else upright and moved aside as little as needed: of more levels than
+/// fit so, only every second or third one, and so on.
 fn level_labels(svg: &mut String, trend: &Trend<'_>, room: &Room, bottom: f64) {
     let is_upright = room.below > 0.0;
-    let x: Vec<f64> = room.x.iter().flatten().copied().collect();
+    let count = room.x.iter().flatten().count();
+    let most = ((room.right - LEFT) / LABEL_ROW) as usize + 1;
+    let step = if is_upright { count.div_ceil(most).max(1) } else { 1 };
+    let x: Vec<f64> = room.x.iter().flatten().step_by(step).copied().collect();
     let places = if is_upright { apart(&x, LABEL_ROW, (LEFT, room.right)) } else { x.clone() };
-    let shown = room.x.iter().zip(trend.levels).filter(|(x, _)| x.is_some());
+    let shown = room.x.iter().zip(trend.levels).filter(|(x, _)| x.is_some()).step_by(step);
     let texts = shown.map(|(_, (_, text))| fitted(text, NAMES_MOST));
     for ((x, place), text) in x.iter().zip(places).zip(texts) {
         if is_upright {

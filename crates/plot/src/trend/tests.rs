@@ -193,6 +193,22 @@ fn every_level_has_a_label_without_overlaps() {
     assert!(places.windows(2).all(|pair| pair[1] - pair[0] >= LABEL_ROW), "{places:?}");
 }
 
+/// Of two hundred levels labels lay upon one another.
+#[test]
+fn levels_without_room_have_labels_at_even_steps() {
+    let numbers: Vec<f64> = (0..200).map(f64::from).collect();
+    let levels = levels(&numbers);
+    let lines = [line("", &numbers)];
+    let scene =
+        Trend { title: "", over: "", levels: &levels, is_numeric: true, values: "", lines: &lines };
+    let svg = trend(&scene, TrendScale::over(&lines), &Looks::default()).0;
+    let upright = svg.split("upright\" transform=\"translate(").skip(1);
+    let at: Vec<f64> =
+        upright.map(|rest| rest.split(' ').next().unwrap().parse().unwrap()).collect();
+    assert!((20..=60).contains(&at.len()), "{at:?}");
+    assert!(at.windows(2).all(|pair| pair[1] - pair[0] >= LABEL_ROW - 0.1), "{at:?}");
+}
+
 #[test]
 fn table_has_the_numbers() {
     let levels = levels(&[1.0, 2.0]);
