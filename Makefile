@@ -106,7 +106,8 @@ python: toolchain ## build the Python package in place: PYTHONPATH=python python
 python-tests: built ## test the Python package: types, style, tests, doctests, notebooks
 	@cp $(TARGET)/debug/lib_core.so python/tcplab/_core.abi3.so
 	@$(python_tools)
-	@if [ -x $(PYTHON)/bin/python ]; then scripts/python-tests.sh $(PYTHON); \
+	@if [ -x $(PYTHON)/bin/python ]; then \
+	  TCPLAB_KERNELS=$(CURDIR)/target/kernels scripts/python-tests.sh $(PYTHON); \
 	else echo "skipped: tcplab-python: there are no Python tools"; fi
 
 .PHONY: page-tests
