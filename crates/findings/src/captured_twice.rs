@@ -10,7 +10,8 @@
 //!
 //! **Reference.** Wireshark's manual on duplicate packets; tcpdump(1) on `-i any`.
 
-use crate::words::number;
+use tcplab_units::rounded::counted;
+
 use crate::{Cost, Direction, Finding, Rule, Severity, Shown};
 
 /// The rule.
@@ -28,10 +29,7 @@ fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
     let statement = format!(
         "The capture holds {} from the {}: packets that it has more than once. All counts leave the \
          copies out.",
-        match count {
-            1 => "1 copy".to_owned(),
-            count => format!("{} copies", number(count)),
-        },
+        counted(count as usize, "copy", "copies"),
         direction.sender,
     );
     let shown = Shown::by(copies);

@@ -270,8 +270,8 @@ fn many(more: usize) -> String {
 
 /// Where cases are the pairs, such as `about 14 more cases`: more trials of these would not help.
 fn more_of(found: &Comparison, more: usize) -> String {
-    let which = if found.is_over_cases { trials_word(found, more) } else { "" };
-    format!("{} {which}", many(more)).trim_end().to_owned()
+    let which = found.is_over_cases.then(|| format!(" {}", trials_word(found, more)));
+    many(more) + &which.unwrap_or_default()
 }
 
 pub(crate) fn threshold(row: &Row) -> String {

@@ -18,9 +18,10 @@ Examples:
   tcplab clean --captures runs/my/20261122T...   remove the captures of one run
 
 What --captures removes, and \"captures etc.\" counts: client.pcapng and server.pcapng of each trial,
-with samples.csv and path.jsonl, which belong to their packets. Without them `tcplab trace`, `states`, `replay`, the figures of a trial and
-a report that is written anew have no packets to show: they say so, and name the command that runs a
-trial again. Tables, comparisons, claims and the report that was written stay.
+with samples.csv and path.jsonl, which belong to their packets. Without them `tcplab trace`,
+`states`, `replay`, the figures of a trial and a report that is written anew have no packets to
+show: they say so, and name the command that runs a trial again. Tables, comparisons, claims and the
+report that was written stay.
 
 Exit codes: 0 success, 2 a run could not be removed, or DIR is no run and has none.";
 
