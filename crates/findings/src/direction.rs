@@ -164,6 +164,12 @@ impl<'a> Direction<'a> {
         causes.retransmissions().saturating_sub(self.spurious())
     }
 
+    /// The capture begins in a loss recovery: retransmissions tell of losses before it, so they are
+    /// no rate of the segments captured.
+    pub(crate) fn begins_in_recovery(&self) -> bool {
+        !self.flow.causes.before_capture.is_empty()
+    }
+
     /// Spurious retransmissions.
     pub(crate) fn spurious(&self) -> u64 {
         self.flow.causes.spurious.sent.count

@@ -10,7 +10,8 @@
 //!
 //! **False positives.** The functions assume single losses; with bursts a sender achieves more. A
 //! transfer twice as fast as they allow uses another congestion control (BBR): the rule is silent.
-//! A full queue loses packets too, as it should: silent where the path was the limit.
+//! A full queue loses packets too, as it should: silent where the path was the limit, and where the
+//! capture begins in a recovery, which repairs losses before it.
 //!
 //! **Reference.** M. Mathis et al., "The Macroscopic Behavior of the TCP Congestion Avoidance
 //! Algorithm"; RFC 9438 section 5 and table 1; RFC 3649 on Reno's 1.2 / sqrt(p).
@@ -36,7 +37,7 @@ fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
     let (lost, segments) = (direction.lost(), direction.wire_segments());
     let bound = direction.limited(Limit::Congestion, SHARE)?;
     let full = is_share(flow.shares.of(Limit::Path), flow.shares.total(), SHARE);
-    if lost < LEAST || full || !direction.is_transfer() {
+    if lost < LEAST || full || !direction.is_transfer() || direction.begins_in_recovery() {
         return None;
     }
     let round_trip = direction.round_trip()?;

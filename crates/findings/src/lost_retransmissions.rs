@@ -33,7 +33,7 @@ fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
     let again = causes.lost_retransmissions.count.saturating_sub(direction.spurious());
     let (lost, segments) = (direction.lost(), direction.wire_segments());
     let by_chance = again * segments <= lost * lost * ODD;
-    if again < LEAST || again * ONE_IN < lost || by_chance {
+    if again < LEAST || again * ONE_IN < lost || by_chance || direction.begins_in_recovery() {
         return None;
     }
     if path_mtu::BlackHole::of(direction).is_some() || path_mtu::suspicion(direction).is_some() {

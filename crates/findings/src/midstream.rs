@@ -1,13 +1,15 @@
 //! # Capture begun after the handshake
 //!
 //! **What it says.** No SYN was captured: options are unknown, the window scale among them, and
-//! perhaps which end is the client.
+//! perhaps which end is the client. Retransmissions of data below the first captured show that a
+//! recovery was under way.
 //!
 //! **Why it matters.** Without its scale the size of a receive window is unknown. A full one then
 //! looks like a full congestion window or send buffer. Without timestamps, too, it is unknown how
-//! far the sender is, and what it waited for.
+//! far the sender is, and what it waited for. Data sent before the capture are no part of what is
+//! counted, so a recovery of them makes goodput too low and losses too many.
 //!
-//! **Evidence.** The first packet; the time in which a window was full.
+//! **Evidence.** The first packet; the time in which a window was full; those retransmissions.
 //!
 //! **False positives.** None known.
 //!
@@ -16,7 +18,7 @@
 use tcplab_trace::{Connection, Limit, Roles};
 use tcplab_units::Span;
 
-use crate::words::{amount, part_of_time};
+use crate::words::{amount, number, part_of_time};
 use crate::{Cost, Direction, Finding, Rule, Severity, Shown, is_share};
 
 /// The rule.
@@ -77,7 +79,22 @@ fn in_connection(connection: &Connection) -> Option<Finding> {
             part_of_time(waited, direction.time()),
         );
     }
-    let shown = Shown::in_frames([connection.frames.0], connection.first);
+    let mut frames = vec![connection.frames.0];
+    for direction in [forward, reverse].iter().filter(|it| it.begins_in_recovery()) {
+        severity = Severity::Doubt;
+        let again = &direction.flow.causes.before_capture;
+        statement += &format!(
+            " It begins while the {} recovers from losses: {} sent before the capture, which \
+             its goodput does not count. They repair losses before it.",
+            direction.sender,
+            match again.count {
+                1 => "1 retransmission is of data".to_owned(),
+                count => format!("{} retransmissions are of data", number(count)),
+            },
+        );
+        frames.extend(again.frames.iter().copied());
+    }
+    let shown = Shown::in_frames(frames, connection.first);
     Some(
         shown
             .proves(RULE.name, severity, Cost::NONE)

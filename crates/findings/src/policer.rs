@@ -49,6 +49,7 @@ fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
     let flow = direction.flow;
     let (lost, segments) = (direction.lost(), direction.wire_segments());
     let few = lost < LEAST || lost * ONE_IN < segments || !direction.is_transfer();
+    let few = few || direction.begins_in_recovery();
     let whole = matches!(flow.capture_point, CapturePoint::Sender | CapturePoint::Unknown);
     direction.limited(Limit::Path, SHARE).filter(|_| whole && !few)?;
     let (goodput, capacity) = (flow.transfer.goodput?, flow.transfer.capacity?);

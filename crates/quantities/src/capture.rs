@@ -215,6 +215,9 @@ quantities! {
     RETRANSMISSIONS_UNEXPLAINED = "retransmissions_unexplained", None,
         "retransmission, cause unknown",
         "Retransmissions that no ACK prompted that passed this capture point, sooner than any timer";
+    RETRANSMISSIONS_BEFORE_CAPTURE = "retransmissions_before_capture", None,
+        "retransmission of data sent before the capture",
+        "Retransmissions of data below the first captured: neither unique data nor goodput have them";
     GAPS_FILLED = "gaps_filled", None, "gaps filled late",
         "Segments captured after later data, unknown whether retransmitted or out of order";
     OUT_OF_ORDER = "out_of_order", None, "out of order", "Segments that arrived out of order",

@@ -62,6 +62,15 @@ pub(super) const CASES: &[Case] = &[
         silent: &[|c| c.handshake.midstream = false],
     },
     Case {
+        name: "midstream, in a recovery",
+        fires: |c| {
+            c.handshake.midstream = true;
+            c.roles = Roles::ByFirstPacket;
+            c.forward.causes.before_capture = occurred(28, 25);
+        },
+        silent: &[|c| c.handshake.midstream = false],
+    },
+    Case {
         name: "not-opened, no answer",
         fires: |c| never_opened(c, HandshakeKind::Unanswered, 6),
         silent: &[|c| c.handshake.kind = HandshakeKind::ThreeWay],

@@ -23,6 +23,8 @@ pub(super) const CASES: &[Case] = &[
         silent: &[
             |c| c.forward.transfer.goodput = Some(mbit(20)),
             |c| c.forward.causes.spurious.sent = occurred(65, 1_100),
+            // Losses before the capture.
+            |c| c.forward.causes.before_capture = occurred(6, 3),
             |c| limited(&mut c.forward, &[(Limit::Congestion, 4_000), (Limit::Path, 6_000)]),
         ],
     },
@@ -37,6 +39,7 @@ pub(super) const CASES: &[Case] = &[
             // So much is lost by chance, too.
             |c| c.forward.causes.spurious.sent = occurred(180, 1_000),
             |c| lose(&mut c.forward, 60),
+            |c| c.forward.causes.before_capture = occurred(6, 3),
             // Uneven: the window grows and falls.
             |c| {
                 let acked = &mut c.forward.series.acked;
@@ -159,7 +162,10 @@ pub(super) const CASES: &[Case] = &[
             lose(&mut c.forward, 69);
             c.forward.causes.lost_retransmissions = occurred(12, 1_050);
         },
-        silent: &[|c| c.forward.causes.lost_retransmissions = occurred(6, 1_050)],
+        silent: &[
+            |c| c.forward.causes.lost_retransmissions = occurred(6, 1_050),
+            |c| c.forward.causes.before_capture = occurred(6, 3),
+        ],
     },
     Case {
         name: "lost-retransmissions, no coincidence",

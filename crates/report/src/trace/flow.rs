@@ -302,6 +302,7 @@ fn causes(out: &mut String, causes: &Causes, look: Look) {
         (q::RETRANSMISSIONS_SYN, plain(), &causes.syn_retransmissions),
         (q::RETRANSMISSIONS_FIN, plain(), &causes.fin_retransmissions),
         (q::RETRANSMISSIONS_UNEXPLAINED, plain(), &causes.retransmissions_unexplained),
+        (q::RETRANSMISSIONS_BEFORE_CAPTURE, plain(), &causes.before_capture),
         (q::RETRANSMISSIONS_SPURIOUS_BY_DSACK, plain(), &causes.spurious_by_dsack),
         (q::RETRANSMISSIONS_SPURIOUS_BY_TIMESTAMP, plain(), &causes.spurious_by_timestamp),
         (q::GAPS_FILLED, plain(), &causes.gaps_filled),

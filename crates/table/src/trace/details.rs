@@ -30,7 +30,7 @@ pub(super) const NOTABLE: &[Column<NotableRow>] = columns! {
 pub(super) fn notable(id: FlowId, flow: &Flow) -> impl Iterator<Item = NotableRow> {
     let (causes, windows) = (&flow.causes, &flow.windows);
     let (acking, marks) = (&flow.acking, &flow.marks);
-    let seen: [(&Quantity, &Occurrences); 37] = [
+    let seen: [(&Quantity, &Occurrences); 38] = [
         (&quantities::RETRANSMISSIONS_BY_DUPLICATE_ACKS, &causes.by_duplicate_acks),
         (&quantities::RETRANSMISSIONS_BY_SACK, &causes.by_sack),
         (&quantities::RETRANSMISSIONS_BY_RACK, &causes.by_rack),
@@ -46,6 +46,7 @@ pub(super) fn notable(id: FlowId, flow: &Flow) -> impl Iterator<Item = NotableRo
         (&quantities::RETRANSMISSIONS_LOST, &causes.lost_retransmissions),
         (&quantities::RETRANSMISSIONS_SYN, &causes.syn_retransmissions),
         (&quantities::RETRANSMISSIONS_FIN, &causes.fin_retransmissions),
+        (&quantities::RETRANSMISSIONS_BEFORE_CAPTURE, &causes.before_capture),
         (&quantities::RETRANSMISSIONS_SPURIOUS_BY_DSACK, &causes.spurious_by_dsack),
         (&quantities::RETRANSMISSIONS_SPURIOUS_BY_TIMESTAMP, &causes.spurious_by_timestamp),
         (&quantities::RETRANSMISSIONS_UNEXPLAINED, &causes.retransmissions_unexplained),

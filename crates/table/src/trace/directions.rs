@@ -90,6 +90,7 @@ directions! {
         flow.causes.spurious_by_timestamp.count
     };
     RETRANSMISSIONS_UNEXPLAINED Few Whole(u64) |flow| flow.causes.retransmissions_unexplained.count;
+    RETRANSMISSIONS_BEFORE_CAPTURE Few Whole(u64) |flow| flow.causes.before_capture.count;
     GAPS_FILLED Few Whole(u64) |flow| flow.causes.gaps_filled.count;
     OUT_OF_ORDER Few Whole(u64) |flow| flow.causes.out_of_order.count;
     OUT_OF_ORDER_MAX_BYTES Few Whole(u64) |flow| flow.causes.out_of_order_max.as_u64();

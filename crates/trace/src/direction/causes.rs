@@ -62,6 +62,9 @@ impl CauseCounts {
             if sent.proof.nth > 2 {
                 add(&mut causes.lost_retransmissions);
             }
+            if sent.range.is_empty() {
+                add(&mut causes.before_capture);
+            }
             if sent.packet.syn() {
                 add(&mut causes.syn_retransmissions);
             } else if sent.packet.fin() && sent.payload == 0 {

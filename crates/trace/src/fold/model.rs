@@ -22,9 +22,9 @@ folded! {
         by_duplicate_acks, by_sack, by_rack, by_icmp, tail_loss_probes, tail_loss_probes_new_data,
         timeouts, ignored_acks, backoff_max, backoffs, after_timeout, control_repeated,
         lost_retransmissions, syn_retransmissions, fin_retransmissions, spurious_by_dsack,
-        spurious_by_timestamp, spurious, retransmissions_unexplained, gaps_filled, out_of_order,
-        out_of_order_max, network_duplicates, capture_duplicates, acked_not_captured,
-        acked_not_captured_bytes
+        spurious_by_timestamp, spurious, retransmissions_unexplained, before_capture, gaps_filled,
+        out_of_order, out_of_order_max, network_duplicates, capture_duplicates,
+        acked_not_captured, acked_not_captured_bytes
     }
 }
 folded! {

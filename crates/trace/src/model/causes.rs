@@ -53,6 +53,9 @@ pub struct Causes {
     pub spurious: SpuriousRetransmissions,
     /// Retransmissions without a visible cause.
     pub retransmissions_unexplained: Occurrences,
+    /// Of all these, retransmissions of data below the first captured: sent, and lost, before the
+    /// capture began.
+    pub before_capture: Occurrences,
     /// Captured after later data; unknown whether retransmitted or out of order.
     pub gaps_filled: Occurrences,
     /// Out of order.

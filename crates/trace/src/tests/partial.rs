@@ -70,6 +70,19 @@ fn data_in_flight_before_the_capture_is_not_missed() {
 }
 
 #[test]
+fn recovery_under_way_when_the_capture_begins_is_told_apart() {
+    let text = "0.000 > 28961:30409 clock 5
+        0.0001 < ack 1449 sack 28961-30409
+        0.010 > 1449:2897 clock 15
+        0.0101 < ack 2897 sack 28961-30409
+        0.011 > 2897:4345 clock 16";
+    let flow = connection(text).forward;
+    assert_eq!(flow.causes.before_capture.frames, [3, 5]);
+    assert_eq!(flow.totals.unique, Bytes::new(1_448));
+    assert!(connection(TRANSFER).forward.causes.before_capture.is_empty());
+}
+
+#[test]
 fn unknown_window_scale_lowers_the_confidence() {
     let cut = late(3).forward;
     assert!(!cut.windows.scale_negotiated);

@@ -51,6 +51,7 @@ fn check_shares(flow: &Flow) {
     let parts = causes.retransmissions() + causes.out_of_order.count + causes.gaps_filled.count;
     assert!(parts <= totals.wire_segments, "{parts} of {totals:?}");
     assert!(causes.lost_retransmissions.count <= causes.retransmissions(), "{causes:?}");
+    assert!(causes.before_capture.count <= causes.retransmissions(), "{causes:?}");
     assert!(flow.shares.idle <= flow.shares.total(), "{:?}", flow.shares);
     let transfer = &flow.transfer;
     assert!(transfer.efficiency.is_none_or(|it| (0.0..=100.0).contains(&it)), "{transfer:?}");
