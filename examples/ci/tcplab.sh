@@ -3,8 +3,9 @@
 #
 #   tcplab.sh SCENARIO.toml BASELINE.json [RESULTS]
 #
-# The first run writes the baseline: commit that file. Exit codes are tcplab's: 0 passed, 1 a claim
-# failed or a metric is worse, 2 something did not work. RESULTS has what this build made, no more.
+# The first run, on your machine, writes the baseline if all claims pass: commit that file. Exit
+# codes are tcplab's: 0 passed, 1 a claim failed or a metric is worse, 2 something did not work, or
+# a service (CI is set) has no baseline. RESULTS has what this build made, no more.
 set -u
 scenario=$1 baseline=$2 results=${3:-tcplab-results}
 annotate=${GITHUB_ACTIONS:+--annotate=github}
@@ -26,8 +27,14 @@ if [ -e "$baseline" ]; then
         --junit "$results/compare.xml" --markdown "$results/compare.md" || compared=$?
     [ "$compared" -le "$code" ] || code=$compared
 else
-    mkdir -p "$(dirname "$baseline")"
-    cp "$results/run.json" "$baseline"
+    # A service throws the new file away, so that no build would ever compare: there it is an error.
+    echo "${GITHUB_ACTIONS:+::error::}tcplab.sh: there is no $baseline: nothing was compared" >&2
+    if [ "$code" -eq 0 ]; then
+        mkdir -p "$(dirname "$baseline")"
+        cp "$results/run.json" "$baseline"
+        echo "tcplab.sh: this run is the baseline from now on: commit $baseline" >&2
+    fi
+    [ -z "${CI:-}" ] || code=2
 fi
 
 tcplab clean "$results/runs" --captures --yes >/dev/null || code=2

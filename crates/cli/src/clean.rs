@@ -46,12 +46,14 @@ pub(crate) fn clean(arguments: &CleanArguments) -> Result<ExitCode> {
     if is_text {
         answer(&table(&chosen))?;
     }
-    let mut removed = vec![Removed { bytes: 0, error: None }; chosen.len()];
+    let untouched = |run: &&RunSize| Removed { bytes: 0, left: run.bytes, error: None };
+    let mut removed: Vec<Removed> = chosen.iter().map(untouched).collect();
     if is_agreed(arguments, &chosen)? {
         removed = chosen.iter().map(|run| remove(arguments, run)).collect();
         if is_text {
-            let bytes = removed.iter().map(|it| it.bytes).sum();
-            answer(&format!("removed {}\n", rounded::bytes(Bytes::new(bytes))))?;
+            let sum = |of: fn(&Removed) -> u64| Bytes::new(removed.iter().map(of).sum());
+            let [freed, left] = [sum(|it| it.bytes), sum(|it| it.left)].map(rounded::bytes);
+            answer(&format!("removed {freed}; {left} left\n"))?;
         }
     }
     let runs: Vec<_> = chosen.iter().zip(&removed).collect();
@@ -88,21 +90,25 @@ fn is_agreed(arguments: &CleanArguments, chosen: &[&RunSize]) -> Result<bool> {
 #[derive(Debug, Clone)]
 struct Removed {
     bytes: u64,
+    /// What the run takes since.
+    left: u64,
     /// Why not all of it.
     error: Option<String>,
 }
 
 fn remove(arguments: &CleanArguments, run: &RunSize) -> Removed {
     let removed = if arguments.captures { run.remove_packets() } else { run.remove() };
+    let after = RunSize::at(&run.path).ok();
+    let left = after.as_ref().map_or(0, |after| after.bytes);
     match removed {
-        Ok(bytes) => Removed { bytes, error: None },
+        Ok(bytes) => Removed { bytes, left, error: None },
         Err(error) => {
             let said = error.to_string();
             print_error(&error.into());
             // A part may be gone.
             let before = freed(arguments, run);
-            let left = RunSize::at(&run.path).map_or(before, |left| freed(arguments, &left));
-            Removed { bytes: before.saturating_sub(left), error: Some(said) }
+            let still = after.map_or(before, |after| freed(arguments, &after));
+            Removed { bytes: before.saturating_sub(still), left, error: Some(said) }
         }
     }
 }
@@ -126,6 +132,7 @@ fn document(arguments: &CleanArguments, runs: &[(&&RunSize, &Removed)]) -> Value
             "captures_bytes": packet_bytes,
             "removable_bytes": removable(run),
             "removed_bytes": removed.bytes,
+            "left_bytes": removed.left,
             "error": removed.error,
         })
     };
@@ -137,6 +144,7 @@ fn document(arguments: &CleanArguments, runs: &[(&&RunSize, &Removed)]) -> Value
         "captures_bytes": sum(|run| run.packet_bytes),
         "removable_bytes": asked.map(|_| all_removable()),
         "removed_bytes": runs.iter().map(|(_, removed)| removed.bytes).sum::<u64>(),
+        "left_bytes": runs.iter().map(|(_, removed)| removed.left).sum::<u64>(),
         "runs": runs.iter().map(of_run).collect::<Vec<_>>(),
     })
 }

@@ -82,23 +82,27 @@ fn in_connection(connection: &Connection) -> Option<Finding> {
     let mut frames = vec![connection.frames.0];
     for direction in [forward, reverse].iter().filter(|it| it.begins_in_recovery()) {
         severity = Severity::Doubt;
-        let again = &direction.flow.causes.before_capture;
-        statement += &format!(
-            " It begins while the {} recovers from losses: {} sent before the capture, which \
-             its goodput does not count. They repair losses before it.",
-            direction.sender,
-            match again.count {
-                1 => "1 retransmission is of data".to_owned(),
-                count => format!("{} retransmissions are of data", number(count)),
-            },
-        );
-        frames.extend(again.frames.iter().copied());
+        statement += &recovers(direction);
+        frames.extend(direction.flow.causes.before_capture.frames.iter().copied());
     }
     let shown = Shown::in_frames(frames, connection.first);
     Some(
         shown
             .proves(RULE.name, severity, Cost::NONE)
             .saying(statement, "Start the capture before the connection opens."),
+    )
+}
+
+/// What a direction that begins in a recovery cannot tell.
+fn recovers(direction: &Direction<'_>) -> String {
+    let again = match direction.flow.causes.before_capture.count {
+        1 => "1 retransmission is of data".to_owned(),
+        count => format!("{} retransmissions are of data", number(count)),
+    };
+    format!(
+        " It begins while the {} recovers from losses: {again} sent before the capture, which its \
+         goodput does not count. They repair losses before it.",
+        direction.sender,
     )
 }
 

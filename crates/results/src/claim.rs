@@ -89,15 +89,18 @@ impl Claim {
         }
     }
 
-    /// Such as `met in 9 of 10 trials`, or `not judged: needs 8 trials, there is 1`; none if it is
-    /// met in each. The trials that it needs are those of each of the run's `cases`.
+    /// Such as `met in 9 of 10 trials`, `not judged: needs 8 trials, there is 1`, or the same after
+    /// `met so far, `; none if it is met in each. The trials that it needs are those of each of the
+    /// run's `cases`.
     pub fn shortfall(&self, cases: &[Case]) -> Option<String> {
         let Claim { held_alone, trials, needs, .. } = self;
         if self.outcome() == ClaimOutcome::NotJudged {
             let of_each = if cases.len() > 1 { " of each variant" } else { "" };
             let count = cases.iter().map(Case::count).max().unwrap_or(0);
             let are = if count == 1 { "is" } else { "are" };
-            return Some(format!("not judged: needs {needs} trials{of_each}, there {are} {count}"));
+            let so_far = if self.held { "met so far, " } else { "" };
+            let needed = format!("needs {needs} trials{of_each}, there {are} {count}");
+            return Some(format!("{so_far}not judged: {needed}"));
         }
         let what = match &self.over {
             Some(factor) => format!("repetitions over {factor}"),
@@ -164,6 +167,9 @@ mod tests {
         let wanted = "not judged: needs 10 trials of each variant, there are 8";
         assert_eq!(said(&open, &cases), wanted);
         assert_eq!(said(&open, &cases[..1]), "not judged: needs 10 trials, there are 8");
+        let met = Claim { held: true, ..open };
+        let wanted = "met so far, not judged: needs 10 trials, there are 8";
+        assert_eq!(said(&met, &cases[..1]), wanted);
         assert_eq!(Claim { held_alone: 24, ..claim }.shortfall(&cases), None);
     }
 }

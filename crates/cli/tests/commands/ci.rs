@@ -35,8 +35,11 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
+/// What this service sets.
+const GITHUB: &[&str] = &["CI", "GITHUB_ACTIONS"];
+
 /// Runs the script as a service does: with the program on its path, in a directory of its own.
-fn build(home: &Home, is_github: bool) -> Ended {
+fn build(home: &Home, service: &[&str]) -> Ended {
     let program = Path::new(env!("CARGO_BIN_EXE_tcplab"));
     let mut paths = vec![program.parent().unwrap().to_owned()];
     paths.extend(std::env::split_paths(&std::env::var_os("PATH").unwrap()));
@@ -47,24 +50,22 @@ fn build(home: &Home, is_github: bool) -> Ended {
         .env_clear()
         .env("PATH", std::env::join_paths(paths).unwrap())
         .env("HOME", home.path("."));
-    if is_github {
-        script.env("GITHUB_ACTIONS", "true");
-    }
+    script.envs(service.iter().map(|name| (name, "true")));
     ended(&mut script)
 }
 
 #[test]
 fn build_is_red_for_regression_or_failed_claim_and_green_otherwise() {
     let home = Home::with("upload.toml", UPLOAD);
-    build(&home, false).answer("the first run, which writes the baseline");
+    build(&home, &[]).answer("the first run, which writes the baseline");
     let baseline = home.text("baselines/upload.json");
-    let same = build(&home, false).answer("nothing has changed");
+    let same = build(&home, &[]).answer("nothing has changed");
     assert!(same.contains("identical"), "{same}");
     assert!(home.text("tcplab-results/claims.xml").contains("failures=\"0\""));
 
     let slower = UPLOAD.replace("delay = \"5 ms\"", "delay = \"8 ms\"");
     home.write("upload.toml", &slower);
-    let red = build(&home, true);
+    let red = build(&home, GITHUB);
     assert_eq!(red.code, Some(1), "{}{}", red.stdout, red.stderr);
     assert!(
         red.stderr.contains("::error title=tcplab compare::B is worse than A"),
@@ -75,7 +76,7 @@ fn build_is_red_for_regression_or_failed_claim_and_green_otherwise() {
 
     let claim = "\n[[expect]]\nclaim = \"is quick, always\"\nmetric = \"transfer_time\"\nat_most = \"1 ms\"\n";
     home.write("upload.toml", format!("{UPLOAD}{claim}"));
-    let red = build(&home, true);
+    let red = build(&home, GITHUB);
     assert_eq!(red.code, Some(1), "{}{}", red.stdout, red.stderr);
     assert!(red.stderr.contains("::error title=is quick%2C always::"), "{}", red.stderr);
     assert_eq!(home.text("baselines/upload.json"), baseline);
@@ -83,10 +84,25 @@ fn build_is_red_for_regression_or_failed_claim_and_green_otherwise() {
     // A build that ends early leaves nothing of those before.
     assert_eq!(names(&home.only("tcplab-results/runs")).len(), 1);
     home.write("upload.toml", "title = 5");
-    assert_eq!(build(&home, false).code, Some(2));
+    assert_eq!(build(&home, &[]).code, Some(2));
     for name in ["claims.xml", "compare.xml", "compare.md", "run.json"] {
         assert!(!home.exists(&format!("tcplab-results/{name}")), "{name}");
     }
+}
+
+/// A mistyped or forgotten baseline must not pass for ever; a failed run is no baseline.
+#[test]
+fn build_without_baseline_says_so() {
+    let claim = "\n[[expect]]\nclaim = \"quick\"\nmetric = \"transfer_time\"\nat_most = \"1 ms\"\n";
+    let home = Home::with("upload.toml", format!("{UPLOAD}{claim}"));
+    let said = "tcplab.sh: there is no baselines/upload.json: nothing was compared";
+    let red = build(&home, &[]);
+    assert_eq!((red.code, red.stderr.contains(said)), (Some(1), true), "{}", red.stderr);
+    assert!(!home.exists("baselines/upload.json"));
+    home.write("upload.toml", UPLOAD);
+    let red = build(&home, GITHUB);
+    assert_eq!(red.code, Some(2), "{}", red.stderr);
+    assert!(red.stderr.contains(&format!("::error::{said}")), "{}", red.stderr);
 }
 
 #[test]
@@ -95,10 +111,11 @@ fn claim_without_decision_fails_where_one_is_required() {
     let home = Home::with("upload.toml", format!("{UPLOAD}\n{claim}"));
     let ran = home.run("run upload.toml --world sim --trials 1 --junit open.xml");
     assert_eq!(ran.code, Some(0), "{}", ran.stderr);
-    assert!(home.text("open.xml").contains("skipped=\"1\""), "{}", ran.stdout);
+    assert!(home.text("open.xml").contains("skipped=\"2\""), "{}", ran.stdout);
     let ran = home.run("run upload.toml --world sim --trials 1 --require-decision --junit red.xml");
     assert_eq!(ran.code, Some(1), "{}", ran.stderr);
-    assert!(home.text("red.xml").contains("failures=\"1\" errors=\"0\" skipped=\"0\""));
+    // Neither is a claim about each value decided by the first that keeps it.
+    assert!(home.text("red.xml").contains("failures=\"2\" errors=\"0\" skipped=\"0\""));
 }
 
 #[test]

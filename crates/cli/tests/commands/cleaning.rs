@@ -161,7 +161,7 @@ fn clean_removes_captures_or_runs_and_nothing_else() {
     );
     // The answers stay, and the run can be extended.
     let path = first.display();
-    assert!(home.answer(&format!("report '{path}'")).contains("✓ arrives"));
+    assert!(home.answer(&format!("report '{path}'")).contains("– arrives: met so far"));
     home.answer(&format!("compare '{path}' '{}' --fail-on never", second.display()));
     home.answer(&format!("run --extend '{path}' --trials 3"));
 
@@ -282,11 +282,15 @@ fn clean_json_has_sizes_and_what_was_removed() {
     home.refuses(&[("clean --captures --json", "pass --yes")]);
     let [[removable, removed], of_run] = removing("--yes");
     assert_eq!((removable, removed, of_run), (captures, captures, [captures; 2]));
+    let [left, size] =
+        ["left_bytes", "size_bytes"].map(|key| home.json("clean --json")[key].clone());
+    assert_eq!((&left, left.as_u64() < Some(all)), (&size, true));
     assert_eq!(removing("--yes"), [[0, 0]; 2]);
     // A file beside the text.
-    assert!(home.answer("clean --runs --yes --json=said.json").contains("\nremoved "));
+    assert!(home.answer("clean --runs --yes --json=said.json").contains("; 0 B left\n"));
     let said: Value = serde_json::from_str(&home.text("said.json")).unwrap();
     assert_eq!(said["removed_bytes"], said["size_bytes"]);
+    assert_eq!((&said["left_bytes"], &said["runs"][0]["left_bytes"]), (&json!(0), &json!(0)));
     assert!(!run.exists());
 }
 

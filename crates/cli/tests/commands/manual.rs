@@ -49,6 +49,11 @@ fn completions_are_scripts_that_each_shell_reads() {
             assert_eq!(complaints(program, flags, &home.path(shell)), "", "{shell}");
         }
     }
+    for shell in ["bash", "zsh", "fish"] {
+        let script = home.text(shell);
+        assert!(script.contains("dsl-25 ") && script.contains("geo-satellite"), "{shell}");
+        assert!(script.contains("interruption-figures/figure-7"), "{shell}");
+    }
     let ended = home.run("completions powershell");
     assert!(ended.stdout.contains("Register-ArgumentCompleter"), "{}", ended.stdout);
     assert_eq!(home.run("completions tcsh").code, Some(2));
@@ -69,6 +74,7 @@ fn bash_completes_commands_flags_and_values() {
         ("tcplab path show geo", "geo-satellite"),
         ("tcplab bench --path geo", "geo-satellite"),
         ("tcplab run interruption-figures/figure-7", "interruption-figures/figure-7"),
+        ("tcplab scenarios interruption-figures/figure-7", "interruption-figures/figure-7"),
         // Bash takes these for three words.
         ("tcplab run --world = si", "sim"),
         ("tcplab bench --by = g", "goodput"),

@@ -571,6 +571,7 @@ trials = 2
 
 [[expect]]
 claim    = "slow & <steady>"
+trials   = 1
 metric   = "transfer_time"
 at_least = "1 ns"
 

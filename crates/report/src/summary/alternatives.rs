@@ -2,6 +2,7 @@
 
 use tcplab_results::Run;
 use tcplab_results::comparison::{Comparison, Outcome};
+use tcplab_units::rounded::counted;
 
 use super::arrivals::MOST_NAMED;
 use super::measure::{Factor, distinct, name_of_measure};
@@ -44,26 +45,31 @@ fn apart(case: &str) -> String {
     if case.contains(", ") && !case.contains('[') { format!("({case})") } else { case.to_owned() }
 }
 
-/// Which levels are equivalent to the best, in each case: of ordered levels the smallest, unless
-/// that is the best itself. None where there is none, or too much to tell.
+/// Which levels are equivalent to the best, in each case, or of many cases in all: of ordered
+/// levels the smallest, unless that is the best itself. None where there is none.
 pub(super) fn equivalents(found: &[Comparison], factor: &Factor, best: &str) -> Option<String> {
     let rows = || found.iter().flat_map(|it| it.rows.iter().map(move |row| (it, row)));
     let cases = distinct(found.iter().flat_map(|it| &it.cases).map(|case| case.name.as_str()));
     let threshold = threshold(rows().next()?.1);
-    let equivalent = |case: &&str| -> Vec<&str> {
-        let is_one = |level: &&str| {
-            rows().any(|(of, row)| {
-                let is_equivalent = matches!(row.outcome, Outcome::Equivalent { .. });
-                of.sides[0].label == **level && row.case == **case && is_equivalent
-            })
-        };
+    let is_equivalent = |level: &str, case: &str| {
+        rows().any(|(of, row)| {
+            let is_equivalent = matches!(row.outcome, Outcome::Equivalent { .. });
+            of.sides[0].label == level && row.case == case && is_equivalent
+        })
+    };
+    let chosen = |is_one: &dyn Fn(&str) -> bool| -> Vec<&str> {
         let levels = factor.levels.iter().map(String::as_str);
         if factor.is_numeric {
-            levels.take_while(|level| *level != best).find(is_one).into_iter().collect()
+            levels
+                .take_while(|level| *level != best)
+                .find(|level| is_one(level))
+                .into_iter()
+                .collect()
         } else {
-            levels.filter(is_one).collect()
+            levels.filter(|level| is_one(level)).collect()
         }
     };
+    let equivalent = |case: &str| chosen(&|level| is_equivalent(level, case));
     let all: Vec<(&str, Vec<&str>)> = cases.iter().map(|case| (*case, equivalent(case))).collect();
     let some: Vec<&(&str, Vec<&str>)> = all.iter().filter(|(_, some)| !some.is_empty()).collect();
     let (_, first) = some.first()?;
@@ -75,7 +81,11 @@ pub(super) fn equivalents(found: &[Comparison], factor: &Factor, best: &str) -> 
     };
     let levels = match is_same {
         true => named(first),
-        false if some.len() > MOST_CASES => return None,
+        false if some.len() > MOST_CASES => {
+            let in_all = chosen(&|level| cases.iter().all(|case| is_equivalent(level, case)));
+            let count = counted(cases.len(), "case", "cases");
+            in_all.first().map(|_| format!("{} in all {count}", named(&in_all)))?
+        }
         false => {
             let part = |(case, levels): &&(&str, Vec<&str>)| {
                 format!("{} at {}", named(levels), apart(case))

@@ -37,7 +37,7 @@ const MOST_OTHERS: usize = 2;
 /// depends on them; then a sentence with the best level first. Where the question asks for no
 /// number: what its claims are about, and how many of them passed.
 pub(crate) fn answer(run: &Run, measured: &Measured, shares: Option<&VarianceShares>) -> String {
-    let factor = asked_factor(run, measured).or_else(|| widest_factor(measured, shares));
+    let factor = answered_factor(run, measured, shares);
     let key = factor.map(|it| measured.factors[it].key.as_str());
     let found = match (claimed(run), factor) {
         (Some(claimed), _) => Found::Answer(claimed),
@@ -137,8 +137,7 @@ fn best_level(
     }
     let mut clauses: Vec<String> = found.iter().take(MOST_OTHERS).map(clause).collect();
     if let more @ 1.. = found.len().saturating_sub(MOST_OTHERS) {
-        let more = counted(more, "other level", "other levels");
-        clauses.push(format!("{more} in the report"));
+        clauses.push(others_by(key, best, more));
     }
     let rows = || found.iter().flat_map(|it| &it.rows);
     let head = if rows().any(|row| row.outcome == Outcome::Worse) {
@@ -190,6 +189,13 @@ fn against_others(
         not_asked.cmp(&other_not_asked).then(one.total_cmp(&other))
     });
     found
+}
+
+/// Which command compares so many more levels with the best.
+fn others_by(key: &str, best: &str, more: usize) -> String {
+    let more = counted(more, "other level", "other levels");
+    let factor = key.rsplit('.').next().unwrap_or(key);
+    format!("{more} by `tcplab compare RUN --by {factor} --levels LEVEL,{best}`")
 }
 
 /// Levels without a value, of which the answer has not said that all their trials failed.
@@ -338,6 +344,15 @@ fn of_levels(factor: &Factor) -> String {
         many if many <= MOST_NAMED => format!("{key} {}", levels.join(", ")),
         many => format!("all {many} levels of {key}"),
     }
+}
+
+/// The factor that the answer is about.
+pub(super) fn answered_factor(
+    run: &Run,
+    measured: &Measured,
+    shares: Option<&VarianceShares>,
+) -> Option<usize> {
+    asked_factor(run, measured).or_else(|| widest_factor(measured, shares))
 }
 
 /// The factor that the scenario names, else compares first.

@@ -39,6 +39,8 @@ pub(crate) struct FactorView {
     pub(crate) key: String,
     pub(crate) name: String,
     pub(crate) is_condition: bool,
+    /// The answer is about it.
+    pub(crate) is_answered: bool,
     /// Percent of the variance; empty where all values are equal.
     pub(crate) share: String,
     pub(crate) blocks: usize,
@@ -74,6 +76,7 @@ impl Factors {
         measured: &Measured,
         shares: Option<&VarianceShares>,
         responses: &[Vec<f64>],
+        answered: Option<usize>,
     ) -> Option<Factors> {
         if measured.factors.is_empty() || measured.points.is_empty() {
             return None;
@@ -84,7 +87,8 @@ impl Factors {
         order.sort_by(|one, other| main(*other).total_cmp(&main(*one)));
         let view = |factor: usize| {
             let share = shares.map_or(String::new(), |it| percent(it.mains[factor]));
-            factor_view(measured, factor, share, responses)
+            let is_answered = answered == Some(factor);
+            FactorView { is_answered, ..factor_view(measured, factor, share, responses) }
         };
         let mut pairs: Vec<((usize, usize), f64)> =
             shares.map_or(vec![], |shares| shares.pairs.clone());
@@ -132,6 +136,7 @@ fn factor_view(
         key: factor.key.clone(),
         name: short(&factor.key),
         is_condition: factor.is_condition,
+        is_answered: false,
         share,
         blocks: blocks.len(),
         figures,

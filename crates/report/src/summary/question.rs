@@ -5,7 +5,7 @@ use tcplab_plot::{Content, Picture, SpreadRow};
 use tcplab_results::Run;
 use tcplab_units::rounded::counted;
 
-use super::answer::{answer, without_metric};
+use super::answer::{answer, answered_factor, without_metric};
 use super::boxes::{BARS_EXPLAINED, BOXES_EXPLAINED, DOTS_EXPLAINED, bars_of_cases, named_boxes};
 use super::factors::{Factors, row, shares};
 use super::measure::{Measured, response_times, values};
@@ -51,7 +51,8 @@ impl Question {
         let measured = Measured::of(run, info);
         let shares = shares(&measured);
         let responses: Vec<Vec<f64>> = run.cases.iter().map(response_times).collect();
-        let factors = Factors::of(&measured, shares.as_ref(), &responses);
+        let answered = answered_factor(run, &measured, shares.as_ref());
+        let factors = Factors::of(&measured, shares.as_ref(), &responses, answered);
         let is_drawn = trends.and_then(|trends| trends.main(run)).is_some();
         let judged = format!("main metric: {}", measured.title());
         let question = match varied(run) {

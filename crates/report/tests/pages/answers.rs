@@ -452,12 +452,17 @@ fn answer_names_the_smallest_level_that_is_as_good() {
     let of = |a: usize, b: usize, n: u32| knees[b][a] + noise(a, b, n) / 100.0;
     let text = answer(&run("goodput", BUFFERS, 10, of));
     assert!(text.starts_with("Highest goodput: client’s congestion 40; against 5: "), "{text}");
-    let end = "; 2 other levels in the report. The smallest that is equivalent (within 5 %): 20 at \
-               0 %; 30 at 1 %.";
+    let end = "; 2 other levels by `tcplab compare RUN --by congestion --levels LEVEL,40`. The smallest \
+               that is equivalent (within 5 %): 20 at 0 %; 30 at 1 %.";
     assert!(text.ends_with(end), "{text}");
     // One case.
     let text = answer(&run("goodput", (BUFFERS.0, &["0 %"]), 10, of));
     assert!(text.ends_with(" The smallest that is equivalent (within 5 %): 20."), "{text}");
+    // Of many cases those that are equivalent in each.
+    let cases = &["0 %", "1 %", "2 %", "3 %", "4 %"][..];
+    let late = |a: usize, b: usize, n: u32| knees[usize::from(b > 2)][a] + noise(a, b, n) / 100.0;
+    let text = answer(&run("goodput", (BUFFERS.0, cases), 16, late));
+    assert!(text.ends_with(" equivalent (within 5 %): 30 in all 5 cases."), "{text}");
     // Names have no order.
     let named = (&["reno", "cubic", "bbr", "dctcp", "westwood"][..], &["0 %"][..]);
     let text = answer(&run("goodput", named, 10, of));

@@ -4,6 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 use tcplab_report::{CaptureSums, GraphChoice, ShownConnection, TracePage};
+use tcplab_results::Case;
 
 use super::page::page;
 use super::synthetic;
@@ -271,10 +272,22 @@ fn report_page_fits_narrow_and_wide_windows() {
 /// On so many pages of paper: the outlines of packets and trials stay on the screen.
 const PAGES: usize = 8;
 
+/// Also of a run of many variants with a long scenario.
 #[test]
 fn report_page_prints() {
-    let (run, recordings) = synthetic::run(1);
-    let page = page(&run, &recordings);
+    let (mut run, recordings) = synthetic::run(1);
+    print_in(PAGES, &page(&run, &recordings));
+    let experiments = tcplab_scenario::catalogue();
+    let (_, long) = experiments.iter().find(|(name, _)| *name == "interruption").unwrap();
+    run.scenario = (*long).into();
+    let first = run.cases[0].clone();
+    run.cases =
+        (0..20).map(|nth| Case { name: format!("{nth}").into(), ..first.clone() }).collect();
+    print_in(PAGES, &page(&run, &recordings));
+}
+
+/// Prints the page on at most so many pages of paper.
+fn print_in(most: usize, page: &str) {
     let place = tempfile::tempdir().unwrap();
     let (file, paper) = (place.path().join("report.html"), place.path().join("report.pdf"));
     fs::write(&file, page).unwrap();
@@ -287,7 +300,7 @@ fn report_page_prints() {
         assert!(pdf.starts_with(b"%PDF") && pdf.len() > 50_000, "{} bytes", pdf.len());
         let text = String::from_utf8_lossy(&pdf);
         let pages = text.matches("/Type /Page\n").count();
-        assert!((1..=PAGES).contains(&pages), "{pages} pages");
+        assert!((1..=most).contains(&pages), "{pages} pages");
     }
 }
 
@@ -297,16 +310,17 @@ addEventListener('load', () => {
   const print = [...document.styleSheets].flatMap((sheet) => [...sheet.cssRules]).filter((rule) => rule.media?.mediaText === 'print');
   const hiding = print.flatMap((rule) => [...rule.cssRules]).filter((rule) => rule.style?.display === 'none');
   const hidden = (part) => hiding.some((rule) => document.querySelector(part).matches(rule.selectorText));
-  document.title = 'SEEN' + JSON.stringify(['div.scenario', 'h3.scenario', '#episodes'].map(hidden));
+  document.querySelector('#factors').insertAdjacentHTML('beforeend', '<div class=\"factor other\"></div>');
+  document.title = 'SEEN' + JSON.stringify(['div.scenario', 'h3.scenario', '.factor.answered', '.factor.other', '#episodes'].map(hidden));
 });
 </script>";
 
-/// It says how to repeat the run, with the scenario below.
+/// It says how to repeat the run, with the scenario below, and shows the answer's factor.
 #[test]
 fn short_print_has_the_scenario() {
     let (run, recordings) = synthetic::run(1);
     let Some(seen) = seen_in(&page(&run, &recordings), HIDDEN_IN_PRINT) else { return };
-    assert_eq!(seen, "[false,false,true]");
+    assert_eq!(seen, "[false,false,false,true,true]");
 }
 
 /// A headless browser with a directory of its own.
