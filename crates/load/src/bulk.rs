@@ -28,7 +28,8 @@ const WRITTEN: usize = 1 << 20;
 const READ: usize = 128 << 10;
 /// How often it is looked whether time is over, while nothing moves.
 const LOOK: Duration = Duration::from_millis(100);
-/// How long a server may take to read the rest, and how long when the user stops the transfer.
+/// How long a server may acknowledge nothing more at the end and not close, and how long it may take
+/// to read the rest when the user stops the transfer.
 const LONGEST_END: Duration = Duration::from_secs(30);
 const LONGEST_STOP: Duration = Duration::from_secs(1);
 
@@ -57,7 +58,14 @@ pub struct BulkConfig {
     pub window: Option<Window>,
     /// The congestion control of this side; the system's own where none is named.
     pub congestion: Option<String>,
+    /// What asks the kernel about an upload.
+    pub acknowledged: Acknowledged,
 }
+
+/// Gives the bytes that the other host has acknowledged on a connection; none where the kernel does
+/// not say: then what is written counts. Only a caller may ask the kernel (`TCP_INFO`), as this
+/// crate has no `unsafe`.
+pub type Acknowledged = fn(BorrowedFd<'_>) -> Option<u64>;
 
 /// A bound on the data in flight.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -98,7 +106,7 @@ pub struct BulkOutcome {
 pub struct EarlyEnd {
     /// Its number, from 1.
     pub connection: usize,
-    /// Bytes until then; of an upload those that were written, which may not all have arrived.
+    /// Bytes until then; of an upload those that were acknowledged.
     pub bytes: u64,
     /// How long it was used.
     #[serde(serialize_with = "seconds", rename = "after_seconds")]
@@ -117,6 +125,8 @@ pub enum EarlyCause {
     Broken,
     /// It was stopped before the server had read all.
     Unread,
+    /// The server acknowledged nothing more for 30 s, and did not close it.
+    Unclosed,
 }
 
 impl fmt::Display for EarlyEnd {
@@ -126,6 +136,9 @@ impl fmt::Display for EarlyEnd {
             EarlyCause::Closed => "the server closed it",
             EarlyCause::Broken => "the server reset it, or the path broke",
             EarlyCause::Unread => "stopped before the server had read all",
+            EarlyCause::Unclosed => {
+                "the server acknowledged nothing more for 30 s, and did not close it"
+            }
         };
         let (bytes, after) = (rounded::bytes(Bytes::new(*bytes)), after.as_nanos() as u64);
         let after = rounded::span(Span::from_nanos(after));
@@ -133,7 +146,8 @@ impl fmt::Display for EarlyEnd {
     }
 }
 
-/// Sends or receives until its time is over. `observe` gets time and bytes so far, and can stop it.
+/// Sends or receives until its time is over. `observe` gets the time, and the bytes that have arrived
+/// so far, and can stop it.
 ///
 /// # Errors
 /// When more connections are asked for than may be open, the congestion control is not to be had,
@@ -156,12 +170,11 @@ pub fn bulk_watched(
     watch: &Watch<'_>,
 ) -> Result<BulkOutcome, LoadError> {
     check_descriptors(config.connections, 0)?;
-    let address = config.address;
-    let streams = (0..config.connections.max(1))
-        .map(|_| connect(config))
+    let carriers = (0..config.connections.max(1))
+        .map(|_| Ok(Carrier::new(config, connect(config)?)))
         .collect::<Result<Vec<_>, LoadError>>()?;
     let begin = Instant::now();
-    let (stop, moved, ended) = (AtomicBool::new(false), AtomicU64::new(0), AtomicUsize::new(0));
+    let (stop, ended) = (AtomicBool::new(false), AtomicUsize::new(0));
     let until = Until { end: begin + config.time, stop: &stop };
     // Linux asks whether the send buffer has room before each buffer of its own, not for all that a
     // write fills it with, up to 64 KiB (tcp_sendmsg_locked, tcp_send_mss).
@@ -169,17 +182,16 @@ pub fn bulk_watched(
     let each = thread::scope(|scope| {
         let (mut threads, mut refusal) = (Vec::new(), None);
         let caller = thread::current();
-        for (nth, stream) in streams.into_iter().enumerate() {
-            let (until, moved, piece, ended) = (&until, &moved, &piece, &ended);
+        for (nth, carrier) in carriers.iter().enumerate() {
+            let (until, piece, ended) = (&until, &piece, &ended);
             let caller = caller.clone();
             let watch = move |stream: &TcpStream| watch(nth, stream.as_fd());
             let carry = move || {
                 let carried = match config.direction {
-                    Direction::Upload => upload(stream, piece, until, (moved, LONGEST_END), watch),
-                    Direction::Download => download(stream, until, moved),
+                    Direction::Upload => upload(carrier, piece, until, LONGEST_END, watch),
+                    Direction::Download => download(carrier, until),
                 };
-                let carried = carried.map_err(system("carry data"));
-                let one = carried.and_then(|it| Carried::of(nth, it, address, begin.elapsed()));
+                let one = carried.map(|it| Carried::of(nth, &it, begin));
                 ended.fetch_add(1, Ordering::Relaxed);
                 caller.unpark();
                 one
@@ -198,10 +210,13 @@ pub fn bulk_watched(
                 || threads.iter().all(ScopedJoinHandle::is_finished)
         };
         while !is_over(&threads) {
-            if observe(begin.elapsed(), moved.load(Ordering::Relaxed)).is_break() {
+            let arrived = carriers.iter().map(Carrier::arrived).sum();
+            if observe(begin.elapsed(), arrived).is_break() {
                 stop.store(true, Ordering::Relaxed);
             }
+            // Each thread wakes this one when it ends.
             let left = until.end.saturating_duration_since(Instant::now());
+            let left = if left.is_zero() { LOOK } else { left };
             thread::park_timeout(left.clamp(Duration::from_millis(2), LOOK));
         }
         let joined = threads.into_iter().map(|thread| thread.join().expect("it does not die"));
@@ -221,16 +236,12 @@ struct Carried {
 
 impl Carried {
     /// Of the calling thread.
-    fn of(
-        nth: usize,
-        ended: Ended,
-        address: SocketAddr,
-        after: Duration,
-    ) -> Result<Carried, LoadError> {
-        let (bytes, cause) = ended.carried(address)?;
+    fn of(nth: usize, ended: &Ended, begin: Instant) -> Carried {
+        let Ended { bytes, at, cause } = *ended;
+        let after = at.saturating_duration_since(begin);
         let early = cause.map(|cause| EarlyEnd { connection: nth + 1, bytes, after, cause });
         let processor = Duration::try_from(clock_gettime(ClockId::ThreadCPUTime));
-        Ok(Carried { bytes, after, processor: processor.unwrap_or_default(), early })
+        Carried { bytes, after, processor: processor.unwrap_or_default(), early }
     }
 }
 
@@ -243,8 +254,13 @@ fn outcome(
     let elapsed = each.iter().map(|it| it.after).max().unwrap_or_default();
     let bytes = each.iter().map(|it| it.bytes).sum();
     if bytes == 0 {
-        let mut causes = each.iter().map(|it| it.early.as_ref().map(|early| early.cause));
-        if causes.all(|cause| cause == Some(EarlyCause::Broken)) {
+        let are_all = |cause: EarlyCause| {
+            each.iter().all(|it| it.early.as_ref().is_some_and(|early| early.cause == cause))
+        };
+        if are_all(EarlyCause::Unclosed) {
+            return Err(LoadError::TakesNothing { address });
+        }
+        if are_all(EarlyCause::Broken) {
             let service = match direction {
                 Direction::Upload => "discard",
                 Direction::Download => "chargen",
@@ -316,97 +332,136 @@ impl Until<'_> {
     }
 }
 
-/// How a transfer ended.
-enum Ended {
-    /// All of so many bytes arrived.
-    Whole(u64),
-    /// The connection ended before its time, with so many.
-    Early(u64, EarlyCause),
-    /// The server of an upload sent something.
-    Answered,
-    /// It did not close its end in time.
-    Open,
+/// A connection, and what its thread has moved so far.
+struct Carrier {
+    stream: TcpStream,
+    address: SocketAddr,
+    /// What asks about an upload.
+    acknowledged: Option<Acknowledged>,
+    /// Bytes read or written.
+    moved: AtomicU64,
+    /// Whether all is written.
+    is_written: AtomicBool,
 }
 
-impl Ended {
-    /// The bytes, and why they were not all there would have been.
-    fn carried(self, address: SocketAddr) -> Result<(u64, Option<EarlyCause>), LoadError> {
-        match self {
-            Ended::Whole(bytes) => Ok((bytes, None)),
-            Ended::Early(bytes, cause) => Ok((bytes, Some(cause))),
-            Ended::Answered => Err(LoadError::NoDiscard { address }),
-            Ended::Open => Err(LoadError::NeverCloses { address }),
+impl Carrier {
+    fn new(config: &BulkConfig, stream: TcpStream) -> Carrier {
+        let is_upload = config.direction == Direction::Upload;
+        Carrier {
+            stream,
+            address: config.address,
+            acknowledged: is_upload.then_some(config.acknowledged),
+            moved: AtomicU64::new(0),
+            is_written: AtomicBool::new(false),
         }
+    }
+
+    fn add(&self, count: usize) {
+        self.moved.fetch_add(count as u64, Ordering::Relaxed);
+    }
+
+    /// Bytes that have arrived: those that were read, or that the server's host has acknowledged.
+    /// What is written waits in this host's buffer at first, on a slow path for many seconds.
+    fn arrived(&self) -> u64 {
+        let acknowledged = self.acknowledged.and_then(|ask| ask(self.stream.as_fd()));
+        let is_written = self.is_written.load(Ordering::Acquire);
+        let moved = self.moved.load(Ordering::Relaxed);
+        match acknowledged {
+            // The FIN is acknowledged, too.
+            Some(bytes) if is_written => bytes.min(moved),
+            Some(bytes) => bytes,
+            None => moved,
+        }
+    }
+
+    fn whole(&self) -> Ended {
+        Ended { bytes: self.moved.load(Ordering::Relaxed), at: Instant::now(), cause: None }
+    }
+
+    fn early(&self, cause: EarlyCause) -> Ended {
+        Ended { bytes: self.arrived(), at: Instant::now(), cause: Some(cause) }
     }
 }
 
-/// Writes until time is over, then waits so long until the server has read all of it.
+/// How a transfer ended.
+struct Ended {
+    /// Bytes that arrived, and when the last did.
+    bytes: u64,
+    at: Instant,
+    /// Why they were not all there would have been.
+    cause: Option<EarlyCause>,
+}
+
+/// Writes until time is over, then waits until the server has read all of it, or acknowledges
+/// nothing more for so long.
 fn upload(
-    mut stream: TcpStream,
+    carrier: &Carrier,
     piece: &[u8],
     until: &Until<'_>,
-    (moved, longest): (&AtomicU64, Duration),
+    longest: Duration,
     watch: impl Fn(&TcpStream),
-) -> std::io::Result<Ended> {
-    stream.set_write_timeout(Some(LOOK))?;
-    let (mut bytes, mut looked) = (0, Instant::now());
+) -> Result<Ended, LoadError> {
+    let mut stream = &carrier.stream;
+    stream.set_write_timeout(Some(LOOK)).map_err(system("carry data"))?;
+    let mut looked = Instant::now();
     while !until.is_over() {
         if looked.elapsed() >= LOOK {
-            watch(&stream);
+            watch(stream);
             looked = Instant::now();
         }
         match stream.write(piece) {
-            Ok(count) => {
-                bytes += count as u64;
-                moved.fetch_add(count as u64, Ordering::Relaxed);
-            }
+            Ok(count) => carrier.add(count),
             Err(error) if is_passing(error.kind()) => {}
-            Err(_) => return Ok(Ended::Early(bytes, EarlyCause::Broken)),
+            Err(_) => return Ok(carrier.early(EarlyCause::Broken)),
         }
     }
+    carrier.is_written.store(true, Ordering::Release);
     if stream.shutdown(Shutdown::Write).is_err() {
-        return Ok(Ended::Early(bytes, EarlyCause::Broken));
+        return Ok(carrier.early(EarlyCause::Broken));
     }
-    stream.set_read_timeout(Some(LOOK.min(longest)))?;
-    let (mut rest, ended) = ([0; 4096], Instant::now());
+    stream.set_read_timeout(Some(LOOK.min(longest))).map_err(system("carry data"))?;
+    let (mut rest, written_at) = ([0; 4096], Instant::now());
+    let mut last = carrier.early(EarlyCause::Unclosed);
     loop {
         match stream.read(&mut rest) {
             Ok(0) => {
-                watch(&stream);
-                return Ok(Ended::Whole(bytes));
+                watch(stream);
+                let (whole, early) = (carrier.whole(), carrier.early(EarlyCause::Closed));
+                return Ok(if early.bytes < whole.bytes { early } else { whole });
             }
-            Ok(_) => return Ok(Ended::Answered),
+            Ok(_) => return Err(LoadError::NoDiscard { address: carrier.address }),
             Err(error) if error.kind() == ErrorKind::Interrupted => {}
             // What `SO_RCVTIMEO` says; a connection that timed out is `TimedOut`.
-            Err(error) if error.kind() == ErrorKind::WouldBlock => match ended.elapsed() {
-                waited if until.is_stopped() && waited >= LONGEST_STOP.min(longest) => {
-                    return Ok(Ended::Early(bytes, EarlyCause::Unread));
+            Err(error) if error.kind() == ErrorKind::WouldBlock => {
+                if until.is_stopped() && written_at.elapsed() >= LONGEST_STOP.min(longest) {
+                    return Ok(carrier.early(EarlyCause::Unread));
                 }
-                waited if waited >= longest => return Ok(Ended::Open),
-                _ => {}
-            },
-            Err(_) => return Ok(Ended::Early(bytes, EarlyCause::Broken)),
+                let now = carrier.early(EarlyCause::Unclosed);
+                if now.bytes > last.bytes {
+                    last = now;
+                } else if last.at.elapsed() >= longest {
+                    return Ok(last);
+                }
+            }
+            Err(_) => return Ok(carrier.early(EarlyCause::Broken)),
         }
     }
 }
 
 /// Reads until time is over.
-fn download(mut stream: TcpStream, until: &Until<'_>, moved: &AtomicU64) -> std::io::Result<Ended> {
-    stream.set_read_timeout(Some(LOOK))?;
+fn download(carrier: &Carrier, until: &Until<'_>) -> Result<Ended, LoadError> {
+    let mut stream = &carrier.stream;
+    stream.set_read_timeout(Some(LOOK)).map_err(system("carry data"))?;
     let mut piece = vec![0; READ];
-    let mut bytes = 0;
     while !until.is_over() {
         match stream.read(&mut piece) {
-            Ok(0) => return Ok(Ended::Early(bytes, EarlyCause::Closed)),
-            Ok(count) => {
-                bytes += count as u64;
-                moved.fetch_add(count as u64, Ordering::Relaxed);
-            }
+            Ok(0) => return Ok(carrier.early(EarlyCause::Closed)),
+            Ok(count) => carrier.add(count),
             Err(error) if is_passing(error.kind()) => {}
-            Err(_) => return Ok(Ended::Early(bytes, EarlyCause::Broken)),
+            Err(_) => return Ok(carrier.early(EarlyCause::Broken)),
         }
     }
-    Ok(Ended::Whole(bytes))
+    Ok(carrier.whole())
 }
 
 /// Whether the error is temporary: a timeout or an interrupted call.
@@ -415,114 +470,4 @@ fn is_passing(kind: ErrorKind) -> bool {
 }
 
 #[cfg(test)]
-mod tests {
-    use std::net::TcpListener;
-    use std::thread;
-
-    use super::*;
-
-    /// A server that accepts and never closes is no error of the system.
-    #[test]
-    fn upload_to_a_server_that_never_closes_ends() {
-        for (is_stopped, longest) in [(false, LOOK), (true, LONGEST_END)] {
-            let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-            let stream = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
-            let (_held, _) = listener.accept().unwrap();
-            let (moved, stop) = (AtomicU64::new(0), AtomicBool::new(is_stopped));
-            let until = Until { end: Instant::now(), stop: &stop };
-            let ended = upload(stream, b"abc", &until, (&moved, longest), |_| ()).unwrap();
-            match ended {
-                Ended::Early(0, EarlyCause::Unread) => assert!(is_stopped),
-                Ended::Open => assert!(!is_stopped),
-                _ => panic!("it read nothing"),
-            }
-        }
-    }
-
-    fn config(address: SocketAddr, direction: Direction) -> BulkConfig {
-        let time = Duration::from_secs(20);
-        BulkConfig { address, direction, connections: 1, time, window: None, congestion: None }
-    }
-
-    #[test]
-    fn server_that_ends_early_is_told_with_what_it_carried() {
-        for is_reset in [false, true] {
-            let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-            let address = listener.local_addr().unwrap();
-            let server = thread::spawn(move || {
-                let mut stream = listener.accept().unwrap().0;
-                stream.write_all(&[7; 10_000]).unwrap();
-                if is_reset {
-                    // What is not read at the end makes a reset (RFC 9293, section 3.6.1).
-                    let mut request = [0; 1];
-                    stream.read_exact(&mut request).unwrap();
-                }
-            });
-            let direction = if is_reset { Direction::Upload } else { Direction::Download };
-            let ended = bulk(&config(address, direction), &mut |_, _| ControlFlow::Continue(()));
-            server.join().unwrap();
-            let outcome = ended.unwrap();
-            let [early] = &outcome.early[..] else { panic!("{outcome:?}") };
-            assert_eq!((early.bytes, outcome.each[0]), (outcome.bytes, outcome.bytes));
-            if is_reset {
-                assert!(outcome.bytes > 0 && early.cause == EarlyCause::Broken, "{outcome:?}");
-            } else {
-                assert_eq!((outcome.bytes, early.cause), (10_000, EarlyCause::Closed));
-                let said = early.to_string();
-                assert!(said.starts_with("connection 1 ended early, after 10"), "{said}");
-                assert!(said.ends_with(": the server closed it"), "{said}");
-            }
-        }
-    }
-
-    #[test]
-    fn connections_that_were_reset_at_once_leave_the_others() {
-        for resets in [1, 2] {
-            let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-            let address = listener.local_addr().unwrap();
-            let server = thread::spawn(move || {
-                let reset = |stream: TcpStream| {
-                    sockopt::set_socket_linger(&stream, Some(Duration::ZERO)).unwrap();
-                };
-                (0..resets).for_each(|_| reset(listener.accept().unwrap().0));
-                if resets < 2 {
-                    listener.accept().unwrap().0.write_all(&[7; 10_000]).unwrap();
-                }
-            });
-            let config = BulkConfig { connections: 2, ..config(address, Direction::Download) };
-            let ended = bulk(&config, &mut |_, _| ControlFlow::Continue(()));
-            server.join().unwrap();
-            match ended {
-                Ok(outcome) => {
-                    let early: Vec<_> = outcome.early.iter().map(|it| it.cause).collect();
-                    assert_eq!(outcome.each, [0, 10_000]);
-                    assert_eq!(early, [EarlyCause::Broken, EarlyCause::Closed]);
-                }
-                Err(error) => {
-                    assert!(resets == 2 && matches!(error, LoadError::Broken { .. }), "{error}");
-                    assert!(error.remedy().unwrap().contains("--service chargen"));
-                }
-            }
-        }
-    }
-
-    #[test]
-    fn window_bounds_what_is_in_flight() {
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let window = Some(Window { size: 12_488, segment: 1_448 });
-        let config = BulkConfig {
-            window,
-            congestion: Some("reno".into()),
-            ..config(listener.local_addr().unwrap(), Direction::Upload)
-        };
-        let mut stream = connect(&config).unwrap();
-        assert!(sockopt::socket_send_buffer_size(&stream).unwrap() <= 4 * 12_488);
-        assert_eq!(sockopt::tcp_congestion(&stream).unwrap(), "reno");
-        // Data moves, and nothing blocks before its time.
-        stream.write_all(&[0; 100]).unwrap();
-        let none = BulkConfig { congestion: Some("none such".into()), ..config };
-        let error = connect(&none).unwrap_err();
-        assert!(matches!(error, LoadError::Congestion { .. }), "{error:?}");
-        assert!(error.remedy().unwrap().contains("reno"), "{:?}", error.remedy());
-    }
-}
+mod tests;

@@ -30,9 +30,9 @@ pub enum LoadError {
         /// Who was tried.
         address: SocketAddr,
     },
-    /// A server goes on after the end of an upload.
-    #[error("{address} did not close its connection in the 30 s after the upload ended")]
-    NeverCloses {
+    /// A server takes nothing of an upload, and does not close.
+    #[error("{address} acknowledged no data of the upload in 30 s")]
+    TakesNothing {
         /// Who was tried.
         address: SocketAddr,
     },
@@ -108,9 +108,8 @@ impl LoadError {
                  and let UDP pass its firewall",
                 address.port()
             )),
-            LoadError::NeverCloses { .. } => Some(
-                "it reads more slowly than the upload, or is no discard server: start one with \
-                 `tcplab server --service discard`"
+            LoadError::TakesNothing { .. } => Some(
+                "check the path to it; `tcplab server --service discard` makes a server for this"
                     .into(),
             ),
             LoadError::Broken { service, .. } => Some(format!(

@@ -27,7 +27,8 @@ mod times;
 mod worker;
 
 pub use bulk::{
-    BulkConfig, BulkOutcome, Direction, EarlyCause, EarlyEnd, Watch, Window, bulk, bulk_watched,
+    Acknowledged, BulkConfig, BulkOutcome, Direction, EarlyCause, EarlyEnd, Watch, Window, bulk,
+    bulk_watched,
 };
 pub use config::{Check, Config, Length, Pace, Renewal};
 pub use error::{Fault, LoadError};

@@ -92,7 +92,7 @@ mod linux {
     pub use shell::{ShellEnd, ShellRequest, shell, shell_in_turn};
     pub use sock_diag::{SocketTimer, TcpSocket, TimerKind};
     pub use steering_link::{SteeredEnd, SteeringEnd, ToldSockets, steering_link};
-    pub use tcp_info::{SocketState, socket_state};
+    pub use tcp_info::{SocketState, acknowledged, socket_state};
 }
 
 pub use calibration::{

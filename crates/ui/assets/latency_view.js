@@ -182,6 +182,7 @@ const facts = (of) => {
       `there ${more(loaded.there.p50_ns - idle.there.p50_ns)}, back ${more(loaded.back.p50_ns - idle.back.p50_ns)}`),
     ...(of.phases.length > 1 ? of.phases.filter((/** @type {any} */ phase) => phase.sent > 0) : []).map((/** @type {any} */ phase) => meaning(`Lost, ${phase.name}`, `${phase.lost.toLocaleString("en")} (${rounded((phase.lost * 100) / phase.sent)} %)`,
       phase.lost_there + phase.lost_back > 0 ? `${phase.lost_there.toLocaleString("en")} there, ${phase.lost_back.toLocaleString("en")} back` : "")),
+    of.send_delay?.count > 0 && meaning("Send delay, p99", time(of.send_delay.p99_ns), `at most ${time(of.send_delay.max_ns)}: probes left this much late${of.unsent > 0 ? `; ${of.unsent.toLocaleString("en")} never` : ""}`),
     ...(of.loads ?? []).map((/** @type {any} */ load) => meaning(load.direction === "upload" ? "Upload" : "Download", rate(load.bits_per_second), `for ${duration(load.elapsed_seconds)}`)),
     of.clock && meaning("Each way", of.clock.is_same ? "exact" : `± ${time(of.clock.bound_ns)}`, clockIs(of.clock)));
 };

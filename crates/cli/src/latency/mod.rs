@@ -133,6 +133,7 @@ fn config(arguments: &LatencyArguments, target: &str) -> Result<LatencyConfig> {
             time: time.saturating_sub(after),
             window: None,
             congestion: None,
+            acknowledged: tcplab_testbed::acknowledged,
         });
     }
     Ok(LatencyConfig {

@@ -40,6 +40,10 @@ pub(super) fn table(target: &str, outcome: &LatencyOutcome) -> String {
             text += &losses_of(phase);
         }
     }
+    // How late the probes themselves were, of all.
+    if outcome.send_delay.count > 0 {
+        text += &row("send delay", &outcome.send_delay);
+    }
     let [idle, loaded] = ["idle", "under load"]
         .map(|name| outcome.phases.iter().find(|phase| phase.name == name && phase.rtt.count > 0));
     if let (Some(idle), Some(loaded)) = (idle, loaded) {
@@ -119,15 +123,18 @@ fn rows(name: &str, phase: &Phase) -> String {
     for (what, times) in
         [("RTT", &phase.rtt), ("latency there", &phase.there), ("latency back", &phase.back)]
     {
-        let Durations { min, p50, p90, p99, p999, max, .. } = times;
-        let shown = [min, p50, p90, p99, p999, max];
-        let shown = shown.map(|nanos| match times.count {
-            0 => format!("{:>9}", "-"),
-            _ => format!("{:>9.3}", *nanos as f64 / 1e6),
-        });
-        let _ = writeln!(text, "{:22} {}", format!("{indent}{what}"), shown.join(" "));
+        text += &row(&format!("{indent}{what}"), times);
     }
     text
+}
+
+fn row(name: &str, times: &Durations) -> String {
+    let Durations { min, p50, p90, p99, p999, max, .. } = times;
+    let shown = [min, p50, p90, p99, p999, max].map(|nanos| match times.count {
+        0 => format!("{:>9}", "-"),
+        _ => format!("{:>9.3}", *nanos as f64 / 1e6),
+    });
+    format!("{name:22} {}\n", shown.join(" "))
 }
 
 /// The losses of one of several phases; nothing where a result of an older version does not say.

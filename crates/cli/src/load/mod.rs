@@ -253,6 +253,7 @@ fn bulk(
         time: arguments.duration.to_std(),
         window: None,
         congestion: None,
+        acknowledged: tcplab_testbed::acknowledged,
     };
     let mut last = (Duration::ZERO, 0);
     let outcome = tcplab_load::bulk(&config, &mut |elapsed, bytes| {

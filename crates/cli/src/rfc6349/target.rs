@@ -12,7 +12,7 @@ use anyhow::{Context, Result, bail};
 use serde_json::json;
 use tcplab_lab::rfc6349::{Baseline, Row, Throughput, counts, row};
 use tcplab_load::{BulkConfig, Direction, Window, bulk_watched};
-use tcplab_testbed::{SocketState, socket_state};
+use tcplab_testbed::{SocketState, acknowledged, socket_state};
 use tcplab_units::{Bytes, Rate, Span};
 
 use crate::arguments::Rfc6349Arguments;
@@ -138,6 +138,7 @@ impl Transfer<'_> {
             time: self.arguments.duration.to_std(),
             window,
             congestion: self.arguments.congestion.clone(),
+            acknowledged,
         };
         let outcome = bulk_watched(&config, &mut |_, _| unless_stopped(self.stop), &watch)?;
         if self.stop.load(std::sync::atomic::Ordering::Relaxed) {

@@ -28,6 +28,7 @@ fn every_probe_is_answered_on_one_host() {
         assert_eq!((&found["lost"], &found["lost_there"]), (&0.into(), &0.into()), "{found}");
         assert_eq!(found["sent"], found["answered"], "{found}");
         assert_eq!(found["clock"]["is_same"], true, "{found}");
+        assert_eq!((&found["send_delay"]["count"], &found["unsent"]), (&found["sent"], &0.into()));
         let series = found["series"].as_array().unwrap();
         let sent: u64 = series.iter().map(|point| point["sent"].as_u64().unwrap()).sum();
         assert_eq!(found["sent"], sent);
@@ -63,6 +64,7 @@ fn load_meanwhile_divides_the_latencies() {
     for part in [
         "under load\n",
         " lost (0.00 %)\nunder load",
+        "\nsend delay ",
         "increase under load",
         "upload: ",
         "half of the least RTT and 50 ppm of drift",
@@ -90,6 +92,22 @@ fn load_that_carries_nothing_is_no_load() {
     let found: Value = serde_json::from_slice(&home.bytes("it.json")).unwrap();
     let [idle] = &found["phases"].as_array().unwrap()[..] else { panic!("{found}") };
     assert_eq!((&idle["name"], &idle["sent"]), (&"idle".into(), &found["sent"]), "{found}");
+}
+
+/// An echo server takes data, and then sends what a discard server would not.
+#[test]
+fn load_that_fails_after_it_carried_data_divides_the_latencies() {
+    let home = Home::new();
+    let server = Server::start(&home, "--service latency").unwrap();
+    let echo = Server::start(&home, "--service echo").unwrap();
+    let line = format!("latency {} --interval 1ms --duration 300ms -q", server.address);
+    let ended = home.run(&format!("{line} --upload {} --json=it.json", echo.address));
+    assert_eq!(ended.code, Some(1), "{}{}", ended.stdout, ended.stderr);
+    assert!(ended.stderr.contains("the load failed: "), "{}", ended.stderr);
+    let found: Value = serde_json::from_slice(&home.bytes("it.json")).unwrap();
+    let [idle, loaded, ..] = &found["phases"].as_array().unwrap()[..] else { panic!("{found}") };
+    assert_eq!((&idle["name"], &loaded["name"]), (&"idle".into(), &"under load".into()));
+    assert_eq!(found["loads"], json!([]), "{found}");
 }
 
 #[test]

@@ -115,6 +115,11 @@ impl Watched {
         self.has_begun && !self.has_ended
     }
 
+    /// Whether any of them carried anything.
+    pub(super) fn has_carried(&self) -> bool {
+        self.loads.iter().any(|(_, _, bytes)| *bytes > 0)
+    }
+
     /// When the first began and when the last ended, once each.
     pub(super) fn phases(&mut self, shared: &Shared) -> Vec<ProbeEvent> {
         let mut events = Vec::new();
@@ -217,11 +222,20 @@ mod tests {
         assert_eq!(watched.phases(&shared), [began]);
         assert!(watched.is_loaded());
         // The other one fails before it begins.
+        assert!(!watched.has_carried());
         shared.ended(0, 520 * MS, None);
         assert_eq!(watched.phases(&shared), []);
         shared.ended(1, 600 * MS, Some(&outcome(7 * MS, 100)));
         assert_eq!(watched.phases(&shared), [ProbeEvent::LoadEnded { at: 520_000_000 }]);
         assert!(!watched.is_loaded() && watched.phases(&shared).is_empty());
+        watched.carried(&shared, true);
+        assert!(watched.has_carried());
+        // One that fails at last has carried something all the same.
+        let (shared, mut watched) = (Shared::new(1), Watched::new([Direction::Upload].into_iter()));
+        shared.carried(0, 510 * MS, 7 * MS, 100);
+        shared.ended(0, 520 * MS, None);
+        watched.carried(&shared, true);
+        assert!(watched.has_carried());
         // One that ends before anybody looks.
         let (shared, mut watched) = (Shared::new(1), Watched::new([Direction::Upload].into_iter()));
         shared.ended(0, 510 * MS, Some(&outcome(7 * MS, 100)));

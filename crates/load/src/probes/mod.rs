@@ -8,6 +8,7 @@ mod live;
 mod points;
 mod prober;
 mod record;
+mod timetable;
 
 use std::fs::File;
 use std::io::{self, ErrorKind, Read};
@@ -29,6 +30,7 @@ pub use points::SeriesPoint;
 use prober::Prober;
 pub use record::Phase;
 use record::Record;
+use timetable::Timetable;
 
 use crate::bulk::{BulkConfig, BulkOutcome};
 use crate::error::{LoadError, system};
@@ -44,8 +46,6 @@ const REFUSED_LONGEST: Duration = Duration::from_secs(1);
 const LOOK: Duration = Duration::from_millis(100);
 /// Silence after which the server may be another: it is asked for a token.
 const SILENCE: Duration = Duration::from_secs(2);
-/// A schedule that is this far behind is left: the machine slept.
-const ASLEEP: Duration = Duration::from_secs(1);
 
 /// The configuration of a measurement.
 #[derive(Debug, Clone)]
@@ -113,6 +113,10 @@ pub struct LatencyOutcome {
     pub interval: Duration,
     /// Probes sent.
     pub sent: u64,
+    /// Probes that were due and never sent, as this host slept.
+    pub unsent: u64,
+    /// How late probes left: no part of the latencies, which count from when they left.
+    pub send_delay: Durations,
     /// Probes answered in time.
     pub answered: u64,
     /// Probes without an answer in time.
@@ -180,17 +184,14 @@ pub fn latency(
         is_same_clock: is_same,
         watched: Watched::new(loads().map(|load| load.direction)),
         prober: Prober::new((session, token), config.timeout, began_unix_ns, record),
+        timetable: Timetable::new(config.interval, config.time),
     };
     let shared = Shared::new(loads().count());
     let ended = std::thread::scope(|scope| session.run(scope, &shared, observe));
     let Ended { elapsed, was_stopped, loads } = ended?;
-    let (loads, failed): (Vec<_>, Vec<_>) = loads.into_iter().partition(Result::is_ok);
-    let loads: Vec<BulkOutcome> = loads.into_iter().flatten().collect();
-    let failed = failed.into_iter().filter_map(Result::err).map(|error| without_load(&error));
-    let early = loads.iter().flat_map(|load| &load.early).map(|early| format!("the load: {early}"));
-    let failed: Vec<String> = failed.chain(early).collect();
-    let Session { mut prober, .. } = session;
-    if loads.iter().all(|load| load.bytes == 0) {
+    let (loads, failed) = carried(loads);
+    let Session { mut prober, watched, timetable, .. } = session;
+    if !watched.has_carried() {
         prober.record.forget_load();
     }
     let clock = if is_same { Some(Clock::same()) } else { prober.record.clock() };
@@ -204,6 +205,8 @@ pub fn latency(
         elapsed,
         interval: config.interval,
         sent: prober.sent(),
+        unsent: timetable.unsent(),
+        send_delay: timetable.late(),
         answered: counts.answered,
         lost: counts.lost,
         lost_there: ways.map(|it| it.there),
@@ -220,17 +223,28 @@ pub fn latency(
         loads,
         series: prober.record.points().series(&clock.unwrap_or(Clock::same()), i64::MAX),
         was_stopped,
-        warnings: warnings(&prober.record, clock.as_ref(), failed),
+        warnings: [failed, timetable.warnings(), clock_warnings(&prober.record, clock.as_ref())]
+            .concat(),
     })
 }
 
-/// Why a load carried nothing, and what would help.
+/// What the loads came to, and what is wrong with them.
+fn carried(loads: Vec<Result<BulkOutcome, LoadError>>) -> (Vec<BulkOutcome>, Vec<String>) {
+    let (loads, failed): (Vec<_>, Vec<_>) = loads.into_iter().partition(Result::is_ok);
+    let loads: Vec<BulkOutcome> = loads.into_iter().flatten().collect();
+    let failed = failed.into_iter().filter_map(Result::err).map(|error| without_load(&error));
+    let early = loads.iter().flat_map(|load| &load.early).map(|early| format!("the load: {early}"));
+    let said = failed.chain(early).collect();
+    (loads, said)
+}
+
+/// Why a load failed, and what would help.
 fn without_load(error: &LoadError) -> String {
     let remedy = error.remedy().map(|remedy| format!("; try: {remedy}")).unwrap_or_default();
     format!("the load failed: {error}{remedy}")
 }
 
-fn warnings(record: &Record, clock: Option<&Clock>, failed: Vec<String>) -> Vec<String> {
+fn clock_warnings(record: &Record, clock: Option<&Clock>) -> Vec<String> {
     // Threads read the clocks of one host some microseconds apart.
     let negative = clock.filter(|clock| record.points().least_way(clock) < -20_000);
     let said = negative.map(|clock| {
@@ -240,7 +254,7 @@ fn warnings(record: &Record, clock: Option<&Clock>, failed: Vec<String>) -> Vec<
         };
         format!("a clock was set meanwhile, {why}: latency each way is wrong, the RTT is right")
     });
-    failed.into_iter().chain(said).collect()
+    said.into_iter().collect()
 }
 
 fn open(address: SocketAddr) -> io::Result<UdpSocket> {
@@ -319,6 +333,7 @@ struct Session<'a> {
     is_same_clock: bool,
     watched: Watched,
     prober: Prober,
+    timetable: Timetable,
 }
 
 /// How a measurement ended.
@@ -371,21 +386,21 @@ impl Session<'_> {
         observe: &mut dyn FnMut(&LatencyProgress) -> ControlFlow<()>,
         begin_load: &mut dyn FnMut(&Session<'_>),
     ) -> (Duration, bool) {
-        let LatencyConfig { interval, time, .. } = *self.config;
-        let (mut due, mut shown, mut asked) = (Duration::ZERO, Duration::ZERO, Duration::ZERO);
+        let time = self.config.time;
+        let (mut shown, mut asked) = (Duration::ZERO, Duration::ZERO);
         loop {
             begin_load(self);
             let now = self.began.elapsed();
-            if now >= time {
-                self.look_at_loads(shared, false);
-                return (now, false);
-            }
-            if now >= due {
-                due = if now > due + ASLEEP { now } else { due } + interval;
+            let due = self.timetable.due();
+            if due.is_some_and(|due| now >= due) {
                 let sent = self.began.elapsed();
+                self.timetable.leave(sent);
                 let probe = self.prober.probe(sent);
                 // What cannot be sent is lost.
                 let _ = self.socket.send(&probe);
+            } else if now >= time {
+                self.look_at_loads(shared, false);
+                return (now, false);
             }
             if now > self.heard.max(asked) + SILENCE {
                 asked = now;
@@ -401,8 +416,8 @@ impl Session<'_> {
                     return (now, true);
                 }
             }
-            let next = due.min(time).min(shown + LOOK).saturating_sub(now);
-            await_datagram(&self.socket, next);
+            let next = self.timetable.due().unwrap_or(time).min(shown + LOOK);
+            await_datagram(&self.socket, next.saturating_sub(now));
         }
     }
 

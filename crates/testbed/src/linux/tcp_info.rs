@@ -43,6 +43,13 @@ pub struct SocketState {
     pub delivery_rate: Option<Rate>,
 }
 
+/// The bytes of this process that the other host has acknowledged on a connection that this one
+/// opened; none where the kernel does not count them (`tcpi_bytes_acked`, which counts the SYN, too).
+pub fn acknowledged(socket: BorrowedFd<'_>) -> Option<u64> {
+    let state = sample(socket, Instant::ZERO, Endpoint::Client).ok()?;
+    state.bytes_acked.checked_sub(1)
+}
+
 /// Asks the kernel for the state of a connection of this process.
 ///
 /// # Errors
@@ -71,4 +78,42 @@ pub fn socket_state(socket: BorrowedFd<'_>) -> io::Result<SocketState> {
         retransmitted: long(208),
         delivery_rate: (rate > 0).then(|| Rate::from_bits_per_second(rate)),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::{ErrorKind, Read, Write};
+    use std::net::{Shutdown, TcpListener, TcpStream};
+    use std::os::fd::AsFd;
+
+    use super::*;
+
+    #[test]
+    fn acknowledged_is_what_arrived_and_not_what_was_written() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let mut client = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        let mut server = listener.accept().unwrap().0;
+        assert_eq!(acknowledged(client.as_fd()), Some(0));
+        client.set_nonblocking(true).unwrap();
+        let mut written = 0;
+        // Until the buffers of both ends are full.
+        loop {
+            match client.write(&[0; 4_096]) {
+                Ok(count) => written += count as u64,
+                Err(error) if error.kind() == ErrorKind::WouldBlock => break,
+                Err(error) => panic!("{error}"),
+            }
+        }
+        let arrived = acknowledged(client.as_fd()).unwrap();
+        assert!(arrived < written, "{arrived} of {written}");
+        client.shutdown(Shutdown::Write).unwrap();
+        let mut all = Vec::new();
+        server.read_to_end(&mut all).unwrap();
+        assert_eq!(all.len() as u64, written);
+        // Its own end comes with an acknowledgement of all, the FIN included.
+        drop(server);
+        client.set_nonblocking(false).unwrap();
+        assert_eq!(client.read(&mut [0]).unwrap(), 0);
+        assert_eq!(acknowledged(client.as_fd()), Some(written + 1));
+    }
 }
