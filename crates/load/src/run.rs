@@ -8,10 +8,11 @@ use std::thread::{Builder, ScopedJoinHandle};
 use std::time::{Duration, Instant};
 
 use rustix::process::{Resource, getrlimit};
+use tcplab_units::{Span, rounded};
 
 use crate::config::{Check, Config, Length, Pace, Renewal};
 use crate::connection::Question;
-use crate::error::{LoadError, system};
+use crate::error::{Fault, LoadError, system};
 use crate::outcome::{BodySeen, Outcome, Progress};
 use crate::reference::{Reference, Standard};
 use crate::reply::Kind;
@@ -234,6 +235,7 @@ fn warnings(config: &Config, outcome: &Outcome, real: Duration) -> Vec<String> {
             ));
         }
     }
+    warnings.extend(timeouts(config, outcome));
     if outcome.unfinished > 0 {
         warnings.push(format!(
             "{} answers were still arriving 1 s after the end, and are neither counted nor errors: \
@@ -245,4 +247,71 @@ fn warnings(config: &Config, outcome: &Outcome, real: Duration) -> Vec<String> {
         warnings.push("no request was answered as it should be".into());
     }
     warnings
+}
+
+/// Requests that timed out have no times: says of which quantiles of all requests these would be.
+fn timeouts(config: &Config, outcome: &Outcome) -> Option<String> {
+    let count = outcome.errors.get(&Fault::Timeout.to_string()).copied().filter(|it| *it > 0)?;
+    let answered = outcome.response.count;
+    let all = answered + count;
+    let longer = |share: f64| (share * all as f64).ceil() as u64 > answered;
+    let named: Vec<&str> = [("median", 0.5), ("p75", 0.75), ("p90", 0.9), ("p99", 0.99)]
+        .into_iter()
+        .chain([("p99.9", 0.999), ("max", 1.0)])
+        .filter_map(|(name, share)| longer(share).then_some(name))
+        .collect();
+    let timeout = rounded::span(Span::from_nanos(config.timeout.as_nanos() as u64));
+    Some(format!(
+        "{} of {} requests timed out and are in none of the times: with them, the response time's \
+         {} would be {timeout} or more",
+        rounded::grouped(count),
+        rounded::grouped(all),
+        named.join(", ")
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::target::Target;
+
+    use super::*;
+
+    #[test]
+    fn quantiles_that_timeouts_would_change_are_named() {
+        let address = ([127, 0, 0, 1], 9).into();
+        let target = Target { address, protocol: Protocol::Echo { size: 1 } };
+        let config = Config { timeout: Duration::from_secs(1), ..Config::new(target) };
+        let load = Load {
+            config: &config,
+            question: &question(&config),
+            begin: Instant::now(),
+            counted_from: Instant::now(),
+            end: None,
+            tickets: AtomicU64::new(0),
+            stop: AtomicBool::new(false),
+            gauges: Gauges::default(),
+        };
+        let said = |answered: u64, timeouts: u64| {
+            let mut counted = Counted::default();
+            for _ in 0..answered {
+                counted.response.record(Duration::from_millis(400));
+            }
+            counted.requests = answered;
+            if timeouts > 0 {
+                counted.errors.insert(Fault::Timeout, timeouts);
+            }
+            outcome(&load, &counted, 1).warnings.into_iter().find(|it| it.contains("timed out"))
+        };
+        assert_eq!(said(100, 0), None);
+        // Of 1,200 sorted by time, 422 have one; the 600th is none of these.
+        assert_eq!(
+            said(422, 778).unwrap(),
+            "778 of 1,200 requests timed out and are in none of the times: with them, the response \
+             time's median, p75, p90, p99, p99.9, max would be 1 s or more"
+        );
+        // The 500th, 750th and 900th are among 985, the 990th is not.
+        assert!(said(985, 15).unwrap().contains("time's p99, p99.9, max would"));
+        assert!(said(990, 10).unwrap().contains("time's p99.9, max would"));
+        assert!(said(9_999, 1).unwrap().contains("time's max would"));
+    }
 }
