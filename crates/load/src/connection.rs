@@ -27,8 +27,8 @@ pub(crate) struct Question {
 pub(crate) struct Connection {
     socket: Option<OwnedFd>,
     is_connected: bool,
-    /// Whether it had an answer before.
-    is_reused: bool,
+    /// Whether it stood before its request: the server may have ended it meanwhile.
+    was_idle: bool,
     /// When connecting began.
     began: Option<Instant>,
     exchange: Option<Exchange>,
@@ -62,6 +62,11 @@ pub(crate) enum Event {
 }
 
 impl Connection {
+    /// Whether it is open, or about to be.
+    pub(crate) fn has_socket(&self) -> bool {
+        self.socket.is_some()
+    }
+
     pub(crate) fn is_connected(&self) -> bool {
         self.is_connected
     }
@@ -91,6 +96,7 @@ impl Connection {
         let reply = Reply::new(question.kind, &question.standard);
         let deadline = now + question.timeout;
         self.exchange = Some(Exchange { since, deadline, sent: 0, first_byte: None, reply });
+        self.was_idle = self.is_connected;
         self.socket.is_some()
     }
 
@@ -104,7 +110,7 @@ impl Connection {
     ) -> Result<&OwnedFd, Fault> {
         self.began = Some(now);
         self.is_connected = false;
-        self.is_reused = false;
+        self.was_idle = false;
         self.is_counted = false;
         let socket = connect(address, source).map_err(Fault::of)?;
         Ok(self.socket.insert(socket))
@@ -117,7 +123,7 @@ impl Connection {
         let is_ended = matches!(fault, Fault::Closed | Fault::Reset);
         let Some(exchange) = &mut self.exchange else { return false };
         if !is_ended
-            || !self.is_reused
+            || !self.was_idle
             || exchange.first_byte.is_some()
             || question.kind != Kind::Http
         {
@@ -228,7 +234,6 @@ impl Connection {
             // An answer that comes at once may bring an end of which `is_ended` cannot know.
             let is_ended = is_ended || has_sent && is_at_end(socket);
             let exchange = self.exchange.take().expect("it was there");
-            self.is_reused = true;
             if !keeps || is_ended {
                 self.close();
             }

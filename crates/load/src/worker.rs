@@ -1,6 +1,6 @@
 //! One thread of a load: an event loop over its share of the connections.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::net::{IpAddr, Ipv4Addr};
 use std::ops::Range;
 use std::os::fd::{AsFd, OwnedFd};
@@ -31,6 +31,9 @@ const ENDED: EventFlags = EventFlags::RDHUP.union(EventFlags::HUP).union(EventFl
 const SWEEP: Duration = Duration::from_millis(20);
 /// How long after the end an answer may go on that has begun: it might have none.
 const GRACE: Duration = Duration::from_secs(1);
+/// Connections that are opened at once before they are needed: what is due meanwhile waits for these
+/// alone.
+const OPENED: usize = 8;
 /// The rest after an error in a closed loop, so that a refusing server is not flooded.
 const REST: Duration = Duration::from_millis(10);
 
@@ -103,6 +106,8 @@ pub(crate) struct Worker<'a> {
     /// The number of its first connection, among those of all threads.
     first: usize,
     connections: Vec<Connection>,
+    /// Of these, so many have been opened, or were to be.
+    opened: usize,
     schedule: Option<Schedule>,
     ledger: Ledger<'a>,
     is_over: bool,
@@ -114,8 +119,8 @@ pub(crate) struct Worker<'a> {
 struct Ledger<'a> {
     load: &'a Load<'a>,
     counted: Counted,
-    /// Connections without an exchange; the one that was free last is used next.
-    free: Vec<usize>,
+    /// Connections without an exchange, which take turns.
+    free: VecDeque<usize>,
     /// Connections that rest after an error, and until when.
     resting: Vec<(Instant, usize)>,
     /// Connections with an exchange.
@@ -135,16 +140,19 @@ impl<'a> Worker<'a> {
                 Some(Schedule::new(load.begin, per_second, thread, threads))
             }
         };
+        // In a closed loop all are used at once.
+        let opens_all = schedule.is_some() && load.config.renewal == Renewal::Keep;
         Ok(Worker {
             load,
             epoll: epoll::create(CreateFlags::CLOEXEC)?,
             first: connections.start,
             connections: connections.clone().map(|_| Connection::default()).collect(),
+            opened: if opens_all { 0 } else { connections.len() },
             schedule,
             ledger: Ledger {
                 load,
                 counted: Counted::default(),
-                free: (0..connections.len()).rev().collect(),
+                free: (0..connections.len()).collect(),
                 resting: Vec::new(),
                 busy: 0,
             },
@@ -161,6 +169,7 @@ impl<'a> Worker<'a> {
             let now = Instant::now();
             self.sweep(now);
             self.begin_what_is_due(now);
+            self.open_ahead();
             if self.is_over && self.ledger.busy == 0 {
                 break;
             }
@@ -210,6 +219,9 @@ impl<'a> Worker<'a> {
 
     /// How long there is nothing to do but to wait for the sockets.
     fn timeout(&self, now: Instant) -> Duration {
+        if self.opened < self.connections.len() && !self.is_over {
+            return Duration::ZERO;
+        }
         let mut timeout = SWEEP;
         let can_begin = !self.is_over && !self.ledger.free.is_empty();
         if let Some(schedule) = self.schedule.as_ref().filter(|_| can_begin) {
@@ -225,9 +237,9 @@ impl<'a> Worker<'a> {
             && until <= now
         {
             self.ledger.resting.remove(0);
-            self.ledger.free.push(index);
+            self.ledger.free.push_back(index);
         }
-        while let Some(index) = self.ledger.free.last().copied() {
+        while let Some(index) = self.ledger.free.front().copied() {
             if self.is_over {
                 return;
             }
@@ -242,7 +254,7 @@ impl<'a> Worker<'a> {
                 self.is_over = true;
                 return;
             }
-            self.ledger.free.pop();
+            self.ledger.free.pop_front();
             if let Some(schedule) = &mut self.schedule {
                 schedule.advance();
                 if since >= self.load.counted_from {
@@ -252,6 +264,16 @@ impl<'a> Worker<'a> {
                 }
             }
             self.begin(index, since, now);
+        }
+    }
+
+    /// Opens some of the connections that are to be open though nothing has been due on them.
+    fn open_ahead(&mut self) {
+        let until = (self.opened + OPENED).min(self.connections.len());
+        for index in std::mem::replace(&mut self.opened, until)..until {
+            if !self.is_over && !self.connections[index].has_socket() {
+                self.open(index, Instant::now());
+            }
         }
     }
 
@@ -275,8 +297,10 @@ impl<'a> Worker<'a> {
         if !connection.begin(question, since, now) {
             return self.open(index, now);
         }
-        self.ledger.note_used(connection, Some(since));
         let was_connected = connection.is_connected();
+        if was_connected {
+            self.ledger.note_used(connection, Some(since));
+        }
         match connection.send(question) {
             Err(fault) if connection.retry(question, fault) => {
                 self.ledger.note_connected(was_connected, false);
@@ -287,7 +311,7 @@ impl<'a> Worker<'a> {
         }
     }
 
-    /// Makes a connection for an exchange.
+    /// Makes a connection, for an exchange or ahead of it.
     fn open(&mut self, index: usize, now: Instant) {
         let address = self.load.question.address;
         let source = source_of(address.ip(), self.first + index);
@@ -361,7 +385,7 @@ impl<'a> Worker<'a> {
                 self.ledger.note_connected(connection.is_connected(), false);
                 connection.give_up(Fault::Timeout, now, &mut |_, _| ());
                 self.ledger.busy -= 1;
-                self.ledger.free.push(index);
+                self.ledger.free.push_back(index);
             }
         }
     }
@@ -396,7 +420,7 @@ impl Ledger<'_> {
                 if result.is_err() && self.load.config.pace == Pace::Closed {
                     self.resting.push((now + REST, index));
                 } else {
-                    self.free.push(index);
+                    self.free.push_back(index);
                 }
             }
         }
@@ -488,7 +512,7 @@ mod tests {
             stop: AtomicBool::new(false),
             gauges: Gauges::default(),
         };
-        let (counted, free, resting) = (Counted::default(), Vec::new(), Vec::new());
+        let (counted, free, resting) = (Counted::default(), VecDeque::new(), Vec::new());
         let mut ledger = Ledger { load: &load, counted, free, resting, busy: 4 };
         let mut connection = Connection::default();
         // Begun, answered: before the warm-up's end, across it, after it, after the end of all.

@@ -5,7 +5,7 @@ use std::net::{SocketAddr, TcpListener};
 use std::ops::ControlFlow;
 use std::time::Duration;
 
-use tcplab_load::{Config, Length, Outcome, Pace, Protocol, Target, run};
+use tcplab_load::{Config, Length, Outcome, Pace, Protocol, Renewal, Target, run};
 
 const STILL: Duration = Duration::from_millis(400);
 /// The request at which it pauses.
@@ -49,4 +49,39 @@ fn open_loop_measures_what_closed_loop_omits() {
     assert_eq!((open.requests, open.failed()), (200, 0));
     assert!(open.response.p90 >= STILL.as_nanos() as u64 / 2, "{:?}", open.response);
     assert_eq!(open.unsent, 0);
+}
+
+/// Echoes single bytes on any number of connections.
+fn wide_server() -> SocketAddr {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    std::thread::spawn(move || {
+        for stream in listener.incoming() {
+            let (mut stream, mut byte) = (stream.unwrap(), [0]);
+            std::thread::spawn(move || {
+                while stream.read_exact(&mut byte).is_ok() {
+                    stream.write_all(&byte).unwrap();
+                }
+            });
+        }
+    });
+    address
+}
+
+#[test]
+fn open_loop_opens_all_connections_and_uses_them_in_turn() {
+    let address = wide_server();
+    let load = |pace, renewal, count| {
+        let target = Target { address, protocol: Protocol::Echo { size: 1 } };
+        let length = Length::Count(count);
+        let config = Config { pace, renewal, connections: 6, length, ..Config::new(target) };
+        let outcome = run(&config, &mut |_| ControlFlow::Continue(())).unwrap();
+        assert_eq!((outcome.requests, outcome.failed()), (count, 0));
+        (outcome.connect.count, outcome.connections)
+    };
+    let rate = Pace::Open { per_second: 100.0 };
+    // All are opened, however few are used; each is used before one is used again.
+    assert_eq!(load(rate, Renewal::Keep, 3), (6, 3));
+    assert_eq!(load(rate, Renewal::Keep, 12), (6, 6));
+    assert_eq!(load(rate, Renewal::EachRequest, 3), (3, 3));
 }

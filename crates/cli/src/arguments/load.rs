@@ -22,9 +22,9 @@ Examples:
                                                         a discard server's upload rate
 
 Closed loop (the default): each connection sends its next request when the previous one is answered,
-so a slow server receives fewer requests. Open loop (--rate): requests are due at a constant rate,
-and response times count from the due time, so a server that stalls for a second delays all requests
-of that second.
+so a slow server receives fewer requests. Open loop (--rate): requests are due at a constant rate
+on connections that take turns, all opened at the start; response times count from the due time, so a
+server that stalls for a second delays all requests of that second.
 
 Exit codes: 0 all requests were answered correctly, 1 some were not, 2 the server was not reached.";
 
