@@ -13,7 +13,7 @@ use tcplab_lab::bisect::BisectError;
 use tcplab_lab::compare::CompareError;
 use tcplab_lab::{LabError, ShellError};
 #[cfg(target_os = "linux")]
-use tcplab_load::LoadError;
+use tcplab_load::{LoadError, TargetError};
 use tcplab_recording::{RUNS_FLAG, RecordingError, readable_again};
 use tcplab_results::verification::AboveCeiling;
 use tcplab_scenario::ScenarioError;
@@ -216,6 +216,10 @@ fn of_linux(error: &Error) -> Option<String> {
         .downcast_ref::<ServeError>()
         .and_then(ServeError::remedy)
         .or_else(|| error.downcast_ref::<LoadError>().and_then(LoadError::remedy))
+        .or_else(|| {
+            let target = error.downcast_ref::<TargetError>();
+            target.and_then(TargetError::remedy).map(str::to_owned)
+        })
         .or_else(|| error.downcast_ref::<BuildError>().and_then(BuildError::remedy))
 }
 

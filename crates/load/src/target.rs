@@ -38,6 +38,12 @@ pub enum TargetError {
     /// There is no port.
     #[error("{0} has no port: use HOST:PORT")]
     Port(String),
+    /// It is none.
+    #[error("`{port}` is not a port")]
+    WrongPort {
+        /// What stands behind the colon.
+        port: String,
+    },
     /// It cannot be looked up.
     #[error("cannot find {host}: {source}")]
     Name {
@@ -46,6 +52,17 @@ pub enum TargetError {
         /// Why it was not found.
         source: io::Error,
     },
+}
+
+impl TargetError {
+    /// What would help, where the message does not say it.
+    pub fn remedy(&self) -> Option<&'static str> {
+        match self {
+            TargetError::WrongPort { .. } => Some("use 1 to 65535"),
+            TargetError::Name { .. } => Some("check the spelling, or use the IP address"),
+            TargetError::Scheme(_) | TargetError::Port(_) => None,
+        }
+    }
 }
 
 impl Target {
@@ -80,9 +97,14 @@ impl Target {
 }
 
 fn has_port(authority: &str) -> bool {
+    port(authority).is_some()
+}
+
+/// What stands behind the colon of a host.
+fn port(authority: &str) -> Option<&str> {
     // An IPv6 address with its colons is in brackets.
     let behind = authority.rsplit(']').next().unwrap_or(authority);
-    behind.contains(':')
+    behind.rsplit_once(':').map(|(_, port)| port)
 }
 
 /// The first address of a host; IPv4 before IPv6, as servers here listen on 127.0.0.1.
@@ -90,8 +112,9 @@ fn has_port(authority: &str) -> bool {
 /// # Errors
 /// When the host is not found, or no port is given.
 pub fn look_up(authority: &str) -> Result<SocketAddr, TargetError> {
-    if !has_port(authority) {
-        return Err(TargetError::Port(authority.into()));
+    let port = port(authority).ok_or_else(|| TargetError::Port(authority.into()))?;
+    if !port.parse::<u16>().is_ok_and(|port| port > 0) {
+        return Err(TargetError::WrongPort { port: port.into() });
     }
     let named = |source| TargetError::Name { host: authority.into(), source };
     let mut found: Vec<SocketAddr> = authority.to_socket_addrs().map_err(named)?.collect();
@@ -141,13 +164,28 @@ mod tests {
         for (text, why) in [
             ("https://127.0.0.1/", "unsupported scheme `https`"),
             ("127.0.0.1", "has no port"),
-            ("127.0.0.1:70000", "cannot find 127.0.0.1:70000"),
+            ("127.0.0.1:70000", "`70000` is not a port"),
+            ("127.0.0.1:0", "`0` is not a port"),
+            ("http://127.0.0.1:/", "`` is not a port"),
             ("http://:80/", "cannot find"),
             ("[::1]", "has no port"),
         ] {
             let error = Target::find(text, 64).map(|found| found.address.to_string());
             let error = error.map_err(|error| error.to_string());
             assert!(error.as_ref().is_err_and(|it| it.contains(why)), "{text}: {error:?}");
+        }
+    }
+
+    #[test]
+    fn names_and_ports_that_are_wrong_have_remedies() {
+        for (text, remedy) in [
+            ("nosuch.invalid:80", "check the spelling, or use the IP address"),
+            ("http://nosuch.invalid/", "check the spelling, or use the IP address"),
+            ("http://127.0.0.1:99999/", "use 1 to 65535"),
+            ("127.0.0.1:http", "use 1 to 65535"),
+        ] {
+            let error = Target::find(text, 64).unwrap_err();
+            assert_eq!(error.remedy(), Some(remedy), "{text}: {error}");
         }
     }
 }

@@ -205,6 +205,7 @@ fn failures_name_cause_and_remedy() {
     let state = page.wait(page.begin(&unknown));
     let said = state["said"].as_str().unwrap();
     assert!(said.contains("cannot find no-such-host.invalid:1"), "{said}");
+    assert!(said.contains("check the spelling, or use the IP address"), "{said}");
     assert!(kept(&page).is_empty());
 }
 
