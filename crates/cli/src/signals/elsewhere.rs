@@ -5,11 +5,11 @@ use std::process::exit;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Once};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use anyhow::Result;
 
-use super::stopping::{ALL, code, end_by_itself, ends_by_itself, remember, set_on};
+use super::stopping::{ALL, FirstRequest, code, end_by_itself, ends_by_itself, remember, set_on};
 
 /// How often a thread looks for signals.
 const LOOK: Duration = Duration::from_millis(50);
@@ -21,9 +21,10 @@ pub(crate) fn survive_full_files() {}
 /// the command.
 pub(crate) fn stop_on_signals_then(stop: &Arc<AtomicBool>, leave: fn()) -> Result<()> {
     end_by_itself();
-    let stop = Arc::clone(stop);
+    let (stop, mut first) = (Arc::clone(stop), FirstRequest::default());
     on_signal(move |code| {
-        if stop.swap(true, Ordering::Relaxed) {
+        stop.store(true, Ordering::Relaxed);
+        if first.is_repeated(Instant::now()) {
             leave();
             exit(code);
         }
@@ -48,7 +49,7 @@ pub(crate) fn clean_on_signals(clean: fn()) {
 }
 
 /// Calls `act` with the exit code of each signal, from a thread of its own.
-fn on_signal(act: impl Fn(i32) + Send + 'static) -> Result<()> {
+fn on_signal(mut act: impl FnMut(i32) + Send + 'static) -> Result<()> {
     let is_asked = Arc::new(AtomicBool::new(false));
     for signal in ALL {
         remember(signal)?;

@@ -3,6 +3,7 @@
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, LazyLock};
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 #[cfg(unix)]
@@ -21,23 +22,25 @@ pub(super) const ALL: [i32; 3] = [SIGINT, SIGTERM, SIGHUP];
 #[cfg(not(unix))]
 pub(super) const ALL: [i32; 2] = [SIGINT, SIGTERM];
 
+/// Signals this soon after the first are the same request: timeout(1) signals its command, and then
+/// the group that this is in.
+const TOGETHER: Duration = Duration::from_millis(300);
+
 /// The signal that stopped this process; 0 if none did.
 static STOPPED_BY: LazyLock<Arc<AtomicUsize>> = LazyLock::new(Arc::default);
 
 /// Whether the command ends by itself when a signal asks it to.
 static ENDS_BY_ITSELF: AtomicBool = AtomicBool::new(false);
 
-/// Sets `stop` on SIGINT, SIGTERM or, on Unix, SIGHUP; [`exit_code`] then has the signal's code.
-pub(crate) fn stop_on_signals(stop: &Arc<AtomicBool>) -> Result<()> {
-    end_by_itself();
-    for signal in ALL {
-        // The first signal asks to stop; a second one exits at once.
-        flag::register_conditional_shutdown(signal, of_signal(signal).into(), Arc::clone(stop))
-            .context(UNINSTALLED)?;
-        set_on(signal, stop)?;
-        remember(signal)?;
+/// When a command was first asked to stop.
+#[derive(Debug, Default)]
+pub(super) struct FirstRequest(Option<Instant>);
+
+impl FirstRequest {
+    /// A signal came at `now`; says whether it asks a second time.
+    pub(super) fn is_repeated(&mut self, now: Instant) -> bool {
+        now.saturating_duration_since(*self.0.get_or_insert(now)) >= TOGETHER
     }
-    Ok(())
 }
 
 /// From now on the command ends by itself when a signal asks it to.
@@ -71,4 +74,16 @@ pub(crate) fn exit_code() -> Option<ExitCode> {
 /// The exit code once a signal was heard.
 pub(super) fn code() -> i32 {
     of_signal(STOPPED_BY.load(Ordering::Relaxed) as i32).into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn signals_that_come_together_are_one_request() {
+        let (mut first, began) = (FirstRequest::default(), Instant::now());
+        let mut asks_again = |ms| first.is_repeated(began + Duration::from_millis(ms));
+        assert_eq!([0, 0, 1, 299, 300].map(&mut asks_again), [false, false, false, false, true]);
+    }
 }

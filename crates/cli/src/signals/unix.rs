@@ -6,13 +6,16 @@ use std::process::exit;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Once};
 use std::thread;
+use std::time::Instant;
 
 use anyhow::Result;
 use signal_hook::consts::{SIGINT, SIGTERM, SIGXFSZ};
 use signal_hook::flag;
 use signal_hook::low_level::pipe;
+use tcplab_units::MORE_PROCESSES;
 
-use super::stopping::{ALL, code, end_by_itself, ends_by_itself, remember, set_on};
+use super::stopping::{ALL, FirstRequest, code, end_by_itself, ends_by_itself, remember, set_on};
+use crate::remedied::Remedied;
 
 /// With any handler, writing past `ulimit -f` returns an error instead of killing the process
 /// (setrlimit(2)).
@@ -25,11 +28,17 @@ pub(crate) fn survive_full_files() {
 pub(crate) fn stop_on_signals_then(stop: &Arc<AtomicBool>, leave: fn()) -> Result<()> {
     end_by_itself();
     let (mut heard, sender) = UnixStream::pair()?;
-    thread::Builder::new().spawn(move || {
-        if heard.read_exact(&mut [0; 2]).is_ok() {
-            leave();
-            exit(code());
+    let thread = thread::Builder::new().spawn(move || {
+        let mut first = FirstRequest::default();
+        while heard.read_exact(&mut [0]).is_ok() {
+            if first.is_repeated(Instant::now()) {
+                leave();
+                exit(code());
+            }
         }
+    });
+    thread.map_err(|error| {
+        Remedied::error(format!("cannot start a thread: {error}"), MORE_PROCESSES)
     })?;
     for signal in ALL {
         set_on(signal, stop)?;

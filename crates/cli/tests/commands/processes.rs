@@ -25,7 +25,7 @@ server   = { stack = "model:linux-6.18" }
 fn simulation_without_threads_is_refused() {
     let Some(few) = FewProcesses::new() else { return };
     few.home.write("small.toml", SIMULATED);
-    few.sweep("run small.toml --world sim --jobs 3", 3);
+    few.sweep("run small.toml --world sim --jobs 3", 4);
 }
 
 /// Starts a server, waits until it listens or ends, and stops it.
@@ -93,7 +93,7 @@ fn load_without_threads_is_refused() {
     let Some(few) = FewProcesses::new() else { return };
     let server = Server::start(&Home::new(), "--service chargen").expect("epoll is everywhere");
     let address = server.address;
-    few.sweep(&format!("load {address} --bulk download -c 2 --duration 0.05s -q"), 3);
+    few.sweep(&format!("load {address} --bulk download -c 2 --duration 0.05s -q"), 4);
     let end = ended(&mut few.command(2, &format!("load {address} -c 4 --threads 4")));
     explained(&end, "load");
     assert_eq!(end.code, Some(2), "{}", end.stdout);

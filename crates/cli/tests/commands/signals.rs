@@ -52,6 +52,34 @@ fn ctrl_c_on_a_load_exits_with_130() {
     assert_eq!(code, Some(130), "{said}");
 }
 
+/// As timeout(1) does it: to its command, and then to the group that this is in.
+#[test]
+fn signals_that_come_together_lose_no_result() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    let line = format!("load echo://{address} -c 1 --duration 1h --json -q");
+    let load = start(&Home::new(), &line);
+    let connection = listener.accept().unwrap();
+    let pid = Pid::from_child(&load);
+    let status = format!("/proc/{}/status", load.id());
+    let is_pending = || {
+        let status = fs::read_to_string(&status).unwrap();
+        !status.contains("ShdPnd:\t0000000000000000")
+    };
+    for _ in 0..2 {
+        kill_process(pid, Signal::TERM).unwrap();
+        // Two that wait for their handler are one (signal(7)).
+        while is_pending() {
+            thread::yield_now();
+        }
+    }
+    let Ended { code, stdout, stderr } = load.wait_with_output().unwrap().into();
+    drop(connection);
+    assert_eq!(code, Some(143), "{stderr}");
+    let found: Value = serde_json::from_str(&stdout).unwrap();
+    assert_eq!(found["was_stopped"], true, "{found}");
+}
+
 /// Commands that make runs of their own, stopped in the first.
 #[test]
 fn ctrl_c_on_commands_that_run_scenarios_exits_with_130() {

@@ -14,7 +14,7 @@ repeat   = { trials = 1, retries = 0 }
 fn experiment_without_processes_is_refused() {
     let (true, Some(few)) = (namespaces_allowed(), FewProcesses::new()) else { return };
     few.home.write("small.toml", SCENARIO);
-    few.sweep("run small.toml --world kernel --no-calibration", 12);
+    few.sweep("run small.toml --world kernel --no-calibration", 13);
     few.sweep("doctor", 5);
     few.sweep("shell -s delay=5ms -- true", 9);
 }
