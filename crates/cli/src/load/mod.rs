@@ -259,7 +259,7 @@ fn bulk(
     let outcome = tcplab_load::bulk(&config, &mut |elapsed, bytes| {
         display.show(elapsed, || {
             let (since, before) = std::mem::replace(&mut last, (elapsed, bytes));
-            let rate = rate(bytes - before, elapsed.saturating_sub(since));
+            let rate = rate(bytes.saturating_sub(before), elapsed.saturating_sub(since));
             format!("{:.0} s  {rate}", elapsed.as_secs_f64())
         });
         unless_stopped(stop)
