@@ -252,7 +252,7 @@ fn warnings(config: &Config, outcome: &Outcome, real: Duration) -> Vec<String> {
 /// Requests that timed out have no times: says of which quantiles of all requests these would be.
 fn timeouts(config: &Config, outcome: &Outcome) -> Option<String> {
     let count = outcome.errors.get(&Fault::Timeout.to_string()).copied().filter(|it| *it > 0)?;
-    let answered = outcome.response.count;
+    let answered = Some(outcome.response.count).filter(|it| *it > 0)?;
     let all = answered + count;
     let longer = |share: f64| (share * all as f64).ceil() as u64 > answered;
     let named: Vec<&str> = [("median", 0.5), ("p75", 0.75), ("p90", 0.9), ("p99", 0.99)]
@@ -302,7 +302,7 @@ mod tests {
             }
             outcome(&load, &counted, 1).warnings.into_iter().find(|it| it.contains("timed out"))
         };
-        assert_eq!(said(100, 0), None);
+        assert_eq!((said(100, 0), said(0, 100)), (None, None), "there are no times");
         // Of 1,200 sorted by time, 422 have one; the 600th is none of these.
         assert_eq!(
             said(422, 778).unwrap(),

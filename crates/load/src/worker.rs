@@ -31,9 +31,6 @@ const ENDED: EventFlags = EventFlags::RDHUP.union(EventFlags::HUP).union(EventFl
 const SWEEP: Duration = Duration::from_millis(20);
 /// How long after the end an answer may go on that has begun: it might have none.
 const GRACE: Duration = Duration::from_secs(1);
-/// Connections that are opened at once before they are needed: what is due meanwhile waits for these
-/// alone.
-const OPENED: usize = 8;
 /// The rest after an error in a closed loop, so that a refusing server is not flooded.
 const REST: Duration = Duration::from_millis(10);
 
@@ -267,13 +264,16 @@ impl<'a> Worker<'a> {
         }
     }
 
-    /// Opens some of the connections that are to be open though nothing has been due on them.
+    /// Opens the next of the connections that are to be open though nothing has been due on them:
+    /// what is due meanwhile waits for this one alone.
     fn open_ahead(&mut self) {
-        let until = (self.opened + OPENED).min(self.connections.len());
-        for index in std::mem::replace(&mut self.opened, until)..until {
-            if !self.is_over && !self.connections[index].has_socket() {
-                self.open(index, Instant::now());
-            }
+        let index = self.opened;
+        if self.is_over || index == self.connections.len() {
+            return;
+        }
+        self.opened += 1;
+        if !self.connections[index].has_socket() {
+            self.open(index, Instant::now());
         }
     }
 
