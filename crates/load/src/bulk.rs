@@ -28,8 +28,8 @@ const WRITTEN: usize = 1 << 20;
 const READ: usize = 128 << 10;
 /// How often it is looked whether time is over, while nothing moves.
 const LOOK: Duration = Duration::from_millis(100);
-/// How long a server may acknowledge nothing more at the end and not close, and how long it may take
-/// to read the rest when the user stops the transfer.
+/// How long a server may acknowledge nothing more at the end and not close, and how long it may
+/// take to read the rest when the user stops the transfer.
 const LONGEST_END: Duration = Duration::from_secs(30);
 const LONGEST_STOP: Duration = Duration::from_secs(1);
 
@@ -146,8 +146,8 @@ impl fmt::Display for EarlyEnd {
     }
 }
 
-/// Sends or receives until its time is over. `observe` gets the time, and the bytes that have arrived
-/// so far, and can stop it.
+/// Sends or receives until its time is over. `observe` gets the time, and the bytes that have
+/// arrived so far, and can stop it.
 ///
 /// # Errors
 /// When more connections are asked for than may be open, the congestion control is not to be had,

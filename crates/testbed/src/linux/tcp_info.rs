@@ -44,7 +44,8 @@ pub struct SocketState {
 }
 
 /// The bytes of this process that the other host has acknowledged on a connection that this one
-/// opened; none where the kernel does not count them (`tcpi_bytes_acked`, which counts the SYN, too).
+/// opened; none where the kernel does not count them (`tcpi_bytes_acked`, which counts the SYN,
+/// too).
 pub fn acknowledged(socket: BorrowedFd<'_>) -> Option<u64> {
     let state = sample(socket, Instant::ZERO, Endpoint::Client).ok()?;
     state.bytes_acked.checked_sub(1)
