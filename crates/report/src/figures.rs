@@ -66,7 +66,8 @@ pub fn trial_figures(case: &Case, trial: &Trial, data: &TrialData) -> Vec<RunFig
         let name = format!("{}/{}/{name}", case.name, trial.number);
         found.push(RunFigure { name, title, svg, table, ..RunFigure::default() });
     };
-    for figure in view.figures {
+    let of_flows = view.flows.map(|flows| flows.figure);
+    for figure in of_flows.into_iter().chain(view.figures) {
         let svg = figure.svg_with_keys();
         add(&words(&figure.title), figure.title, svg, None);
     }

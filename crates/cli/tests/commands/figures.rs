@@ -439,6 +439,25 @@ fn figure_of_a_failed_trial_says_why() {
 }
 
 #[test]
+fn flows_of_a_trial_have_a_figure() {
+    let flows = "\
+[workload]
+upload = \"200 kB\"
+[flow.ping]
+background = true
+workload = { requests = { count = 5, request = \"64 B\", response = \"64 B\" } }
+";
+    let scenario = SCENARIO.replace("workload = { upload = \"20 kB\" }\n", "") + flows;
+    let home = Home::with("flows.toml", scenario);
+    home.answer("run flows.toml --world sim --trials 1 -q");
+    let list = home.answer("plot flows --figure '1 ms/1'");
+    let name = "1 ms/1/received-by-each-flow";
+    assert!(list.contains(name), "{list}");
+    home.answer(&format!("plot flows --figure '{name}' -o flows.svg"));
+    assert!(home.text("flows.svg").contains("ping, background"));
+}
+
+#[test]
 fn page_of_one_trial_explains_only_what_it_shows() {
     let scenario = |interruption: &str| {
         format!(
