@@ -150,9 +150,10 @@ quantities! {
     CONNECTIONS = "connections", None, "connections", "How many connections it has";
     TRANSFER_TIME_SECONDS = "transfer_time_seconds", Seconds, "transfer time",
         "Time from the call of connect() until the receiver has read the last byte; empty if not \
-         all arrived";
+         all that was to be sent arrived";
     GOODPUT_MBIT_PER_SECOND = "goodput_mbit_per_second", MbitPerSecond, "goodput",
-        "Payload divided by transfer time; empty if not all arrived";
+        "Payload divided by transfer time, of traffic without a size (`bulk`, `on_off`) by the time \
+         until its last byte; empty if not all that was to be sent arrived";
     RESPONSE_TIME_MS = "response_time_ms", Milliseconds, "response time",
         "Time from the start of a request until its response was read";
     MEAN_RTT_MS = "mean_rtt_ms", Milliseconds, "mean SRTT",

@@ -100,6 +100,9 @@ impl<'e> ClaimValues<'e> {
             judged.push(Judged { name, values, interval, held, is_settled });
         }
         let mut found = in_short(&judged, expectation);
+        if judged.iter().any(|one| one.values.is_empty()) {
+            found.extend(why_nothing(expectation, cases));
+        }
         found.extend(left_out.into_iter().chain(zero));
         found.extend(failed);
         let held = !judged.is_empty() && judged.iter().all(|one| one.held);
@@ -259,6 +262,24 @@ fn impossible(case: &Case) -> Option<&str> {
 fn is_left_out(case: &Case, other: Option<&Case>, values: &[Value]) -> bool {
     values.is_empty()
         && [Some(case), other].into_iter().flatten().any(|it| impossible(it).is_some())
+}
+
+/// Why trials have no value of a metric of whole transfers, and what to do; none of other metrics.
+fn why_nothing(expectation: &Expectation, cases: &[Case]) -> Option<String> {
+    let whole = [metrics::TRANSFER_TIME, metrics::GOODPUT, metrics::THROUGHPUT];
+    let info = expectation.metric_info();
+    let known = expectation.cases.iter().filter_map(|index| cases.get(*index));
+    let trial = known.flat_map(|case| &case.trials).next()?;
+    let flow = expectation.selection.flow.as_ref();
+    let row = flow.and_then(|flow| trial.flows.iter().find(|row| row.name == *flow));
+    let why = match row {
+        Some(row) if row.background => {
+            "not all that was to be sent arrived, as a trial does not wait for flows in the \
+             background: remove `background`, or send less"
+        }
+        _ => "not all that was to be sent arrived",
+    };
+    whole.iter().any(|of| of.name == info.name).then(|| why.into())
 }
 
 /// The trial of this number, if it did not fail; they are in order.

@@ -11,7 +11,7 @@ use crate::error::LabError;
 /// A trial's recording, with what every step of its analysis needs.
 pub(crate) struct Contents {
     pub(super) recording: Recording,
-    pub(super) record: TrialRecord,
+    pub(crate) record: TrialRecord,
     pub(crate) app: AppLog,
     pub(crate) samples: Vec<Sample>,
     /// The flaws that justify a retry, a sentence each.

@@ -20,6 +20,7 @@ use super::episodes::drops;
 use super::ideal::Ideal;
 use super::metrics::{Sources, named};
 use super::sender::{flow_of, sending_end};
+use super::sizes::Sizes;
 use sharing::Arrivals;
 
 /// The largest number of intervals of a trial.
@@ -35,6 +36,7 @@ pub(crate) struct FlowSources<'a> {
     /// Packets that did not arrive; nothing, where the path has no log.
     pub(crate) lost: &'a [LostPacket],
     pub(crate) record: &'a TrialRecord,
+    pub(crate) sizes: &'a Sizes,
     /// As captured at the client and at the server.
     pub(crate) traces: [&'a Trace; 2],
 }
@@ -167,7 +169,8 @@ impl FlowSources<'_> {
             let lost = self.record.has_truth().then(lost);
             let ideal = ideals.iter().find(|(of, _)| *of == way).and_then(|(_, it)| it.clone());
             let ideal = ideal.map(|it| it.between_ports(self.path, log.ports));
-            Sources { app: &app, flow, samples, lost, ideal }.metrics()
+            let size = self.sizes.of_ports(log.ports);
+            Sources { app: &app, size, flow, samples, lost, ideal }.metrics()
         });
         let answered = |it: &Exchange| Some(it.answered?.since(it.asked).as_millis_f64());
         FlowConnectionRow {

@@ -9,10 +9,12 @@ use tcplab_workload::{AppReport, Exchange};
 
 use super::ideal::Ideal;
 use super::sender::sending_end;
+use super::sizes::Size;
 
 /// Where a transfer's values come from.
 pub(crate) struct Sources<'a> {
     pub(crate) app: &'a AppLog,
+    pub(crate) size: Size,
     /// The direction of the payload, as captured beside its sender.
     pub(crate) flow: &'a Flow,
     pub(crate) samples: &'a [Sample],
@@ -51,7 +53,8 @@ impl Sources<'_> {
             (metrics::MAX_IN_FLIGHT, flow.totals.max_in_flight.as_u64()),
         ];
         // Over the same time as goodput, so that both and efficiency agree.
-        let throughput = transfer(app).and_then(|span| Rate::mbit_f64_of(flow.totals.data, span));
+        let span = time_of_rates(app, self.size);
+        let throughput = span.and_then(|span| Rate::mbit_f64_of(flow.totals.data, span));
         let values = [
             (metrics::LOST, lost.map(|lost| lost as f64)),
             (metrics::MAX_WINDOW, flow.totals.max_window.map(|window| window.as_u64() as f64)),
@@ -60,7 +63,7 @@ impl Sources<'_> {
             (metrics::MEAN_RTT, tcplab_stats::mean(&self.smoothed_round_trips())),
             (metrics::CPU_PER_BYTE, self.processor_time_per_byte()),
         ];
-        let all = of_applications(app)
+        let all = of_applications(app, self.size)
             .into_iter()
             .chain(counts.map(|(name, count)| (name, count as f64)))
             .chain(values.into_iter().filter_map(|(name, value)| Some((name, value?))))
@@ -101,7 +104,7 @@ impl Sources<'_> {
         let buffer_delay = mean.zip(idle).map(|(mean, idle)| (mean - idle) / idle * 100.0);
         let receiver = sender_and_receiver(self.app).1;
         let ideal_time = ideal.time(receiver.bytes).map(Span::as_secs_f64);
-        let ratio = transfer(self.app).zip(ideal_time.filter(|ideal| *ideal > 0.0));
+        let ratio = transfer(self.app, self.size).zip(ideal_time.filter(|ideal| *ideal > 0.0));
         let values = [
             (metrics::BASE_RTT, Some(base)),
             (metrics::BUFFER_DELAY, buffer_delay),
@@ -158,14 +161,15 @@ fn types(flow: &Flow) -> impl Iterator<Item = (&'static MetricInfo, f64)> {
 }
 
 /// Those that the applications report.
-pub(crate) fn of_applications(app: &AppLog) -> Vec<(&'static MetricInfo, f64)> {
+pub(crate) fn of_applications(app: &AppLog, size: Size) -> Vec<(&'static MetricInfo, f64)> {
     let (sender, receiver) = sender_and_receiver(app);
-    let goodput = transfer(app).and_then(|span| Rate::mbit_f64_of(receiver.bytes, span));
+    let span = time_of_rates(app, size);
+    let goodput = span.and_then(|span| Rate::mbit_f64_of(receiver.bytes, span));
     // Of no bytes it says nothing.
     let has_moved = sender.bytes + receiver.bytes > Bytes::ZERO;
     let intact = has_moved.then(|| f64::from(u8::from(receiver.has_all_of(sender))));
     let mut values: Vec<(&'static MetricInfo, f64)> = [
-        (metrics::TRANSFER_TIME, transfer(app).map(Span::as_secs_f64)),
+        (metrics::TRANSFER_TIME, transfer(app, size).map(Span::as_secs_f64)),
         (metrics::GOODPUT, goodput),
         (metrics::PAYLOAD_INTACT, intact),
     ]
@@ -198,11 +202,29 @@ fn sender_and_receiver(app: &AppLog) -> (&AppReport, &AppReport) {
 }
 
 /// From the client's call of connect() to the receiver's last byte; none of a transfer that did not
-/// arrive whole, which would be the quicker the earlier it broke off.
-fn transfer(app: &AppLog) -> Option<Span> {
+/// arrive whole, which would be the quicker the earlier it broke off. What was not written did not
+/// arrive, either.
+fn transfer(app: &AppLog, size: Size) -> Option<Span> {
     let (sender, receiver) = sender_and_receiver(app);
-    let whole = app.client.started.zip(receiver.last_byte);
-    whole.filter(|_| receiver.has_all_of(sender)).map(|(from, to)| to.since(from))
+    let is_written = match size {
+        Size::Of(amount) => sender.bytes == amount,
+        Size::Open => receiver.finished.is_some(),
+    };
+    time_to_last_byte(app).filter(|_| is_written && receiver.has_all_of(sender))
+}
+
+/// The time of goodput and throughput: that of the transfer; of one without a size, until its last
+/// byte.
+fn time_of_rates(app: &AppLog, size: Size) -> Option<Span> {
+    match size {
+        Size::Of(_) => transfer(app, size),
+        Size::Open => time_to_last_byte(app),
+    }
+}
+
+fn time_to_last_byte(app: &AppLog) -> Option<Span> {
+    let receiver = sender_and_receiver(app).1;
+    app.client.started.zip(receiver.last_byte).map(|(from, to)| to.since(from))
 }
 
 /// Values with their units.

@@ -17,6 +17,7 @@ mod paths;
 mod pooled;
 mod run;
 mod sender;
+mod sizes;
 mod store_trial;
 mod trial;
 
@@ -27,6 +28,7 @@ pub use ideal::Ideal;
 pub(crate) use metrics::{ESTABLISHED, Sources};
 pub(crate) use run::analyse;
 pub(crate) use sender::{flow_of, sending_end};
+pub(crate) use sizes::Sizes;
 pub(crate) use store_trial::{analyse_and_store, trial};
 
 #[cfg(test)]

@@ -179,6 +179,51 @@ fn unfinished_transfer_has_no_time() {
     assert!(value(&part, metrics::RETRANSMISSIONS) > Some(0.0));
 }
 
+/// A flow in the background ends with the trial: what it did not send did not arrive, either. Traffic
+/// without a size has a rate all the same: 3 Mbit/s for what 5 Mbit/s leave beside 1 MB.
+#[test]
+fn stopped_flow_has_a_rate_only_without_a_size() {
+    let trial = trial(
+        "[path]\nrate = \"5 Mbit/s\"\ndelay = \"20 ms\"\nqueue = \"60 packets\"\n\
+         [workload]\nupload = \"1 MB\"\n[flow.main]\n\
+         [flow.program]\nbackground = true\nworkload = { client = [\"write 1 kB\", \
+         \"sleep 60 s\", \"write 1 MB\"], server = [\"read to end\"] }\n\
+         [flow.slow]\nbackground = true\nworkload = { upload = \"1 MB\", think = \"1 s\", \
+         write_size = \"1 kB\" }\n\
+         [flow.ping]\nbackground = true\nworkload = { requests = { count = 200, \
+         request = \"64 B\", response = \"64 B\", think = \"100 ms\" } }\n\
+         [flow.short]\nbackground = true\nworkload = { upload = \"10 kB\" }\n\
+         [flow.bulk]\nbackground = true\ntraffic = { bulk = \"upload\" }\n\
+         [flow.bursts]\nbackground = true\ntraffic.on_off = { rate = \"400 kbit/s\", \
+         on = \"100 ms\", off = \"60 s\" }\n",
+    );
+    let of = |flow: &str, info: &MetricInfo| {
+        let row = trial.flows.iter().find(|row| row.name == flow).unwrap();
+        let metrics = &row.connections[0].metrics;
+        metrics.iter().find(|metric| metric.name == info.name).map(|metric| metric.value)
+    };
+    for flow in ["main", "short"] {
+        let (time, rate) = (of(flow, metrics::TRANSFER_TIME), of(flow, metrics::GOODPUT));
+        assert!(time.is_some() && rate.is_some(), "{flow}: {time:?}, {rate:?}");
+    }
+    for flow in ["program", "slow", "ping"] {
+        let row = trial.flows.iter().find(|row| row.name == flow).unwrap();
+        assert!(row.connections[0].bytes > 0, "{flow}");
+        for info in [metrics::TRANSFER_TIME, metrics::GOODPUT, metrics::THROUGHPUT] {
+            assert_eq!(of(flow, info), None, "{} of {flow}", info.name);
+        }
+    }
+    for flow in ["bulk", "bursts"] {
+        let row = &trial.flows.iter().find(|row| row.name == flow).unwrap().connections[0];
+        assert_eq!(of(flow, metrics::TRANSFER_TIME), None, "{flow}");
+        // All of its bytes, in less than the time of the trial.
+        let main = of("main", metrics::TRANSFER_TIME).unwrap();
+        let (rate, bits) = (of(flow, metrics::GOODPUT).unwrap(), row.bytes as f64 * 8e-6);
+        assert!(rate >= bits / (main + 0.1) && rate < 5.0, "{flow}: {rate} Mbit/s, {bits} Mbit");
+        assert!(of(flow, metrics::THROUGHPUT) >= Some(rate), "{flow}");
+    }
+}
+
 /// Few ACKs come while the delay is long, so the mean RTT of ACKs may be below that over time: a
 /// queue takes no less than no time.
 #[test]

@@ -16,6 +16,7 @@ use super::interruptions::{costs, interruption_times};
 use super::metrics::{Sources, named, of_applications};
 use super::options::{refusal, remarkable};
 use super::sender::{flow_of, sending_end};
+use super::sizes::Sizes;
 use super::{datagrams, flows, loads, pooled};
 use crate::error::LabError;
 
@@ -37,8 +38,9 @@ pub(crate) fn examine(
     let Contents { recording, record, app, samples, flaws } = contents;
     let path = &case.path.with_events(&record.path_events);
     let flaws = flaws.clone();
+    let sizes = Sizes::of(case, record.seed);
     if !through.has_packets() {
-        let metrics = named(of_applications(app)).collect();
+        let metrics = named(of_applications(app, sizes.subject)).collect();
         let medium = Some(through.name().into());
         return Ok(Trial { metrics, medium, flaws, ..Trial::empty(Vec::new()) });
     }
@@ -53,7 +55,8 @@ pub(crate) fn examine(
     let has_truth = record.has_truth();
     let ideal = |direction| ideal(path, direction, record, round_trip);
     let traces = [&client, &server];
-    let known = flows::FlowSources { recording, app, path, lost: &lost, record, traces };
+    let (lost, sizes) = (&lost, &sizes);
+    let known = flows::FlowSources { recording, app, path, lost, record, sizes, traces };
     let flows = known.examine(&ideal)?;
     let ends = ends(app, record, traces);
     let trace = match sending_end {
@@ -77,18 +80,19 @@ pub(crate) fn examine(
         return Ok(Trial { ends, ending, flaws, options, ..Trial::empty(warnings) });
     };
     let flow = flow_of(connection, sending_end);
-    let of_first = has_truth.then(|| drops(flow, &lost, direction));
+    let of_first = has_truth.then(|| drops(flow, lost, direction));
     let (episodes, outside) = episode_rows(connection, flow, of_first.as_deref());
     warnings.extend(outside);
     let findings = findings_of(connection);
     let (own, later) = measured(&trace, sending_end, case, record);
     let all = [&own[..], &later].concat();
-    let lost = has_truth.then(|| all.iter().map(|flow| drops(flow, &lost, direction).len()).sum());
+    let lost = has_truth.then(|| all.iter().map(|flow| drops(flow, lost, direction).len()).sum());
     let together = (all.len() > 1).then(|| pooled::of_subflows(&own, &later));
     let measured = together.as_ref().unwrap_or(flow);
     let ports = [connection.client, connection.server].map(|end| end.port());
     let ideal = ideal(direction).map(|it| it.between_ports(path, ports));
-    let metrics = Sources { app, flow: measured, samples, lost, ideal }.metrics();
+    let size = sizes.subject;
+    let metrics = Sources { app, size, flow: measured, samples, lost, ideal }.metrics();
     let interruptions = costs(flow, &interruption_times(path, record.seed, record.duration));
     let (metrics, flows) = (flows.metrics(metrics).into(), flows.rows);
     let connections = (own.len() > 1).then_some(own.len());

@@ -9,7 +9,7 @@ use tcplab_workload::Role;
 
 use super::curve::{Curve, curve};
 use super::partings::{Seen, seen};
-use crate::analysis::{Contents, Sources, flow_of, sending_end, trace};
+use crate::analysis::{Contents, Sizes, Sources, flow_of, sending_end, trace};
 use crate::error::LabError;
 
 /// A quantity that is compared, and how a direction's trace counts it.
@@ -84,7 +84,8 @@ impl Figures {
             return Ok(Figures { curve, is_flawed, ..Figures::default() });
         };
         let flow = flow_of(connection, sender);
-        let sources = Sources { app, flow, samples, lost: None, ideal: None };
+        let size = Sizes::of(case, contents.record.seed).subject;
+        let sources = Sources { app, size, flow, samples, lost: None, ideal: None };
         let metrics = Metrics::from(sources.metrics());
         let value = |figure: Figure| match figure {
             Figure::Metric(info) => metrics.value(info),

@@ -43,7 +43,8 @@ pub struct FlowSpec {
     /// Traffic by a rule, instead of a workload.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub traffic: Option<Traffic>,
-    /// For `traffic`: how long after its start it starts transfers. Default: until the trial ends.
+    /// For `traffic`: how long after its start it starts transfers; for `bulk`, how long it sends.
+    /// Default: until the trial ends.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lasting: Option<Span>,
     /// Its own options at the client.

@@ -147,6 +147,11 @@ impl Traffic {
         matches!(self, Traffic::Bulk(_))
     }
 
+    /// Whether its transfers have no size: they last as long as there is time.
+    pub fn has_no_size(&self) -> bool {
+        matches!(self, Traffic::Bulk(_) | Traffic::OnOff(_))
+    }
+
     /// Its connections: when each begins, counted from the beginning of the traffic, and what it
     /// does. Nothing begins at `end` or later. `seed` and `name` make the draws.
     pub fn connections(&self, seed: u64, name: &str, end: Span) -> Vec<(Span, WorkloadSpec)> {

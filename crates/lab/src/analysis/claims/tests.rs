@@ -104,7 +104,7 @@ fn claim_about_two_cases_needs_both() {
         (
             expectation("goodput", Statistic::Max, Check::AtLeast(1.0)),
             false,
-            "reno: nothing; cubic: nothing",
+            "reno: nothing; cubic: nothing; not all that was to be sent arrived",
         ),
     ] {
         let claim = &judge(&[expectation], &cases)[0];
