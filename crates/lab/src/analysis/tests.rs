@@ -179,8 +179,8 @@ fn unfinished_transfer_has_no_time() {
     assert!(value(&part, metrics::RETRANSMISSIONS) > Some(0.0));
 }
 
-/// A flow in the background ends with the trial: what it did not send did not arrive, either. Traffic
-/// without a size has a rate all the same: 3 Mbit/s for what 5 Mbit/s leave beside 1 MB.
+/// A flow in the background ends with the trial: what it did not send did not arrive, either.
+/// Traffic without a size has a rate all the same.
 #[test]
 fn stopped_flow_has_a_rate_only_without_a_size() {
     let trial = trial(

@@ -18,12 +18,12 @@ use crate::step::{READ_SIZE, Step};
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct WorkloadSpec {
-    /// How much the client sends to the server. Who sends for a time has `traffic` and `lasting` of a
-    /// flow.
+    /// How much the client sends to the server. To send for a time, use `traffic` and
+    /// `lasting` of a flow.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub upload: Option<Bytes>,
-    /// How much the server sends to the client. Who sends for a time has `traffic` and `lasting` of a
-    /// flow.
+    /// How much the server sends to the client. To send for a time, use `traffic` and
+    /// `lasting` of a flow.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub download: Option<Bytes>,
     /// How much the sender of an upload or a download hands to its socket at once: 1 B to 16 MiB.
