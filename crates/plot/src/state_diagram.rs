@@ -193,20 +193,27 @@ impl Label {
     ) -> Option<Label> {
         let (x, y, anchor) = Route::walked(from, to)?.label();
         let mut lines: Vec<(String, String)> = Vec::new();
-        let mut by_reset = false;
+        // What may end a connection in any state, and is in no edge of the figure.
+        let (mut by_reset, mut by_timeout) = (false, false);
         for (who, class) in WHO.into_iter().enumerate() {
             for edge in edges(walks[who]).iter().filter(|edge| (edge.from, edge.to) == (from, to)) {
                 by_reset |= matches!(edge.event, Event::ResetSent | Event::ResetReceived);
+                by_timeout |= edge.event == Event::UserTimeout;
                 let class = format!(r#""walk {class}"{}"#, step(who, edge));
                 lines.extend(walked(edge, room(x, anchor)).map(|text| (class.clone(), text)));
             }
         }
         let walked = !lines.is_empty();
-        if let Some(words) = words.filter(|_| !by_reset) {
+        if let Some(words) = words.filter(|_| !by_reset && !by_timeout) {
             let class = if walked { r#""on walked""# } else { r#""on""# };
             lines.insert(0, (class.into(), words.into()));
         } else if let Some((first, _)) = lines.first() {
-            let words = if by_reset { "RST" } else { "beside the figure" };
+            let words = match (by_reset, by_timeout) {
+                (true, true) => "RST; user timeout",
+                (true, false) => "RST",
+                (false, true) => "user timeout",
+                (false, false) => "beside the figure",
+            };
             // It is there because of that step.
             let step = first.find(" data-").map_or("", |at| &first[at..]);
             lines.insert(0, (format!(r#""on walked"{step}"#), words.into()));
@@ -291,13 +298,16 @@ fn room(x: i64, anchor: &str) -> i64 {
 
 /// `3 · #12 [F.] 0.2034 s`: step, packet and time, which has a line of its own without room.
 fn walked(edge: &Edge, room: i64) -> impl Iterator<Item = String> {
-    let Some(packet) = edge.packet else {
-        return vec![format!("{} · inferred", edge.step)].into_iter();
+    let cause = match edge.packet {
+        Some(packet) => format!("{} · #{} {}", edge.step, grouped(packet.frame), packet.flags),
+        None => format!("{} · inferred", edge.step),
+    };
+    let Some(at) = edge.at.or(edge.packet.map(|packet| packet.at)) else {
+        return vec![cause].into_iter();
     };
     // Rounded, as in the table beside it.
-    let units = edge.at.unwrap_or(packet.at).as_nanos().saturating_add(50_000) / 100_000;
+    let units = at.as_nanos().saturating_add(50_000) / 100_000;
     let time = format!("{}.{:04} s", units / 10_000, units % 10_000);
-    let cause = format!("{} · #{} {}", edge.step, grouped(packet.frame), packet.flags);
     let line = format!("{cause} {time}");
     let fits = width(&line) * WIDEST <= room as f64;
     if fits { vec![line] } else { vec![cause, time] }.into_iter()

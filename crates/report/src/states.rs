@@ -4,10 +4,14 @@
 mod samples;
 mod text;
 
+use std::ptr;
+
 use tcplab_plot::{StateDiagram, state_diagram};
 use tcplab_results::TrialData;
 use tcplab_trace::{Connection, StateWalks};
+use tcplab_units::{Endpoint, Instant};
 
+use samples::gave_up;
 pub use samples::{Differing, SampleCheck, check_samples};
 pub use text::walks_text;
 
@@ -26,10 +30,19 @@ pub fn walks_of_trial(data: &TrialData, place: Option<usize>) -> Option<(&Connec
     // Ports may be reused: the n-th such connection here is the n-th there.
     let earlier = data.client.connections.iter().take_while(|c| c.frames != here.frames);
     let nth = earlier.filter(|c| same(c)).count();
-    let walks = match data.server.connections.iter().filter(is_same).nth(nth) {
+    let mut walks = match data.server.connections.iter().filter(is_same).nth(nth) {
         Some(there) => StateWalks::joined(here, there),
         None => StateWalks::of(here),
     };
+    // Calls and samples are those of the first connection.
+    if ptr::eq(here, &raw const data.client.connections[0]) {
+        for (end, call) in Endpoint::BOTH.into_iter().zip(data.timed_out) {
+            let socket = gave_up(walks.of_end(end), &data.samples);
+            if let Some(at) = Instant::earlier(call, socket) {
+                walks.user_timeout(end, at);
+            }
+        }
+    }
     Some((here, walks))
 }
 

@@ -16,6 +16,9 @@ pub struct TrialData {
     pub server: Trace,
     /// `TCP_INFO` of both sockets in order of time.
     pub samples: Vec<Sample>,
+    /// By when a call of the client and of the server had ended with ETIMEDOUT, on the connection
+    /// that the trial is about.
+    pub timed_out: [Option<Instant>; 2],
     /// When the path let nothing through.
     pub interruptions: Vec<(Instant, Instant)>,
     /// What was between the ends.

@@ -82,6 +82,28 @@ fn walk_of_trial_equals_its_models() {
     ]);
 }
 
+/// Half open, the client gives up after the 3 s of its user timeout; half closed, the server's
+/// socket is replaced in FIN-WAIT-2. No packet shows either.
+#[test]
+fn states_beside_the_packets_agree_with_the_sockets() {
+    let home = Home::new();
+    home.answer("run sockets-course/states --world sim --kernel model --trials 1");
+    let run = home.only("runs/sockets-course-states").display().to_string();
+    let found = home.json(&format!("states {run} --case half-open --json --svg walk.svg"));
+    let last = found["client"]["edges"].as_array().unwrap().last().unwrap();
+    let shown = ["to", "event", "basis"].map(|key| last[key].as_str().unwrap());
+    assert_eq!(shown, ["CLOSED", "user-timeout", "missing"]);
+    let at = last["at"].as_u64().unwrap();
+    assert!((5_000_000_000..6_500_000_000).contains(&at), "{last}");
+    assert!(home.text("walk.svg").contains(">user timeout</text>"));
+    let text = home.answer(&format!("states {run} --case half-open"));
+    assert!(text.contains("The client gave up by user timeout"), "{text}");
+    for case in ["half-open", "half-closed", "active-close"] {
+        let text = home.answer(&format!("states {run} --case {case}"));
+        assert!(!text.contains("; the packets show"), "{case}: {text}");
+    }
+}
+
 /// That programs which know no style sheets show the colours of this SVG file.
 pub(crate) fn check_stands_alone(svg: &str) {
     assert!(svg.starts_with("<svg xmlns=") && svg.ends_with("</svg>\n"), "{svg}");

@@ -9,6 +9,7 @@ use tcplab_results::{Correspondence, Trial, TrialData};
 use tcplab_trace::{Connection, ConnectionNumbers, Frame, PacketBytes, Trace};
 use tcplab_units::{Bytes, Endpoint, Instant};
 use tcplab_wire::LinkType;
+use tcplab_workload::TIMED_OUT;
 
 use super::contents::Contents;
 use super::datagrams;
@@ -89,6 +90,7 @@ fn load(
         client,
         server,
         samples: recording.samples()?,
+        timed_out: app.as_ref().filter(|_| !is_load).map(timed_out).unwrap_or_default(),
         interruptions: path
             .as_ref()
             .map(|path| interruption_times(path, record.seed, record.duration))
@@ -96,6 +98,14 @@ fn load(
         path: path.unwrap_or_else(|| record.steered_path()),
         correspondence: correspondence(recording, &record, app.as_ref())?,
         duration: record.duration,
+    })
+}
+
+/// By when a call of client and server on the first connection had timed out.
+fn timed_out(app: &AppLog) -> [Option<Instant>; 2] {
+    [&app.client, &app.server].map(|report| {
+        let calls = report.log.iter().filter(|row| row.connection == 0);
+        calls.filter(|row| row.result == TIMED_OUT).map(|row| row.ended).min()
     })
 }
 

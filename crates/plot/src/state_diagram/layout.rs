@@ -1,6 +1,6 @@
 //! Where states stand and how edges go.
 
-use tcplab_trace::{Edge, Event, TcpState};
+use tcplab_trace::{Edge, TcpState};
 
 /// A state's position. CLOSED has two, as in RFC 9293: where connections begin and where they end.
 #[derive(Debug, Clone, Copy)]
@@ -199,8 +199,7 @@ impl Route {
     pub(super) fn ends_below(edge: &Edge) -> bool {
         let never_was =
             matches!(edge.from, TcpState::SynSent | TcpState::SynReceived | TcpState::Listen);
-        let by_reset = matches!(edge.event, Event::ResetSent | Event::ResetReceived);
-        edge.to == TcpState::Closed && !never_was && (by_reset || edge.event == Event::AckOfFin)
+        edge.to == TcpState::Closed && !never_was && !edge.event.is_call()
     }
 
     pub(super) fn path(&self) -> String {

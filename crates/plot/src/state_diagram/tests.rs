@@ -13,7 +13,8 @@ fn walk(end: Endpoint, steps: &[(TcpState, Event)]) -> StateWalk {
         let packet = StepCause { at, frame: index as u64 + 1, flags: TcpFlags::ACK, by: end };
         let packet = (to != TcpState::Listen).then_some(packet);
         let from = std::mem::replace(&mut from, to);
-        Edge { step: index + 1, from, to, event, basis: Basis::Seen, packet, at: Some(at) }
+        let at = packet.map(|packet| packet.at);
+        Edge { step: index + 1, from, to, event, basis: Basis::Seen, packet, at }
     });
     let edges = edges.collect();
     let address = if end == Endpoint::Client { "10.98.0.1:32768" } else { "10.98.0.2:5001" };
@@ -114,6 +115,24 @@ fn unknown_ends_are_drawn() {
     assert!(drawn.contains("in ESTABLISHED throughout"));
 }
 
+/// No packet shows it, but when it was is known.
+#[test]
+fn user_timeout_is_drawn_with_its_time() {
+    let timeout = |state| [&OPEN[..], &[(state, Event::UserTimeout)]].concat();
+    let mut walks = walks(&timeout(TcpState::Closed), &ACCEPTED);
+    let last = walks.client.edges.last_mut().unwrap();
+    (last.packet, last.at) = (None, Some(Instant::from_nanos(5_602_228_630)));
+    let svg = state_diagram(&StateDiagram { title: "", walks: Some(&walks) });
+    assert!(svg.contains(">user timeout</text>"), "{svg}");
+    assert!(svg.contains(">3 · inferred 5.6022 s</text>"), "{svg}");
+    // It ends a connection, as an RST does.
+    assert!(svg.contains(r#"class="there client" cx="822" cy="898""#), "{svg}");
+    let mut both = walks.clone();
+    both.server.edges.push(Edge { event: Event::ResetReceived, ..both.client.edges[2] });
+    let svg = state_diagram(&StateDiagram { title: "", walks: Some(&both) });
+    assert!(svg.contains(">RST; user timeout</text>"), "{svg}");
+}
+
 /// Both ends walk the same edges, some beside the figure, and end by RST in each state.
 #[test]
 fn labels_never_overlap() {
@@ -178,7 +197,7 @@ fn labels_of_large_numbers_stay_inside() {
     let mut walks = walks(&closing, &answering);
     for walk in [&mut walks.client, &mut walks.server] {
         for edge in &mut walk.edges {
-            edge.at = Some(Instant::from_nanos(117_428_250_000));
+            edge.at = edge.at.map(|_| Instant::from_nanos(117_428_250_000));
             edge.packet = edge.packet.map(|it| StepCause { frame: 1_313_638, ..it });
         }
     }

@@ -50,6 +50,22 @@ pub fn check_samples(walks: &StateWalks, samples: &[Sample]) -> [SampleCheck; 2]
     })
 }
 
+/// The first sample that shows an end CLOSED, of which its packets show no end: it gave up. A
+/// socket that its application closed says so in FIN-WAIT-2 and TIME-WAIT, too.
+pub(super) fn gave_up(walk: &StateWalk, samples: &[Sample]) -> Option<Instant> {
+    let open = !matches!(
+        walk.last()?,
+        TcpState::Closed | TcpState::Listen | TcpState::FinWait2 | TcpState::TimeWait
+    );
+    let settled = walk.edges.last()?.at? + SLACK;
+    let is_closed = |sample: &&Sample| {
+        sample.endpoint == walk.end
+            && sample.at > settled
+            && TcpState::from_linux(sample.state) == Some(TcpState::Closed)
+    };
+    samples.iter().filter(|_| open).find(is_closed).map(|sample| sample.at)
+}
+
 fn check<'a>(walk: &StateWalk, samples: impl Iterator<Item = &'a Sample>) -> SampleCheck {
     let mut found = SampleCheck {
         end: walk.end,
@@ -89,10 +105,11 @@ fn fits(walk: &StateWalk, state: TcpState, at: Instant) -> bool {
     states.any(|walked| is_reported_as(walked, state))
 }
 
-/// Whether a socket in a state reports that one: Linux reports TIME-WAIT as CLOSED, because a
-/// smaller object replaces the socket (`tcp_time_wait`).
+/// Whether a socket in a state reports that one: Linux reports TIME-WAIT as CLOSED, and FIN-WAIT-2
+/// after close(), because a smaller object replaces the socket (`tcp_time_wait`).
 fn is_reported_as(walked: TcpState, reported: TcpState) -> bool {
-    walked == reported || walked == TcpState::TimeWait && reported == TcpState::Closed
+    let may_be_replaced = matches!(walked, TcpState::FinWait2 | TcpState::TimeWait);
+    walked == reported || may_be_replaced && reported == TcpState::Closed
 }
 
 /// Whether the next edge is a call that leads to that state: the FIN had to wait. By RFC 9293 the
@@ -141,6 +158,38 @@ mod tests {
 
     fn sample(millis: u64, state: u64) -> Sample {
         Sample { state, ..Sample::empty(at(millis), Endpoint::Client) }
+    }
+
+    /// Linux replaces a closed socket in FIN-WAIT-2, too; not one in FIN-WAIT-1.
+    #[test]
+    fn samples_of_a_replaced_socket_agree() {
+        let walk = walk(&[
+            (20, TcpState::Established, Event::SynAck),
+            (100, TcpState::FinWait1, Event::Close),
+            (140, TcpState::FinWait2, Event::AckOfFin),
+            (2_040, TcpState::TimeWait, Event::Fin),
+        ]);
+        let samples = [sample(120, 4), sample(150, 7), sample(2_000, 7), sample(2_100, 7)];
+        let found = check(&walk, samples.iter());
+        assert_eq!((found.samples, found.agree, found.differing), (4, 4, 0));
+        assert_eq!(check(&walk, [sample(120, 7)].iter()).differing, 1);
+        assert_eq!(gave_up(&walk, &samples), None);
+    }
+
+    /// A socket that is CLOSED without a packet gave up; one that is not connected yet did not.
+    #[test]
+    fn samples_show_the_user_timeout() {
+        let edges = [
+            (20, TcpState::SynSent, Event::ActiveOpen),
+            (40, TcpState::Established, Event::SynAck),
+        ];
+        let samples =
+            [sample(0, 7), sample(42, 7), sample(3_000, 1), sample(5_600, 7), sample(5_610, 7)];
+        assert_eq!(gave_up(&walk(&edges), &samples), Some(at(5_600)));
+        assert_eq!(gave_up(&walk(&edges), &samples[..3]), None);
+        let mut reset = edges.to_vec();
+        reset.push((5_590, TcpState::Closed, Event::ResetReceived));
+        assert_eq!(gave_up(&walk(&reset), &samples), None);
     }
 
     #[test]

@@ -297,6 +297,7 @@ pub(crate) fn no_packets(_: &Trial) -> Result<TrialData, String> {
         client: tcplab_trace::Trace::default(),
         server: tcplab_trace::Trace::default(),
         samples: vec![],
+        timed_out: [None; 2],
         interruptions: vec![],
         path: tcplab_path::PathSpec::default(),
         correspondence: None,

@@ -233,7 +233,7 @@ impl EndpointStates {
             return;
         }
         if own.had_closed(packet, other) {
-            own.walk.retract();
+            own.walk.retract_packet();
         }
         own.walk.close(moment);
         other.walk.is_reset(moment);
@@ -310,14 +310,22 @@ impl EndpointState {
         self.walk.state()
     }
 
-    /// Whether its RST shows that it was CLOSED when the SYN-ACK arrived: it has no ACK, and
-    /// nothing was sent since the SYN (RFC 9293 section 3.10.7.1).
+    /// Whether its RST shows that it was CLOSED when the peer's SYN-ACK or FIN arrived: it has no
+    /// ACK, and nothing was sent since the SYN, or acknowledges that FIN (RFC 9293 section
+    /// 3.10.7.1).
     fn had_closed(&self, rst: &Packet, peer: &EndpointState) -> bool {
-        self.walk.was(TcpState::SynSent)
-            && self.state() == Some(TcpState::Established)
-            && peer.state() == Some(TcpState::SynReceived)
-            && rst.ack.is_none()
-            && self.is_syn_reached(rst.seq)
+        let answers = match self.state() {
+            Some(TcpState::Established) => {
+                self.walk.was(TcpState::SynSent)
+                    && peer.state() == Some(TcpState::SynReceived)
+                    && self.is_syn_reached(rst.seq)
+            }
+            Some(TcpState::TimeWait) => {
+                self.walk.is_due_to(TcpFlags::FIN) && !peer.fin_acked && self.fin == Some(rst.seq)
+            }
+            _ => false,
+        };
+        answers && rst.ack.is_none()
     }
 
     /// Updates the state by a packet it sends.

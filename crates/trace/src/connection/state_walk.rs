@@ -93,6 +93,13 @@ impl Walk {
     pub(crate) fn retract(&mut self) {
         self.count = self.count.saturating_sub(1);
     }
+    /// Undoes all states that the latest packet led to.
+    pub(crate) fn retract_packet(&mut self) {
+        let Some(last) = usize::from(self.count).checked_sub(1) else { return };
+        let frame = self.causes[last].frame;
+        let before = self.causes[..last].iter().rposition(|cause| cause.frame != frame);
+        self.count = before.map_or(0, |before| before as u8 + 1);
+    }
     /// The latest state was entered later; an RST's stays.
     pub(crate) fn restamp(&mut self, moment: PacketTime) {
         if let Some(last) = usize::from(self.count).checked_sub(1)

@@ -51,6 +51,8 @@ pub enum Event {
     ResetSent,
     /// An RST came.
     ResetReceived,
+    /// It gave up what was not acknowledged in time (RFC 9293 section 3.10.8); no packet shows it.
+    UserTimeout,
 }
 
 /// How an edge is known.

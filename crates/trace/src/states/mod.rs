@@ -13,6 +13,7 @@ use std::net::SocketAddr;
 
 use serde::Serialize;
 use tcplab_units::{Endpoint, Instant, Span};
+use tcplab_wire::TcpFlags;
 
 pub use diagram::{DIAGRAM, Transition};
 pub use event::{Basis, Edge, Event};
@@ -126,6 +127,16 @@ impl StateWalks {
         StateWalks { client, server, opening, close, time_wait }
     }
 
+    /// An end that gave up by then, as its application or its socket shows and no packet does (RFC
+    /// 9293 section 3.10.8, USER TIMEOUT). Of an end that is CLOSED already nothing changes.
+    pub fn user_timeout(&mut self, end: Endpoint, at: Instant) {
+        let walk = match end {
+            Endpoint::Client => &mut self.client,
+            Endpoint::Server => &mut self.server,
+        };
+        walk.user_timeout(at);
+    }
+
     /// Both, the client's first.
     pub fn both(&self) -> [&StateWalk; 2] {
         [&self.client, &self.server]
@@ -156,6 +167,11 @@ impl StateWalk {
         let mut walk = StateWalk { end, address, seen_from, start: None, edges: Vec::new() };
         for step in steps {
             walk.take(step, itself);
+        }
+        let others = if opened { &life.server } else { &life.client };
+        if let Some(edge) = walk.edges.last_mut().filter(|edge| answers_fin(edge, others)) {
+            // It was CLOSED before the FIN came.
+            edge.basis = Basis::Call;
         }
         for packet in walk.edges.iter_mut().filter_map(|edge| edge.packet.as_mut()) {
             let own = packet.by == itself;
@@ -215,6 +231,32 @@ impl StateWalk {
         self.edges.push(Edge { step, from, to, event, basis, packet, at });
     }
 
+    fn user_timeout(&mut self, at: Instant) {
+        let from = match self.last() {
+            None | Some(TcpState::Closed | TcpState::Listen | TcpState::TimeWait) => return,
+            Some(from) => from,
+        };
+        let at = self.edges.iter().filter_map(|edge| edge.at).fold(at, Instant::max);
+        let event = Event::UserTimeout;
+        self.push(from, TcpState::Closed, event, None);
+        self.edges.last_mut().expect("just pushed").at = Some(at);
+    }
+
+    /// Whether it answered the other end's FIN by RST, as an end that is CLOSED.
+    fn met_fin_closed(&self) -> bool {
+        self.edges.last().is_some_and(|edge| {
+            (edge.event, edge.basis) == (Event::ResetSent, Basis::Call)
+                && edge.from != TcpState::SynSent
+        })
+    }
+
+    /// The RST that ended its TIME-WAIT, if one did, and how long that had lasted.
+    fn time_wait_ended(&self) -> Option<(Event, Span)> {
+        let (last, before) = self.edges.split_last()?;
+        let since = before.last()?.at?;
+        (last.from == TcpState::TimeWait).then_some((last.event, last.at?.since(since)))
+    }
+
     /// The state it was in at last.
     pub fn last(&self) -> Option<TcpState> {
         self.edges.last().map(|edge| edge.to).or(self.start)
@@ -245,6 +287,17 @@ impl StateWalk {
         let since = self.entered(TcpState::TimeWait)?.at?;
         Some(TimeWait { end: self.end, since, why: WhyTimeWait::ClosedFirst })
     }
+}
+
+/// Whether an end that waited for the other's FIN answered it by RST without ACK, as what is CLOSED
+/// does (RFC 9293 section 3.10.7.1); or the data before it, which it refused.
+fn answers_fin(edge: &Edge, others: &[StateStep]) -> bool {
+    let Some(rst) = edge.packet else { return false };
+    let waited = matches!(edge.from, TcpState::FinWait1 | TcpState::FinWait2);
+    let has_ack = rst.flags.contains(TcpFlags::ACK);
+    let met_fin = matches!(others, [.., before, last] if before.state == TcpState::LastAck
+        && last.cause.frame == rst.frame);
+    waited && edge.event == Event::ResetSent && !has_ack && met_fin
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use tcplab_units::{Endpoint, Span};
 
-use super::{Basis, Event, SeenFrom, StateWalk, StateWalks, WhyTimeWait};
+use super::{Basis, Event, SeenFrom, StateWalk, StateWalks, TimeWait, WhyTimeWait};
 use crate::{CloseKind, HandshakeKind, TcpState};
 
 /// Without further data an application closes sooner.
@@ -12,7 +12,12 @@ impl StateWalks {
     /// How it opened and closed, who is in TIME-WAIT and why, and what is inferred.
     pub fn story(&self) -> Vec<String> {
         let mut story = vec![self.opened().to_owned()];
-        story.push(self.closed());
+        let gave_up: Vec<String> =
+            self.both().into_iter().filter_map(StateWalk::timed_out).collect();
+        if self.close.is_some() || gave_up.is_empty() {
+            story.push(self.closed());
+        }
+        story.extend(gave_up);
         story.extend(self.half_closed());
         story.extend(self.waiting());
         story.extend(self.inferred());
@@ -88,27 +93,51 @@ impl StateWalks {
 
     fn waiting(&self) -> Vec<String> {
         let opened = self.both().iter().any(|w| w.entered(TcpState::Established).is_some());
-        match &self.time_wait[..] {
-            [_, _] => vec![
+        let (over, lasting): (Vec<&TimeWait>, Vec<&TimeWait>) = self
+            .time_wait
+            .iter()
+            .partition(|wait| self.of_end(wait.end).time_wait_ended().is_some());
+        let mut sentences: Vec<String> =
+            over.into_iter().filter_map(|wait| self.of_end(wait.end).left_time_wait()).collect();
+        sentences.extend(match lasting[..] {
+            [_, _] => Some(
                 "TIME-WAIT at both ends: each acknowledged the other's FIN last and may have to \
                  retransmit that ACK (RFC 9293 section 3.6: 2 MSL; Linux: 60 s)."
-                    .into(),
-            ],
+                    .to_owned(),
+            ),
             [one] => {
-                let WhyTimeWait::ClosedFirst = one.why else { return Vec::new() };
-                vec![format!(
-                    "TIME-WAIT at the {}, which closed first: it may have to retransmit its ACK \
-                     of the {}'s FIN, and old packets must expire before the ports are reused \
-                     (RFC 9293 section 3.6: 2 MSL; Linux: 60 s).",
+                let why = match one.why {
+                    WhyTimeWait::ClosedFirst => ", which closed first",
+                    WhyTimeWait::ClosedAtOnce => "",
+                };
+                Some(format!(
+                    "TIME-WAIT at the {}{why}: it may have to retransmit its ACK of the {}'s FIN, \
+                     and old packets must expire before the ports are reused (RFC 9293 section \
+                     3.6: 2 MSL; Linux: 60 s).",
                     one.end.name(),
                     one.end.other().name()
-                )]
+                ))
             }
-            _ if opened && self.close.is_some_and(|close| close.reset_by.is_some()) => {
-                vec!["No TIME-WAIT after RST.".into()]
+            _ if self.time_wait.is_empty()
+                && opened
+                && self.close.is_some_and(|close| close.reset_by.is_some()) =>
+            {
+                Some(self.no_time_wait())
             }
-            _ => Vec::new(),
-        }
+            _ => None,
+        });
+        sentences
+    }
+
+    fn no_time_wait(&self) -> String {
+        let Some(closed) = self.both().into_iter().find(|walk| walk.met_fin_closed()) else {
+            return "No TIME-WAIT after RST.".into();
+        };
+        let (end, other) = (closed.end.name(), closed.end.other().name());
+        format!(
+            "The {end} answered the {other}'s FIN with an RST without ACK, as an end does that is \
+             CLOSED (RFC 9293 section 3.10.7.1): no TIME-WAIT."
+        )
     }
 
     fn inferred(&self) -> Vec<String> {
@@ -140,10 +169,36 @@ impl StateWalk {
         last.is_some_and(|it| (it.from, it.event) == (TcpState::SynSent, Event::ResetSent))
     }
 
-    /// Edges whose packet was not captured, except the listener's.
+    /// That it gave up, if it did.
+    fn timed_out(&self) -> Option<String> {
+        let last = self.edges.last().filter(|edge| edge.event == Event::UserTimeout)?;
+        Some(format!(
+            "The {} gave up by user timeout, at {:.6} s at the latest: its call or its socket \
+             shows it, no packet does (RFC 9293 section 3.10.8).",
+            self.end.name(),
+            last.at?.as_secs_f64()
+        ))
+    }
+
+    /// How its TIME-WAIT ended, if it did.
+    fn left_time_wait(&self) -> Option<String> {
+        let (event, stayed) = self.time_wait_ended()?;
+        let (end, stayed) = (self.end.name(), stayed.as_secs_f64());
+        Some(match event {
+            Event::ResetReceived => {
+                format!("An RST ended TIME-WAIT at the {end} after {stayed:.6} s (RFC 1337).")
+            }
+            _ => format!(
+                "The {end} had left TIME-WAIT when it sent RST, {stayed:.6} s after the FIN."
+            ),
+        })
+    }
+
+    /// Edges whose packet was not captured, except those that have none.
     fn missing(&self) -> Option<String> {
+        let has_none = |event| matches!(event, Event::PassiveOpen | Event::UserTimeout);
         let is_missing =
-            |edge: &&super::Edge| edge.basis == Basis::Missing && edge.event != Event::PassiveOpen;
+            |edge: &&super::Edge| edge.basis == Basis::Missing && !has_none(edge.event);
         let edges: Vec<String> = self
             .edges
             .iter()

@@ -146,6 +146,77 @@ fn states_rst_instead_of_the_last_ack() {
     assert_eq!(edges(&crossed.client).pop().unwrap().split(' ').nth(1), Some("CLOSED"));
 }
 
+/// RFC 9293 section 3.10.7.1: what is CLOSED answers a FIN by an RST without ACK, as Linux after
+/// `TCP_LINGER2`; TIME-WAIT acknowledges it (section 3.10.7.4).
+#[test]
+fn states_rst_instead_of_the_ack_of_a_fin() {
+    let begun = format!("{OPEN}0.2 > 1:2 fin\n0.21 < ack 2\n");
+    let closed = beside_both(&format!("{begun}2 < 1:2 fin acking 2\n2.01 > R 2"));
+    assert_eq!(
+        edges(&closed.client)[2..],
+        [
+            "ESTABLISHED FIN-WAIT-1 Close #4 [F.] Call",
+            "FIN-WAIT-1 FIN-WAIT-2 AckOfFin #5 [.] Seen",
+            "FIN-WAIT-2 CLOSED ResetSent #7 [R] Call",
+        ]
+    );
+    let last = |walks: &StateWalks| edges(&walks.server).pop().unwrap();
+    assert_eq!(last(&closed), "LAST-ACK CLOSED ResetReceived #7 [R] Seen");
+    assert_eq!(closed.time_wait, []);
+    let story = closed.story().join("\n");
+    let why = "The client answered the server's FIN with an RST without ACK";
+    assert!(story.contains(why) && !story.contains("2 MSL"), "{story}");
+
+    // The FIN acknowledges the client's, too: neither led anywhere.
+    let at_once = beside_both(&format!("{OPEN}0.2 > 1:2 fin\n2 < 1:2 fin acking 2\n2.01 > R 2"));
+    let gone = edges(&at_once.client).pop().unwrap();
+    assert_eq!(gone, "FIN-WAIT-1 CLOSED ResetSent #6 [R] Call");
+
+    // The RST answers data that came before any FIN.
+    let refused = beside_both(&format!("{begun}2 < 1:101\n2.01 > R 2"));
+    let by_data = edges(&refused.client).pop().unwrap();
+    assert_eq!(by_data, "FIN-WAIT-2 CLOSED ResetSent #7 [R] Seen");
+    assert!(refused.story().contains(&"No TIME-WAIT after RST.".to_owned()));
+
+    // Once it has acknowledged the FIN it was in TIME-WAIT.
+    let waited = format!("{begun}2 < 1:2 fin acking 2\n2.01 > ack 2 at 2\n");
+    for (rst, sentence) in [
+        (
+            "63 < 1:2 fin acking 2\n63.01 > R 2",
+            "The client had left TIME-WAIT when it sent RST, 61",
+        ),
+        ("2.5 < R 2", "An RST ended TIME-WAIT at the client after 0.5"),
+    ] {
+        let walks = beside_both(&format!("{waited}{rst}"));
+        let last = edges(&walks.client).pop().unwrap();
+        assert!(last.starts_with("TIME-WAIT CLOSED Reset"), "{last}");
+        let story = walks.story().join("\n");
+        assert!(story.contains(sentence) && !story.contains("2 MSL"), "{story}");
+    }
+}
+
+/// RFC 9293 section 3.10.8: no packet shows it.
+#[test]
+fn states_user_timeout_is_inferred() {
+    let at = |millis| Instant::ZERO + Span::from_millis(millis);
+    let mut walks = beside_both(&format!("{OPEN}0.1 > 1:101\n0.3 > 1:101\n0.7 > 1:101"));
+    walks.user_timeout(Endpoint::Client, at(5_600));
+    assert_eq!(edges(&walks.client)[2..], ["ESTABLISHED CLOSED UserTimeout - Missing"]);
+    assert_eq!(walks.client.state_at(at(5_599)), Some(TcpState::Established));
+    assert_eq!(walks.client.state_at(at(5_600)), Some(TcpState::Closed));
+    assert_eq!(walks.server.last(), Some(TcpState::Established));
+    let story = walks.story().join("\n");
+    assert!(story.contains("The client gave up by user timeout, at 5.600000 s"), "{story}");
+    assert!(!story.contains("was not captured"), "{story}");
+    let mut closing = beside_both(&format!("{OPEN}0.1 > 1:2 fin\n0.11 < ack 2\n0.2 < 1:101"));
+    closing.user_timeout(Endpoint::Server, at(9_000));
+    let story = closing.story().join("\n");
+    assert!(story.contains("Half closed") && story.contains("The server gave up"), "{story}");
+    let known = walks.clone();
+    walks.user_timeout(Endpoint::Client, at(9_000));
+    assert_eq!(walks, known, "it is CLOSED already");
+}
+
 /// Beside which end a capture was taken shows in the halves of its handshake.
 #[test]
 fn states_one_capture_marks_inferred() {

@@ -90,6 +90,7 @@ impl Event {
             Event::AckOfFin => "received ACK of its FIN",
             Event::ResetSent => "sent RST",
             Event::ResetReceived => "received RST",
+            Event::UserTimeout => "user timeout",
         }
     }
 }

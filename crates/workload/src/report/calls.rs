@@ -52,6 +52,9 @@ pub(crate) const NOT_AT_MARK: &str = "not at the mark";
 /// The call had not returned when the trial's time was over.
 pub const WAITING: &str = "waiting";
 
+/// The user timeout ended the connection, or it could not be opened in time.
+pub const TIMED_OUT: &str = "ETIMEDOUT";
+
 /// What calls return: that they did what they should, or the name of their error.
 pub const RESULTS: &[&str] = &[
     OK,
@@ -70,7 +73,7 @@ pub const RESULTS: &[&str] = &[
     "ENOBUFS",
     "ENOTCONN",
     "EPIPE",
-    "ETIMEDOUT",
+    TIMED_OUT,
 ];
 
 /// The calls of programs, by their names in the log.

@@ -58,6 +58,7 @@ fn view(all: Correspondence) -> DatagramsView {
         client: tcplab_trace::Trace::default(),
         server: tcplab_trace::Trace::default(),
         samples: vec![],
+        timed_out: [None; 2],
         interruptions: vec![],
         path: tcplab_path::PathSpec::default(),
         correspondence: Some(all),

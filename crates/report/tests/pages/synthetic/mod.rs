@@ -343,6 +343,7 @@ fn trial(case: &str, number: u32, [mut client, mut server]: [Trace; 2]) -> (Tria
         client,
         server,
         samples,
+        timed_out: [None; 2],
         interruptions: breaks,
         path: path(),
         correspondence: None,
