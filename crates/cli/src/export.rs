@@ -119,11 +119,13 @@ impl Source {
                 let of = |(name, about): (&str, &str)| (name.to_owned(), about.to_owned());
                 tcplab_lab::run_tables().map(of).collect()
             }
-            Source::Trial(_, path) => {
-                let mut tables = vec![
-                    ("path".to_owned(), "A row for each packet on the path.".to_owned()),
-                    ("samples".to_owned(), "A row for each sample of TCP_INFO.".to_owned()),
-                ];
+            Source::Trial(recording, path) => {
+                let mut tables =
+                    vec![("path".to_owned(), "A row for each packet on the path.".to_owned())];
+                if recording.has_samples() {
+                    let about = "A row for each sample of TCP_INFO.";
+                    tables.push(("samples".to_owned(), about.to_owned()));
+                }
                 for end in Endpoint::BOTH {
                     if path.join(capture_file(end)).exists() {
                         tables.extend(of_trace(&format!("{}/", end.name())));

@@ -4,7 +4,7 @@
 //! |---|---|
 //! | `client.pcapng`, `server.pcapng` | every packet as it left and entered that endpoint |
 //! | `path.jsonl` | the ground truth: the path's verdict on every packet, a row each |
-//! | `samples.csv` | `TCP_INFO` of both sockets, a row for each look |
+//! | `samples.csv` | `TCP_INFO` of both sockets, a row for each look, if they were sampled |
 //! | `samples-NAME.csv` | `TCP_INFO` of another flow, if there are several |
 //! | `app.json` | what the applications did, if they were tcplab's |
 //! | `result.json` | how the trial was set up and how the world behaved |

@@ -178,11 +178,19 @@ impl Recording {
         Ok(losses.packets())
     }
 
-    /// All samples in order of time.
+    /// Whether sockets were sampled, and the samples are still there.
+    pub fn has_samples(&self) -> bool {
+        self.directory.join(SAMPLES_FILE).exists()
+    }
+
+    /// All samples in order of time; none where nothing was sampled.
     ///
     /// # Errors
     /// As for [`Recording::truth`].
     pub fn samples(&self) -> Result<Vec<Sample>, RecordingError> {
+        if !self.has_samples() && self.has_packets() {
+            return Ok(Vec::new());
+        }
         let (path, file) = self.open_of_packets(SAMPLES_FILE)?;
         let text = io::read_to_string(file).map_err(cannot_read(&path))?;
         csv::parse(&path, &text)

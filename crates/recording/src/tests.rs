@@ -221,6 +221,21 @@ fn app_record_and_samples_are_read_as_written() {
     assert_eq!((samples.len(), samples[0].cwnd_segments), (1, 10));
 }
 
+/// As that of a shell: there is nothing to list or export.
+#[test]
+fn recording_without_samples_has_no_file_of_them() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path();
+    let writer = RecordingWriter::create(path, EPOCH, &["a".into(), "b".into()], None).unwrap();
+    writer.finish_without_application(&record()).unwrap();
+    let recording = Recording::open(path).unwrap();
+    assert!(!path.join("samples.csv").exists() && !recording.has_samples());
+    assert_eq!(recording.samples().unwrap(), []);
+    recording.forget_packets().unwrap();
+    let error = recording.samples().unwrap_err();
+    assert!(matches!(error, RecordingError::NoPackets { .. }), "{error}");
+}
+
 #[test]
 fn recording_without_done_is_refused() {
     let directory = tempfile::tempdir().unwrap();

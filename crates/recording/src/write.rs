@@ -1,6 +1,7 @@
 //! Writing a recording while the trial runs.
 
 use std::collections::BTreeMap;
+use std::fs;
 use std::path::{Path, PathBuf};
 
 use tcplab_path::Verdict;
@@ -25,6 +26,8 @@ pub struct RecordingWriter {
     /// The row being made, in a buffer that is reused.
     row: Vec<u8>,
     samples: Output,
+    /// Whether anything was sampled.
+    has_samples: bool,
     /// The samples of flows with files of their own, by name.
     flow_samples: BTreeMap<String, Output>,
 }
@@ -61,6 +64,7 @@ impl RecordingWriter {
             truth: Output::create(directory, TRUTH_FILE)?,
             row: Vec::new(),
             samples,
+            has_samples: false,
             flow_samples: BTreeMap::new(),
         })
     }
@@ -207,6 +211,7 @@ impl RecordingWriter {
     /// # Errors
     /// As for [`RecordingWriter::left`].
     pub fn sampled(&mut self, sample: &Sample) -> Result<(), RecordingError> {
+        self.has_samples = true;
         self.samples.put(csv::row(sample).as_bytes())
     }
 
@@ -256,6 +261,14 @@ impl RecordingWriter {
     fn end(mut self, app: Option<&AppLog>, record: &TrialRecord) -> Result<(), RecordingError> {
         self.gone(u64::MAX)?;
         let RecordingWriter { directory, captures, truth, samples, flow_samples, .. } = self;
+        if !self.has_samples {
+            let path = directory.join(SAMPLES_FILE);
+            fs::remove_file(&path).map_err(|source| RecordingError::File {
+                verb: "remove",
+                path,
+                source,
+            })?;
+        }
         let close = if self.is_passing { Output::close } else { Output::sync };
         for capture in captures {
             let end = Instant::ZERO + record.duration;

@@ -109,7 +109,7 @@ fn export_is_complete_or_absent() {
     home.write("recording/DONE", "");
     let export = |rest: &str| home.run(&format!("export recording --table path {rest}"));
     let list = home.answer("export recording");
-    assert!(list.starts_with("path     A row for each packet"), "{list}");
+    assert!(list.starts_with("path  A row for each packet"), "{list}");
     assert_eq!(export("--format parquet").stderr, "path.parquet: 2 rows\n");
     let parquet = home.bytes("path.parquet");
     assert!(parquet.starts_with(b"PAR1") && parquet.ends_with(b"PAR1"));
