@@ -170,7 +170,7 @@ fn measure(
     };
     let seen = seen.map_err(Clone::clone);
     let connected = seen.clone().and_then(|seen| match seen.near.connections {
-        0 => Err("there was no TCP connection".to_owned()),
+        0 => Err(seen.near.no_connection()),
         _ => Ok(seen),
     });
     let rtt = |of: fn(&Sent) -> Option<Span>| {
@@ -240,7 +240,10 @@ fn is_whole(capture: &Path) -> Result<()> {
 fn read(capture: &Path, sink: OneEnd) -> Result<OneEnd> {
     let mut analyzer = Analyzer::with_sink(sink);
     analyzer.read(open(capture)?);
-    Ok(analyzer.finish_into().1)
+    let (trace, mut end) = analyzer.finish_into();
+    let datagrams = trace.others.iter().filter(|it| it.protocol.starts_with("UDP"));
+    end.all.datagrams = datagrams.map(|it| it.packets).sum();
+    Ok(end)
 }
 
 /// The capture of one end, of which data that this end sends are taken.
@@ -289,6 +292,8 @@ struct AtNear {
     lasting: Option<(Instant, Instant)>,
     acked: Bytes,
     data: DataTime,
+    /// Packets of UDP, of which nothing is measured but drops.
+    datagrams: u64,
 }
 
 impl AtNear {
@@ -312,16 +317,32 @@ impl AtNear {
         self.data.forget(index);
     }
 
+    fn no_connection(&self) -> String {
+        format!("there was no TCP connection{}", self.beside())
+    }
+
+    /// That UDP passed, too, if it did.
+    fn beside(&self) -> String {
+        match self.datagrams {
+            0 => String::new(),
+            some => {
+                let packets = counted(some, "packet");
+                format!("; {packets} of UDP do not count: `drops` has them")
+            }
+        }
+    }
+
     fn duration(&self) -> Span {
         self.lasting.map_or(Span::ZERO, |(first, last)| last.since(first))
     }
 
     fn goodput(&self) -> Result<Rate, String> {
         if self.connections == 0 {
-            return Err("there was no TCP connection".to_owned());
+            return Err(self.no_connection());
         }
         if self.acked < Transfer::LEAST {
-            return Err(format!("less than {} of data have no rate", Transfer::LEAST));
+            let beside = self.beside();
+            return Err(format!("less than {} of TCP data have no rate{beside}", Transfer::LEAST));
         }
         let rate =
             self.data.first.and_then(|first| Rate::of(self.acked, self.data.last.since(first)));

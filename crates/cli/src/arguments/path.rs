@@ -152,8 +152,9 @@ packets. CMD sees your files, but its own /tmp, /run and /dev/shm (the current d
 yours), and has neither an input nor a terminal. A program that polls without sleeping is ended.
 
 An expectation is a quantity, one of >= <= > < ==, and an amount with its unit. Quantities:
-  goodput                                 data of all connections and both directions, each byte
-                                          once, from the first data to the last acknowledgement
+  goodput                                 data of all TCP connections and both directions, each
+                                          byte once, from the first data to the last
+                                          acknowledgement; UDP does not count
   retransmissions                         of all connections, a number, or a share in % of the
                                           segments with data, SYN or FIN
   rtt.mean                                mean of all RTT samples of data

@@ -21,6 +21,7 @@ fn seen() -> Seen {
         lasting: Some((millis(0), millis(1_200))),
         acked: Bytes::new(1_000_000),
         data,
+        datagrams: 0,
     };
     let mut sent = Sent::default();
     for (segments, retransmissions, rtt) in [(600, 10, 20), (400, 0, 40)] {
@@ -297,4 +298,26 @@ fn part_of_the_packets_decides_nothing() {
     for one in &judged[1..] {
         assert_eq!(one.document()["not_measured"], why);
     }
+}
+
+/// `iperf3 -u` has a TCP connection, too, which carries next to nothing.
+#[test]
+fn quantities_of_tcp_name_udp_that_does_not_count() {
+    let mut seen = seen();
+    seen.near.acked = Bytes::new(700);
+    let why = |seen: &Seen| seen.near.goodput().unwrap_err();
+    assert_eq!(why(&seen), "less than 5.84 kB of TCP data have no rate");
+    seen.near.datagrams = 893;
+    let udp = "; 893 packets of UDP do not count: `drops` has them";
+    assert_eq!(why(&seen), format!("less than 5.84 kB of TCP data have no rate{udp}"));
+    seen.near.connections = 0;
+    let all =
+        expectations(&["goodput >= 5 Mbit/s", "rtt.p95 <= 1 s", "bytes >= 1 kB", "drops < 5"]);
+    let known = Ok(seen);
+    let judged = judged(&all, &known);
+    for one in &judged[..3] {
+        let why = one.measured.as_ref().unwrap_err();
+        assert_eq!(*why, format!("there was no TCP connection{udp}"));
+    }
+    assert!(judged[3].is_kept());
 }
