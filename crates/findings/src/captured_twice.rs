@@ -27,8 +27,8 @@ fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
         return None;
     }
     let statement = format!(
-        "The capture holds {} from the {}: packets that it has more than once. All counts leave the \
-         copies out.",
+        "The capture holds {} from the {}: packets that it has more than once. Counts of \
+         segments, retransmissions and ACKs leave the copies out; frames count them.",
         counted(count as usize, "copy", "copies"),
         direction.sender,
     );

@@ -40,6 +40,7 @@ pub(crate) fn ack(at: Instant, number: u64, sack: &[(u64, u64)]) -> Ack {
         sack: sack.iter().map(|(s, e)| Range { start: place(*s), end: place(*e) }).collect(),
         dsack: None,
         duplicate: !sack.is_empty(),
+        copied: false,
         reset: false,
         zero: false,
         has_data: false,
@@ -71,6 +72,7 @@ fn small() -> Flow {
             ack(ms(180), 2, &[(3, 5)]),
             ack(ms(430), 5, &[]),
             duplicate,
+            copied: false,
         ],
         ..Flow::default()
     }

@@ -199,6 +199,7 @@ mod tests {
             sack: Vec::new(),
             dsack: None,
             duplicate: false,
+            copied: false,
             reset,
             zero: reset,
             has_data: false,

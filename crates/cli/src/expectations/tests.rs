@@ -180,6 +180,7 @@ fn data_last_until_the_last_is_acknowledged() {
         sack: Vec::new(),
         dsack: None,
         duplicate: false,
+        copied: false,
         reset: false,
         zero: false,
         has_data: false,

@@ -106,6 +106,7 @@ mod tests {
             sack: Vec::new(),
             dsack: None,
             duplicate: false,
+            copied: false,
             reset: false,
             zero: false,
             has_data: false,

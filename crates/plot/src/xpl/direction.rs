@@ -141,7 +141,9 @@ impl Direction {
     pub(super) fn ack(&mut self, ack: &Ack, axes: Axes) {
         let now = self.stamp(ack.at, axes.epoch);
         let number = ack.ack.as_u64();
-        self.duplicates = if ack.duplicate { self.duplicates + 1 } else { 0 };
+        if !ack.copied {
+            self.duplicates = if ack.duplicate { self.duplicates + 1 } else { 0 };
+        }
         let before = self.answer.as_ref();
         let old_edge = before.and_then(|before| before.edge.as_ref()).map(|(edge, _)| edge);
         let window = ack.window.map(Bytes::as_u64);

@@ -240,6 +240,7 @@ fn small<S: XplFiles>(sink: &mut XplSink<S>) {
         sack: vec![],
         dsack: None,
         duplicate: false,
+        copied: false,
         reset: false,
         zero: false,
         has_data: false,

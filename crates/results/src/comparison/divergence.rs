@@ -60,7 +60,8 @@ pub struct Divergence {
 }
 
 impl PacketSequence {
-    /// The course of a connection whose client sends most of the data, or whose server does.
+    /// The course of a connection whose client sends most of the data, or whose server does, without
+    /// copies that the network or the capture made: no end sent them.
     pub fn of(connection: &Connection, is_from_client: bool) -> PacketSequence {
         let (flow, other) = if is_from_client {
             (&connection.forward, &connection.reverse)
@@ -72,7 +73,8 @@ impl PacketSequence {
         let mut steps = BTreeMap::new();
         for (from_sender, sent, acked) in [(true, flow, other), (false, other, flow)] {
             let segments = by_frame(sent);
-            let acks: BTreeMap<u64, &Ack> = acked.acks.iter().map(|ack| (ack.frame, ack)).collect();
+            let acks = acked.acks.iter().filter(|ack| !ack.copied);
+            let acks: BTreeMap<u64, &Ack> = acks.map(|ack| (ack.frame, ack)).collect();
             let resets = sent.resets.iter().filter(|reset| reset.from_sender);
             let resets: BTreeMap<u64, &BareReset> = resets.map(|it| (it.frame, it)).collect();
             let frames = segments.keys().chain(acks.keys()).chain(resets.keys());
@@ -104,7 +106,8 @@ impl PacketSequence {
 }
 
 fn by_frame(flow: &Flow) -> BTreeMap<u64, &Segment> {
-    flow.segments.iter().map(|segment| (segment.frame, segment)).collect()
+    let sent = flow.segments.iter().filter(|segment| !segment.kind.is_copy());
+    sent.map(|segment| (segment.frame, segment)).collect()
 }
 
 struct Packet<'a> {
@@ -258,5 +261,37 @@ mod tests {
         let found = divergence(&cut, &whole, ["client", "server"]).unwrap();
         assert_eq!(found.words, ["the server sent RST 7:7(0): a reset", "nothing more was sent"]);
         assert_eq!(divergence(&cut, &cut, ["client", "server"]), None);
+    }
+
+    /// A capture has an acknowledgement twice.
+    #[test]
+    fn copy_is_no_difference() {
+        let ends = ["10.0.0.1:1", "10.0.0.2:2"].map(|end| end.parse().unwrap());
+        let ack = |frame: u64, copied: bool| Ack {
+            at: Instant::ZERO,
+            frame,
+            ack: Offset::new(7),
+            window: None,
+            sack: Vec::new(),
+            dsack: None,
+            duplicate: false,
+            copied,
+            reset: false,
+            zero: false,
+            has_data: false,
+            in_flight: Bytes::ZERO,
+            comment: None,
+            dropped: false,
+        };
+        let with = |copied: bool| {
+            let mut connection = Connection::between(ends[0], ends[1]);
+            connection.forward.acks.extend([ack(1, false), ack(2, copied)]);
+            PacketSequence::of(&connection, true)
+        };
+        let mut once = Connection::between(ends[0], ends[1]);
+        once.forward.acks.push(ack(1, false));
+        let once = PacketSequence::of(&once, true);
+        assert_eq!(divergence(&with(true), &once, ["client", "server"]), None);
+        assert!(divergence(&with(false), &once, ["client", "server"]).is_some());
     }
 }

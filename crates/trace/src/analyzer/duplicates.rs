@@ -8,10 +8,10 @@ use crate::packet::{Packet, RecentPackets};
 
 /// So many frames are all looked at, and of later ones the first in each period.
 const FIRST: u64 = 1 << 12;
-const PERIOD: u64 = 1 << 10;
-const LOOKED_AT: u64 = 1 << 7;
-/// Packets remembered.
-const REMEMBERED: usize = 1 << 7;
+const PERIOD: u64 = 1 << 15;
+const LOOKED_AT: u64 = 1 << 12;
+/// Packets remembered: as many as may pass between a packet and its copy.
+const REMEMBERED: usize = 1 << 12;
 
 /// Counts packets that equal an earlier one.
 #[derive(Debug)]

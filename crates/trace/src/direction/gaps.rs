@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use tcplab_units::{Bytes, Instant, Offset, Span};
 
-use super::send_order::SendStamp;
+use super::passed_packet::SendStamp;
 use crate::bounds::GAPS;
 use crate::fold::folded;
 use crate::{Causes, Occurrences, Range};

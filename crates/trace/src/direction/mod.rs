@@ -3,9 +3,11 @@
 mod capture_point;
 mod causes;
 mod classification;
+mod earlier_packets;
 mod episodes;
 mod gaps;
 mod knowledge;
+mod passed_packet;
 mod recent_acks;
 mod recovery;
 mod retransmission;

@@ -4,22 +4,24 @@
 //! two equal ACKs the later is a copy only in a capture that holds many frames twice, and each has
 //! one copy: of four equal ones two were sent.
 
+use std::collections::VecDeque;
+
 use tcplab_units::Instant;
 
 use crate::fold::folded;
 use crate::packet::{AT_ONCE, Packet, SOONEST, mix};
 
-/// Packets remembered: copies are made in a queue.
-const REMEMBERED: usize = 8;
+/// The most packets remembered: those of 10 ms, at one for two full segments at 5 Gbit/s.
+const MOST: usize = 1 << 11;
 
 /// The latest packets without data of one sender.
 #[derive(Debug, Default)]
 pub(super) struct RecentAcks {
-    /// All that a copy has in common with a packet, mixed; and when it passed.
-    recent: [(u64, Instant); REMEMBERED],
-    next: u8,
+    /// All that a copy has in common with a packet, mixed; and when it passed. In order, and no
+    /// older than a copy comes late.
+    recent: VecDeque<(u64, Instant)>,
 }
-folded! { RecentAcks { recent, next } }
+folded! { RecentAcks { recent } }
 
 impl RecentAcks {
     /// Whether the packet, not yet followed, is a copy; `numbered`: its identification tells it
@@ -30,13 +32,14 @@ impl RecentAcks {
 
     /// Follows a packet.
     pub(super) fn passed(&mut self, packet: &Packet, numbered: bool) {
+        let is_old = |&(_, at): &(u64, Instant)| packet.at.since(at) > AT_ONCE;
+        while self.recent.front().is_some_and(is_old) || self.recent.len() >= MOST {
+            self.recent.pop_front();
+        }
         match self.original(packet, numbered) {
             Some(_) if numbered => {}
-            Some(place) => self.recent[place] = (0, Instant::ZERO),
-            None => {
-                self.recent[usize::from(self.next)] = (mixed(packet), packet.at);
-                self.next = (self.next + 1) % REMEMBERED as u8;
-            }
+            Some(place) => drop(self.recent.remove(place)),
+            None => self.recent.push_back((mixed(packet), packet.at)),
         }
     }
 
@@ -46,7 +49,6 @@ impl RecentAcks {
     }
 }
 
-/// Never 0, which stands for no packet.
 fn mixed(packet: &Packet) -> u64 {
     let number = |number: Option<tcplab_wire::SeqNumber>| {
         number.map_or(0, |number| u64::from(number.as_u32()))
@@ -61,5 +63,5 @@ fn mixed(packet: &Packet) -> u64 {
     ];
     let blocks = packet.sack.as_slice().iter();
     let blocks = blocks.map(|block| number(Some(block.left)) << 32 | number(Some(block.right)));
-    numbers.into_iter().chain(blocks).fold(1, mix) | 1
+    numbers.into_iter().chain(blocks).fold(1, mix)
 }

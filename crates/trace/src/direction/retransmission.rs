@@ -15,8 +15,9 @@ use tcplab_units::{Bytes, Instant, Offset, Span};
 use super::capture_point::Distances;
 use super::classification::{Classification, NewData, RetransmittedPacket};
 use super::gaps::SequenceGaps;
+use super::passed_packet::SendStamp;
 use super::scoreboard::Scoreboard;
-use super::send_order::{DuplicatedBy, SendOrder, SendStamp};
+use super::send_order::{DuplicatedBy, SendOrder};
 use super::sender_model::{SHORTEST_TIMER, SenderModel};
 use crate::fold::folded;
 use crate::observers::LONGEST_FIRST_TIMEOUT;
@@ -120,7 +121,8 @@ impl Classifier {
     ) -> (Classification, LogEntry) {
         let &Candidate { packet, range, context, .. } = candidate;
         let round_trip = context.distances.round_trip().or(board.min_round_trip);
-        if let Some(copy) = self.copy(packet, round_trip) {
+        let is_seen = range.end <= board.high && self.gaps.first_overlapping(range).is_none();
+        if let Some(copy) = self.copy(packet, round_trip, is_seen) {
             return (copy, LogEntry::NotLogged);
         }
         let is_probed = self.probed == Some(range.start) && board.una == range.start;
@@ -205,11 +207,17 @@ impl Classifier {
         }
     }
 
-    /// A packet that was captured before, whole or as part of a larger one.
-    fn copy(&mut self, packet: &Packet, round_trip: Option<Span>) -> Option<Classification> {
+    /// A packet that was captured before, whole, as part of a larger one or, if all its data were
+    /// (`is_seen`), in pieces.
+    fn copy(
+        &mut self,
+        packet: &Packet,
+        round_trip: Option<Span>,
+        is_seen: bool,
+    ) -> Option<Classification> {
         let copy = self.send_order.copy(packet, round_trip);
         let copy = copy.inspect(|_| self.send_order.copied());
-        let copy = copy.or_else(|| self.send_order.cut_from(packet))?;
+        let copy = copy.or_else(|| self.send_order.cut_or_joined(packet, is_seen))?;
         let kind = match copy.by {
             DuplicatedBy::Network => SegmentKind::NetworkDuplicate,
             DuplicatedBy::Capture => SegmentKind::CaptureDuplicate,

@@ -8,9 +8,10 @@
 
 use std::cmp::Ordering;
 
-use tcplab_units::{Instant, Span};
+use tcplab_units::Span;
 
-use super::recent_acks::RecentAcks;
+use super::earlier_packets::EarlierPackets;
+use super::passed_packet::{PassedPacket, SendStamp, number};
 use super::sender_model::SHORTEST_TIMER;
 use crate::Sign;
 use crate::fold::folded;
@@ -22,39 +23,13 @@ const NEAR: u16 = 1_024;
 const ENOUGH: u8 = 2;
 /// Of this many steps one may be far: SYN-ACKs with zero (Linux), or a counter per host.
 const FAR_ONES: u8 = 8;
-/// Packets remembered to find copies: copies are made in a queue.
+/// Packets remembered to find copies: copies are made in a queue. Once copies were seen, [more
+/// are](EarlierPackets).
 const REMEMBERED: usize = 8;
-/// No card cuts into smaller segments (RFC 9293 section 3.7.1), the last one aside.
-const LEAST_PIECE: u32 = 536;
 /// From one duplicate in four frames on, the capture duplicates; no network does so often.
 pub(crate) const SHARE: u64 = 4;
 /// A direction is judged alone after this many packets.
 const JUDGED_AFTER: u64 = 8;
-
-/// Identification and timestamp of one packet, and when it passed.
-#[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct SendStamp {
-    id: Option<u16>,
-    clock: Option<u32>,
-    pub(crate) at: Instant,
-    pub(crate) frame: u64,
-}
-folded! { SendStamp { id, clock, at, frame } }
-
-impl SendStamp {
-    pub(crate) fn of(packet: &Packet) -> SendStamp {
-        SendStamp {
-            id: number(packet),
-            clock: packet.timestamps.map(|(value, _)| value),
-            at: packet.at,
-            frame: packet.frame,
-        }
-    }
-    /// Of a packet whose identification was not kept.
-    pub(crate) fn by_clock(clock: Option<u32>, (at, frame): (Instant, u64)) -> SendStamp {
-        SendStamp { id: None, clock, at, frame }
-    }
-}
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum DuplicatedBy {
@@ -84,33 +59,10 @@ pub(crate) struct SendOrder {
     next: u8,
     /// The packet is part of a remembered one and need not be remembered.
     is_part: bool,
-    /// Packets without data, where many frames are duplicated.
-    acks: Option<Box<RecentAcks>>,
+    /// What passed before them, where copies were seen.
+    earlier: Option<Box<EarlierPackets>>,
 }
-folded! { SendOrder { newest, near, far, packets, copies, recent, next, is_part, acks } }
-
-/// A packet as far as a copy would equal it.
-#[derive(Debug, Clone, Copy, Default)]
-struct PassedPacket {
-    seq: u32,
-    len: u32,
-    ack: u32,
-    ttl: u8,
-    stamp: SendStamp,
-}
-folded! { PassedPacket { seq, len, ack, ttl, stamp } }
-
-impl PassedPacket {
-    fn of(packet: &Packet) -> PassedPacket {
-        PassedPacket {
-            seq: packet.seq.as_u32(),
-            len: packet.payload,
-            ack: packet.ack.map_or(0, tcplab_wire::SeqNumber::as_u32),
-            ttl: packet.ttl,
-            stamp: SendStamp::of(packet),
-        }
-    }
-}
+folded! { SendOrder { newest, near, far, packets, copies, recent, next, is_part, earlier } }
 
 impl SendOrder {
     /// Follows a packet; `takes_room`: has data, SYN or FIN.
@@ -130,16 +82,38 @@ impl SendOrder {
             if packet.copies_usual {
                 self.remember_ack(packet);
             }
-        } else if !std::mem::take(&mut self.is_part) {
-            self.recent[usize::from(self.next)] = PassedPacket::of(packet);
-            self.next = (self.next + 1) % REMEMBERED as u8;
+        } else if packet.copies_usual | self.is_part | self.earlier.is_some() {
+            self.remember_where_copies_are(packet);
+        } else {
+            self.remember(packet);
+        }
+    }
+
+    #[inline(always)]
+    fn remember(&mut self, packet: &Packet) {
+        self.recent[usize::from(self.next)] = PassedPacket::of(packet);
+        self.next = (self.next + 1) % REMEMBERED as u8;
+    }
+
+    #[inline(never)]
+    fn remember_where_copies_are(&mut self, packet: &Packet) {
+        if !std::mem::take(&mut self.is_part) {
+            let left = self.recent[usize::from(self.next)];
+            self.earlier.get_or_insert_default().add(left, packet.at);
+            self.remember(packet);
         }
     }
 
     #[cold]
     fn remember_ack(&mut self, packet: &Packet) {
         let numbered = self.is_numbered(packet);
-        self.acks.get_or_insert_default().passed(packet, numbered);
+        self.earlier.get_or_insert_default().acks.passed(packet, numbered);
+    }
+
+    /// Remembered packets, the newest of those before [`REMEMBERED`] first.
+    fn remembered(&self) -> impl Iterator<Item = &PassedPacket> {
+        let earlier = self.earlier.iter().flat_map(|earlier| earlier.newest_first());
+        self.recent.iter().filter(|passed| passed.stamp.frame > 0).chain(earlier)
     }
 
     /// Whether its identification differs from those of other packets.
@@ -200,35 +174,24 @@ impl SendOrder {
     /// The stamp of the first remembered packet with the same data.
     pub(crate) fn stamp_of_same(&self, packet: &Packet) -> Option<SendStamp> {
         let this = PassedPacket::of(packet);
-        let same = |passed: &&PassedPacket| {
-            passed.stamp.frame > 0 && passed.seq == this.seq && passed.len == this.len
-        };
-        let stamps = self.recent.iter().filter(same).map(|passed| passed.stamp);
+        let same = |passed: &&PassedPacket| passed.seq == this.seq && passed.len == this.len;
+        let stamps = self.remembered().filter(same).map(|passed| passed.stamp);
         stamps.min_by_key(|stamp| stamp.frame)
     }
 
-    /// The large packet, captured before it was cut, that this one is a piece of: it comes soon
-    /// behind it, with the same marks, and is numbered as its pieces are.
-    pub(crate) fn cut_from(&mut self, packet: &Packet) -> Option<Duplicate> {
+    /// The large packet, captured before it was cut, that this one is a piece of, as it comes soon
+    /// behind it. If `joins`, data of its whole range were captured: then also a piece of this one,
+    /// captured before the receiver's card or kernel joined them.
+    pub(crate) fn cut_or_joined(&mut self, packet: &Packet, joins: bool) -> Option<Duplicate> {
         let this = PassedPacket::of(packet);
-        let whole = |passed: &&PassedPacket| {
-            let rest = passed.len > this.len && passed.ack == this.ack && passed.ttl == this.ttl;
-            let from = this.seq.wrapping_sub(passed.seq);
-            let lies_in = passed.stamp.frame > 0 && from.saturating_add(this.len) <= passed.len;
-            let soon = packet.at.since(passed.stamp.at) < SOONEST;
-            let ids = this.stamp.id.zip(passed.stamp.id);
-            let step = ids.map(|(id, of)| u32::from(id.wrapping_sub(of)));
-            // Pieces are of one size; the last one may be smaller.
-            let is_last = from.saturating_add(this.len) == passed.len;
-            let is_numbered = step.is_some_and(|step| {
-                from == step.saturating_mul(this.len) || is_last && step <= from / LEAST_PIECE
-            });
-            rest && lies_in && soon && is_numbered && passed.stamp.clock == this.stamp.clock
-        };
-        let original = *self.recent.iter().filter(|_| this.len > 0).find(whole)?;
+        let is_of_same =
+            |passed: &&PassedPacket| passed.has_piece(&this) || joins && this.has_piece(passed);
+        let is_soon = |passed: &&PassedPacket| packet.at.since(passed.stamp.at) < SOONEST;
+        let soon = self.remembered().filter(|_| this.len > 0).filter(is_soon);
+        let original = soon.filter(is_of_same).map(|passed| passed.stamp).next()?;
         self.is_part = true;
         self.copied();
-        let (of, after) = (original.stamp.frame, packet.at.since(original.stamp.at));
+        let (of, after) = (original.frame, packet.at.since(original.at));
         Some(Duplicate { by: DuplicatedBy::Capture, of, sign: Sign::IpId, after })
     }
 
@@ -238,10 +201,13 @@ impl SendOrder {
         let this = PassedPacket::of(packet);
         let same = |passed: &&PassedPacket| {
             let clock = passed.stamp.clock == this.stamp.clock;
-            let rest = passed.stamp.frame > 0 && passed.seq == this.seq && passed.len == this.len;
+            let rest = passed.seq == this.seq && passed.len == this.len;
             rest && clock && passed.ack == this.ack && passed.stamp.id == this.stamp.id
         };
-        let original = self.recent.iter().filter(same).max_by_key(|passed| passed.stamp.frame)?;
+        let recent = self.recent.iter().filter(|passed| passed.stamp.frame > 0).filter(same);
+        let recent = recent.max_by_key(|passed| passed.stamp.frame);
+        let mut earlier = self.earlier.iter().flat_map(|earlier| earlier.newest_first());
+        let original = recent.or_else(|| earlier.find(same))?;
         let after = packet.at.since(original.stamp.at);
         let varies = self.near + self.far > 0 || after <= AT_ONCE;
         // Some senders retransmit with the same identification when a timer expires.
@@ -266,6 +232,7 @@ impl SendOrder {
 
     pub(crate) fn copied(&mut self) {
         self.copies += 1;
+        self.earlier.get_or_insert_default();
     }
 
     /// Whether a packet without data is a copy of the previous one, by its identification; or of
@@ -278,17 +245,15 @@ impl SendOrder {
 
     #[cold]
     fn is_copied_ack(&self, packet: &Packet) -> bool {
-        self.acks.as_ref().is_some_and(|acks| acks.holds(packet, self.is_numbered(packet)))
+        let earlier = self.earlier.as_ref();
+        earlier.is_some_and(|earlier| earlier.acks.holds(packet, self.is_numbered(packet)))
     }
-}
-
-/// Zero is not an identification: many senders use nothing else (Linux for SYN-ACKs and resets).
-fn number(packet: &Packet) -> Option<u16> {
-    packet.ip_id.filter(|&id| id != 0)
 }
 
 #[cfg(test)]
 mod tests {
+    use tcplab_units::Instant;
+
     use super::*;
 
     /// A packet of one sender, with one byte.

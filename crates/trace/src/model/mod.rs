@@ -360,6 +360,8 @@ pub struct Ack {
     pub dsack: Option<Range>,
     /// A duplicate acknowledgement (RFC 5681 section 2, with or without SACK blocks).
     pub duplicate: bool,
+    /// The packet is a copy of an earlier one, made by the network or the capture: counted nowhere.
+    pub copied: bool,
     /// The packet is a reset (RST).
     pub reset: bool,
     /// Its window field is zero, whatever that means (in a reset nothing).

@@ -61,6 +61,8 @@ pub(crate) struct AckEvent<'a> {
     pub(crate) duplicate: bool,
     /// The sender takes no ACK from the packet: a copy, or a probe below the window.
     pub(crate) unread: bool,
+    /// The packet duplicates an earlier one.
+    pub(crate) copied: bool,
     /// Its SACK blocks name data that were never sent; they are left out.
     pub(crate) unsent: bool,
     pub(crate) high: Offset,

@@ -87,6 +87,9 @@ fn ack_text(ack: &Ack) -> String {
     if ack.duplicate {
         text.push_str(" [duplicate]");
     }
+    if ack.copied {
+        text.push_str(" [copy]");
+    }
     text
 }
 

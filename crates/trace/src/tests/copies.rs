@@ -140,3 +140,95 @@ fn original_overtaken_by_its_retransmission_is_out_of_order() {
         assert_eq!((found, flow.totals.retransmissions), ((reordered, copies), 1), "{late}");
     }
 }
+
+/// Between a packet and its copy lie as many packets as pass in the time of a queue: of a copy that
+/// a router sent on, too, whose time to live is one less.
+#[test]
+fn copies_behind_many_packets_are_no_retransmissions() {
+    let text = "0.000 > S id 1
+                0.040 < S id 498
+                0.04001 > ack 1 id 2
+                0.100 > 1:57921 every 0.0001 id 10
+                0.140 < ack 1449 id 500 sack 2897-57921
+                0.1401 > 1449:2897 id 50
+                0.180 < ack 57921 id 501
+                0.200 > 57921:115841 every 0.0001 id 51
+                0.240 < ack 115841 id 502
+                0.250 > 115841:173761 every 0.00001 id 91
+                0.290 < ack 173761 id 503";
+    let once = analyze(&drill(text, 1_000));
+    let [once] = &once.connections[..] else { panic!("one connection") };
+    assert_eq!(once.forward.totals.retransmissions, 1);
+    for later_ns in [5_000, 150_000, 1_100_000, 5_000_000] {
+        for is_routed in [false, true] {
+            let mut packets = doubled(text, later_ns);
+            let mut seen = std::collections::BTreeSet::new();
+            for packet in &mut packets {
+                // The first byte after the identification and flags is the time to live.
+                let is_copy = !seen.insert(packet.bytes.clone());
+                packet.bytes[8] -= u8::from(is_copy && is_routed);
+            }
+            let twice = analyze(&packets);
+            let [twice] = &twice.connections[..] else { panic!("one connection") };
+            for (once, twice) in [(&once.forward, &twice.forward), (&once.reverse, &twice.reverse)]
+            {
+                assert_eq!(once.totals, twice.totals, "{later_ns} ns, routed: {is_routed}");
+            }
+            // The SYN, the last ACK of the handshake, and 121 segments. The first copies may be the
+            // network's: one packet does not show that all have copies.
+            let causes = &twice.forward.causes;
+            let counts = [&causes.capture_duplicates, &causes.network_duplicates];
+            let [by_capture, by_network] = counts.map(|duplicates| duplicates.count);
+            assert_eq!(by_capture + by_network, 123, "{later_ns} ns, routed: {is_routed}");
+            assert!(by_network <= 11, "{later_ns} ns: {by_network}");
+        }
+    }
+}
+
+/// Their kind is in the listing and in filters, too: they are counted nowhere.
+#[test]
+fn copies_of_acks_are_marked() {
+    let text = "open 0.020
+                0.100 > 1:4345 id 10
+                0.120 < ack 1449 id 61
+                0.122 < ack 4345 id 62";
+    let trace = analyze(&doubled(text, 4_000));
+    let connection = &trace.connections[0];
+    let copies: Vec<u64> =
+        connection.forward.acks.iter().filter(|ack| ack.copied).map(|ack| ack.frame).collect();
+    assert_eq!(copies, [4, 14, 16]);
+    let filter = crate::DisplayFilter::parse("tcplab.duplicate").unwrap();
+    let listed = crate::listing(0, connection, Some(&filter));
+    assert_eq!(listed.matches("[copy]").count(), 3, "{listed}");
+    assert!(listed.contains("8 of 16 packets"), "{listed}");
+}
+
+/// A capture before and after the receiver's card or kernel joined segments to large packets, of
+/// which each has the identification of its first segment. A large retransmission has a later one.
+#[test]
+fn large_packet_behind_its_segments_is_a_duplicate() {
+    let text = "0.000 > S id 1
+                0.0002 < S id 60
+                0.00021 > ack 1 id 2
+                0.100 > 1:24617 id 3
+                0.1002 < ack 1 id 61 sack 2897-24617
+                0.10021 > 1:1449 id 20
+                0.1004 < ack 24617 id 62
+                0.200 > 24617:26065 id 21
+                0.2002 < ack 26065 id 63";
+    let packets = drill(text, 1_000);
+    // Copies are counted in segments.
+    for (id, retransmissions, copies) in [(3, 1, 17), (22, 2, 0)] {
+        let mut packets = packets.clone();
+        let mut whole = packets[3].clone();
+        whole.bytes.resize(40 + 24_616, 0);
+        whole.bytes[2..4].copy_from_slice(&(40_u16 + 24_616).to_be_bytes());
+        whole.bytes[4..6].copy_from_slice(&u16::to_be_bytes(id));
+        whole.time_ns += 20_000;
+        packets.insert(20, whole);
+        let trace = analyze(&packets);
+        let flow = &trace.connections[0].forward;
+        let found = (flow.totals.retransmissions, flow.causes.capture_duplicates.count);
+        assert_eq!(found, (retransmissions, copies), "identification {id}");
+    }
+}

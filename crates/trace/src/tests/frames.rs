@@ -62,6 +62,7 @@ pub(crate) fn heard(packet: &Packet, ack: u64, una: u64) -> AckEvent<'_> {
         effect,
         duplicate: false,
         unread: false,
+        copied: false,
         unsent: false,
         high: Offset::new(ack),
         in_flight: 0,

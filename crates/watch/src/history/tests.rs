@@ -42,6 +42,7 @@ fn ack(number: u64, in_flight: u64) -> Ack {
         sack: Vec::new(),
         dsack: None,
         duplicate: false,
+        copied: false,
         reset: false,
         zero: false,
         has_data: false,

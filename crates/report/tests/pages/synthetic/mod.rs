@@ -151,6 +151,7 @@ pub(crate) fn large(count: usize) -> Trace {
                 sack: vec![],
                 dsack: None,
                 duplicate: false,
+                copied: false,
                 reset: false,
                 zero: false,
                 has_data: false,

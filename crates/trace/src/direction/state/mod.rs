@@ -17,10 +17,10 @@ use crate::direction::Distances;
 use crate::direction::causes::CauseCounts;
 use crate::direction::classification::{Classification, NewData};
 use crate::direction::knowledge::HeardAck;
+use crate::direction::passed_packet::SendStamp;
 use crate::direction::recovery::RecoveryTracker;
 use crate::direction::retransmission::{Candidate, Classifier, Context, LogEntry, probe};
 use crate::direction::scoreboard::{ReceivedAck, Scoreboard};
-use crate::direction::send_order::SendStamp;
 use crate::direction::sender_model::SenderModel;
 use crate::direction::spurious::{FoundSpurious, PendingRetransmission, SpuriousDetector};
 use crate::direction::transmissions::Transmission;
@@ -128,10 +128,6 @@ impl DirectionState {
     pub(crate) fn is_copy(&self, packet: &Packet, distances: &Distances) -> bool {
         let round_trip = distances.round_trip().or(self.board.min_round_trip);
         self.classifier.send_order.copy(packet, round_trip).is_some()
-    }
-    /// The least time from data to their ACK.
-    pub(crate) fn least_round_trip(&self) -> Option<Span> {
-        self.board.min_round_trip
     }
     /// SACK was not negotiated.
     pub(crate) fn refuse_sack(&mut self) {
@@ -313,6 +309,7 @@ impl DirectionState {
             effect,
             duplicate,
             unread,
+            copied,
             unsent,
             high: self.board.high,
             in_flight: self.board.in_flight(),

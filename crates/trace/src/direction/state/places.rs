@@ -1,6 +1,6 @@
 //! Places in the stream of a direction.
 
-use tcplab_units::Offset;
+use tcplab_units::{Offset, Span};
 use tcplab_wire::{SeqNumber, SeqUnwrapper};
 
 use super::{DirectionState, FARTHEST, offset};
@@ -30,6 +30,20 @@ impl DirectionState {
             (positions.position(seq) - high).abs() > FARTHEST
         };
         self.positions.is_some_and(|positions| !far(positions))
+    }
+    /// How much more time than the capture clock shows passed since the data were sent that this
+    /// packet of the opposite direction acknowledges: the rest of the least round trip.
+    pub(crate) fn missed(&self, packet: &Packet) -> Option<Span> {
+        let ack = offset(self.positions?.position(packet.ack?));
+        let mut sent = self.board.log.iter().rev().map(|(_, sent)| sent);
+        let sent = sent.find(|sent| sent.range.end <= ack)?;
+        let is_new = sent.range.end > self.board.una && !sent.repeat;
+        let least = self.board.min_round_trip.filter(|_| is_new)?;
+        Some(least.saturating_sub(packet.at.since(sent.at)))
+    }
+    /// The least time from data to their ACK.
+    pub(crate) fn least_round_trip(&self) -> Option<Span> {
+        self.board.min_round_trip
     }
     /// Where a packet of this direction is in its stream.
     pub(crate) fn place_of(&self, packet: &Packet) -> Option<Offset> {

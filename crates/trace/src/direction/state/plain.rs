@@ -146,6 +146,7 @@ impl DirectionState {
             effect,
             duplicate: false,
             unread: false,
+            copied: false,
             unsent: false,
             high: self.board.high,
             in_flight: self.board.high.since(ack).as_u64(),

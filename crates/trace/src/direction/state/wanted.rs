@@ -25,6 +25,7 @@ pub(super) fn repetition(
         sack: Vec::new(),
         dsack: None,
         duplicate: false,
+        copied: false,
         reset: packet.rst(),
         zero: packet.window == 0,
         has_data: true,
@@ -58,7 +59,7 @@ pub(super) fn transmitted(sent: SendEvent<'_>) -> Box<Segment> {
 /// The ACK for a sink; `heard` is a copy for the same reason.
 #[inline(never)]
 pub(super) fn acknowledgement(heard: AckEvent<'_>) -> Box<Ack> {
-    let AckEvent { packet, ack, window, sack, dsack, duplicate, in_flight, .. } = heard;
+    let AckEvent { packet, ack, window, sack, dsack, duplicate, copied, in_flight, .. } = heard;
     Box::new(Ack {
         at: packet.at,
         frame: packet.frame,
@@ -68,6 +69,7 @@ pub(super) fn acknowledgement(heard: AckEvent<'_>) -> Box<Ack> {
         sack: sack.to_vec(),
         dsack,
         duplicate,
+        copied,
         reset: packet.rst(),
         zero: packet.window == 0,
         has_data: packet.payload > 0 && !packet.rst(),

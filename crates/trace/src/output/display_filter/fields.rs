@@ -172,7 +172,8 @@ pub(super) const FIELDS: &[Definition] = &[
         of_segment(it, |segment| segment.timer == Some(Timer::Probe))
     }),
     field("tcplab.duplicate", Kind::There, "a copy made by the network or the capture", |it| {
-        of_segment(it, |segment| segment.kind.is_copy())
+        let is_copy = it.segment.is_some_and(|segment| segment.kind.is_copy());
+        there(is_copy || it.ack.is_some_and(|ack| ack.copied))
     }),
     field("tcplab.dropped", Kind::There, "dropped by the path, in a recording", |it| {
         there(it.segment.is_some_and(|it| it.dropped) || it.ack.is_some_and(|it| it.dropped))
