@@ -1,12 +1,15 @@
 //! Corrects the capture clock where it was set during the capture.
 //!
 //! Packets are captured in order: if times go back by more than the skew between queues, the clock
-//! was set back, and time continues from the previous frame. If they jump ahead, either hours
-//! passed or the clock was set; the sender's timestamps tell which (RFC 7323 section 5.4: at least
-//! one tick per second). No capture pauses for decades: there the clock was wrong on one side, as a
+//! was set back, and time continues from the previous frame, or from as much later as the sender's
+//! timestamps and the least round trip show. If they jump ahead, either hours passed or the clock
+//! was set; the sender's timestamps tell which (RFC 7323 section 5.4: at least one tick per second).
+//! No capture pauses for decades: there the clock was wrong on one side, as a
 //! host's is that boots in 1970.
 
 use tcplab_units::Span;
+
+use crate::direction::ClockStep;
 
 /// Smaller steps back are skew between capture queues.
 const BACK: u64 = 100_000_000;
@@ -14,6 +17,8 @@ const BACK: u64 = 100_000_000;
 const AHEAD: u64 = 2_000_000_000;
 /// The longest pause, and the largest correction of a smaller jump: 36 years.
 const MOST: u64 = 1 << 60;
+/// Packets after a step back that are asked how much time passed before.
+const ASKED: u8 = 64;
 
 /// Notes on frames whose time is corrected.
 pub(crate) const SET_BACK: &str =
@@ -36,8 +41,13 @@ pub(crate) struct CaptureClock {
     left: Option<(u64, i64, u64)>,
     /// The time before a jump of decades ahead, and the correction then.
     astray: Option<(u64, i64)>,
+    /// A step that times alone do not explain, before the latest frame or, if it went back, before
+    /// one of the latest frames.
+    step: Option<ClockStep>,
     /// By how much the latest frame jumped ahead.
     leap: u64,
+    /// Packets asked since it stepped back.
+    asked: u8,
 }
 
 impl CaptureClock {
@@ -53,21 +63,27 @@ impl CaptureClock {
         (written.saturating_add_signed(self.shift), note)
     }
 
-    /// The jump before the latest frame, if any.
+    /// The step that the latest frame may explain, if any.
     #[inline]
-    pub(crate) fn leap(&self) -> Option<Span> {
-        (self.leap > 0).then_some(Span::from_nanos(self.leap))
+    pub(crate) fn step(&self) -> Option<ClockStep> {
+        self.step
     }
 
-    /// The clock was set ahead by this much before the latest frame.
-    pub(crate) fn was_set_ahead(&mut self, by: Span) {
-        self.shift = self.shift.saturating_sub_unsigned(by.as_nanos().min(MOST));
-        self.leap = 0;
-    }
-
-    /// The jump was a real pause.
-    pub(crate) fn time_passed(&mut self) {
-        self.leap = 0;
+    /// Corrects the clock by the error that the latest frame shows; returns by how many nanoseconds.
+    pub(crate) fn correct(&mut self, error: Option<Span>) -> i64 {
+        let step = self.step;
+        self.asked += 1;
+        if error.is_some() || step == Some(ClockStep::Ahead) || self.asked == ASKED {
+            self.step = None;
+        }
+        let error = error.map_or(0, Span::as_nanos).min(MOST);
+        let correction = match step {
+            Some(ClockStep::Ahead) => -(error.min(self.leap) as i64),
+            Some(ClockStep::Back) => error as i64,
+            None => 0,
+        };
+        self.shift = self.shift.saturating_add(correction);
+        correction
     }
 
     #[cold]
@@ -84,6 +100,7 @@ impl CaptureClock {
                 return None;
             }
             self.left = Some((self.latest, self.shift, written));
+            (self.step, self.asked) = (Some(ClockStep::Back), 0);
             self.shift = self.shift.saturating_add_unsigned(back);
             return Some(SET_BACK);
         }
@@ -93,7 +110,7 @@ impl CaptureClock {
             let meanwhile = self.latest - since.min(self.latest);
             if written >= left && written - left <= meanwhile + BACK {
                 self.shift = shift;
-                self.left = None;
+                (self.left, self.step) = (None, None);
                 return None;
             }
         }
@@ -102,7 +119,9 @@ impl CaptureClock {
             self.shift = self.shift.saturating_sub_unsigned(ahead);
             return Some(DECADES_AHEAD);
         }
-        self.leap = if ahead >= AHEAD { ahead } else { 0 };
+        if ahead >= AHEAD {
+            (self.step, self.leap, self.asked) = (Some(ClockStep::Ahead), ahead, 0);
+        }
         None
     }
 }

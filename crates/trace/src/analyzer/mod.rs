@@ -308,8 +308,8 @@ impl AnyAnalyzer<'_> {
     #[inline(always)]
     fn tcp(&mut self, tcp: &TcpPacket<'_>, at: Instant, comment: Option<&str>) {
         let mut packet = Packet::read(tcp, at, self.frames, self.output.wants_packets);
-        if self.clock.leap().is_some() {
-            self.explain_leap(&mut packet);
+        if self.clock.step().is_some() {
+            self.explain_step(&mut packet);
         }
         packet.coarse = self.coarse;
         if let Some(parts) = &mut self.parts {
@@ -321,17 +321,18 @@ impl AnyAnalyzer<'_> {
         }
     }
 
-    /// The time jumped ahead before this packet: finds out whether the clock was set.
+    /// The time jumped ahead or back before this packet: finds out whether the clock was set, and
+    /// how much time passed.
     #[cold]
-    fn explain_leap(&mut self, packet: &mut Packet) {
-        let Some(leap) = self.clock.leap() else { return };
-        let parts = self.parts.as_mut();
-        let set = parts.and_then(|parts| parts.clock_set_ahead(packet, &mut self.output));
-        let Some(set) = set.map(|set| set.min(leap)) else { return self.clock.time_passed() };
-        self.clock.was_set_ahead(set);
-        self.output.remarks.add(capture_clock::SET_AHEAD, self.frames);
-        self.output.give_up_log();
-        packet.at = Instant::from_nanos(packet.at.as_nanos().saturating_sub(set.as_nanos()));
+    fn explain_step(&mut self, packet: &mut Packet) {
+        let (Some(step), Some(parts)) = (self.clock.step(), self.parts.as_mut()) else { return };
+        let correction = self.clock.correct(parts.clock_error(packet, step, &mut self.output));
+        if correction < 0 {
+            self.output.remarks.add(capture_clock::SET_AHEAD, self.frames);
+            self.output.give_up_log();
+        }
+        let corrected = packet.at.as_nanos().saturating_add_signed(correction);
+        packet.at = Instant::from_nanos(corrected).min(LATEST);
     }
 
     #[inline]

@@ -11,6 +11,7 @@ use crate::bounds::{ENDS, OVER, PARTS, share};
 use crate::connection::{
     ConnectionState, Entry, PacketOutcome, Placed, PlainOutcome, Refusal, Table, TooBig,
 };
+use crate::direction::ClockStep;
 use crate::observers::Event;
 use crate::packet::{Ends, Packet};
 
@@ -117,11 +118,11 @@ impl Part {
         self.table.fold_idle(frame);
     }
 
-    /// How far the capture clock was set ahead before this packet, by its sender's timestamps.
+    /// How wrong the capture clock is after a step before this packet, as its connection shows.
     #[cold]
-    pub(super) fn clock_set_ahead(&mut self, packet: &Packet) -> Option<Span> {
+    pub(super) fn clock_error(&mut self, packet: &Packet, step: ClockStep) -> Option<Span> {
         let at = self.table.find(&packet.ends)?;
-        self.table.at(at).clock_set_ahead(packet)
+        self.table.at(at).clock_error(packet, step)
     }
 
     /// Applies ICMP's report that a segment was too big for the path.

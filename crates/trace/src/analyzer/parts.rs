@@ -6,6 +6,7 @@ use super::output::AnyOutput;
 use super::part::{Part, Shares, hand_over, pass_on_to};
 use super::workers::Workers;
 use crate::connection::{Placed, TooBig};
+use crate::direction::ClockStep;
 use crate::packet::{Ends, Packet};
 
 /// A round of frames, a power of two. After each, what rests is folded; workers get the packets of
@@ -69,17 +70,18 @@ impl Parts {
         }
     }
 
-    /// How far the capture clock was set ahead before this packet, by its sender's timestamps.
-    pub(super) fn clock_set_ahead(
+    /// How wrong the capture clock is after a step before this packet, as its connection shows.
+    pub(super) fn clock_error(
         &mut self,
         packet: &Packet,
+        step: ClockStep,
         output: &mut AnyOutput<'_>,
     ) -> Option<Span> {
         match self {
             Parts::Here(shares, parts) => {
-                parts[shares.part_of(&packet.ends)].clock_set_ahead(packet)
+                parts[shares.part_of(&packet.ends)].clock_error(packet, step)
             }
-            Parts::Apart(workers) => workers.clock_set_ahead(packet, output),
+            Parts::Apart(workers) => workers.clock_error(packet, step, output),
         }
     }
 

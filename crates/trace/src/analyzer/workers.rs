@@ -18,6 +18,7 @@ use super::output::AnyOutput;
 use super::part::{Part, Shares};
 use crate::Connection;
 use crate::connection::TooBig;
+use crate::direction::ClockStep;
 use crate::packet::Packet;
 
 /// Rounds that threads have, at most.
@@ -54,16 +55,16 @@ struct Round {
     /// Connections that the sink has seen: memory is freed soonest by the thread that took it.
     #[expect(clippy::vec_box, reason = "they come boxed, and are only freed")]
     spent: Vec<Box<Connection>>,
-    /// The answer to [`Given::Leap`].
-    set_ahead: Option<Span>,
+    /// The answer to [`Given::Step`].
+    clock_error: Option<Span>,
 }
 
 #[derive(Debug)]
 enum Given {
     Packet(Packet),
     TooBig(TooBig),
-    /// Was the capture clock set ahead before this packet?
-    Leap(Packet),
+    /// How wrong is the capture clock after a step before this packet?
+    Step(Packet, ClockStep),
 }
 
 /// In which frame and by which part something was found.
@@ -111,20 +112,21 @@ impl Workers {
         self.give(self.shares.part_of(&report.ends), Given::TooBig(*report));
     }
 
-    /// [`Parts::clock_set_ahead`](super::parts::Parts::clock_set_ahead): all wait for the answer,
+    /// [`Parts::clock_error`](super::parts::Parts::clock_error): all wait for the answer,
     /// on which the times of all further packets depend.
-    pub(super) fn clock_set_ahead(
+    pub(super) fn clock_error(
         &mut self,
         packet: &Packet,
+        step: ClockStep,
         output: &mut AnyOutput<'_>,
     ) -> Option<Span> {
-        self.give(self.shares.part_of(&packet.ends), Given::Leap(*packet));
+        self.give(self.shares.part_of(&packet.ends), Given::Step(*packet, step));
         self.hand_out(None);
-        let mut set_ahead = None;
+        let mut clock_error = None;
         while self.under_way > 0 {
-            set_ahead = self.take_in(output);
+            clock_error = self.take_in(output);
         }
-        set_ahead
+        clock_error
     }
 
     pub(super) fn end_round(&mut self, frame: u64, output: &mut AnyOutput<'_>) {
@@ -193,12 +195,12 @@ impl Workers {
         if let Some(until) = rounds.iter().find_map(|round| round.until) {
             self.comments = self.comments.split_off(&(until + 1));
         }
-        let mut set_ahead = None;
+        let mut clock_error = None;
         for (worker, mut round) in self.threads.iter_mut().zip(rounds) {
-            set_ahead = set_ahead.or(take(&mut round.set_ahead));
+            clock_error = clock_error.or(take(&mut round.clock_error));
             worker.spare.push(round);
         }
-        set_ahead
+        clock_error
     }
 }
 
@@ -212,7 +214,7 @@ impl Worker {
 
 /// Analyses packets; of all parts, this thread has each `jobs`th.
 fn work_on(round: &mut Round, parts: &mut [Part], (shares, jobs): (Shares, usize)) {
-    let Round { given, until, found, spent, set_ahead } = round;
+    let Round { given, until, found, spent, clock_error } = round;
     spent.clear();
     for given in given.drain(..) {
         match given {
@@ -226,8 +228,9 @@ fn work_on(round: &mut Round, parts: &mut [Part], (shares, jobs): (Shares, usize
                 let out = &mut |it| found.push(Tagged { frame, part: part as u8, found: it });
                 parts[part / jobs].on_too_big(&report, out);
             }
-            Given::Leap(packet) => {
-                *set_ahead = parts[shares.part_of(&packet.ends) / jobs].clock_set_ahead(&packet);
+            Given::Step(packet, step) => {
+                *clock_error =
+                    parts[shares.part_of(&packet.ends) / jobs].clock_error(&packet, step);
             }
         }
     }

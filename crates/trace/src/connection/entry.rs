@@ -5,6 +5,7 @@ use tcplab_wire::{ChecksumState, SeqNumber};
 
 use super::state::{ConnectionState, PacketOutcome, PlainOutcome};
 use crate::bounds::packets_kept;
+use crate::direction::ClockStep;
 use crate::fold::{Fold, Folder, Unfolder};
 use crate::packet::{Ends, Packet};
 
@@ -223,11 +224,11 @@ impl Entry {
         }
         waits
     }
-    /// How far the capture clock was set ahead before this packet, by its sender's timestamps.
-    pub(crate) fn clock_set_ahead(&self, packet: &Packet) -> Option<Span> {
+    /// [`ConnectionState::clock_error`].
+    pub(crate) fn clock_error(&self, packet: &Packet, step: ClockStep) -> Option<Span> {
         match &self.state {
-            Some(state) => state.clock_set_ahead(packet),
-            None => replayed(self.rest.packets()?, &mut |_, _, _| ()).clock_set_ahead(packet),
+            Some(state) => state.clock_error(packet, step),
+            None => replayed(self.rest.packets()?, &mut |_, _, _| ()).clock_error(packet, step),
         }
     }
     /// The next connection between these ends begins; returns the state of the one before.

@@ -14,9 +14,7 @@ use super::one_way::OneWay;
 use super::roles::guessed;
 use super::silence::{AtClose, Silence};
 use super::too_big::TooBig;
-use crate::direction::Context;
-use crate::direction::Distances;
-use crate::direction::{AckOutcome, DirectionState};
+use crate::direction::{AckOutcome, ClockStep, Context, DirectionState, Distances};
 use crate::fast_path;
 use crate::fold::folded;
 use crate::observers::Event;
@@ -220,9 +218,15 @@ impl ConnectionState {
         packet.from_low == self.client_is_low
     }
 
-    /// How far the capture clock was set ahead before this packet, by the sender's timestamps.
-    pub(crate) fn clock_set_ahead(&self, packet: &Packet) -> Option<Span> {
-        self.distances.clock_set_ahead(packet, self.is_forward(packet))
+    /// How far the capture clock was set ahead before this packet, or how much time passed while
+    /// it was set back: by the sender's timestamps, and by the least round trip.
+    pub(crate) fn clock_error(&self, packet: &Packet, step: ClockStep) -> Option<Span> {
+        let forward = self.is_forward(packet);
+        let clock = self.distances.clock(forward);
+        match step {
+            ClockStep::Ahead => clock.set_ahead(packet),
+            ClockStep::Back => clock.missed(packet).max(self.flow(!forward).missed(packet)),
+        }
     }
 
     /// Fast path of [`ConnectionState::packet`]; none, and no effect, for others.

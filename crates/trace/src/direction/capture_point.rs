@@ -76,9 +76,9 @@ impl Distances {
         }
     }
 
-    /// How far the capture clock was set ahead since this sender's last packet, by its timestamps.
-    pub(crate) fn clock_set_ahead(&self, packet: &Packet, forward: bool) -> Option<Span> {
-        self.clocks[usize::from(!forward)].set_ahead(packet)
+    /// The timestamp clock of a direction's sender.
+    pub(crate) fn clock(&self, forward: bool) -> &OwnClock {
+        &self.clocks[usize::from(!forward)]
     }
 
     /// The halves of the handshake, where it is known which packet answers which.

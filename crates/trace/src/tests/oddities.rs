@@ -374,3 +374,42 @@ fn single_wrong_time_does_not_set_clock() {
     let trace = analyze(&packets);
     assert_eq!(trace.connections[0].last, whole.connections[0].last);
 }
+
+/// Questions and answers, one each 0.1 s; an answer takes 50 ms. The capture clock is set back before
+/// the tenth answer. The time that passed is that of the timestamps, or else of the round trip.
+#[test]
+fn clock_set_back_shortens_no_round_trip() {
+    let with = |back: f64, has_clocks: bool| {
+        let clocks = |at: f64, echo: f64| {
+            let [value, echo] = [at, echo].map(|at| (at * 1e3) as u32);
+            if has_clocks { format!("clock {value} echo {echo}") } else { String::new() }
+        };
+        let mut text = format!("100.0 > S {}\n", clocks(100.0, 0.0));
+        text += &format!("100.05 < S {}\n", clocks(100.05, 100.0));
+        text += &format!("100.0501 > ack 1 {}\n", clocks(100.05, 100.05));
+        for turn in 0..20_u32 {
+            let at = 100.1 + 0.1 * f64::from(turn);
+            let [asked, answered, acked] = [0.0, 0.05, 0.0501].map(|later| at + later);
+            let [before, after] = [9, 10].map(|from| if turn < from { 0.0 } else { back });
+            let [start, end] = [1 + turn * 100, 101 + turn * 100];
+            text += &format!("{} > {start}:{end} {}\n", asked - after, clocks(asked, answered));
+            text += &format!("{} < {start}:{end} {}\n", answered - before, clocks(answered, asked));
+            text += &format!("{} > ack {end} {}\n", acked - before, clocks(acked, answered));
+        }
+        let packets: Vec<_> = text.lines().flat_map(|line| drill(line, 1_000)).collect();
+        analyze(&packets)
+    };
+    for has_clocks in [true, false] {
+        for back in [0.0, 5.0] {
+            let trace = with(back, has_clocks);
+            check(&trace);
+            assert_eq!(trace.notes.len(), if back > 0.0 { 2 } else { 0 }, "{:?}", trace.notes);
+            let connection = &trace.connections[0];
+            let least = connection.forward.round_trips.min.unwrap();
+            assert!(least >= Span::from_millis(49), "{has_clocks}, {back}: {least}");
+            let stalls = connection.reverse.stalls.len() + connection.forward.stalls.len();
+            let usual = &with(0.0, has_clocks).connections[0];
+            assert_eq!(stalls, usual.reverse.stalls.len() + usual.forward.stalls.len());
+        }
+    }
+}
