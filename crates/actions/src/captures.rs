@@ -128,6 +128,9 @@ fn read_merged<S: Sink>(
     analyzer.counts_time_in(merged.time_unit());
     while let Some((record, interface)) = merged.next_record() {
         let (time_ns, at) = clock.time(record.time);
+        if record.time.is_none() {
+            analyzer.lacks_time();
+        }
         let comment = all_comments(&record);
         let frame = frame_of(&record, interface, time_ns, comment.as_deref());
         if filter.is_none_or(|filter| filter.admits_frame(&frame, at)) {

@@ -72,7 +72,6 @@ fn small() -> Flow {
             ack(ms(180), 2, &[(3, 5)]),
             ack(ms(430), 5, &[]),
             duplicate,
-            copied: false,
         ],
         ..Flow::default()
     }

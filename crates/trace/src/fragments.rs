@@ -14,7 +14,7 @@ use crate::Note;
 
 /// The most packets waiting for fragments.
 const WAITING: usize = 1_024;
-/// The most separate ranges of one packet.
+/// The most separate ranges of one packet, and the most of its frames that are known.
 const RANGES: usize = 64;
 /// A packet is given up after this time (Linux: `ipfrag_time`).
 const PATIENCE: Span = Span::from_secs(30);
@@ -23,15 +23,25 @@ const KEPT: usize = 512;
 /// The longest payload of IP, bytes.
 const LONGEST: u32 = 65_535;
 
-/// The packets of which some fragments were captured.
-#[derive(Debug, Default)]
-pub(crate) struct Fragments {
+/// The packets of which some fragments were captured; `T`: what is known of each frame.
+#[derive(Debug)]
+pub(crate) struct Fragments<T> {
     /// In the order of their first captured fragment.
-    waiting: VecDeque<Packet>,
+    waiting: VecDeque<Packet<T>>,
     /// Those that became whole last, and when: a copy of a fragment lacks nothing.
     whole: VecDeque<(Key, Instant)>,
     /// The first frame of a TCP packet that was given up, and how many were.
     given_up: Option<(u64, u64)>,
+}
+
+/// A packet without a link header, put together.
+#[derive(Debug)]
+pub(crate) struct WholePacket<T> {
+    /// Of its payload only the beginning.
+    pub(crate) bytes: Vec<u8>,
+    pub(crate) length: u32,
+    /// What is known of its frames but the last.
+    pub(crate) frames: Vec<T>,
 }
 
 /// What identifies the fragments of a packet.
@@ -45,7 +55,7 @@ struct Key {
 }
 
 #[derive(Debug)]
-struct Packet {
+struct Packet<T> {
     key: Key,
     since: Instant,
     /// The first captured fragment's frame.
@@ -62,16 +72,24 @@ struct Packet {
     sent: Ranges,
     /// The length of the payload, by the last fragment.
     length: Option<u32>,
+    frames: Vec<T>,
 }
 
-impl Fragments {
-    /// Takes a fragment; the whole packet, without a link header, if it was the last missing one.
-    /// Of its payload only the beginning is there: the second value is its length.
+impl<T> Default for Fragments<T> {
+    fn default() -> Fragments<T> {
+        Fragments { waiting: VecDeque::new(), whole: VecDeque::new(), given_up: None }
+    }
+}
+
+impl<T> Fragments<T> {
+    /// Takes a fragment, of whose frame this is known; the whole packet if it was the last missing
+    /// one.
     pub(crate) fn add(
         &mut self,
         ip: &IpPacket<'_>,
         (at, frame): (Instant, u64),
-    ) -> Option<(Vec<u8>, u32)> {
+        known: T,
+    ) -> Option<WholePacket<T>> {
         while self.waiting.front().is_some_and(|oldest| at.since(oldest.since) > PATIENCE) {
             self.give_up();
         }
@@ -91,13 +109,18 @@ impl Fragments {
         });
         let packet = &mut self.waiting[index];
         packet.take(ip);
-        let whole = packet.whole()?;
-        self.waiting.remove(index);
+        let Some((bytes, length)) = packet.whole() else {
+            if packet.frames.len() < RANGES {
+                packet.frames.push(known);
+            }
+            return None;
+        };
+        let frames = self.waiting.remove(index).map(|packet| packet.frames).unwrap_or_default();
         if self.whole.len() == WAITING {
             self.whole.pop_front();
         }
         self.whole.push_back((key, at));
-        Some(whole)
+        Some(WholePacket { bytes, length, frames })
     }
 
     fn give_up(&mut self) {
@@ -119,12 +142,13 @@ impl Fragments {
     }
 }
 
-impl Packet {
-    fn new(key: Key, since: Instant, frame: u64) -> Packet {
+impl<T> Packet<T> {
+    fn new(key: Key, since: Instant, frame: u64) -> Packet<T> {
         let is_tcp = key.protocol == TCP;
         let (kept, sent) = (Ranges::default(), Ranges::default());
-        let (header, payload, length) = (None, Vec::new(), None);
-        Packet { key, since, frame, header, is_tcp, is_copy: false, payload, kept, sent, length }
+        let (header, payload, length, frames) = (None, Vec::new(), None, Vec::new());
+        let is_copy = false;
+        Packet { key, since, frame, header, is_tcp, is_copy, payload, kept, sent, length, frames }
     }
 
     fn take(&mut self, ip: &IpPacket<'_>) {

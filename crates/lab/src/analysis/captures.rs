@@ -156,6 +156,7 @@ fn trace_of(
     let unreadable = |source| LabError::Capture { path: path.clone(), source };
     let reader = tcplab_capture::Reader::new(file).map_err(unreadable)?;
     let mut analyzer = tcplab_trace::Analyzer::new()
+        .with_exact_times()
         .with_epoch(record.epoch_nanos)
         .with_checksums(record.damages_packets());
     analyzer.read_at_most(reader, most);

@@ -60,8 +60,8 @@ pub struct Divergence {
 }
 
 impl PacketSequence {
-    /// The course of a connection whose client sends most of the data, or whose server does, without
-    /// copies that the network or the capture made: no end sent them.
+    /// The course of a connection whose client sends most of the data, or whose server does.
+    /// Copies that the network or the capture made are left out: no end sent them.
     pub fn of(connection: &Connection, is_from_client: bool) -> PacketSequence {
         let (flow, other) = if is_from_client {
             (&connection.forward, &connection.reverse)

@@ -3,9 +3,9 @@
 //! Packets are captured in order: if times go back by more than the skew between queues, the clock
 //! was set back, and time continues from the previous frame, or from as much later as the sender's
 //! timestamps and the least round trip show. If they jump ahead, either hours passed or the clock
-//! was set; the sender's timestamps tell which (RFC 7323 section 5.4: at least one tick per second).
-//! No capture pauses for decades: there the clock was wrong on one side, as a
-//! host's is that boots in 1970.
+//! was set; the sender's timestamps tell which (RFC 7323 section 5.4: at least one tick per
+//! second). No capture pauses for decades: there the clock was wrong on one side, as a host's is
+//! that boots in 1970.
 
 use tcplab_units::Span;
 
@@ -69,7 +69,8 @@ impl CaptureClock {
         self.step
     }
 
-    /// Corrects the clock by the error that the latest frame shows; returns by how many nanoseconds.
+    /// Corrects the clock by the error that the latest frame shows; returns by how many
+    /// nanoseconds.
     pub(crate) fn correct(&mut self, error: Option<Span>) -> i64 {
         let step = self.step;
         self.asked += 1;

@@ -13,6 +13,7 @@ mod parts;
 mod reading;
 mod remarks;
 mod replay;
+mod time_unit;
 mod workers;
 
 #[cfg(test)]
@@ -23,6 +24,7 @@ pub use replay::{KnownConnection, ReplayError, replay};
 
 use std::collections::BTreeMap;
 
+use tcplab_units::rounded::counted;
 use tcplab_units::{Bytes, Instant, Span};
 use tcplab_wire::protocol::TCP;
 use tcplab_wire::{
@@ -40,10 +42,11 @@ use crate::{
 };
 use capture_clock::CaptureClock;
 use duplicates::Duplicates;
-use others::Others;
+use others::{Kind, Others};
 use output::Output;
 use part::{OPEN, Shares};
 use parts::Parts;
+use time_unit::{COARSE, TimeUnit};
 
 /// The latest time, 36 years after the first frame, so that sums of times fit 64 bits.
 const LATEST: Instant = Instant::from_nanos(1 << 60);
@@ -51,13 +54,19 @@ const LATEST: Instant = Instant::from_nanos(1 << 60);
 /// The note on frames whose IP header claims more than they have, one for all sizes; `--hex` shows
 /// the numbers.
 const BEYOND_FRAME: &str = "the IP packet claims more bytes than the frame has";
+const OUT_OF_ORDER: &str = "is out of time order: its timestamp is before the previous frame's \
+                            (reordercap puts frames in order)";
 /// No host believes it, though a sender may react to one whose checksum the capture lacks.
 const DAMAGED_ICMP: &str = "ICMP \"packet too big\" with a wrong checksum: ignored";
 
-/// Units of time from which on reactions of a kernel do not show, nanoseconds.
-const COARSE: u64 = 1_000_000;
 const COARSE_NOTE: &str = "the capture counts time in milliseconds or more: what prompted a \
                            packet, and so what limits a sender, shows less surely";
+/// From here on a step of time is longer than round trips and pauses, nanoseconds.
+const COARSEST: u64 = 100_000_000;
+const COARSEST_NOTE: &str = "the capture counts time in steps of 0.1 s or more: round trips, stalls \
+                             and limits are those of its clock, not of the connection";
+const SAME_TIME: &str = "all frames have the same time, or none: durations, round trips and rates \
+                         are unknown";
 
 /// Reads frames in capture order; stores only data in flight and unfinished recoveries.
 #[derive(Debug)]
@@ -73,11 +82,14 @@ pub struct Analyzer<S: ?Sized = Collector> {
     clock: CaptureClock,
     frames: u64,
     duplicates: Duplicates,
-    fragments: Fragments,
+    fragments: Fragments<Option<Kind>>,
     filter: Option<Filter>,
     checks: bool,
     /// Times are of a millisecond or more.
     coarse: bool,
+    time_unit: TimeUnit,
+    /// Frames without a time.
+    untimed: u64,
     others: Others,
     output: Output<S>,
 }
@@ -121,6 +133,8 @@ impl<S: Sink> Analyzer<S> {
             filter: None,
             checks: false,
             coarse: false,
+            time_unit: TimeUnit::default(),
+            untimed: 0,
             others: Others::default(),
             output: Output::new(sink),
         }
@@ -170,6 +184,13 @@ impl<S: Sink> Analyzer<S> {
         self
     }
 
+    /// Times are exact, as of a trial in virtual time, whatever they are multiples of.
+    #[must_use]
+    pub fn with_exact_times(mut self) -> Analyzer<S> {
+        self.time_unit.settled = true;
+        self
+    }
+
     /// Tells `log` which frames make up each connection, if the capture is
     /// [read](Self::read) from a file where one can jump.
     #[must_use]
@@ -202,6 +223,11 @@ impl<S: Sink> Analyzer<S> {
         any.tell_coarse(nanos);
     }
 
+    /// The next frame has no time in the capture; that given is of the frame before.
+    pub fn lacks_time(&mut self) {
+        self.untimed += 1;
+    }
+
     /// Adds a note on the whole capture.
     pub fn note(&mut self, note: Note) {
         self.output.remarks.whole.push(note);
@@ -219,7 +245,18 @@ impl AnyAnalyzer<'_> {
     fn tell_coarse(&mut self, nanos: u64) {
         if nanos >= COARSE && !self.coarse {
             self.coarse = true;
-            self.output.note(COARSE_NOTE.to_owned());
+            let note = if nanos >= COARSEST { COARSEST_NOTE } else { COARSE_NOTE };
+            self.output.note(note.to_owned());
+        }
+    }
+
+    #[cold]
+    fn look_at_time(&mut self, time_ns: u64) {
+        let coarse = self.time_unit.see(time_ns).filter(|_| !self.coarse);
+        if let Some(unit) = coarse {
+            self.tell_coarse(unit);
+            // Later packets are analysed otherwise.
+            self.output.give_up_log();
         }
     }
 
@@ -227,10 +264,7 @@ impl AnyAnalyzer<'_> {
         self.next_frame(frame.time_ns);
         let epoch = self.epoch_nanos.unwrap_or(frame.time_ns);
         if frame.time_ns < self.latest_nanos {
-            self.output.remarks.add(
-                "is out of time order: its timestamp is before the previous frame's",
-                self.frames,
-            );
+            self.output.remarks.add(OUT_OF_ORDER, self.frames);
         }
         self.latest_nanos = frame.time_ns;
         let (time_ns, set) = self.clock.read(frame.time_ns);
@@ -263,15 +297,25 @@ impl AnyAnalyzer<'_> {
         if let Some(log) = &mut self.output.log {
             log.is_fragment();
         }
-        let whole = self.fragments.add(&fragment, (at, self.frames));
-        let view = match &whole {
-            Some((packet, length)) => FrameView::new(LinkType::RawIp, packet, *length),
-            // Part of a packet that is analysed later, or of one that a note counts.
-            None if fragment.protocol() == TCP => return,
-            None => FrameView::Ip(fragment),
-        };
         let since = Span::from_nanos(at.as_nanos());
-        if self.filter.as_ref().is_none_or(|filter| filter.admits(ends_of(&view), since)) {
+        let filter = self.filter.as_ref();
+        let admits = |view: &_| filter.is_none_or(|filter| filter.admits(ends_of(view), since));
+        let alone = FrameView::Ip(fragment);
+        // That of TCP is part of a packet that is analysed later, or of one that a note counts.
+        let counts = fragment.protocol() != TCP && admits(&alone);
+        let kind = counts.then(|| Others::kind(&alone));
+        let Some(whole) = self.fragments.add(&fragment, (at, self.frames), kind) else {
+            if counts {
+                self.view(&alone, frame, at);
+            }
+            return;
+        };
+        let view = FrameView::new(LinkType::RawIp, &whole.bytes, whole.length);
+        if admits(&view) {
+            if view.tcp().is_some() {
+                // It came in a tunnel, whose packet was cut.
+                whole.frames.into_iter().flatten().for_each(|kind| self.others.take_back(kind));
+            }
             self.view(&view, frame, at);
         }
     }
@@ -342,6 +386,9 @@ impl AnyAnalyzer<'_> {
             None => self.begin_at(time_ns),
         }
         self.frames += 1;
+        if !self.time_unit.settled {
+            self.look_at_time(time_ns);
+        }
     }
 
     #[cold]
@@ -366,6 +413,15 @@ impl AnyAnalyzer<'_> {
             parts.finish(&mut self.output);
         }
         self.output.remarks.whole.extend(std::mem::take(&mut self.fragments).finish());
+        if self.time_unit.stands_still() {
+            self.output.note(SAME_TIME.to_owned());
+        } else if self.untimed > 0 {
+            let frames = counted(self.untimed as usize, "frame has", "frames have");
+            self.output.note(format!(
+                "{frames} no time in the capture and that of the frame before here: durations, \
+                 round trips and rates may be wrong"
+            ));
+        }
         let trace = Trace {
             epoch_nanos: self.epoch_nanos.unwrap_or_default(),
             packets: self.frames,

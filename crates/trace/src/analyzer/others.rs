@@ -17,7 +17,7 @@ pub(crate) struct Others {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Kind {
+pub(super) enum Kind {
     /// By `EtherType`, or by address family on loopback links.
     Link(u32),
     /// By protocol number.
@@ -35,7 +35,24 @@ impl Others {
     /// `view` is not of TCP, or its TCP header is damaged.
     #[cold]
     pub(crate) fn add(&mut self, view: &FrameView<'_>) {
-        let kind = match (view, view.ip()) {
+        let kind = Others::kind(view);
+        let room = self.kinds.len() < KINDS || self.kinds.contains_key(&kind);
+        *self.kinds.entry(if room { kind } else { Kind::Further }).or_default() += 1;
+    }
+
+    /// A frame that was counted so is part of a packet of TCP.
+    pub(super) fn take_back(&mut self, kind: Kind) {
+        let counted = if self.kinds.contains_key(&kind) { kind } else { Kind::Further };
+        if let Some(count) = self.kinds.get_mut(&counted) {
+            *count -= 1;
+            if *count == 0 {
+                self.kinds.remove(&counted);
+            }
+        }
+    }
+
+    pub(super) fn kind(view: &FrameView<'_>) -> Kind {
+        match (view, view.ip()) {
             // IEEE 802.3 section 3.2.6: below, it is a length.
             (FrameView::NotIp { protocol }, _) if *protocol < LEAST_TYPE => Kind::Link(0),
             (FrameView::NotIp { protocol }, _) => Kind::Link(*protocol),
@@ -43,9 +60,7 @@ impl Others {
             (_, Some(ip)) if ip.protocol() == protocol::UDP => Kind::Udp(known_port(ip)),
             (_, Some(ip)) => Kind::Ip(ip.protocol()),
             _ => Kind::Unreadable,
-        };
-        let room = self.kinds.len() < KINDS || self.kinds.contains_key(&kind);
-        *self.kinds.entry(if room { kind } else { Kind::Further }).or_default() += 1;
+        }
     }
 
     /// A packet of TCP with a wrong checksum.

@@ -54,6 +54,9 @@ impl AnyAnalyzer<'_> {
             // A record without a time gets that of the previous one.
             let time_ns = record.time.map_or(last_time, UnixTime::as_nanos);
             last_time = time_ns;
+            if record.time.is_none() {
+                self.untimed += 1;
+            }
             if let Some(log) = &mut self.output.log {
                 log.begins(self.frames + 1, begins);
                 if record.time.is_none() {

@@ -401,6 +401,9 @@ impl ConnectionState {
             connection.reverse.forget_answers();
             return (connection, Vec::new(), Vec::new());
         }
+        if connection.first == connection.last {
+            connection.forget_times();
+        }
         let open = |state: &DirectionState, (tap, _)| visible(state.finish(), tap);
         (connection, open(&self.forward, forward), open(&self.reverse, reverse))
     }

@@ -11,7 +11,7 @@ use crate::packet::Packet;
 /// Reads the packets of a capture; what was cut into fragments is put together.
 #[derive(Debug, Default)]
 pub(super) struct Packets {
-    fragments: Fragments,
+    fragments: Fragments<()>,
     frames: u64,
 }
 
@@ -33,8 +33,8 @@ impl Packets {
             let tcp = view.tcp()?;
             return Some(self.read(&tcp, at, tcp.is_damaged()));
         };
-        let (whole, length) = self.fragments.add(&fragment, (at, self.frames))?;
-        let tcp = FrameView::new(LinkType::RawIp, &whole, length).tcp()?;
+        let whole = self.fragments.add(&fragment, (at, self.frames), ())?;
+        let tcp = FrameView::new(LinkType::RawIp, &whole.bytes, whole.length).tcp()?;
         Some(self.read(&tcp, at, None))
     }
 

@@ -35,6 +35,17 @@ impl Connection {
     }
 }
 
+impl Connection {
+    /// Leaves out the round trips of a connection whose packets all have the same time: none took
+    /// no time.
+    pub(crate) fn forget_times(&mut self) {
+        self.round_trip = None;
+        self.handshake.round_trip = None;
+        self.forward.round_trips = RoundTrips::default();
+        self.reverse.round_trips = RoundTrips::default();
+    }
+}
+
 impl Flow {
     /// Leaves out what needs the acknowledgements, of which none were captured.
     pub(crate) fn forget_answers(&mut self) {

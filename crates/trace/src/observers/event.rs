@@ -45,6 +45,7 @@ impl SendEvent<'_> {
 
 /// A packet of the opposite direction, as an ACK of the observed one.
 #[derive(Debug, Clone, Copy)]
+#[expect(clippy::struct_excessive_bools, reason = "independent facts")]
 pub(crate) struct AckEvent<'a> {
     pub(crate) packet: &'a Packet,
     /// Everything before this was received.

@@ -147,6 +147,31 @@ fn fragments_of_ipv6(extended: bool) -> Vec<Vec<u8>> {
     pieces.collect()
 }
 
+/// IP in IP, cut where the tunnel is too narrow; one that lacks a fragment is another protocol's.
+#[test]
+fn fragments_of_a_tunnel_are_one_packet() {
+    let packets = drill("open 0.010\n0.1 > 1:1449\n0.2 > 1449:2897\n", 1_000);
+    let mut analyzer = Analyzer::new();
+    feed(&mut analyzer, &packets[..3]);
+    for (packet, taken) in [(&packets[3], 0), (&packets[4], 1)] {
+        let mut outer = packet.bytes[..20].to_vec();
+        let length = 20 + packet.bytes.len() as u16;
+        outer[2..4].copy_from_slice(&length.to_be_bytes());
+        outer[4..6].copy_from_slice(&[7, taken]);
+        outer[9] = 4;
+        outer.extend(&packet.bytes);
+        let pieces = fragments(&outer, 400);
+        assert_eq!(pieces.len(), 4);
+        for piece in &pieces[usize::from(taken)..] {
+            analyzer.packet(&Frame::whole(packet.time_ns, LinkType::RawIp, piece));
+        }
+    }
+    let trace = analyzer.finish();
+    assert_eq!(trace.connections[0].forward.totals.data, Bytes::new(1448));
+    let others: Vec<_> = trace.others.iter().map(|it| (&it.protocol[..], it.packets)).collect();
+    assert_eq!(others, [("IPv4 in IP", 3)]);
+}
+
 /// RFC 8200 section 4.5.
 #[test]
 fn fragments_of_ipv6_are_one_packet() {

@@ -371,7 +371,7 @@ fn limit_path_fast_short_link_at_receiver() {
     assert_eq!(flow.shares.confidence, Confidence::Low);
 }
 
-/// A full link, captured with times in milliseconds.
+/// A full link, captured with times in milliseconds: the format says so, or the times show it.
 #[test]
 fn limit_path_by_coarse_times() {
     let ideal = Ideal { window: |_| 150, spacing: 580, segments: 4_000, ..IDEAL };
@@ -379,16 +379,24 @@ fn limit_path_by_coarse_times() {
     for packet in &mut packets {
         packet.time_ns -= packet.time_ns % 1_000_000;
     }
-    let mut analyzer = Analyzer::new();
-    analyzer.counts_time_in(1_000_000);
-    feed(&mut analyzer, &packets);
-    let trace = analyzer.finish();
-    assert_eq!(trace.notes.len(), 1, "{:?}", trace.notes);
-    let flow = &trace.connections[0].forward;
-    mostly(&flow.shares, Limit::Path);
-    assert_eq!(flow.shares.confidence, Confidence::Low);
-    let rate = flow.transfer.capacity.unwrap().bits_per_second();
-    assert!(rate.abs_diff(19_972_000) < 1_000_000, "{rate}");
+    let mut exact = Analyzer::new().with_exact_times();
+    feed(&mut exact, &packets);
+    assert_eq!(exact.finish().notes, []);
+    for is_told in [true, false] {
+        let mut analyzer = Analyzer::new();
+        if is_told {
+            analyzer.counts_time_in(1_000_000);
+        }
+        feed(&mut analyzer, &packets);
+        let trace = analyzer.finish();
+        let [note] = &trace.notes[..] else { panic!("{:?}", trace.notes) };
+        assert!(note.text.contains("counts time in milliseconds"), "{note:?}");
+        let flow = &trace.connections[0].forward;
+        mostly(&flow.shares, Limit::Path);
+        assert_eq!(flow.shares.confidence, Confidence::Low);
+        let rate = flow.transfer.capacity.unwrap().bits_per_second();
+        assert!(rate.abs_diff(19_972_000) < 1_000_000, "{rate}");
+    }
 }
 
 /// Probes with a byte of new data (BSD, Windows) and empty ones (Linux), beside either end.

@@ -5,7 +5,7 @@ use std::net::Ipv4Addr;
 use tcplab_units::{Endpoint, Rng};
 use tcplab_wire::{Ecn, Ipv4Repr, LinkType, SackBlock, SackBlocks, SeqNumber, TcpFlags, TcpRepr};
 
-use super::drill::drill;
+use super::drill::{analyze, drill};
 use super::robustness::{TRANSFER, check};
 use crate::join::{Joiner, Survey};
 use crate::{Analyzer, Frame};
@@ -120,4 +120,37 @@ fn joined_whatever_the_time() {
             }
         }
     }
+}
+
+/// Simple Packet Blocks, and captures whose times were removed.
+#[test]
+fn capture_without_times_has_no_round_trips() {
+    let mut packets = drill(TRANSFER, 1_000);
+    let whole = &analyze(&packets).connections[0];
+    assert!(whole.round_trip.is_some() && whole.forward.round_trips.min.is_some());
+    for packet in &mut packets {
+        packet.time_ns = 0;
+    }
+    let trace = analyze(&packets);
+    let texts: Vec<&str> = trace.notes.iter().map(|note| &note.text[..]).collect();
+    let text =
+        "all frames have the same time, or none: durations, round trips and rates are unknown";
+    assert_eq!(texts, [text]);
+    let connection = &trace.connections[0];
+    assert_eq!((connection.round_trip, connection.handshake.round_trip), (None, None));
+    for flow in [&connection.forward, &connection.reverse] {
+        assert_eq!((flow.round_trips.min, flow.round_trips.timeout), (None, None));
+    }
+    assert_eq!(connection.forward.totals.unique, whole.forward.totals.unique);
+}
+
+/// Steps of a second are longer than round trips and stalls.
+#[test]
+fn times_in_seconds_are_noted() {
+    let text: String = (0..1_100_u32)
+        .map(|turn| format!("{} > {}:{}\n", turn / 100, 1 + turn * 10, 11 + turn * 10))
+        .collect();
+    let trace = analyze(&drill(&text, 1_000));
+    assert_eq!(trace.notes.len(), 1, "{:?}", trace.notes);
+    assert!(trace.notes[0].text.contains("in steps of 0.1 s or more"), "{:?}", trace.notes);
 }

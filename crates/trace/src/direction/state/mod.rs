@@ -283,8 +283,8 @@ impl DirectionState {
         self.settled = None;
         if fast_path::is_enabled() && !unread && self.is_repeated(packet, ack, window) {
             self.heard_again(packet, window);
-            let in_flight = self.board.in_flight();
-            let ack = packet.wanted.then(|| repetition(packet, ack, window, in_flight));
+            let flight = self.board.in_flight();
+            let ack = packet.wanted.then(|| repetition(packet, ack, window, flight));
             return AckOutcome { ack, ..AckOutcome::default() };
         }
         let mut room = [NOTHING; SackBlocks::MOST];
@@ -316,10 +316,8 @@ impl DirectionState {
         };
         self.observers.on_ack(&heard);
         let spurious = self.spurious_detector.on_ack(&heard, self.board.min_round_trip);
-        for found in &spurious {
-            self.causes.spurious(packet.at, *found);
-        }
-        let spurious = spurious.iter().map(|found| (found.sent.frame, found.why)).collect();
+        let spurious = spurious.iter().inspect(|found| self.causes.spurious(packet.at, **found));
+        let spurious = spurious.map(|found| (found.sent.frame, found.why)).collect();
         // With SACK, duplicates are those with news (RFC 6675 section 2).
         let news = duplicate && !unsent;
         self.sender_model.heard(heard_in(packet), effect, before, news, &self.board);

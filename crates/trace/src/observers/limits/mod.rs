@@ -107,6 +107,9 @@ impl Limits {
             self.begin(*sent);
         }
         let Some(sender) = &mut self.sender else { return };
+        if sent.packet.coarse {
+            sender.is_timed_coarsely();
+        }
         let departure = Departure {
             at: sent.packet.at,
             frame: sent.packet.frame,

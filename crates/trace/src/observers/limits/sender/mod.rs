@@ -146,6 +146,16 @@ impl Sender {
         self.ledger.trust(confidence(reaction, self.coarse));
     }
 
+    /// Times are of a millisecond or more, as may show only after some frames.
+    #[cold]
+    pub(crate) fn is_timed_coarsely(&mut self) {
+        if !self.coarse {
+            self.coarse = true;
+            self.capacity = Capacity::default();
+            self.ledger.trust(confidence(self.reaction, true));
+        }
+    }
+
     /// Away from the sender: a packet towards it bears this timestamp.
     pub(crate) fn is_asked(&mut self, value: u32, at: Instant) {
         self.away.get_or_insert_default().asks(value, at);
