@@ -1,21 +1,26 @@
 // @ts-check
-// A text field for TOML: numbered lines, marked mistakes, and the keys that fit where one writes.
+// A text field for TOML: numbered lines, marked mistakes, and what fits where one writes.
 
 import { get } from "./api.js";
+import { offersAt } from "./completion.js";
 import { el, show } from "./dom.js";
 
 /** @type {any} */
 let schema;
 
+/** What is offered at most: some lines. */
+const OFFERS = 60;
+
 /**
  * @param {string} toml
+ * @param {Record<string, string[]>} known values of keys that the schema takes any text for
  * @param {() => void} changed by hand
  */
-export const editor = (toml, changed) => {
+export const editor = (toml, known, changed) => {
   const numbers = el("pre", { class: "numbers-of-lines", "aria-hidden": "true" });
   const marks = el("pre", { class: "marks-of-mistakes", "aria-hidden": "true" });
   const area = el("textarea", { spellcheck: "false", autocapitalize: "off", autocomplete: "off", wrap: "off", "aria-label": "The scenario file", rows: 20 });
-  const offers = el("div", { class: "offers", role: "group", "aria-label": "Keys that fit here" });
+  const offers = el("div", { class: "offers", role: "group", "aria-label": "What fits here" });
   const element = el("div", { class: "editor" }, el("div", { class: "editor-lines" }, numbers, el("div", { class: "editor-text" }, marks, area)), offers);
   const draw = () => {
     const lines = area.value.split("\n").length;
@@ -35,19 +40,15 @@ export const editor = (toml, changed) => {
   area.addEventListener("click", () => offer());
   area.addEventListener("keyup", (/** @type {KeyboardEvent} */ event) => { if (event.key.startsWith("Arrow")) offer(); });
 
-  /** Offers keys for the line of the cursor. */
+  /** Offers what fits at the cursor. */
   const offer = async () => {
     schema ??= await get("/api/schema");
-    const before = area.value.slice(0, area.selectionStart), line = before.slice(before.lastIndexOf("\n") + 1);
-    const begun = /^\s*([A-Za-z_]*)$/.exec(line);
-    if (!begun) return show(offers);
-    const table = [...before.matchAll(/^\s*\[+\s*([A-Za-z0-9_."-]+?)\s*\]+/gm)].at(-1)?.[1].replaceAll('"', "").split(".") ?? [];
-    const keys = keysOf(table).filter(([key]) => key.startsWith(begun[1]));
-    show(offers, ...keys.slice(0, 40).map(([key, about]) => el("button", { type: "button", title: about, onclick: () => {
+    const [before, after] = [area.value.slice(0, area.selectionStart), area.value.slice(area.selectionStart)];
+    show(offers, ...offersAt(schema, before, after, known).slice(0, OFFERS).map(({ shown, about, rest }) => el("button", { type: "button", title: about, onclick: () => {
       area.focus();
-      area.setRangeText(`${key.slice(begun[1].length)} = `, area.selectionStart, area.selectionStart, "end");
+      area.setRangeText(rest, area.selectionStart, area.selectionStart, "end");
       area.dispatchEvent(new Event("input"));
-    } }, key)));
+    } }, shown)));
   };
 
   area.value = toml;
@@ -80,34 +81,4 @@ export const editor = (toml, changed) => {
       marks.scrollTop = area.scrollTop;
     },
   };
-};
-
-/** The keys of a table, with what each is. @param {string[]} table @returns {[string, string][]} */
-const keysOf = (table) => {
-  let node = schema;
-  for (const part of table) {
-    node = resolved(node);
-    node = node?.properties?.[part] ?? node?.additionalProperties;
-    if (!node) return [];
-  }
-  const properties = resolved(node)?.properties ?? {};
-  return Object.entries(properties).map(([key, of]) => [key, /** @type {any} */ (of).description ?? ""]);
-};
-
-/** The object that a node of the schema means. @param {any} node @returns {any} */
-const resolved = (node) => {
-  for (let depth = 0; depth < 8 && node; depth++) {
-    if (node.$ref) {
-      let found = schema;
-      for (const part of node.$ref.slice(2).split("/")) found = found?.[part];
-      node = found;
-    } else if (node.properties) return node;
-    else if (node.items) node = node.items;
-    else {
-      const all = [...(node.anyOf ?? []), ...(node.oneOf ?? []), ...(node.allOf ?? [])];
-      const found = all.map(resolved).find((it) => it?.properties);
-      return found ?? node;
-    }
-  }
-  return node;
 };

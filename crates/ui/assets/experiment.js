@@ -9,9 +9,11 @@ import { KNOBS, choice, number, slider } from "./fields.js";
 
 /** Who sends the data, and who receives them. @typedef {{ sender: string, receiver: string }} Ends */
 
+const CONTROLS = ["reno", "cubic", "bbr", "vegas", "westwood"];
+
 /** What can be compared: a name, choices, those that are chosen first, and the key of the scenario. */
 const FACTORS = [
-  { key: "congestion", name: "congestion control", choices: ["reno", "cubic", "bbr", "vegas", "westwood"], chosen: ["reno", "cubic", "bbr"],
+  { key: "congestion", name: "congestion control", choices: CONTROLS, chosen: ["reno", "cubic", "bbr"],
     about: "How the sender finds its rate.", sets: (/** @type {Ends} */ { sender }) => `${sender}.socket.congestion` },
   { key: "queue", name: "queue of the bottleneck", choices: ["32 packets", "128 packets", "512 packets", "1 bdp"], chosen: ["32 packets", "512 packets"],
     about: "How much may wait in front of the slowest link.", sets: () => "path.queue" },
@@ -88,7 +90,7 @@ export const composer = async (place, options) => {
   const refusal = el("p", { class: "warnings", role: "alert" });
   const start = el("button", { type: "button", class: "primary", onclick: () => begin() }, "Start");
   const back = el("button", { type: "button", hidden: true, onclick: () => toForm() }, "Back to the form");
-  const text = editor((state.isByHand && draft?.toml) || (options.toml ?? scenario()), () => { state.isByHand = true; look(); });
+  const text = editor((state.isByHand && draft?.toml) || (options.toml ?? scenario()), { preset: paths.map((/** @type {any} */ it) => it.name), congestion: CONTROLS }, () => { state.isByHand = true; look(); });
   const toForm = () => {
     if (text.value() !== scenario() && !confirm("Give up what you wrote in the file?")) return;
     state.isByHand = false;

@@ -43,6 +43,58 @@ test("every comparison, in both directions, is an experiment without mistakes", 
   await context.close();
 });
 
+test("the editor offers keys that are not there, values and tables", async () => {
+  const { page, context, faults } = await open(browser, server);
+  await go(page, "/new");
+  await isReady(page);
+  const file = page.getByRole("textbox", { name: "The scenario file" });
+  const offers = page.getByRole("group", { name: "What fits here" }).getByRole("button");
+  /** What is offered where the text has a `|`. */
+  const at = async (text) => {
+    const [before, behind] = text.split("|");
+    await file.fill(before + behind);
+    await file.evaluate((area, place) => {
+      area.setSelectionRange(place, place);
+      area.dispatchEvent(new Event("click"));
+    }, before.length);
+    await page.waitForTimeout(50);
+    return offers.allTextContents();
+  };
+  for (const [text, wanted] of [
+    ['[client.socket]\ncongestion = "|"', ["reno", "cubic", "bbr", "vegas", "westwood"]],
+    ['[path]\npreset = "dsl-2|"', ["dsl-25"]],
+    ['[matrix]\n"server.socket.congestion" = ["reno", "cub|', ["cubic"]],
+    ['client = { stack = "model:win|', ["model:windows-7", "model:windows-7-compound"]],
+    ['[[compare]]\nmetrics = ["goodput", "transfer_time_|', ["transfer_time_ratio"]],
+    ["[client.socket]\nnodelay = |", ["true", "false"]],
+    ["[path]\ninterruption = { ev|", ["every"]],
+    ['[path]\ninterruption = { every = "5 s", |, offset = "1 s", lasting = "1 s" }', ["at", "direction", "up"]],
+    ["[path]\ndel|\n", ["delay"]],
+    ['[path]\ndel|\nrate = "1 Mbit/s"\ndelay = "1 ms"\n', []],
+    ["[wor|", ["workload"]],
+    ["[wor|\n[workload]", []],
+    ["[client.so|", ["client.socket"]],
+    ["[[|", ["compare", "expect", "plot"]],
+    ['[path]\ndelay = "1 ms" |', []],
+    ["[path]\n# del|", []],
+  ]) assert.deepEqual(await at(text), wanted, text);
+  // What is pressed is written.
+  for (const [text, name, written] of [
+    ["[client]\nso|", "socket", "[client]\nsocket = { "],
+    ["[[comp|", "compare", "[[compare]]"],
+    ["[|", "[compare]", "[[compare]]"],
+    ['[path]\npreset = "lt|"', "lte", '[path]\npreset = "lte"'],
+    ['[path]\npreset = "lt|', "lte", '[path]\npreset = "lte"'],
+    ["[path]\npreset = |", "lte", '[path]\npreset = "lte"'],
+  ]) {
+    await at(text);
+    await offers.getByText(name, { exact: true }).click();
+    assert.equal(await file.inputValue(), written);
+  }
+  assert.deepEqual(faults, []);
+  await context.close();
+});
+
 test("nothing is started while a field has a value that is not taken", async () => {
   const { page, context, faults } = await open(browser, server);
   await go(page, "/new");
