@@ -19,6 +19,8 @@ export class Series {
     this.name = name;
     this.colour = colour;
     this.look = look;
+    /** Its last value holds until then, if it is a step. */
+    this.holdsUntil = 0;
     this.length = 0;
     this.times = new Float64Array(1024);
     this.values = new Float64Array(1024);
@@ -50,6 +52,14 @@ export class Series {
     if (this.length === 0 || Number.isNaN(this.values[this.length - 1])) return;
     this.put(time, 0);
     this.values[this.length - 1] = NaN;
+  }
+  /** The last value. @returns {number | null} */
+  get latest() {
+    return this.length > 0 ? this.values[this.length - 1] : null;
+  }
+  /** Forgets what is at a time and later. @param {number} time */
+  forgetFrom(time) {
+    this.length = this.from(time);
   }
   /** Forgets all points. */
   clear() {
@@ -437,7 +447,8 @@ export class Chart {
       }
       [before, column, low, high] = [up, Math.floor(left), up, up];
     }
-    if (one.look.step && !Number.isNaN(before)) context.lineTo(x(Math.min(until, one.times[one.length - 1] + 0.01)), before);
+    const end = Math.max(one.times[one.length - 1] + 0.01, one.holdsUntil);
+    if (one.look.step && !Number.isNaN(before)) context.lineTo(x(Math.min(until, end)), before);
     context.stroke();
     context.setLineDash([]);
   }

@@ -60,8 +60,9 @@ export const connections = async (place, id, query) => {
   const [first, { largest_bytes: largest }] = await Promise.all([get("/api/capture", { id, most: 0 }), get("/api/captures")]);
   const names = first.files.map((/** @type {any} */ file) => file.name);
   const parts = {
-    now: el("p", { class: "lead", role: "status" }), bar: el("progress", { max: 1, value: 0, "aria-label": "Reading" }),
+    names, now: el("p", { class: "lead", role: "status" }), bar: el("progress", { max: 1, value: 0, "aria-label": "Reading" }),
     notes: el("ul", { class: "warnings" }), findings: el("section", {}), table: el("section", {}), typed: el("div", {}),
+    advice: el("p", {}, el("a", { href: `#${address("/advice", { capture: id })}` }, "Advice for its largest connection")),
   };
   const table = tableOf(parts.table, of);
   const filterForm = formOf(of, filter);
@@ -76,7 +77,7 @@ export const connections = async (place, id, query) => {
   const packets = packetsOf(of, link);
   const saves = el("section", {}, el("h2", {}, "Save"), saved.element);
   show(place, el("header", {}, el("h1", {}, names.join(" + ")), parts.now, parts.bar, parts.notes),
-    el("p", {}, el("a", { href: `#${address("/advice", { capture: id })}` }, "Advice for its largest connection")),
+    parts.advice,
     filterForm.element, parts.findings, parts.table,
     packets.element, saves, joined.element,
     el("section", {}, el("h2", {}, "Add a file"), dropZone({ id, largest, label: "Drop the capture of the other end, or more of this one", done: () => dispatchEvent(new HashChangeEvent("hashchange")) })),
@@ -99,6 +100,8 @@ export const connections = async (place, id, query) => {
     else {
       say(parts.now.textContent ?? "");
       if (reading.ends) joined.join(reading.ends);
+      // There is no connection, or none that could be read.
+      parts.advice.hidden = reading.ends ? false : reading.error !== null || reading.totals.connections === 0;
       // Of the two as one there is neither a table nor a file.
       for (const part of [parts.table, packets.element, saves, filterForm.element]) part.hidden = reading.error !== null;
     }
@@ -121,7 +124,7 @@ const draw = (parts, table, reading, of) => {
   const { totals } = reading;
   parts.bar.hidden = !reading.is_running;
   show(parts.typed, command(reading.command));
-  const error = reading.error && `${reading.error[0].toUpperCase()}${reading.error.slice(1)}.`;
+  const error = reading.error && sentence(reading.error, parts.names);
   if (error) show(parts.now, el("span", { role: reading.ends ? null : "alert" }, error));
   else if (reading.is_waiting) parts.now.textContent = "Waiting: other captures are being read.";
   else if (reading.is_running) {
@@ -141,6 +144,9 @@ const draw = (parts, table, reading, of) => {
         rule.connections > rule.examples.length && ", …",
         rule.examples[0].frames.length > 0 && ["; frames ", ...rule.examples[0].frames.flatMap((/** @type {number} */ frame, /** @type {number} */ at) => [at > 0 && ", ", link(of, rule.examples[0].connection, frame, "The packet as bytes", frame)])])))));
 };
+
+/** A reason as a sentence; a name that it begins with stays as it is. @param {string} reason @param {string[]} names */
+const sentence = (reason, names) => `${names.some((name) => reason.startsWith(name)) ? reason : reason[0].toUpperCase() + reason.slice(1)}.`;
 
 /** @param {any} reading */
 const summary = (reading) => {

@@ -6,14 +6,15 @@ import { Chart, Pace, Series, Stretch } from "./chart.js";
 import { bytes, duration, el, rate, rounded, say, show } from "./dom.js";
 import { ladder } from "./ladder.js";
 import { knobs } from "./knobs.js";
+import { MovingRate } from "./moving_rate.js";
 import { PHASES, STATES, stateDiagram } from "./states.js";
 
 /** What is seen of a trial that goes on, seconds. */
 const WINDOW = 10;
 /** What is drawn where no connection is. */
 const PATH = "path";
-/** Over so many intervals a rate is taken. */
-const SMOOTHED = 10;
+/** A curve of which nothing was heard for so long, milliseconds, rests: files of a recording are not read at the same time. */
+const QUIET = 500;
 /** The latest marks that are kept. */
 const EVENTS = 50_000;
 /** Lines of marks. */
@@ -59,13 +60,15 @@ class Flow {
     this.srtt = new Series("smoothed, by the socket", "acks", { step: true });
     this.goodput = new Series("acknowledged", "acks");
     this.sending = new Series("sent", "data");
-    /** @type {[number, number, number][]} interval, bytes, acknowledged */
-    this.recent = [];
+    this.rates = { goodput: new MovingRate(this.goodput), sending: new MovingRate(this.sending) };
+    /** The last interval, what was acknowledged before it, and when it was heard of. */
+    this.last = { place: -1, before: 0, heard: 0 };
   }
-  /** @param {number[][]} rows @param {number} interval seconds */
-  take(rows, interval) {
+  /** @param {number[][]} rows @param {number} interval seconds @param {number} moment */
+  take(rows, interval, moment) {
     for (const [place, sent, acknowledged, allowed, flight, data, , , rtt, cwnd, ssthresh, srtt] of rows) {
       const time = (place + 1) * interval;
+      if (place > this.last.place) this.last = { place, before: this.acknowledged.latest ?? acknowledged, heard: moment };
       this.sent.put(time, sent);
       this.acknowledged.put(time, acknowledged);
       this.allowed.put(time, allowed);
@@ -76,22 +79,58 @@ class Flow {
         this.ssthresh.put(time, ssthresh);
         if (srtt !== null) this.srtt.put(time, srtt / 1e9);
       }
-      if (this.recent.at(-1)?.[0] === place) this.recent.pop();
-      this.recent.push([place, data, acknowledged]);
-      const since = place - SMOOTHED;
-      while (this.recent.length > 2 && this.recent[1][0] <= since) this.recent.shift();
-      const span = SMOOTHED * interval;
-      const sum = this.recent.filter((it) => it[0] > since).reduce((all, it) => all + it[1], 0);
-      this.sending.put(time, (sum * 8) / span);
-      this.goodput.put(time, (Math.max(0, acknowledged - this.recent[0][2]) * 8) / span);
+      this.rates.sending.put(place, data, interval);
+      this.rates.goodput.put(place, Math.max(0, acknowledged - this.last.before), interval);
     }
+  }
+  /** Nothing more has happened until the end of an interval; `isOver`: nor will. @param {number} until @param {number} interval seconds @param {boolean} isOver */
+  rest(until, interval, isOver) {
+    for (const one of [this.sent, this.acknowledged, this.allowed, this.flight, this.cwnd, this.ssthresh]) one.holdsUntil = (until + 1) * interval;
+    for (const rate of Object.values(this.rates)) if (isOver) rate.end(until); else rate.rest(until);
   }
   /** Whether its sender's socket was seen. */
   get hasSocket() {
     return this.cwnd.length > 0;
   }
   get total() {
-    return this.sent.length ? this.sent.values[this.sent.length - 1] : 0;
+    return this.sent.latest ?? 0;
+  }
+}
+
+/** The curves of one direction of the path. */
+class Way {
+  /** @param {string} name @param {string} colour */
+  constructor(name, colour) {
+    this.waited = new Series(name, colour, { step: true });
+    this.rate = new Series(name, colour, { step: true });
+    this.drops = new Series(`dropped, ${name}`, colour, { points: true, shape: "cross" });
+    this.passing = new MovingRate(this.rate);
+    /** The last interval, and when it was heard of. */
+    this.last = { place: -1, heard: 0 };
+  }
+  /** @param {number[][]} rows @param {number} interval seconds @param {number} moment */
+  take(rows, interval, moment) {
+    for (const [place, waited, bytes] of rows) {
+      // Rows say themselves since when nothing waited.
+      if (place > this.last.place) {
+        this.waited.forgetFrom((this.last.place + 2) * interval);
+        this.last = { place, heard: moment };
+      }
+      this.waited.put((place + 1) * interval, waited / 1e9);
+      this.passing.put(place, bytes, interval);
+    }
+  }
+  /**
+   * Nothing more has passed until the end of an interval; `isOver`: nor will. What waits where something is in flight is not known.
+   * @param {number} until @param {number} interval seconds @param {boolean} isOver @param {boolean} isEmpty whether nothing is in flight
+   */
+  rest(until, interval, isOver, isEmpty) {
+    if (isOver) this.passing.end(until); else this.passing.rest(until);
+    if (this.waited.length === 0 || (!isOver && until <= this.last.place)) return;
+    const from = (this.last.place + 2) * interval;
+    this.waited.forgetFrom(from);
+    if (isEmpty) this.waited.put(from, 0); else this.waited.gap(from);
+    this.waited.holdsUntil = (until + 1) * interval;
   }
 }
 
@@ -109,13 +148,8 @@ export class Trial {
       state: new Series("state", "muted"),
       phase: new Series("phase", "muted"),
     }]));
-    this.path = Object.fromEntries(["forward", "reverse"].map((direction) => [direction, {
-      waited: new Series(between(names, direction === "forward"), direction, { step: true }),
-      rate: new Series(between(names, direction === "forward"), direction, { step: true }),
-      /** @type {[number, number][]} interval, bytes */
-      recent: [],
-      drops: new Series(`dropped, ${between(names, direction === "forward")}`, direction, { points: true, shape: "cross" }),
-    }]));
+    this.path = Object.fromEntries(["forward", "reverse"].map((direction) =>
+      [direction, new Way(between(names, direction === "forward"), direction)]));
     /** The ports of the connection whose sockets are sampled, if known. @type {number[] | null} */
     this.sampled = null;
     /** @type {{ time: number, sent: number, what: string, forward: boolean, kind: string, connection: number | null }[]} */
@@ -127,17 +161,17 @@ export class Trial {
     this.isOver = false;
     this.isCut = false;
   }
-  /** @param {any} told */
-  take(told) {
+  /** @param {any} told @param {number} [moment] */
+  take(told, moment = performance.now()) {
     const interval = told.interval_ns / 1e9;
     this.sampled = told.sampled ?? null;
-    let latest = this.latest;
+    let latest = Math.max(this.latest, (told.reached_ns ?? 0) / 1e9);
     for (const of of told.flows) {
       const key = `${of.connection} ${of.forward}`;
       let flow = this.flows.get(key);
       if (!flow) this.flows.set(key, flow = new Flow(of, this.names));
-      flow.take(of.intervals, interval);
-      if (flow.sent.length) latest = Math.max(latest, flow.sent.times[flow.sent.length - 1]);
+      flow.take(of.intervals, interval, moment);
+      latest = Math.max(latest, (flow.last.place + 1) * interval);
     }
     for (const [end, rows] of Object.entries(told.samples)) {
       const of = this.ends[end];
@@ -155,17 +189,8 @@ export class Trial {
     const kept = new Set(told.flows.map((/** @type {any} */ of) => `${of.connection} ${of.forward}`));
     for (const key of this.flows.keys()) if (!kept.has(key)) this.flows.delete(key);
     for (const [direction, rows] of Object.entries(told.path)) {
-      const of = this.path[direction];
-      for (const [place, waited, through] of rows) {
-        const time = (place + 1) * interval;
-        of.waited.put(time, waited / 1e9);
-        if (of.recent.at(-1)?.[0] === place) of.recent.pop();
-        of.recent.push([place, through]);
-        while (of.recent[0][0] <= place - SMOOTHED) of.recent.shift();
-        const sum = of.recent.reduce((all, it) => all + it[1], 0);
-        of.rate.put(time, (sum * 8) / (SMOOTHED * interval));
-        latest = Math.max(latest, time);
-      }
+      this.path[direction].take(rows, interval, moment);
+      latest = Math.max(latest, (this.path[direction].last.place + 1) * interval);
     }
     for (const mark of told.marks) {
       const time = mark.at_ns / 1e9;
@@ -181,9 +206,18 @@ export class Trial {
     if (told.marks.length > 0) this.events.sort((a, b) => a.time - b.time);
     this.packets = told.latest ?? this.packets;
     if (this.events.length > 2 * EVENTS) this.events.splice(0, this.events.length - EVENTS);
-    if (latest > this.latest) [this.latest, this.heard] = [latest, performance.now()];
+    if (latest > this.latest) [this.latest, this.heard] = [latest, moment];
     this.isOver ||= told.is_over;
     this.isCut ||= told.is_cut;
+    this.rest(moment, interval);
+  }
+  /** What is not heard of rests. @param {number} moment @param {number} interval seconds */
+  rest(moment, interval) {
+    const until = Math.floor(this.latest / interval + 1e-6) - 1;
+    const flows = [...this.flows.values()], ways = Object.values(this.path);
+    const isEmpty = flows.every((flow) => !flow.flight.latest);
+    const rests = (/** @type {Flow | Way} */ one) => this.isOver || moment - one.last.heard > QUIET;
+    for (const one of [...flows, ...ways].filter(rests)) one.rest(until, interval, this.isOver, isEmpty);
   }
   /**
    * The latest marks until a time, those of one kind in a row as one, the latest first. They are put together from the first one on,
@@ -241,6 +275,13 @@ export const live = async (place, query) => {
       get("/api/run", name).then((run) => knobs(steering, run, name, now), () => {});
     },
     states: (diagram, hold) => stateDiagram(diagram, name, hold),
+    why: async (what, isSeen) => {
+      const run = await get("/api/run", { run: name.run }).catch(() => null);
+      const now = run?.trials.find((/** @type {any} */ it) => it.case === name.case && it.number === name.trial);
+      if (now?.state !== "missing") return [what];
+      return [isSeen ? "This trial was stopped before its end, and nothing of its recording was kept" : what, ". ",
+        el("a", { href: `#${address("/run", { run: name.run })}` }, "Resume the run"), " to have it."];
+    },
     over: "The trial is over.",
   });
 };
@@ -258,6 +299,7 @@ export const live = async (place, query) => {
  * @property {(place: HTMLElement, now: () => number) => void} steer shows how its path is changed
  * @property {Record<string, (data: any) => void>} [told] other events
  * @property {(place: HTMLElement, hold: (time: number) => void) => ReturnType<typeof stateDiagram>} [states] shows the states of both ends
+ * @property {(what: string, isSeen: boolean) => Promise<(string | Node)[]>} [why] why there are no events (any more), by what the server says
  * @property {string} over what is said at its end
  */
 
@@ -412,6 +454,8 @@ export const watch = (place, of) => {
   };
 
   const pace = new Pace();
+  // The server has no packets of it any more.
+  let isKept = false;
   let factsAt = 0, before = performance.now(), isGone = false, frames = 0;
   const frame = (/** @type {number} */ moment) => {
     if (isGone) return;
@@ -447,7 +491,7 @@ export const watch = (place, of) => {
       if (mode === "follow" && stretch.cursor === null) {
         if (trial.packets) shown.latest(trial.packets);
         trial.packets = null;
-      } else if (trial.latest > 0) shown.at(Math.min(seen === picked.time ? picked.sent : seen, trial.latest));
+      } else if (trial.latest > 0 && !isKept) shown.at(Math.min(seen === picked.time ? picked.sent : seen, trial.latest));
     }
     frames += 1;
     requestAnimationFrame(frame);
@@ -476,9 +520,18 @@ export const watch = (place, of) => {
       // Something was wrong with it: its next attempt is shown.
       if (told.is_run_again) dispatchEvent(new Event("hashchange"));
     },
-    refused: (what) => {
-      isGone = true;
-      show(place, el("header", {}, el("h1", {}, of.title), of.about), el("p", { class: "lead", role: "alert" }, what));
+    refused: async (what) => {
+      const why = await of.why?.(what, trial.latest > 0) ?? [what];
+      if (trial.latest === 0) {
+        isGone = true;
+        show(place, el("header", {}, el("h1", {}, of.title), of.about), el("p", { class: "lead", role: "alert" }, ...why));
+        return;
+      }
+      // What was told stays, as far as this page has it.
+      trial.isOver = isKept = true;
+      if (mode === "follow") mode = "whole";
+      named();
+      show(notes, el("span", { role: "alert" }, ...why, " What this page was told of it stays until you leave it."));
     },
     lost: () => {
       wasLost = true;

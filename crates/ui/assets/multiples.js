@@ -29,6 +29,24 @@ const QUANTITIES = {
   },
 };
 
+/** The cases of trials, by their level of the first factor. @param {any[]} trials @returns {string[][]} */
+const levelsOf = (trials) => {
+  /** @type {Map<string | null, Set<string>>} */
+  const levels = new Map();
+  for (const { level, case: name } of trials) levels.set(level, (levels.get(level) ?? new Set()).add(name));
+  return [...levels.values()].map((names) => [...names]);
+};
+
+/** At most so many, evenly from the first on. @template T @param {T[]} all @param {number} most */
+const evenly = (all, most) => all.length <= most ? all : Array.from({ length: most }, (_, at) => all[Math.floor(at * all.length / most)]);
+
+/** At most so many cases, as many of each level. @param {string[][]} levels @param {number} most */
+export const spread = (levels, most) => {
+  if (levels.flat().length <= most) return levels.flat();
+  const shown = evenly(levels, most);
+  return shown.flatMap((cases) => evenly(cases, Math.floor(most / shown.length)));
+};
+
 /** @type {import("./app.js").Page} */
 export const multiples = async (place, query) => {
   const run = query.get("run") ?? "";
@@ -41,21 +59,25 @@ export const multiples = async (place, query) => {
   let chosen = [];
   // Until the reader chooses, the first one of each case, also of those that begin later.
   let isChosen = asked.length > 0;
+  /** Cases that are watched until the reader chooses, of so many. */
+  let [ofEach, ofAll] = [/** @type {string[]} */ ([]), 0];
   /** Asks which trials there are; whether there may be more later. */
   const look = async () => {
     const it = await get("/api/run", { run });
+    const cases = levelsOf(it.trials.filter((/** @type {any} */ trial) => trial.state !== "failed" && trial.keeps_packets));
+    [ofEach, ofAll] = [spread(cases, MOST), cases.flat().length];
     seen = it.trials.filter((/** @type {any} */ trial) => trial.state === "begun" || (trial.state === "whole" && trial.keeps_packets));
     return !it.glance.is_finished;
   };
   const firsts = () => {
     /** @type {Map<string, string>} */
-    const of = new Map();
-    for (const trial of seen) if (!of.has(trial.case) || chosen.includes(key(trial))) of.set(trial.case, key(trial));
-    return [...of.values()].slice(0, MOST);
+    const first = new Map();
+    for (const trial of seen) if (!first.has(trial.case) || chosen.includes(key(trial))) first.set(trial.case, key(trial));
+    return ofEach.flatMap((name) => first.get(name) ?? []);
   };
   const stretch = new Stretch();
   const charts = el("div", { class: "multiples" });
-  const told = el("p", { class: "meta", role: "status" });
+  const told = el("p", { class: "meta", role: "status" }), part = el("p", { class: "meta" });
   const quantity = el("select", { "aria-label": "What is shown", onchange: () => build() },
     ...Object.entries(QUANTITIES).map(([value, { name }]) => el("option", { value }, name)));
   const whole = el("button", { type: "button", onclick: () => { isWhole = true; } }, "Whole");
@@ -137,11 +159,13 @@ export const multiples = async (place, query) => {
         event.target.checked = chosen.length <= MOST && event.target.checked;
         chosen = chosen.slice(0, MOST);
         isChosen = true;
+        part.textContent = "";
         watch();
       },
     }), `${trial.case}, ${trial.number}`);
   /** Offers what there is. Those that were offered stay, and with them what has the focus. */
   const offer = () => {
+    part.textContent = isChosen || ofEach.length === ofAll ? "" : `${ofEach.length} of ${ofAll} cases; choose others below.`;
     const there = new Map([...chips.querySelectorAll("input")].map((input) => [input.value, input]));
     seen.forEach((trial, at) => {
       const input = there.get(key(trial));
@@ -172,7 +196,7 @@ export const multiples = async (place, query) => {
     el("header", {}, el("h1", {}, "Trials side by side"),
       el("p", { class: "meta" }, el("a", { href: `#${address("/run", { run })}` }, run))),
     el("div", { class: "live-controls", role: "group", "aria-label": "What is shown" }, quantity, whole),
-    told, charts,
+    told, part, charts,
     el("section", {}, el("h2", {}, "Which trials"), el("p", { class: "meta" }, `Up to ${MOST}.`),
       chips));
   offer();

@@ -63,7 +63,7 @@ const shown = (id, it, title, drawn) => {
         ...it.files.slice(0, 1).map((/** @type {any} */ file) => el("a", {
           href: address("/api/capture/file", { id, number: it.number, name: file.name }), download: file.name,
         }, `Save (${bytes(file.bytes)})`))),
-      framed(it.page, title), command(it.command),
+      ...framed(it.page, title), command(it.command),
     ];
   }
   if (it.text !== null) {

@@ -5,6 +5,7 @@ import { address, get, listen, post, remove } from "./api.js";
 import { bytes, command, duration, el, say, show } from "./dom.js";
 import { composer } from "./experiment.js";
 import { jobPage } from "./follow.js";
+import { moreMoments, needsCases } from "./moments.js";
 import { MOST_RUNS } from "./several.js";
 import { framed } from "./theme.js";
 
@@ -242,6 +243,8 @@ export const run = async (place, query) => {
   }, label);
   const there = Math.max(1, ...it.trials.filter((/** @type {any} */ trial) => trial.state === "whole").map((/** @type {any} */ trial) => trial.number));
   const more = el("input", { type: "number", min: there, max: 99999, required: true, value: it.glance.trials_of_case * 2, "aria-label": "Trials of each case" });
+  // Where cases are the pairs, more trials of them do not decide.
+  const isUndecided = needsCases(it.told?.answer ?? ""), further = isUndecided ? moreMoments(it.scenario) : null;
   /** @type {Map<string, any[]>} */
   const cases = new Map();
   for (const trial of it.trials) cases.set(trial.case, [...(cases.get(trial.case) ?? []), trial]);
@@ -257,6 +260,9 @@ export const run = async (place, query) => {
       !it.glance.is_finished && !isMade.length && act("Resume", () => begin({ do: "resume", run: name })),
       it.glance.is_finished && el("label", {}, "Trials of each case ", more),
       it.glance.is_finished && act("Extend", async () => more.reportValidity() && begin({ do: "extend", run: name, trials: Number(more.value) })),
+      further && act(`Interrupt at ${further.moments} moments`, () => begin({
+        do: "extend", run: name, trials: it.glance.trials_of_case, toml: further.toml, name: it.glance.name.replace(/[^A-Za-z0-9_-]/g, "-").slice(0, 80),
+      })),
       link("/new", { run: name }, "Change and run again"),
       it.glance.is_finished && link("/advice", { run: name }, "Advice"),
       !isMade.length && act("Delete", async () => {
@@ -264,13 +270,16 @@ export const run = async (place, query) => {
         await remove("/api/run", { run: name });
         location.hash = "/runs";
       })),
+    isUndecided && el("p", { class: "meta" }, "More trials of these cases do not decide it; more cases do: ",
+      further ? "interruptions at other moments. The trials that are there are kept."
+        : ["more levels of a condition. Add them to the file, then: ", el("code", {}, `tcplab run FILE --extend ${name}`)]),
     it.report
       ? el("section", {}, el("h2", {}, "Report"), el("p", {}, el("a", { href: it.report, target: "_blank", rel: "noreferrer" }, "Open the report by itself")),
         framed(it.report, "Report"))
       : null,
     el("section", {}, el("h2", {}, "Watch a trial"),
       el("p", { class: "meta" }, "Each trial whose packets are kept can be played again, packet by packet. ",
-        link("/trials", { run: name }, "One of each case, side by side")),
+        link("/trials", { run: name }, "Trials side by side")),
       el("div", { class: "scroll" }, el("table", { class: "watch" }, el("tbody", {}, ...[...cases].map(([of, trials]) => el("tr", {},
         el("th", { scope: "row" }, of),
         el("td", {}, ...trials.map((trial) => [

@@ -23,13 +23,14 @@ export const onTheme = (/** @type {() => void} */ redraw) => {
 };
 
 /**
- * A report in a frame, in this page's theme: it has no origin, so it cannot know what was chosen.
+ * A report in a frame, in this page's theme: it has no origin, so it cannot know what was chosen. On paper a frame is cut: there a line says how to print it.
  * @param {string} src
  * @param {string} title
  */
 export const framed = (src, title) => {
   const frame = el("iframe", { class: "report", src, title, onload: () => tell(frame) });
-  return frame;
+  const instead = el("p", { class: "on-paper" }, `${title}: to print it, open it by itself: `, el("a", { href: src }, new URL(src, location.href).href));
+  return [frame, instead];
 };
 
 /** @param {HTMLIFrameElement} frame */

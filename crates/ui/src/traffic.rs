@@ -3,9 +3,10 @@
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
-use std::time::Duration;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use serde_json::{Value, json};
+use tcplab_capture::UnixTime;
 use tcplab_path::{PathChange, PathEvent};
 use tcplab_scenario::compose;
 use tcplab_units::{Bytes, Endpoint, Span};
@@ -81,10 +82,14 @@ impl TrafficPage {
         json!({ "connections": rows, "has_sockets": sockets.is_some() })
     }
 
-    /// Has what the sockets say in the curves of their connections, from now on.
+    /// Has what the sockets say in the curves of their connections, from now on, and time go on
+    /// while no packet passes.
     pub(crate) async fn look_at_sockets(self: Arc<Self>) {
         loop {
             self.add_sockets();
+            if !self.is_over() {
+                self.trial.history().reach(now());
+            }
             sleep(LOOK_AT_SOCKETS).await;
         }
     }
@@ -132,6 +137,11 @@ impl TrafficPage {
     fn events(&self) -> MutexGuard<'_, Vec<PathEvent>> {
         self.events.lock().expect("no thread panics while it holds the events")
     }
+}
+
+fn now() -> UnixTime {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    UnixTime::from_nanos(now.as_nanos() as u64)
 }
 
 /// Its addresses, the own one first, and what it says of itself; none of one that only closes.

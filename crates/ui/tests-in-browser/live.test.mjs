@@ -131,6 +131,43 @@ test("marks of one kind are one line from first to last, that does not depend on
   await context.close();
 });
 
+test("where nothing passes, rates fall to zero and nothing waits", async () => {
+  const { page, context } = await open(browser, server);
+  const found = await page.evaluate(async (empty) => {
+    const { Trial } = await import("/live.js");
+    const trial = new Trial(["client", "server"]), flow = (rows) => ({ connection: 0, forward: true, ends: null, intervals: rows });
+    // 12.5 kB in 10 ms, which are 10 Mbit/s, acknowledged at once.
+    const row = (place, sent, flight = 0) => [place, sent, sent, null, flight, 12_500, 9, 0, null];
+    const take = (rows, forward, more, moment) => trial.take({ ...empty, flows: [flow(rows)], path: { forward, reverse: [] }, ...more }, moment);
+    const burst = Array.from({ length: 10 }, (_, place) => row(place, 12_500 * (place + 1)));
+    // As the server tells it: from the 11th interval on nothing waited.
+    take([...burst, row(100, 137_500)], [...burst.map(([place]) => [place, 25e6, 12_500, 0]), [10, 0, 0, 0], [100, 1e6, 12_500, 0]], {}, 1000);
+    const { sending, goodput } = trial.main, { waited, rate } = trial.path.forward;
+    const at = (...times) => times.map((time) => [sending, goodput, rate].map((one) => Math.round(one.at(time) / 1e5) / 10).concat(waited.at(time)));
+    const between = at(0.1, 0.15, 0.2, 0.5, 1, 1.01);
+    const live = [];
+    for (const moment of [1100, 1700]) {
+      take([row(100, 137_500)], [], { reached_ns: moment * 1e6 }, moment);
+      live.push(...at(moment / 1e3));
+    }
+    // A file that is read late is right.
+    take([row(100, 137_500), row(160, 150_000, 9_000)], [[160, 2e6, 12_500, 0]], { reached_ns: 1.8e9 }, 1800);
+    const late = at(1.6, 1.61, 1.7);
+    take([row(160, 150_000, 9_000)], [], { reached_ns: 2.4e9 }, 2400);
+    const waits = at(2.4);
+    take([row(160, 150_000)], [], { is_over: true }, 2500);
+    return { between, live, late, waits, over: at(1.65, 2.4, 60), latest: trial.latest };
+  }, told({}));
+  const still = [0, 0, 0, 0], burst = [1, 1, 1];
+  assert.deepEqual(found.between, [[10, 9, 10, 0.025], [5, 5, 5, 0], still, still, still, [...burst, 0.001]]);
+  assert.deepEqual(found.live, [[...burst, 0.001], still]);
+  assert.deepEqual(found.late, [[0, 0, 0, 0.001], [...burst, 0.002], [...burst, 0.002]]);
+  // What waits while something is in flight is not known.
+  assert.deepEqual(found.waits, [[0, 0, 0, null]]);
+  assert.deepEqual([found.over, found.latest], [[[...burst, 0], still, still], 2.4]);
+  await context.close();
+});
+
 test("the direction with the most data is shown, in whatever order they are told", async () => {
   const { page, context, faults } = await open(browser, server);
   const name = await run(page, "directions");
@@ -198,5 +235,61 @@ test("trials that begin later come beside the others, unless the reader has chos
   await are(".levels-choice input", 4);
   assert.deepEqual([await charts.count(), await page.locator(".levels-choice input:checked").count()], [1, 1]);
   assert.deepEqual(faults, []);
+  await context.close();
+});
+
+test("a trial whose recording is gone keeps what was shown, and says why it is gone", async () => {
+  const { page, context } = await open(browser, server);
+  const name = await run(page, "gone");
+  let isGone = false;
+  const rows = Array.from({ length: 50 }, (_, at) => [at, 1_000 * at, 1_000 * at, null, 0, 1_000, 1, 0, null]);
+  await page.route(/\/api\/live\?/, (route) => {
+    if (isGone) return route.fulfill({ status: 404, json: { error: "trial 1 of reno was not begun, or was stopped before its end" } });
+    isGone = true;
+    return route.fulfill({ contentType: "text/event-stream", body: `retry: 100\n\nevent: history\ndata: ${JSON.stringify(told({ flows: [{ ...flow(true, 1), intervals: rows }] }))}\n\n` });
+  });
+  await page.route(/\/api\/run\?/, async (route) => {
+    const it = await (await route.fetch()).json();
+    it.trials.forEach((trial) => { trial.state = "missing"; });
+    await route.fulfill({ json: it });
+  });
+  const there = `/live?run=${encodeURIComponent(name)}&case=reno&trial=1`, alert = page.getByRole("alert");
+  await go(page, there);
+  await alert.filter({ hasText: "stopped before its end, and nothing of its recording was kept. Resume the run" }).waitFor();
+  assert.equal(await page.locator(".live-chart canvas").count(), 5);
+  await page.getByRole("button", { name: "Play" }).waitFor();
+  assert.match(await page.locator(".live-chart").first().textContent(), /sent49 kB/);
+  await shot(page, "gone");
+  // Who comes later has nothing that was shown.
+  await go(page, "/runs");
+  await go(page, there);
+  await alert.filter({ hasText: "was not begun, or was stopped before its end. Resume the run" }).waitFor();
+  await alert.getByRole("link").click();
+  await page.waitForSelector('main[data-page="/run"]');
+  await context.close();
+});
+
+test("of many cases as many of each level are side by side", async () => {
+  const { page, context } = await open(browser, server);
+  const spread = await page.evaluate(async () => {
+    const { spread: of } = await import("/multiples.js");
+    const levels = (count, each) => Array.from({ length: count }, (_, level) => Array.from({ length: each }, (__, at) => `${level} ${at}`));
+    return [levels(3, 10), levels(2, 6), levels(5, 4), levels(30, 2), levels(1, 30)].map((all) => of(all, 12));
+  });
+  assert.deepEqual(spread[0], [0, 1, 2].flatMap((level) => [0, 2, 5, 7].map((at) => `${level} ${at}`)));
+  assert.deepEqual(spread.map((it) => [it.length, new Set(it.map((one) => one.split(" ")[0])).size]), [[12, 3], [12, 2], [10, 5], [12, 12], [12, 1]]);
+  const name = await run(page, "many");
+  await page.route(/\/api\/run\?/, async (route) => {
+    const it = await (await route.fetch()).json();
+    it.trials = ["reno", "cubic", "bbr"].flatMap((level) => Array.from({ length: 10 }, (_, at) => ({ case: `${level}_${at}`, number: 1, level, state: "whole", keeps_packets: true })));
+    await route.fulfill({ json: it });
+  });
+  await go(page, `/trials?run=${encodeURIComponent(name)}`);
+  await page.getByText("12 of 30 cases; choose others below.").waitFor();
+  const names = await page.locator(".multiples figcaption b").allTextContents();
+  assert.deepEqual(names.map((it) => it.split("_")[0]), ["reno", "cubic", "bbr"].flatMap((level) => Array(4).fill(level)));
+  await shot(page, "many");
+  await page.locator(".levels-choice input:checked").last().uncheck();
+  assert.equal(await page.getByText("12 of 30 cases").count(), 0);
   await context.close();
 });

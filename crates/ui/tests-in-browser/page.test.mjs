@@ -110,7 +110,7 @@ test("a question on the first page is answered", async () => {
   }, moment);
   // One trial of each case, side by side.
   await go(page, `/run?run=${encodeURIComponent(run)}`);
-  await page.getByRole("link", { name: "One of each case, side by side" }).click();
+  await page.getByRole("link", { name: "Trials side by side" }).click();
   const charts = page.locator(".multiples canvas");
   await charts.nth(2).waitFor();
   await page.getByRole("combobox", { name: "What is shown" }).selectOption("windows");

@@ -12,11 +12,11 @@ import { fits, isAccessible, launch, open } from "./place.mjs";
 
 const PROGRAM = process.env.TCPLAB ?? "tcplab";
 
-/** Sends until there is a file `end`. */
+/** Sends until there is a file `end`, but nothing while there is a file `pause`. */
 const CLIENT = `import os, socket, time
 c = socket.create_connection((os.environ["TCPLAB_FAR"], 5000))
 while not os.path.exists("end"):
-    c.sendall(bytes(20000)); time.sleep(0.05)`;
+    c.sendall(bytes(0 if os.path.exists("pause") else 20000)); time.sleep(0.05)`;
 const SERVER = `import socket
 c = socket.create_server(("", 5000)).accept()[0]
 while c.recv(65536): pass`;
@@ -96,6 +96,22 @@ test("a program's traffic is watched, its path changed, and its end told", async
     await fits(narrow.page, "traffic");
     await narrow.context.close();
   }
+  // While it is silent nothing passes, and time goes on.
+  await writeFile(join(program.home, "pause"), "");
+  const readings = () => page.evaluate(() => ({
+    clock: Number.parseFloat(document.querySelector(".clock").textContent),
+    values: [...document.querySelectorAll(".live-chart:nth-child(n + 3) output")].map((it) => it.textContent).filter((it) => /bit|µs/.test(it)),
+  }));
+  const still = () => page.waitForFunction(() => [3, 5, 6].every((chart) => {
+    const shown = [...document.querySelectorAll(`.live-chart:nth-child(${chart}) output`)].map((it) => it.textContent).filter(Boolean);
+    return shown.length === 2 && shown.every((it) => /^0 /.test(it));
+  }));
+  await still();
+  const before = await readings();
+  await page.waitForTimeout(1500);
+  const after = await readings();
+  assert.ok(after.clock > before.clock + 1, `${before.clock} s, then ${after.clock} s`);
+  assert.deepEqual(after.values, before.values);
   await program.end();
   // A page that is left open says so, and keeps what it shows.
   await page.locator(".lead").getByText("The program has ended.").waitFor();

@@ -4,7 +4,8 @@ use std::collections::{BTreeMap, VecDeque};
 use std::net::SocketAddr;
 
 use serde_json::{Value, json};
-use tcplab_path::{Direction, Fate, Verdict};
+use tcplab_capture::UnixTime;
+use tcplab_path::{Cause, Direction, Fate, Verdict};
 use tcplab_recording::Sample;
 use tcplab_trace::{Ack, Segment, SegmentKind, TcpState};
 use tcplab_units::{Bytes, Endpoint, Instant, Offset, Span};
@@ -151,6 +152,10 @@ pub struct History {
     pub(crate) drops: BTreeMap<&'static str, u64>,
     /// Whether something was left out, as there was too much.
     is_cut: bool,
+    /// When the zero of the trial was, once a packet was read.
+    zero: Option<UnixTime>,
+    /// How far time has come, where something else than packets says so.
+    reached: Option<Instant>,
     /// Readers that have come to an end.
     ended: usize,
     /// Counts changes.
@@ -175,9 +180,26 @@ const PACKETS: usize = 50_000;
 pub(crate) const NO_THRESHOLD: u64 = 0x7fff_ffff;
 /// Readers of a recording.
 const READERS: usize = 4;
+/// A packet is read so much later than it passed: by the writer's 50 ms, and by a reader's rest.
+const READ_AFTER: Span = Span::from_millis(100);
 
 fn interval_of(at: Instant) -> u64 {
     at.as_nanos() / INTERVAL.as_nanos()
+}
+
+/// The interval from which on nothing waited, where a packet came to a queue that had been empty
+/// for longer than one.
+fn rest_between(last: &PathSums, verdict: &Verdict) -> Option<PathSums> {
+    // What has no room finds a queue, whoever left it when.
+    if let Fate::Dropped(Cause::QueueFull { .. } | Cause::Aqm { .. }) = verdict.fate {
+        return None;
+    }
+    let in_queue = verdict.transmission.map_or(Span::ZERO, |it| it.ended.since(it.queued));
+    // As if it had come later by the delay behind the queue, which all have.
+    let came = verdict.left - in_queue;
+    let interval = last.interval + 1;
+    let is_rest = interval < interval_of(came);
+    is_rest.then(|| PathSums { interval, ..PathSums::default() })
 }
 
 /// How many bytes of the stream precede a place in the space of sequence numbers, which begins with
@@ -358,6 +380,9 @@ impl History {
         self.changes += 1;
         let begin = |_| PathSums { interval, ..PathSums::default() };
         let sums = &mut self.path[place];
+        if let Some(rest) = sums.last().and_then(|last| rest_between(last, verdict)) {
+            sums.push(rest);
+        }
         let (latest, _) = current(sums, interval, |it| it.interval, begin);
         let waited = verdict.transmission.map_or(Span::ZERO, |it| it.waited());
         latest.waited = latest.waited.max(waited);
@@ -397,6 +422,22 @@ impl History {
     /// where packets are not kept.
     pub fn packets(&self, between: [Instant; 2], most: usize, are_last: bool) -> Vec<PacketRow> {
         self.ladder.between(between, most, are_last)
+    }
+
+    /// The zero of the trial was then.
+    pub(crate) fn begun(&mut self, zero: UnixTime) {
+        self.zero.get_or_insert(zero);
+    }
+
+    /// Time has come to `now`, though nothing may have happened: of a path that is used in real
+    /// time.
+    pub fn reach(&mut self, now: UnixTime) {
+        let Some(zero) = self.zero else { return };
+        let reached = Instant::ZERO + now.since(zero) - READ_AFTER;
+        if self.reached.is_none_or(|before| before < reached) && !self.is_over() {
+            self.reached = Some(reached);
+            self.changes += 1;
+        }
     }
 
     /// A reader has come to its end.
@@ -443,6 +484,7 @@ impl History {
         cursor.packets = self.ladder.count();
         Some(json!({
             "interval_ns": INTERVAL.as_nanos(),
+            "reached_ns": self.reached,
             "flows": flows,
             "samples": { "client": client, "server": server },
             "path": { "forward": forward, "reverse": reverse },

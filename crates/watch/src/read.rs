@@ -79,6 +79,8 @@ fn capture(
         let Some(time) = record.time else { continue };
         let analyzer = begun.get_or_insert_with(|| {
             let shift = await_time_of_first(now, end, is_done);
+            let zero = time.as_nanos().saturating_sub(shift.as_nanos());
+            history.lock().begun(UnixTime::from_nanos(zero));
             let sink = HistorySink::new(Rc::clone(&pending), shift, Rc::clone(&current));
             Analyzer::with_sink(sink).with_jobs(1)
         });

@@ -173,13 +173,25 @@ fn run_from_start_to_report() {
     let fewer = page.post("/api/jobs", &json!({ "do": "extend", "run": run, "trials": 1 }));
     assert_eq!(fewer.status, 400);
     assert!(fewer.text().contains("has 2 trials of a case: extend it to 2 or more"), "{fewer:?}");
-    // It is extended, then removed.
+    // It is extended, by trials and by a level, then removed.
     let state = page.wait(page.begin(&json!({ "do": "extend", "run": run, "trials": 3 })));
     assert_eq!(state["is_finished"], true, "{state}");
     let it = page.get(&format!("/api/run?run={run}")).json();
     assert_eq!(it["trials"].as_array().unwrap().len(), 6);
+    run_gets_a_level(&page, &run);
     assert_eq!(page.delete(&format!("/api/run?run={run}")).status, 200);
     assert_eq!(page.get(&format!("/api/run?run={run}")).status, 404);
+}
+
+fn run_gets_a_level(page: &Page, run: &str) {
+    let toml = SMALL.replace("[\"reno\"", "[\"vegas\", \"reno\"");
+    let wish = json!({ "do": "extend", "run": run, "trials": 3, "toml": toml, "name": "small" });
+    let state = page.wait(page.begin(&wish));
+    assert_eq!(state["is_finished"], true, "{state}");
+    let it = page.get(&format!("/api/run?run={run}")).json();
+    let levels = it["trials"].as_array().unwrap().iter().map(|it| it["level"].as_str().unwrap());
+    assert_eq!(levels.collect::<Vec<_>>(), ["vegas", "reno", "cubic"].repeat(3));
+    assert_eq!(it["scenario"], toml);
 }
 
 #[test]

@@ -71,6 +71,8 @@ pub struct TrialGlance {
     pub state: TrialState,
     /// Whether its packets are kept.
     pub keeps_packets: bool,
+    /// Its level of the first factor, if something varies.
+    pub level: Option<String>,
 }
 
 /// How far a trial is.
@@ -110,7 +112,14 @@ impl TrialGlance {
                 };
                 let is_gone = || place.is_dir() && !place.join(CAPTURE).exists();
                 let keeps_packets = plan.keep.has(number) && !is_gone();
-                all.push(TrialGlance { case: case.name.clone(), number, state, keeps_packets });
+                let level = case.levels.first().map(|(_, level)| level.clone());
+                all.push(TrialGlance {
+                    case: case.name.clone(),
+                    number,
+                    state,
+                    keeps_packets,
+                    level,
+                });
             }
         }
         Ok(all)

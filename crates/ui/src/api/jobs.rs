@@ -70,8 +70,15 @@ pub(super) enum Wish {
     },
     /// Go on with a run that was stopped.
     Resume { run: String },
-    /// Add trials to a run.
-    Extend { run: String, trials: u32 },
+    /// Add trials to a run, or levels: those of the scenario that is given.
+    Extend {
+        run: String,
+        trials: u32,
+        /// The text of the scenario, if it is another one, and its name.
+        toml: Option<String>,
+        #[serde(default = "experiment")]
+        name: String,
+    },
     /// Recommend settings, and measure their gain.
     Advise(Box<AdviceWish>),
     /// Test a path by RFC 6349.
@@ -136,7 +143,7 @@ fn arguments(ui: &Ui, wish: Wish) -> Result<Vec<String>, Refusal> {
             let path = run_directory(&ui.runs, &run)?;
             arguments.push(format!("--resume={}", path.display()));
         }
-        Wish::Extend { run, trials } => {
+        Wish::Extend { run, trials, toml, name } => {
             let flag = count("trials", trials)?;
             let path = run_directory(&ui.runs, &run)?;
             let there = TrialGlance::highest(&path).map_err(|it| Refusal::bad(it.to_string()))?;
@@ -145,6 +152,7 @@ fn arguments(ui: &Ui, wish: Wish) -> Result<Vec<String>, Refusal> {
                     format!("the run has {there} trials of a case: extend it to {there} or more");
                 return Err(Refusal::bad(what));
             }
+            arguments.extend(toml.map(|toml| draft(ui, &name, &toml)).transpose()?);
             arguments.extend([format!("--extend={}", path.display()), flag]);
         }
         Wish::Advise(wish) => return wish.arguments(ui),

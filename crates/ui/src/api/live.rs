@@ -42,7 +42,8 @@ pub(super) fn places(ui: &Ui, name: &TrialName) -> Result<Places, Refusal> {
 }
 
 pub(super) fn not_begun(name: &TrialName) -> Refusal {
-    Refusal::missing(format!("trial {} of {} was not begun", name.trial, name.case))
+    let what = "was not begun, or was stopped before its end, and nothing of it was kept";
+    Refusal::missing(format!("trial {} of {} {what}", name.trial, name.case))
 }
 
 /// A trial that is watched, by the name that its events have.

@@ -1,3 +1,4 @@
+use tcplab_path::Transmission;
 use tcplab_trace::{Proof, Range};
 
 use super::*;
@@ -108,4 +109,68 @@ fn acknowledged_data_are_no_longer_in_flight() {
     let rows = told["flows"][0]["intervals"].as_array().unwrap();
     let in_flight = rows.iter().map(|row| row[4].as_u64().unwrap());
     assert_eq!(in_flight.collect::<Vec<_>>(), [14_480, 11_584, 8_688, 0]);
+}
+
+fn verdict(left: u64, transmission: Option<[u64; 3]>, fate: Fate) -> Verdict {
+    let ms = |at: u64| Instant::from_nanos(at * 1_000_000);
+    Verdict {
+        id: left,
+        direction: Direction::Forward,
+        size: Bytes::new(1_500),
+        entered: ms(transmission.map_or(left, |it| it[0])),
+        transmission: transmission.map(|it| {
+            let [queued, began, ended] = it.map(ms);
+            Transmission { queued, began, ended }
+        }),
+        left: ms(left),
+        fate,
+        origin: None,
+        marked: false,
+        corrupted: None,
+        fragment: None,
+        second_path: false,
+    }
+}
+
+#[test]
+fn queue_that_empties_waits_no_longer() {
+    let mut history = History::default();
+    let mut told = |verdict| history.verdict(&verdict);
+    // 20 ms behind the bottleneck, which takes 100 ms for each.
+    told(verdict(120, Some([0, 0, 100]), Fate::Delivered));
+    told(verdict(220, Some([5, 100, 200]), Fate::Delivered));
+    let full = Cause::QueueFull { packets: 1, bytes: Bytes::new(1_500) };
+    told(verdict(250, None, Fate::Dropped(full)));
+    told(verdict(320, Some([10, 200, 300]), Fate::Delivered));
+    // It came to an empty queue, as did what was lost.
+    told(verdict(1_120, Some([1_000, 1_000, 1_100]), Fate::Delivered));
+    told(verdict(2_000, None, Fate::Dropped(Cause::Loss)));
+    let told = history.since(&mut Cursor::default()).unwrap();
+    let rows = told["path"]["forward"].as_array().unwrap().iter();
+    let rows: Vec<[u64; 2]> = rows.map(|row| [0, 1].map(|at| row[at].as_u64().unwrap())).collect();
+    let ms = |at: u64| at * 1_000_000;
+    let busy = [[12, 0], [22, ms(95)], [25, 0], [32, ms(190)]];
+    assert_eq!(rows, [&busy[..], &[[33, 0], [112, 0], [113, 0], [200, 0]]].concat());
+}
+
+#[test]
+fn time_goes_on_without_packets_where_the_clock_says_so() {
+    let unix = |ms: u64| UnixTime::from_nanos(1_800_000_000_000_000_000 + ms * 1_000_000);
+    let mut history = History::default();
+    let mut cursor = Cursor::default();
+    assert!(history.since(&mut cursor).is_some());
+    // Without a packet its zero is not known.
+    history.reach(unix(900));
+    assert_eq!(history.since(&mut cursor), None);
+    history.begun(unix(0));
+    history.begun(unix(500));
+    for (now, reached) in [(50, Some(0)), (1_000, Some(900)), (1_000, None), (1_100, Some(1_000))] {
+        history.reach(unix(now));
+        let told = history.since(&mut cursor).map(|told| told["reached_ns"].as_u64().unwrap());
+        assert_eq!(told, reached.map(|ms: u64| ms * 1_000_000), "{now}");
+    }
+    (0..READERS).for_each(|_| history.ended());
+    assert!(history.since(&mut cursor).is_some());
+    history.reach(unix(5_000));
+    assert_eq!(history.since(&mut cursor), None);
 }
