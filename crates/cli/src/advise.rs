@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use tcplab_kernels::DEFAULT_CONGESTION;
 use tcplab_lab::advise::{
     Advice, BufferSearch, Buffers, Busiest, Choice, Congestion, Effect, Experiment, Gain, Goal,
-    Observed, Reactions, Situation, Subject, amount, choose, incomparable, span, unknown,
+    Losses, Observed, Reactions, Situation, Subject, amount, choose, incomparable, span, unknown,
 };
 use tcplab_lab::{RunDirectory, read_run};
 use tcplab_path::PathSpec;
@@ -19,7 +19,7 @@ use tcplab_path::tc::quoted;
 use tcplab_quantities::ADVICE_DOCUMENT;
 use tcplab_results::{Case, Run, RunWorld};
 use tcplab_scenario::{EndpointSpec, PlannedConnection, Scenario, Stack, nearest, presets};
-use tcplab_trace::Only;
+use tcplab_trace::{Both, Only};
 use tcplab_units::number::Number;
 use tcplab_units::{Bytes, Endpoint, Span, rounded};
 
@@ -45,6 +45,14 @@ struct Known {
     incomparable: Vec<String>,
     /// The world it was measured in.
     world: World,
+}
+
+impl Known {
+    /// Where there is no run.
+    fn of(title: String, situation: Situation, path: Option<PathSpec>) -> Known {
+        let (choices, incomparable) = (Vec::new(), Vec::new());
+        Known { title, situation, path, choices, incomparable, world: World::Auto }
+    }
 }
 
 /// An experiment that was run.
@@ -74,8 +82,8 @@ pub(crate) fn advise(arguments: &AdviseArguments) -> Result<ExitCode> {
     if let Some(payload) = arguments.payload {
         known.situation.payload = payload;
     }
-    if let Some(congestion) = &arguments.congestion {
-        known.situation.congestion = Congestion::known(congestion, "--congestion");
+    if let Some(asked) = asked(arguments) {
+        known.situation.congestion = asked;
     }
     let Known { title, situation, path, choices, world, .. } = &known;
     let world = if arguments.world == World::Auto { *world } else { arguments.world };
@@ -179,7 +187,7 @@ fn known(arguments: &AdviseArguments, goal: Goal) -> Result<Known> {
                 return if from.is_dir() {
                     of_run(&from, goal, arguments.stack.is_some())
                 } else {
-                    of_capture(&from)
+                    of_capture(&from, asked(arguments))
                 };
             }
         }
@@ -198,14 +206,7 @@ fn known(arguments: &AdviseArguments, goal: Goal) -> Result<Known> {
         let payload = situation.worthwhile_payload();
         let situation = Situation { payload, ..situation.on_this_host() };
         let title = path_choice::description(&choice);
-        return Ok(Known {
-            title,
-            situation,
-            path: Some(file.path),
-            choices: Vec::new(),
-            incomparable: Vec::new(),
-            world: World::Auto,
-        });
+        return Ok(Known::of(title, situation, Some(file.path)));
     }
     let rtt = arguments.rtt.unwrap_or_default();
     let situation = Situation {
@@ -216,14 +217,7 @@ fn known(arguments: &AdviseArguments, goal: Goal) -> Result<Known> {
     };
     let payload = situation.worthwhile_payload();
     let situation = Situation { payload, ..situation.on_this_host() };
-    Ok(Known {
-        title: "given figures".into(),
-        situation,
-        path: None,
-        choices: Vec::new(),
-        incomparable: Vec::new(),
-        world: World::Auto,
-    })
+    Ok(Known::of("given figures".into(), situation, None))
 }
 
 /// Whether a name that nothing has is almost that of a preset.
@@ -231,7 +225,14 @@ fn is_like_preset(name: &str) -> bool {
     nearest(name, presets().iter().map(|(known, _)| *known)).is_some()
 }
 
-fn of_capture(file: &Path) -> Result<Known> {
+/// The congestion control that the user names.
+fn asked(arguments: &AdviseArguments) -> Option<Congestion> {
+    arguments.congestion.as_deref().map(|name| Congestion::known(name, "--congestion"))
+}
+
+/// The situation of a capture's largest connection, whose sender has the congestion control that
+/// was `asked` for, else the one that it shows.
+fn of_capture(file: &Path, asked: Option<Congestion>) -> Result<Known> {
     let reader = tcplab_actions::open(file)?;
     let mut analyzer = tcplab_actions::analyzer_of(file, Busiest::default());
     analyzer.read(reader);
@@ -241,24 +242,21 @@ fn of_capture(file: &Path) -> Result<Known> {
         .with_context(|| format!("{}: contains no TCP connection", file.display()))?;
     let mut situation = Situation::of_connection(&connection)
         .map_err(|lacking| anyhow!("{}: {lacking}", file.display()))?;
-    situation.congestion = if tcplab_actions::is_stdin(file) {
-        Congestion::unknown("standard input cannot be read a second time")
+    if tcplab_actions::is_stdin(file) {
+        situation.congestion = Congestion::unknown("standard input cannot be read a second time");
     } else {
-        let only = Only::new(Some(index), Some(Reactions::default()));
+        let only = Only::new(Some(index), Some(Both(Reactions::default(), Losses::default())));
         let mut analyzer = tcplab_actions::analyzer_of(file, only);
         analyzer.read(tcplab_actions::open(file)?);
-        let reactions = analyzer.finish_into().1.into_inner().unwrap_or_default();
-        reactions.congestion(&connection, &situation)
-    };
+        let Both(reactions, losses) = analyzer.finish_into().1.into_inner().unwrap_or_default();
+        situation.congestion = match asked {
+            Some(asked) => asked,
+            None => reactions.congestion(&connection, &situation),
+        };
+        losses.leave_out_queue(&connection, &mut situation);
+    }
     let title = format!("{}, {} → {}", file.display(), connection.client, connection.server);
-    Ok(Known {
-        title,
-        situation,
-        path: None,
-        choices: Vec::new(),
-        incomparable: Vec::new(),
-        world: World::Auto,
-    })
+    Ok(Known::of(title, situation, None))
 }
 
 /// The best variants of a run, and the situation in the first trial of the best.
@@ -406,9 +404,12 @@ fn recommendations(known: &Known, advice: &[Advice], unknown: Option<&str>) -> S
     let Known { title, situation, path, choices, incomparable, .. } = known;
     let mut facts = vec![format!("RTT {}", span(situation.rtt))];
     facts.extend(situation.rate.map(rounded::rate));
-    facts.push(match situation.loss {
-        0.0 => "no random loss".into(),
-        loss => format!("{:.3} % loss", loss * 100.0),
+    let is_capture = situation.seen.is_some() && path.is_none();
+    facts.push(match (situation.loss, is_capture && !situation.has_losses_of_queue) {
+        (0.0, true) => "no loss but of a full queue".into(),
+        (0.0, false) => "no random loss".into(),
+        (loss, true) => format!("{:.3} % loss without that of a full queue", loss * 100.0),
+        (loss, false) => format!("{:.3} % loss", loss * 100.0),
     });
     facts.extend(situation.queue.map(|queue| format!("full queue {}", span(queue))));
     if path.is_some() {

@@ -146,7 +146,7 @@ const recommended = (it) => {
   const facts = [
     ["Round trip", duration(situation.rtt_ns / 1e9)],
     ["Bottleneck", situation.rate_bits_per_second && rate(situation.rate_bits_per_second)],
-    ["Random loss", `${rounded(situation.loss_ratio * 100)} %`],
+    ["Loss", `${rounded(situation.loss_ratio * 100)} %`],
     ["Full queue", situation.queue_ns !== null && duration(situation.queue_ns / 1e9)],
     ["Bandwidth-delay product", it.bdp_bytes !== null && bytes(it.bdp_bytes)],
     ["Ideal goodput", it.ideal_goodput_bits_per_second !== null && rate(it.ideal_goodput_bits_per_second)],

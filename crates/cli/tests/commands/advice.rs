@@ -84,7 +84,9 @@ snaplen = "96 B"
         let congestion = &found["situation"]["congestion"];
         let truth = ["reno", "cubic", "bbr"].into_iter().find(|name| case.contains(name)).unwrap();
         let text = home.answer(&line);
+        let loss = found["situation"]["loss_ratio"].as_f64().unwrap();
         if case.contains("0.05") {
+            assert!((0.0003..0.0008).contains(&loss), "{case}: {loss}");
             assert_eq!(congestion["name"], truth, "{case}: {congestion}");
             assert!(text.contains(&format!("congestion control {truth}: in ")), "{text}");
         } else {
@@ -99,6 +101,47 @@ snaplen = "96 B"
             assert!(!text.contains("Use BBR"), "nothing is assumed: {text}");
         }
     }
+}
+
+/// A queue that overflows, and an interruption, are no loss at random: BBR is no remedy for them.
+#[test]
+fn losses_of_a_full_queue_do_not_ask_for_another_congestion_control() {
+    let home = Home::new();
+    home.write(
+        "full.toml",
+        r#"title = "Full"
+[path]
+rate = "20 Mbit/s"
+delay = "20 ms"
+queue = "80 packets"
+forward.interruption = { at = ["8 s"], lasting = "300 ms" }
+[workload]
+upload = "30 MB"
+[recording]
+snaplen = "96 B"
+[client.socket]
+congestion = "cubic"
+"#,
+    );
+    home.answer("run full.toml --world sim --trials 1");
+    let trial = home.only("runs/full").join("trials/base-1");
+    let capture = trial.join("client.pcapng");
+    let line = format!("advise {} --goal throughput --no-trials", capture.display());
+    let found = home.json(&format!("{line} --json"));
+    let situation = &found["situation"];
+    assert_eq!(situation["congestion"]["name"], "cubic", "{situation}");
+    let retransmissions = situation["seen"]["retransmissions"].as_u64().unwrap();
+    assert!(retransmissions > 60, "{situation}");
+    let loss = situation["loss_ratio"].as_f64().unwrap();
+    assert!(loss < 1e-4, "the interruption is one at most: {situation}");
+    let ids = found["advice"].as_array().unwrap().iter().map(|it| it["id"].clone());
+    assert!(!ids.collect::<Vec<_>>().contains(&"congestion-control".into()), "{found}");
+    // From the receiver's capture nobody can tell.
+    let capture = trial.join("server.pcapng");
+    let line = format!("advise {} --goal throughput --no-trials", capture.display());
+    let found = home.json(&format!("{line} --congestion cubic --json"));
+    let loss = found["situation"]["loss_ratio"].as_f64().unwrap();
+    assert!(loss > 1e-3, "{}", found["situation"]);
 }
 
 /// Figures say nothing of a sender: it is this machine.

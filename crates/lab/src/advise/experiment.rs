@@ -123,6 +123,7 @@ impl Attempt<'_> {
         let [client, server] = ["client", "server"].map(|end| ends.as_ref().map(|it| &it[end]));
         let file = json!({
             "title": format!("{what}, before and after the advice"),
+            "question_metric": promised(tried, &metrics),
             "path": self.path,
             "client": client,
             "server": server,
@@ -141,6 +142,13 @@ impl Attempt<'_> {
             payload: self.situation.payload,
         })
     }
+}
+
+/// The metric that the most useful advice promises to improve, else the first that shows a gain: by
+/// it the run is judged.
+fn promised(tried: &[&Advice], metrics: &[&'static MetricInfo]) -> Option<&'static str> {
+    let expected = tried.iter().filter_map(|advice| Some(advice.expected.as_ref()?.metric));
+    expected.chain(metrics.iter().map(|info| info.name)).next()
 }
 
 /// Gains need no packets; those of a flawed trial stay.

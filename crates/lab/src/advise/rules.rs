@@ -53,16 +53,24 @@ pub(super) fn all(situation: &Situation, goal: Goal) -> Vec<Advice> {
     all
 }
 
-/// Loss at random keeps the window of Reno and CUBIC below what the path would carry.
+/// Loss without a full queue keeps the window of Reno and CUBIC below what the path would carry.
+/// What a connection was seen to reach is not below what the formula says.
 fn congestion_for_loss(situation: &Situation) -> Option<Advice> {
     let law = Law::of(situation)?;
     let mbits = |law: Law| law.goodput(situation, None).map(Rate::as_mbit_f64);
-    let (from, to) = (mbits(law)?, mbits(Law::Bbr)?);
+    let (reckoned, to) = (mbits(law)?, mbits(Law::Bbr)?);
+    let seen = situation.seen.as_ref().and_then(|seen| seen.goodput);
+    let from = seen.map_or(reckoned, |seen| reckoned.max(seen.as_mbit_f64()));
     if law == Law::Bbr || to / from < WORTH_IT {
         return None;
     }
     let window = law.window(situation.rtt, situation.loss)?;
     let settled = window * situation.segment().bits() as f64 / situation.rtt.as_secs_f64();
+    let which = if situation.has_losses_of_queue {
+        "lost (those of a full queue included)"
+    } else {
+        "lost for other reasons than a full queue"
+    };
     let mut how = vec!["sysctl -w net.ipv4.tcp_congestion_control=bbr".into()];
     how.push("or for one socket: setsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, \"bbr\", 3)".into());
     if !situation.offers("bbr") {
@@ -73,9 +81,9 @@ fn congestion_for_loss(situation: &Situation) -> Option<Advice> {
         what: "Use BBR as congestion control at the end that sends.".into(),
         how,
         why: format!(
-            "{} takes each loss for congestion: with {} of packets lost at random its window settles \
-             near {window:.0} segments, which is {:.1} Mbit/s on this round trip of {}. BBR sends at \
-             the rate that arrives.",
+            "{} takes each loss for congestion: with {} of packets {which} its window settles near \
+             {window:.0} segments, which is {:.1} Mbit/s on this round trip of {}. BBR sends at the \
+             rate that arrives.",
             law.name(),
             percent(situation.loss),
             settled / 1e6,

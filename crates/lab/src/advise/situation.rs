@@ -46,10 +46,13 @@ pub struct Situation {
     /// The rate of its bottleneck, bits of IP packets a second.
     #[serde(rename = "rate_bits_per_second", with = "tcplab_units::number")]
     pub rate: Option<Rate>,
-    /// The share of packets that is lost at random, 0 to 1; where it changes, in the mean over a
-    /// minute.
+    /// The share of packets that is lost for other reasons than a full queue, 0 to 1; where it
+    /// changes, in the mean over a minute.
     #[serde(rename = "loss_ratio")]
     pub loss: f64,
+    /// Whether losses of a full queue may be in it: a capture does not always show them.
+    #[serde(skip)]
+    pub has_losses_of_queue: bool,
     /// The largest IP packet.
     #[serde(rename = "mtu_bytes", with = "tcplab_units::number")]
     pub mtu: Bytes,
@@ -110,6 +113,7 @@ impl Situation {
             rtt,
             rate: None,
             loss: 0.0,
+            has_losses_of_queue: false,
             mtu: Bytes::new(1500),
             queue: None,
             payload: USUAL_PAYLOAD,
@@ -209,8 +213,8 @@ impl Situation {
     ///
     /// The round trip is the path's ([`Connection::path_round_trip`]), the rate the closest even
     /// spacing of acknowledged data. Necessary retransmissions count as losses, also those of a
-    /// full queue. Neither beside the receiver nor where something else limited the sender does a
-    /// packet show the queue.
+    /// full queue, until [`Losses`](super::Losses) leave them out. Neither beside the receiver nor
+    /// where something else limited the sender does a packet show the queue.
     ///
     /// # Errors
     ///
@@ -243,6 +247,7 @@ impl Situation {
         Ok(Situation {
             rate,
             loss,
+            has_losses_of_queue: true,
             mtu: Bytes::new(largest.max(536) + 40),
             queue: stood,
             payload: flow.totals.unique,

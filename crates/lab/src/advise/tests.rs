@@ -27,6 +27,34 @@ fn lossy_path_gets_bbr_first() {
     assert!(buffers.changes.is_empty(), "Linux gets there by itself");
 }
 
+/// By the formula 4.5 Mbit/s: a connection that reached more is promised no more than the rest.
+#[test]
+fn gain_is_over_what_was_seen() {
+    let long = Situation { payload: Bytes::new(200_000_000), ..fat_and_lossy() };
+    let reached = |mbit: u64| {
+        let goodput = Some(Rate::from_bits_per_second(mbit * 1_000_000));
+        let seen = Some(Observed { goodput, ..unseen() });
+        let advice = advise(&Situation { seen, ..long.clone() }, Goal::Throughput);
+        let found = advice.into_iter().find(|advice| advice.id == "congestion-control")?;
+        found.expected.map(|expected| expected.before)
+    };
+    assert!((4.0..7.0).contains(&reached(1).unwrap()), "{:?}", reached(1));
+    assert_eq!([20, 45].map(reached), [Some(20.0), None]);
+}
+
+/// Where a capture does not tell them apart, the reason says what the loss counts.
+#[test]
+fn reason_names_losses_of_a_full_queue() {
+    for (has_losses_of_queue, said) in [
+        (false, "with 0.1 % of packets lost for other reasons than a full queue its window"),
+        (true, "with 0.1 % of packets lost (those of a full queue included) its window"),
+    ] {
+        let situation = Situation { has_losses_of_queue, ..fat_and_lossy() };
+        let why = &advise(&situation, Goal::Throughput)[0].why;
+        assert!(why.contains(said), "{why}");
+    }
+}
+
 #[test]
 fn good_settings_get_no_advice() {
     let clean = Situation { loss: 0.0, ..fat_and_lossy() };
@@ -364,6 +392,26 @@ fn experiment_is_scenario_of_two_cases() {
     assert_eq!(tried, [["congestion-control"], ["queue"], ["nodelay"]], "each by itself");
     let nothing = Experiment::of(&situation, None, Goal::Both, &[], 3);
     assert!(nothing.is_empty());
+}
+
+/// The report of a trial answers by what the advice promises, as the command does.
+#[test]
+fn experiment_is_judged_by_what_its_advice_promises() {
+    let bloated = Situation {
+        rate: Some(Rate::from_bits_per_second(1_000_000)),
+        queue: Some(Span::from_secs(2)),
+        ..clean(30)
+    };
+    let asked = |situation: &Situation, goal: Goal| -> Vec<String> {
+        let tried = Experiment::of(situation, None, goal, &advise(situation, goal), 2);
+        let scenario = |one: &Experiment| Scenario::parse(&one.source, &one.name).unwrap();
+        tried.iter().filter_map(|one| scenario(one).question_metric).collect()
+    };
+    let [rtt, response] = ["rtt.mean", "median_response"];
+    assert_eq!(asked(&bloated, Goal::Both), [rtt, rtt, response]);
+    assert_eq!(asked(&bloated, Goal::Latency), [rtt, rtt, response]);
+    assert_eq!(asked(&fat_and_lossy(), Goal::Both), ["goodput", response]);
+    assert_eq!(asked(&fat_and_lossy(), Goal::Throughput), ["goodput"]);
 }
 
 #[test]
