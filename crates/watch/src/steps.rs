@@ -35,19 +35,42 @@ impl History {
         overview
     }
 
-    /// The first step that may get more bytes. The path's log may come a little later than the
-    /// samples: where it has not reached the last step, the one before that is not over either.
+    /// The first step that may get more bytes. What passed may be read much later than the samples,
+    /// on a busy machine: it decides how far all is known. Where the samples show that nothing
+    /// came meanwhile, steps pass without it, but for the last and the one before.
     fn step_that_goes_on(&self, last_interval: u64) -> u64 {
-        let path = self.path.iter().filter_map(|way| way.last()).map(|it| it.interval).max();
-        let reached = path.unwrap_or(last_interval) + 1;
-        (reached / INTERVALS_OF_STEP).max((last_interval / INTERVALS_OF_STEP).saturating_sub(1))
+        let passed = self.last_of_path().or(self.last_of_flows());
+        let reached = passed.map_or(0, |last| (last + 1) / INTERVALS_OF_STEP);
+        if self.something_came_after(passed) {
+            return reached;
+        }
+        reached.max((last_interval / INTERVALS_OF_STEP).saturating_sub(1))
+    }
+
+    /// Whether a socket got data or acknowledgements after this interval, as samples say: what left
+    /// the path in it has come to the socket when the next is over. One sample after that counts
+    /// from the one before.
+    fn something_came_after(&self, interval: Option<u64>) -> bool {
+        let came = |of: &SampleOf| (of.sample.bytes_acked, of.sample.bytes_received);
+        let next = interval.map(|it| it + 1);
+        self.samples.iter().any(|samples| {
+            let before = samples.before(|it| Some(it.interval) <= next);
+            let first = samples.after(before.min(samples.len().saturating_sub(2))).next();
+            first.map(came) != samples.last().map(came)
+        })
     }
 
     fn last_interval(&self) -> Option<u64> {
-        let flows = self.flows.iter().filter_map(|flow| flow.sums.last()).map(|it| it.interval);
-        let path = self.path.iter().filter_map(|way| way.last()).map(|it| it.interval);
         let samples = self.samples.iter().filter_map(|end| end.last()).map(|it| it.interval);
-        flows.chain(path).chain(samples).max()
+        samples.chain(self.last_of_path()).chain(self.last_of_flows()).max()
+    }
+
+    fn last_of_path(&self) -> Option<u64> {
+        self.path.iter().filter_map(|way| way.last()).map(|it| it.interval).max()
+    }
+
+    fn last_of_flows(&self) -> Option<u64> {
+        self.flows.iter().filter_map(|flow| flow.sums.last()).map(|it| it.interval).max()
     }
 
     fn retransmissions(&self) -> u64 {
@@ -120,9 +143,11 @@ impl History {
 mod tests {
     use tcplab_path::{Cause, Direction, Fate, Verdict};
     use tcplab_recording::Sample;
-    use tcplab_units::{Bytes, Endpoint};
+    use tcplab_trace::Ack;
+    use tcplab_units::{Bytes, Endpoint, Offset};
 
     use super::*;
+    use crate::history::FlowKey;
 
     fn ms(at: u64) -> Instant {
         Instant::from_nanos(at * 1_000_000)
@@ -187,5 +212,66 @@ mod tests {
         }
         assert_eq!((history.overview(1).over, history.overview(2).over), (0, 0));
         assert_eq!(history.overview(3).over, 1);
+    }
+
+    /// The path's log ends at 0.4 s: where it is late, and where nothing came any more.
+    #[test]
+    fn step_is_over_when_the_log_of_the_path_has_reached_its_end() {
+        let over = |acked: &[(u64, u64)]| {
+            let mut history = History::default();
+            for at in (5..400).step_by(10) {
+                history.verdict(&verdict(at, Direction::Forward, Fate::Delivered));
+            }
+            for (at, bytes_acked) in acked {
+                history.sample(&Sample { bytes_acked: *bytes_acked, ..sample(*at, 10, 15) });
+            }
+            let overview = history.overview(20);
+            assert!(overview.steps[..4].iter().all(|step| step.bytes[0] == 10_000));
+            (overview.steps.len(), overview.over)
+        };
+        for (acked, expected) in [
+            // It is 0.5 s late: the sender was sent acknowledgements meanwhile.
+            (&[(315, 3), (415, 4), (515, 5), (615, 6), (715, 7), (815, 8), (915, 9)][..], (10, 4)),
+            // They ended, and the log is still late.
+            (&[(315, 3), (415, 4), (515, 5), (615, 6), (715, 6), (815, 6), (915, 6)], (10, 4)),
+            // Nothing came after what the log has, but for what was on its way to the socket.
+            (&[(315, 3), (415, 4), (515, 4), (615, 4), (715, 4), (815, 4), (915, 4)], (10, 8)),
+            (&[(305, 3), (405, 3), (505, 4), (605, 4), (705, 4), (805, 4), (905, 4)], (10, 8)),
+            // Samples are rare: the only one after the log may count what came before or after.
+            (&[(105, 1), (905, 4)], (10, 4)),
+            (&[(105, 1), (505, 4), (905, 4)], (10, 8)),
+            (&[], (4, 4)),
+        ] {
+            assert_eq!(over(acked), expected, "{acked:?}");
+        }
+    }
+
+    /// Both ends on one host: captures alone have what passed, and may be as late.
+    #[test]
+    fn step_without_a_path_is_over_when_the_captures_have_reached_its_end() {
+        let flow = FlowKey { connection: 0, forward: true, ends: None };
+        let ack = Ack {
+            at: ms(199),
+            frame: 1,
+            ack: Offset::new(1_001),
+            window: None,
+            sack: Vec::new(),
+            dsack: None,
+            duplicate: false,
+            reset: false,
+            zero: false,
+            has_data: false,
+            in_flight: Bytes::ZERO,
+            comment: None,
+            dropped: false,
+        };
+        for (acked, over) in [([1, 2, 3, 4], 2), ([1, 2, 2, 2], 4)] {
+            let mut history = History::default();
+            history.ack(flow, &ack, ack.at, None);
+            for (at, bytes_acked) in [105, 215, 405, 505].into_iter().zip(acked) {
+                history.sample(&Sample { bytes_acked, ..sample(at, 10, 15) });
+            }
+            assert_eq!(history.overview(20).over, over, "{acked:?}");
+        }
     }
 }

@@ -5,6 +5,8 @@ use std::time::Duration;
 
 use tcplab_load::Progress;
 
+use super::load_pace::{LoadPace, LoadRates};
+
 /// The length of a step.
 pub(crate) const STEP: Duration = Duration::from_millis(500);
 /// Steps that a screen has room for.
@@ -16,8 +18,10 @@ pub(crate) struct LoadPicture {
     pub(crate) progress: Progress,
     /// Answers a second, by steps.
     pub(crate) rates: VecDeque<u64>,
-    /// Where the last step began: the time, and the answers.
-    before: (Duration, u64),
+    /// What the last step moved.
+    pub(super) latest: LoadRates,
+    /// Where the last step began.
+    pace: LoadPace,
 }
 
 impl LoadPicture {
@@ -26,26 +30,22 @@ impl LoadPicture {
     }
 
     pub(crate) fn take(&mut self, progress: &Progress) {
-        let (at, requests) = self.before;
-        let since = progress.elapsed.saturating_sub(at);
-        if since >= STEP {
-            self.push((progress.requests - requests) as f64 / since.as_secs_f64());
-            self.before = (progress.elapsed, progress.requests);
+        if self.pace.since(progress) >= STEP {
+            self.push(progress);
         }
         self.progress = progress.clone();
     }
 
     /// Takes what remains at the end for a step, if it is most of one.
     pub(crate) fn end(&mut self) {
-        let (at, requests) = self.before;
-        let since = self.progress.elapsed.saturating_sub(at);
-        if since > STEP / 2 {
-            self.push((self.progress.requests - requests) as f64 / since.as_secs_f64());
+        if self.pace.since(&self.progress) > STEP / 2 {
+            self.push(&self.progress.clone());
         }
     }
 
-    fn push(&mut self, rate: f64) {
-        self.rates.push_back(rate as u64);
+    fn push(&mut self, progress: &Progress) {
+        self.latest = self.pace.take(progress);
+        self.rates.push_back(self.latest.requests_per_second as u64);
         if self.rates.len() > STEPS {
             self.rates.pop_front();
         }

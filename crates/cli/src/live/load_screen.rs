@@ -11,6 +11,7 @@ use tcplab_load::{Latencies, Progress};
 use tcplab_units::{Span, rounded, visible};
 
 use super::bars::{Series, split_first_line};
+use super::load_pace::LoadRates;
 use super::load_picture::LoadPicture;
 use super::screen::Shown;
 
@@ -19,7 +20,7 @@ const KEYS: &str = "q stop  p pause";
 const LABEL: usize = 20;
 
 pub(super) fn draw(picture: &LoadPicture, frame: &mut Frame<'_>, shown: Shown) {
-    let LoadPicture { target, progress, rates, .. } = picture;
+    let LoadPicture { target, progress, rates, latest, .. } = picture;
     let area = frame.area();
     let bold = Style::default().add_modifier(Modifier::BOLD);
     let [first, below] = split_first_line(area);
@@ -27,7 +28,7 @@ pub(super) fn draw(picture: &LoadPicture, frame: &mut Frame<'_>, shown: Shown) {
     frame.render_widget(Paragraph::new(Line::styled(title, bold)), first);
     let [second, below] = split_first_line(below);
     let colour = if progress.errors > 0 { Color::Red } else { Color::Reset };
-    frame.render_widget(Paragraph::new(Line::styled(counts(progress), colour)), second);
+    frame.render_widget(Paragraph::new(Line::styled(counts(progress, *latest), colour)), second);
     let height = below.height.saturating_sub(1);
     let of_rate = (height / 3).max(2).min(height);
     let rate = rates.back().copied().unwrap_or_default();
@@ -49,9 +50,9 @@ fn time(progress: &Progress) -> String {
     format!("{:.0} s{warming_up}", progress.elapsed.as_secs_f64())
 }
 
-fn counts(progress: &Progress) -> String {
-    let Progress { requests, errors, bytes, connected, elapsed, .. } = progress;
-    let rate = *bytes as f64 * 8.0 / 1e6 / elapsed.as_secs_f64().max(1e-3);
+fn counts(progress: &Progress, latest: LoadRates) -> String {
+    let Progress { requests, errors, connected, .. } = progress;
+    let rate = latest.bits_per_second / 1e6;
     let requests = rounded::grouped(*requests);
     format!("{connected} connected  {requests} answered  {errors} errors  {rate:.2} Mbit/s")
 }

@@ -7,6 +7,8 @@ mod bars;
 #[cfg(target_os = "linux")]
 mod load;
 #[cfg(target_os = "linux")]
+mod load_pace;
+#[cfg(target_os = "linux")]
 mod load_picture;
 #[cfg(target_os = "linux")]
 mod load_screen;
@@ -26,6 +28,8 @@ use anyhow::Result;
 
 #[cfg(target_os = "linux")]
 pub(crate) use load::LiveLoad;
+#[cfg(target_os = "linux")]
+pub(crate) use load_pace::{LoadPace, LoadRates};
 #[cfg(target_os = "linux")]
 pub(crate) use load_picture::{LoadPicture, STEP};
 #[cfg(target_os = "linux")]

@@ -35,15 +35,23 @@ impl LiveRun {
         LiveRun { state, screen, lines }
     }
 
+    /// Takes an event; beside lines, what is to be said about failures is said at once.
     pub(crate) fn show(&mut self, event: Event<'_>) {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner).handle(event);
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        state.handle(event);
+        if self.screen.is_none() {
+            print_notes(&mut state);
+        }
     }
 
-    /// Leaves the screen, and prints what was said about failures meanwhile.
+    /// Leaves the screen, and prints what is still to be said.
     pub(crate) fn close(self) {
         let LiveRun { state, screen, lines } = self;
         drop((screen, lines));
-        let state = state.lock().unwrap_or_else(PoisonError::into_inner);
-        state.notes.iter().for_each(|note| print_note(note));
+        print_notes(&mut state.lock().unwrap_or_else(PoisonError::into_inner));
     }
+}
+
+fn print_notes(state: &mut RunState) {
+    state.notes.drain(..).for_each(|note| print_note(&note));
 }

@@ -18,7 +18,9 @@ pub(super) struct Attempt {
 
 impl Attempt {
     pub(super) fn name(&self) -> String {
-        format!("{}, number {}", self.case, self.number)
+        let Attempt { case, number, count } = self;
+        let attempt = if *count > 1 { format!(", attempt {count}") } else { String::new() };
+        format!("{case}, number {number}{attempt}")
     }
 }
 
@@ -41,7 +43,7 @@ pub(super) struct RunState {
     pub(super) total: usize,
     /// The latest last.
     pub(super) finished: Vec<TrialEnd>,
-    /// What was said about failures.
+    /// What is to be said about failures.
     pub(super) notes: Vec<String>,
     began: Instant,
     remaining: Remaining,
@@ -91,13 +93,15 @@ impl RunState {
             Event::Progress(_) => {}
             Event::Failed { reason, again } => {
                 let then = if again { "retrying" } else { "missing in the tables" };
-                let name = self.trial.as_ref().map(Attempt::name).unwrap_or_default();
-                self.notes.push(format!("{name} failed: {reason}; {then}"));
+                self.note(&format!("failed: {reason}; {then}"));
                 self.over(again, Some(format!("failed: {reason}")));
             }
             Event::Flawed { flaws, again } => {
+                let flaws = flaws.join("; ");
+                let then = if again { "retrying" } else { "not run again" };
+                self.note(&format!("flawed: {flaws}; {then}"));
                 if again {
-                    self.over(true, Some(format!("flawed: {}", flaws.join("; "))));
+                    self.over(true, Some(format!("flawed: {flaws}")));
                 }
             }
             Event::Stored { complaints, .. } => {
@@ -112,6 +116,12 @@ impl RunState {
         }
     }
 
+    /// Something is to be said of the trial.
+    fn note(&mut self, what: &str) {
+        let name = self.trial.as_ref().map(Attempt::name).unwrap_or_default();
+        self.notes.push(format!("{name} {what}"));
+    }
+
     /// An attempt is over.
     fn over(&mut self, again: bool, outcome: Option<String>) {
         let Some(trial) = &mut self.trial else { return };
@@ -120,5 +130,48 @@ impl RunState {
         }
         self.finished.push(TrialEnd { trial: trial.clone(), outcome });
         trial.count += u32::from(again);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tcplab_lab::{Bench, Overrides, estimate, plan};
+    use tcplab_results::World;
+    use tcplab_scenario::Scenario;
+    use tcplab_testbed::Launcher;
+
+    use super::*;
+
+    /// Two attempts of one trial: both are told, and told apart.
+    #[test]
+    fn flawed_attempt_is_told_and_the_next_one_has_a_number() {
+        let runs = tempfile::tempdir().unwrap();
+        let source = "title = 't'\npath.delay = '5 ms'\nworkload.upload = '1 kB'\n";
+        let scenario = Scenario::parse(source, "t").unwrap();
+        let world = Some(World::Simulated);
+        let plan = plan(&scenario, world, || None, Overrides::default()).unwrap();
+        let run = RunDirectory::create(runs.path(), plan, scenario, &[]).unwrap();
+        let launcher = Launcher { program: PathBuf::new(), arguments: Vec::new() };
+        let estimate = estimate(&run, &Bench::new(launcher), Duration::ZERO);
+        let mut state = RunState::new(&run, &estimate);
+        let started = Event::Started { index: 1, total: 1, case: "base", number: 1 };
+        state.handle(started);
+        let flaws = ["the path was late".to_owned(), "frames were lost".to_owned()];
+        let mut named = Vec::new();
+        for again in [true, false] {
+            named.push(state.trial.as_ref().unwrap().name());
+            state.handle(Event::Flawed { flaws: &flaws, again });
+        }
+        assert_eq!(named, ["base, number 1", "base, number 1, attempt 2"]);
+        let flawed = "flawed: the path was late; frames were lost";
+        assert_eq!(
+            state.notes,
+            [
+                format!("base, number 1 {flawed}; retrying"),
+                format!("base, number 1, attempt 2 {flawed}; not run again"),
+            ]
+        );
+        let [first] = &state.finished[..] else { panic!("one attempt is over") };
+        assert_eq!(first.trial.name(), "base, number 1");
     }
 }

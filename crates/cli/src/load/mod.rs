@@ -21,7 +21,7 @@ use tcplab_units::{Bytes, Durations, Rate, rounded};
 use crate::arguments::{BulkDirection, LiveMode, LoadArguments};
 use crate::control::{self, Control};
 use crate::exit::FAILED;
-use crate::live::{self, LiveLoad, quantiles};
+use crate::live::{self, LiveLoad, LoadPace, LoadRates, quantiles};
 use crate::output::{
     LiveLine, answer, answer_or_json, check_outputs, counted, interrupted, listed, print_note,
 };
@@ -133,14 +133,18 @@ impl LoadTest<'_> {
         let mut told = control.map(|control| Told::new(control, target, length));
         let mut display = Display::new(arguments.quiet, *mode);
         let screen = open_screen(target, *mode);
+        let mut pace = LoadPace::default();
         let outcome = tcplab_load::run(&config, &mut |progress| {
             match (&mut told, &screen) {
                 (Some(told), _) => told.progress(progress),
                 (None, Some(screen)) => screen.show(progress),
-                (None, None) if mode.is_some() => display.show(progress.elapsed, || {
-                    format!("{}  {}", line(progress), quantiles(&progress.latencies))
+                (None, None) => display.show(progress.elapsed, || {
+                    let line = line(progress, pace.take(progress));
+                    match mode {
+                        Some(_) => format!("{line}  {}", quantiles(&progress.latencies)),
+                        None => line,
+                    }
                 }),
-                (None, None) => display.show(progress.elapsed, || line(progress)),
             }
             unless_stopped(stop)
         });
@@ -312,13 +316,15 @@ impl Display {
     }
 }
 
-fn line(progress: &Progress) -> String {
-    let Progress { elapsed, is_warming_up, requests, errors, bytes, connected, .. } = progress;
-    let seconds = elapsed.as_secs_f64().max(1e-3);
+/// A line on a load, with what it moved since the last one.
+fn line(progress: &Progress, rates: LoadRates) -> String {
+    let Progress { elapsed, is_warming_up, requests, errors, connected, .. } = progress;
+    let LoadRates { requests_per_second, bits_per_second } = rates;
     let mut line = format!(
-        "{seconds:.0} s  {connected} connected  {requests} answered ({:.0}/s, {:.2} Mbit/s)",
-        *requests as f64 / seconds,
-        *bytes as f64 * 8.0 / 1e6 / seconds,
+        "{:.0} s  {connected} connected  {requests} answered ({requests_per_second:.0}/s, {:.2} \
+         Mbit/s)",
+        elapsed.as_secs_f64(),
+        bits_per_second / 1e6,
     );
     if *errors > 0 {
         let _ = write!(line, "  {errors} errors");
@@ -473,8 +479,27 @@ mod tests {
             ..Progress::default()
         };
         assert_eq!(
-            line(&progress),
+            line(&progress, LoadPace::default().take(&progress)),
             "2 s  10 connected  100 answered (50/s, 4.00 Mbit/s)  3 errors  warming up"
         );
+    }
+
+    /// A server that answers for two seconds, and then hangs.
+    #[test]
+    fn progress_line_has_the_rates_since_the_line_before() {
+        let mut pace = LoadPace::default();
+        let mut rates = |millis, requests, bytes| {
+            let elapsed = Duration::from_millis(millis);
+            let progress = Progress { elapsed, requests, bytes, ..Progress::default() };
+            line(&progress, pace.take(&progress))
+        };
+        for (progress, shown) in [
+            ((1_000, 100, 125_000), "1 s  0 connected  100 answered (100/s, 1.00 Mbit/s)"),
+            ((2_500, 400, 875_000), "2 s  0 connected  400 answered (200/s, 4.00 Mbit/s)"),
+            ((3_000, 400, 875_000), "3 s  0 connected  400 answered (0/s, 0.00 Mbit/s)"),
+        ] {
+            let (millis, requests, bytes) = progress;
+            assert_eq!(rates(millis, requests, bytes), shown);
+        }
     }
 }
