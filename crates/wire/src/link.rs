@@ -24,12 +24,20 @@ pub enum LinkType {
     Fddi,
     /// PPP or Cisco HDLC in HDLC-like framing.
     PppHdlc,
+    /// PPP behind a byte that says which way.
+    PppDirected,
     /// PPPoE: the session header, without Ethernet.
     Pppoe,
     /// An IP packet without any link header; the version is seen from its first byte.
     RawIp,
     /// Cisco HDLC.
     CiscoHdlc,
+    /// ATM whose cells are put together: LLC (RFC 2684), or PPP behind it (RFC 2364).
+    Atm,
+    /// IP over IEEE 1394 (FireWire), as Darwin shows it.
+    Firewire,
+    /// Any link behind a header of Endace's cards (ERF).
+    Erf,
     /// 802.11; data in clear text only.
     Wifi,
     /// OpenBSD loopback: four bytes of address family in network byte order.
@@ -82,13 +90,17 @@ impl LinkType {
             51 => LinkType::Pppoe,
             // 12 and 14 are what BSDs wrote before 101 was agreed on.
             12 | 14 | 101 => LinkType::RawIp,
+            100 => LinkType::Atm,
             104 => LinkType::CiscoHdlc,
             105 => LinkType::Wifi,
             108 => LinkType::Loop,
             113 => LinkType::LinuxSll,
             127 => LinkType::Radiotap,
             129 => LinkType::LinuxArcnet,
+            138 => LinkType::Firewire,
             178 => LinkType::JuniperEthernet,
+            197 => LinkType::Erf,
+            204 => LinkType::PppDirected,
             228 => LinkType::Ipv4,
             229 => LinkType::Ipv6,
             239 => LinkType::Nflog,
@@ -116,13 +128,17 @@ impl LinkType {
             LinkType::PppHdlc => 50,
             LinkType::Pppoe => 51,
             LinkType::RawIp => 101,
+            LinkType::Atm => 100,
             LinkType::CiscoHdlc => 104,
             LinkType::Wifi => 105,
             LinkType::Loop => 108,
             LinkType::LinuxSll => 113,
             LinkType::Radiotap => 127,
             LinkType::LinuxArcnet => 129,
+            LinkType::Firewire => 138,
             LinkType::JuniperEthernet => 178,
+            LinkType::Erf => 197,
+            LinkType::PppDirected => 204,
             LinkType::Ipv4 => 228,
             LinkType::Ipv6 => 229,
             LinkType::Nflog => 239,
@@ -193,6 +209,10 @@ const BACKBONE: u16 = 0x88e7;
 const PORT_TAG: u16 = 0x893f;
 /// Cisco's VN-tag: four bytes, and a type.
 const VN_TAG: u16 = 0x8926;
+/// High-availability seamless redundancy (IEC 62439-3): length, sequence number, and a type.
+const REDUNDANT: u16 = 0x892f;
+/// Cisco's metadata: version, length, an option with the security group, and a type.
+const GROUP_TAG: u16 = 0x8909;
 /// Cisco FabricPath: two bytes, then the Ethernet header inside.
 const FABRIC_PATH: u16 = 0x8903;
 /// Ethernet inside (GRE, Geneve: transparent Ethernet bridging).
@@ -250,7 +270,15 @@ impl Headers<'_> {
                 self.cisco_hdlc()
             }
             LinkType::Ppp | LinkType::PppHdlc => self.ppp(),
+            LinkType::PppDirected => self.take::<1>().and_then(|_| self.ppp()),
             LinkType::CiscoHdlc => self.cisco_hdlc(),
+            LinkType::Atm => self.llc(0),
+            // Two addresses and a type.
+            LinkType::Firewire => {
+                let [.., high, low] = self.take::<18>()?;
+                self.typed(u16::from_be_bytes([high, low]))
+            }
+            LinkType::Erf => self.erf(),
             LinkType::Pppoe => self.pppoe(),
             LinkType::Wifi => self.wifi(),
             LinkType::Radiotap => self.radiotap(),
@@ -292,9 +320,16 @@ impl Headers<'_> {
         if number == 0 {
             [number] = self.take()?;
         }
+        self.numbered(number)
+    }
+
+    /// What the number of a network protocol announces (NLPID; RFC 2427 section 3, RFC 2364
+    /// section 6).
+    fn numbered(&mut self, number: u8) -> Result<Carried, Anomaly> {
         match number {
             0xcc => Ok(self.ip(Some(4))),
             0x8e => Ok(self.ip(Some(6))),
+            0xcf => self.ppp(),
             0x80 => match self.take()? {
                 [0, 0, 0, high, low] => self.typed(u16::from_be_bytes([high, low])),
                 _ => Ok(Carried::Other { protocol: 0 }),
@@ -319,8 +354,8 @@ impl Headers<'_> {
                 0x0800 => return Ok(self.ip(Some(4))),
                 0x86dd => return Ok(self.ip(Some(6))),
                 tag if TAGS.contains(&tag) => self.take::<4>()?.last_chunk().copied(),
-                PORT_TAG => self.take::<8>()?.last_chunk().copied(),
-                VN_TAG => self.take::<6>()?.last_chunk().copied(),
+                PORT_TAG | GROUP_TAG => self.take::<8>()?.last_chunk().copied(),
+                VN_TAG | REDUNDANT => self.take::<6>()?.last_chunk().copied(),
                 BACKBONE => self.take::<18>()?.last_chunk().copied(),
                 FABRIC_PATH => self.take::<16>()?.last_chunk().copied(),
                 ETHERNET => self.take::<14>()?.last_chunk().copied(),
@@ -347,6 +382,11 @@ impl Headers<'_> {
                 _ => Ok(other),
             },
             Ok([0x06, 0x06, 0x03]) => Ok(self.ip(Some(4))),
+            Ok([0xfe, 0xfe, 0x03]) => {
+                let [number] = self.take()?;
+                // SNAP after SNAP might go on for ever.
+                if number == 0x80 { Ok(other) } else { self.numbered(number) }
+            }
             _ => Ok(other),
         }
     }
@@ -380,6 +420,25 @@ impl Headers<'_> {
             IPV6 => self.ip(Some(6)),
             other => Carried::Other { protocol: u32::from(other) },
         })
+    }
+
+    /// Sixteen bytes, the ninth of them the kind of link, whose first bit announces extension
+    /// headers of eight bytes; before Ethernet an offset and padding.
+    fn erf(&mut self) -> Result<Carried, Anomaly> {
+        const MORE: u8 = 0x80;
+        let header = self.take::<16>()?;
+        let (kind, mut more) = (header[8] & !MORE, header[8] & MORE != 0);
+        while more {
+            more = self.take::<8>()?[0] & MORE != 0;
+        }
+        match kind {
+            // Also coloured and hashed.
+            2 | 11 | 16 | 20 => self.take::<2>().and_then(|_| self.ethernet()),
+            1 | 10 | 15 | 19 => self.link(LinkType::PppHdlc),
+            22 => Ok(self.ip(Some(4))),
+            23 => Ok(self.ip(Some(6))),
+            other => Ok(Carried::Other { protocol: u32::from(other) }),
+        }
     }
 
     /// "MGC", flags, perhaps attributes behind their length, perhaps no Ethernet.

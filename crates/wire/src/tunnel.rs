@@ -13,6 +13,7 @@ const TEREDO: u16 = 3544;
 const L2TP: u16 = 1701;
 const MPLS_IN_UDP: u16 = 6635;
 const AYIYA: u16 = 5072;
+const LISP: u16 = 4341;
 const CAPWAP_DATA: u16 = 5247;
 
 /// The IP packet inside an IP packet whose payload begins at `headers.at`; none if it carries no
@@ -111,6 +112,8 @@ fn udp(headers: &mut Headers<'_>) -> Result<Carried, Anomaly> {
             L2TP => l2tp(headers)?,
             MPLS_IN_UDP => headers.labels()?,
             AYIYA => ayiya(headers)?,
+            // RFC 9300 section 5.1: flags and nonce, then IP.
+            LISP => headers.take::<8>().map(|_| headers.ip(None))?,
             CAPWAP_DATA => capwap(headers)?,
             _ => continue,
         };
@@ -145,7 +148,8 @@ fn geneve(headers: &mut Headers<'_>) -> Result<Carried, Anomaly> {
     headers.typed(u16::from_be_bytes([high, low]))
 }
 
-/// 3GPP TS 29.281 section 5: a packet of a user (G-PDU), perhaps with extension headers.
+/// 3GPP TS 29.281 section 5: a packet of a user (G-PDU), perhaps with extension headers. Only the
+/// session knows whether it is IP, PPP or Ethernet; its first byte shows it.
 fn gtp(headers: &mut Headers<'_>) -> Result<Carried, Anomaly> {
     const G_PDU: u8 = 255;
     let [flags, kind, ..] = headers.take::<8>()?;
@@ -163,7 +167,11 @@ fn gtp(headers: &mut Headers<'_>) -> Result<Carried, Anomaly> {
             next = headers.take::<1>()?[0];
         }
     }
-    Ok(headers.ip(None))
+    match headers.bytes.get(headers.at..).unwrap_or_default() {
+        [first, ..] if matches!(first >> 4, 4 | 6) => Ok(headers.ip(None)),
+        [0xff, 0x03, ..] => headers.ppp(),
+        _ => headers.ethernet(),
+    }
 }
 
 /// RFC 4380 section 5.1.1: perhaps an authentication and an origin, then IPv6.

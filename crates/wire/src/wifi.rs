@@ -57,9 +57,11 @@ impl Headers<'_> {
         if flags & 3 == 3 {
             self.take::<6>()?;
         }
-        let mut is_aggregate = false;
+        let (mut is_aggregate, mut in_mesh) = (false, false);
         if control & QOS != 0 {
-            is_aggregate = self.take::<2>()?[0] & 0x80 != 0;
+            let [first, second] = self.take()?;
+            is_aggregate = first & 0x80 != 0;
+            in_mesh = flags & 2 != 0 && second & 1 != 0;
             if flags & 0x80 != 0 {
                 self.take::<4>()?;
             }
@@ -69,8 +71,21 @@ impl Headers<'_> {
         }
         if is_aggregate {
             self.take::<14>()?;
+        } else if in_mesh {
+            self.mesh_control()?;
         }
         self.llc(0)
+    }
+
+    /// IEEE 802.11 section 9.2.4.8.3: flags, time to live, a sequence number, up to two addresses.
+    /// Outside a mesh the bit that announces it is part of something else; then LLC shows in place
+    /// of the flags, most of which are reserved.
+    fn mesh_control(&mut self) -> Result<(), Anomaly> {
+        let Some(addresses @ 0..=2) = self.bytes.get(self.at) else { return Ok(()) };
+        let addresses = usize::from(*addresses);
+        self.take::<6>()?;
+        self.at += 6 * addresses;
+        Ok(())
     }
 }
 

@@ -36,6 +36,11 @@ fn ah(next: u8) -> String {
     format!("{next:02x}04 0000 00000001 00000001 {}", "ab".repeat(12))
 }
 
+/// The time of Endace's header.
+const ERF: &str = "00000000 00000000";
+/// Two extension headers of it.
+const EXTENSIONS: &str = "8100000000000000 0100000000000000";
+const MAC: &str = "020202020202";
 const MACS: &str = "020202020202 020202020202";
 /// Ethernet, then IPv4.
 const ETHERNET: &str = "020202020202 020202020202 0800";
@@ -76,6 +81,9 @@ fn tunnels() -> Vec<(&'static str, Vec<u8>)> {
         ("GTP-U", udp(2152, &behind("30ff 0000 00000001", syn))),
         ("GTP-U, sequence", udp(2152, &behind("32ff 0000 00000001 0001 00 00", syn))),
         ("GTP-U, extension", udp(2152, &behind("36ff 0000 00000001 0001 00 c0 01 0904 00", syn))),
+        ("GTP-U, Ethernet", udp(2152, &behind("30ff 0000 00000001", &bridged))),
+        ("GTP-U, PPP", udp(2152, &behind("30ff 0000 00000001 ff03 0021", syn))),
+        ("LISP", udp(4341, &behind("c000 0001 00000000", syn))),
         ("GRE in UDP", udp(4754, &behind("0000 0800", syn))),
         ("MPLS in UDP", udp(6635, &behind("00010140", syn))),
         ("CAPWAP, 802.3", udp(5247, &behind("00100000 00000000", &bridged))),
@@ -187,9 +195,22 @@ fn link_headers_in_a_row_lead_to_ip() {
         ),
         ("802.1BR", 1, behind(&format!("{MACS} 893f 000000000000 0800"), syn)),
         ("VN-tag", 1, behind(&format!("{MACS} 8926 00000000 0800"), syn)),
+        ("HSR", 1, behind(&format!("{MACS} 892f 1042 0001 0800"), syn)),
+        ("Cisco metadata", 1, behind(&format!("{MACS} 8909 0101 0001 0005 8100 0007 0800"), syn)),
         ("FabricPath", 1, behind(&format!("{MACS} 8903 0001 {MACS} 8100 0007 0800"), syn)),
         ("PPP", 9, behind("ff03 0021", syn)),
         ("Cisco HDLC, called PPP", 9, behind("0f00 0800", syn)),
+        ("PPP, direction", 204, behind("01 ff03 0021", syn)),
+        ("ATM, SNAP", 100, snap.clone()),
+        ("ATM, PPP", 100, behind("fefe03 cf 0021", syn)),
+        ("FireWire", 138, behind(&format!("{} 0800", "02".repeat(16)), syn)),
+        ("ERF, Ethernet", 197, behind(&format!("{ERF} 02 04 006a 0000 005a 0000 {ETHERNET}"), syn)),
+        (
+            "ERF, IPv4, extended",
+            197,
+            behind(&format!("{ERF} 96 04 005c 0000 003c {EXTENSIONS}"), syn),
+        ),
+        ("ERF, PPP", 197, behind(&format!("{ERF} 01 04 0050 0000 0040 ff03 0021"), syn)),
         ("PPP, compressed", 9, behind("21", syn)),
         ("Token Ring", 6, behind(&format!("1040 {MACS}"), &snap)),
         ("Token Ring, routed", 6, behind("1040 020202020202 820202020202 0630 0011 0020", &snap)),
@@ -206,6 +227,13 @@ fn link_headers_in_a_row_lead_to_ip() {
         ("802.11", 105, wifi("0801 0000", "", &snap)),
         ("802.11, QoS", 105, wifi("8802 0000", "0000", &snap)),
         ("802.11, aggregate", 105, wifi("8802 0000", &format!("8000 {MACS} 0044"), &snap)),
+        ("802.11, mesh", 105, wifi("8803 0000", &format!("{MAC} 0001 001f 00000001"), &snap)),
+        (
+            "802.11, mesh, two addresses",
+            105,
+            wifi("8802 0000", &format!("0001 021f 00000001 {MACS}"), &snap),
+        ),
+        ("802.11, no mesh", 105, wifi("8802 0000", "0001", &snap)),
         ("802.11, bridge", 105, wifi("0803 0000", "020202020202", &snap)),
         (
             "radiotap",
