@@ -61,6 +61,12 @@ pub fn ends_of(directory: &Path) -> Option<[PathBuf; 2]> {
     ends.iter().all(|file| file.is_file()).then_some(ends)
 }
 
+/// Whether these are the captures of one recording: one process wrote both, by one clock.
+pub fn is_one_recording(client: &Path, server: &Path) -> bool {
+    let [within, other] = [client, server].map(|file| file.parent().unwrap_or(Path::new(".")));
+    within == other && Recording::open(within).is_ok()
+}
+
 /// The times of frames one after the other.
 #[derive(Debug, Default)]
 struct FrameClock {

@@ -11,8 +11,8 @@ mod scenarios;
 mod two_points;
 
 pub use captures::{
-    analyzer_of, captures, dropped_frames, ends_of, is_lasting, is_of_damaging_path, is_stdin,
-    may_be_capture, name, open, open_until, read_captures, read_frames,
+    analyzer_of, captures, dropped_frames, ends_of, is_lasting, is_of_damaging_path,
+    is_one_recording, is_stdin, may_be_capture, name, open, open_until, read_captures, read_frames,
 };
 pub use files::{NAMED_MAX, TEXT_MAX, beside, read_regular};
 pub use index::{CaptureIndex, Known, Lookup, check_index};

@@ -7,13 +7,13 @@ use serde::Serialize;
 use tcplab_path::tc::quoted_path;
 use tcplab_quantities::JOINED_DOCUMENT;
 use tcplab_report::trace::joined_text;
-use tcplab_trace::join::{Audit, Claims, Joined, JoinedConnection, audit, join};
+use tcplab_trace::join::{Audit, Claims, Clocks, Joined, JoinedConnection, audit, join};
 use tcplab_units::Endpoint;
 
 use super::outputs::look;
 use crate::arguments::ViewArguments;
 use crate::output::{answer_coloured, write_json};
-use tcplab_actions::{analyzer_of, is_stdin, name, open};
+use tcplab_actions::{analyzer_of, is_one_recording, is_stdin, name, open};
 
 /// Joins the captures at `client` and `server`.
 pub(super) fn show(client: &Path, server: &Path, view: &ViewArguments) -> Result<()> {
@@ -21,7 +21,9 @@ pub(super) fn show(client: &Path, server: &Path, view: &ViewArguments) -> Result
     if [client, server].into_iter().any(is_stdin) {
         bail!("joining reads captures more than once: standard input (`-`) cannot be joined");
     }
-    let joined = join(|side| open(path(side)))?;
+    let is_one = is_one_recording(client, server);
+    let clocks = if is_one { Clocks::One } else { Clocks::Apart };
+    let joined = join(|side| open(path(side)), clocks)?;
     let mut claims = [Claims::default(), Claims::default()];
     for (side, claims) in Endpoint::BOTH.into_iter().zip(&mut claims) {
         let mut analyzer = analyzer_of(path(side), std::mem::take(claims));

@@ -284,6 +284,7 @@ fn recording_is_joined_not_merged() {
     let [client, server] = ["client", "server"].map(|end| format!("{trial}/{end}.pcapng"));
     let joined = home.answer(&format!("trace {trial}"));
     assert_eq!(joined, home.answer(&format!("trace --client {client} --server {server}")));
+    assert!(joined.contains("  Both captures were taken by one clock: "), "{joined}");
     assert!(joined.ends_with(&format!("\nWhat limited it: `tcplab trace {client}`\n")), "{joined}");
     home.refuses(&[
         (&format!("trace {trial} -c 0"), "is a recording of both ends: pass one, "),

@@ -43,9 +43,10 @@ pub fn joined_text(
                     --server swapped?";
         look.paragraph(&mut out, "", text);
     }
+    let is_joined = joined.connections.iter().any(|c| c.forward.arrived + c.reverse.arrived > 0);
     for (index, connection) in connections.iter().take(top) {
         out.push('\n');
-        one(&mut out, *index, connection, joined.clock.offset_nanos.is_some(), look);
+        one(&mut out, *index, connection, is_joined, look);
     }
     out.push('\n');
     match connections.len() {
@@ -79,6 +80,13 @@ fn clocks(clock: &ClockEstimate) -> String {
     let Some(offset) = clock.offset_nanos else {
         return "Clock offset unknown.".into();
     };
+    if clock.is_one {
+        let text = "Both captures were taken by one clock: delays are measured, none is assumed.";
+        return clock.least_round_trip.map_or_else(
+            || text.to_owned(),
+            |trip| format!("{text} Smallest RTT between the capture points: {}.", span(trip)),
+        );
+    }
     let distance = span(Span::from_nanos(offset.unsigned_abs()));
     let mut text = match offset {
         0 => "The clocks agree".to_owned(),

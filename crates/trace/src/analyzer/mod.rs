@@ -16,6 +16,7 @@ mod replay;
 mod time_unit;
 mod workers;
 
+pub(crate) use capture_clock::CaptureClock;
 #[cfg(test)]
 pub(crate) use capture_clock::{DECADES_AHEAD, SET_AHEAD, SET_BACK};
 pub use frame_log::{FrameLog, LOG_LAG};
@@ -40,7 +41,6 @@ use crate::{
     Ack, BareReset, Connection, Episode, Flow, FlowId, Frame, LimitPeriod, Note, Segment, Sink,
     Spurious, Stall, Trace, UnusualPacket,
 };
-use capture_clock::CaptureClock;
 use duplicates::Duplicates;
 use others::{Kind, Others};
 use output::Output;

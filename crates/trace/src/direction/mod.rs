@@ -25,7 +25,7 @@ pub(crate) use retransmission::Context;
 #[cfg(test)]
 pub(crate) use scoreboard::{ReceivedAck, Scoreboard};
 pub(crate) use send_order::SHARE as COPIES_SHARE;
-pub(crate) use sender_clock::ClockStep;
+pub(crate) use sender_clock::{ClockStep, OwnClock};
 pub(crate) use state::{AckOutcome, DirectionState};
 #[cfg(test)]
 pub(crate) use transmissions::Transmission;

@@ -65,9 +65,26 @@ impl Headers {
         }
     }
 
-    /// Whether window, timestamps and SACK blocks are those of another packet.
+    /// Whether window, timestamps and SACK blocks are those of another packet; of options that a
+    /// capture cut off nothing is known.
     pub(crate) fn differ(&self, other: &Headers) -> [bool; 3] {
-        [self.window != other.window, self.timestamps != other.timestamps, self.sack != other.sack]
+        let whole = !self.options_cut && !other.options_cut;
+        [
+            self.window != other.window,
+            whole && self.timestamps != other.timestamps,
+            whole && self.sack != other.sack,
+        ]
+    }
+
+    /// Whether one has timestamps as the other has not, or other ones, also where a capture cut
+    /// them off.
+    pub(crate) fn stamps_differ(&self, other: &Headers) -> bool {
+        self.timestamps != other.timestamps
+    }
+
+    /// Whether a capture has all options.
+    pub(crate) fn is_whole(&self) -> bool {
+        !self.options_cut
     }
 
     /// What `arrived` has otherwise; `first`: no data of the same packet came before it, neither
@@ -103,8 +120,8 @@ impl Headers {
         );
         differs(window, (F::Window, None, None));
         let stamps = |it: Headers| there(it.timestamps.is_some());
-        differs(whole && timestamps, (F::Timestamps, stamps(sent), stamps(arrived)));
-        differs(whole && sack, (F::Sack, count(sent.sack), count(arrived.sack)));
+        differs(timestamps, (F::Timestamps, stamps(sent), stamps(arrived)));
+        differs(sack, (F::Sack, count(sent.sack), count(arrived.sack)));
         if let (true, Some(sent), Some(arrived)) = (whole, sent.options, arrived.options) {
             for (field, of) in SynOptions::FIELDS {
                 let (sent, arrived) = (of(&sent), of(&arrived));

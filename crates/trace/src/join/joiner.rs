@@ -64,6 +64,8 @@ pub struct Joiner {
     resolution: [u64; 2],
     /// Packets that a capture held more than once, beyond the first.
     copies: [u64; 2],
+    /// The frame of each capture before which its clock was first set.
+    clock_set: [Option<u64>; 2],
 }
 
 impl Joiner {
@@ -86,6 +88,7 @@ impl Joiner {
             strays: 0,
             resolution: [COARSEST; 2],
             copies: [0; 2],
+            clock_set: [None; 2],
         };
         for side in Endpoint::BOTH {
             let first = joiner.rough.epochs[side.index()].map(|first| joiner.shared(side, first));
@@ -139,7 +142,7 @@ impl Joiner {
         }
         let to_server = packet.from_low == pair.low_at_client;
         let departs = to_server == (side == Endpoint::Client);
-        let agreed = pair.agreed_segment(&packet, self.rough.changes_timestamps(&packet));
+        let agreed = pair.agreed_segment(&packet, self.rough.do_stamps_differ(&packet));
         let seen = self.rough.segment(&packet.ends, packet.from_low);
         let segment = agreed.map_or(seen, |agreed| agreed.min(seen));
         let is_one = agreed.is_some_and(|agreed| packet.payload <= agreed);
@@ -171,6 +174,42 @@ impl Joiner {
             let captures = captures(&self.covered, to_server, false);
             pair.directions[usize::from(!to_server)].settle(&captures);
         }
+    }
+
+    /// Before which frame a capture's clock was first set, if it was: times after it are corrected
+    /// as far as the capture itself shows, which is too rough for delays.
+    pub(crate) fn clock_was_set(&mut self, side: Endpoint, before: Option<u64>) {
+        self.clock_set[side.index()] = before;
+    }
+
+    /// The clock of the server's capture beside that of the client's, by the delays towards both;
+    /// none if no offset holds for all of both captures, and a note then.
+    fn clock(&self, delays: &[RawDelays; 2], notes: &mut Vec<String>) -> Option<Clock> {
+        let [there, back] = delays;
+        let mut is_steady = true;
+        for (side, before) in Endpoint::BOTH.into_iter().zip(self.clock_set) {
+            let Some(frame) = before else { continue };
+            is_steady = false;
+            let name = side.name();
+            notes.push(format!(
+                "the clock of the {name}'s capture was set before frame {frame}, or its frames are \
+                 out of time order (`reordercap` sorts them): delays and the clocks' offset are \
+                 unknown"
+            ));
+        }
+        if !is_steady || self.rough.one_clock {
+            return is_steady.then(|| Clock::one(there, back));
+        }
+        let resolution = self.resolution.iter().sum::<u64>() as f64;
+        let clock = Clock::estimate(there, back, resolution);
+        if clock.is_none() {
+            notes.push(
+                "no offset of the clocks fits the delays of both directions: a clock was set or \
+                 ran unevenly during the capture, so delays and the offset are unknown"
+                    .to_owned(),
+            );
+        }
+        clock
     }
 
     /// Whether a damaged packet belongs to a connection; one that departs may open one, too.
@@ -210,11 +249,11 @@ impl Joiner {
     }
 
     /// Everything, when no more frames come.
-    pub fn finish(self) -> Joined {
+    pub fn finish(mut self) -> Joined {
         let mut sums = [RawDelays::default(), RawDelays::default()];
         let mut found = Vec::new();
         let mut gave_up = false;
-        for mut pair in self.pairs {
+        for mut pair in std::mem::take(&mut self.pairs) {
             let [mut there, mut back] = std::mem::take(&mut pair.directions);
             there.settle(&captures(&self.covered, true, true));
             back.settle(&captures(&self.covered, false, true));
@@ -225,14 +264,15 @@ impl Joiner {
         for (index, sum) in sums.iter_mut().enumerate() {
             sum.gather(found.iter().map(|(_, directions)| &directions[index].1));
         }
-        let resolution = self.resolution.iter().sum::<u64>() as f64;
-        let clock = Clock::estimate(&sums[0], &sums[1], resolution);
-        let rough = self.rough.offset_nanos();
-        let connections =
-            found.into_iter().map(|(pair, directions)| pair.joined(directions, &clock)).collect();
         let same_ends =
             self.by_ends.values().any(|known| known.current.iter().all(Option::is_some));
         let mut notes = notes(&self.rough, &self.captures, same_ends);
+        let clock = self.clock(&sums, &mut notes);
+        let rough = self.rough.offset_nanos();
+        let connections = found
+            .into_iter()
+            .map(|(pair, directions)| pair.joined(directions, clock.as_ref()))
+            .collect();
         for side in Endpoint::BOTH {
             let (copies, name) = (self.copies[side.index()], side.name());
             if copies > 0 {
@@ -263,7 +303,7 @@ impl Joiner {
         Joined {
             epoch_nanos: self.epoch,
             captures: self.captures,
-            clock: if self.rough.is_joined() { clock.result(rough) } else { clock.result(0) },
+            clock: clock.map(|clock| clock.result(rough)).unwrap_or_default(),
             connections,
             notes,
         }
@@ -355,13 +395,19 @@ impl Pair {
         is_missing && answered && directions.iter().any(|(way, _)| way.sent > 0)
     }
 
-    fn joined(self, directions: [(Crossing, RawDelays); 2], clock: &Clock) -> JoinedConnection {
+    fn joined(
+        self,
+        directions: [(Crossing, RawDelays); 2],
+        clock: Option<&Clock>,
+    ) -> JoinedConnection {
         let elsewhere = self.passed_elsewhere(&directions);
         let mut sign = 1.0;
         let [there, back] = directions.map(|(mut crossing, raw)| {
-            let (slope, offset) = (clock.slope * sign, clock.offset * sign);
-            crossing.delay = raw.corrected(slope, offset);
-            crossing.series = raw.series(slope, offset);
+            if let Some(clock) = clock {
+                let (slope, offset) = (clock.slope * sign, clock.offset * sign);
+                crossing.delay = raw.corrected(slope, offset);
+                crossing.series = raw.series(slope, offset);
+            }
             sign = -sign;
             if elsewhere { crossing.unjudged() } else { crossing }
         });

@@ -17,6 +17,7 @@
 mod audit;
 mod changes;
 mod clock;
+mod clock_steps;
 mod copies;
 mod delays;
 mod direction;
@@ -33,7 +34,7 @@ mod survey;
 pub use audit::{Claims, audit};
 pub use joiner::Joiner;
 pub use model::*;
-pub use reading::join;
+pub use reading::{Clocks, join};
 pub use survey::{Rough, Survey};
 
 use tcplab_units::Span;

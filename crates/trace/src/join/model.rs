@@ -44,11 +44,12 @@ pub struct CaptureSummary {
 /// The offset is what makes the least delays of both directions equal: no capture distinguishes an
 /// asymmetric path from a wrong clock. The skew is the slope of the lower hull of the delays (Moon,
 /// Skelly and Towsley, "Estimation and Removal of Clock Skew from Network Delay Measurements",
-/// INFOCOM 1999), of the direction whose least delay is the steadier one.
+/// INFOCOM 1999), of the direction whose least delay is the steadier one. Where a clock was set
+/// during the capture no offset holds for all of it: everything is none, and a note says so.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
 pub struct ClockEstimate {
     /// How far the server capture's clock is ahead when time is zero, nanoseconds; if packets went
-    /// one way only, that at which the fastest took no time.
+    /// one way only, that at which the fastest took no time. 0 if both captures have one clock.
     #[serde(rename = "offset_ns")]
     pub offset_nanos: Option<i64>,
     /// The offset may be wrong by so much either way, half the least round trip between the capture
@@ -58,6 +59,9 @@ pub struct ClockEstimate {
     /// The sum of the least delays of both directions, which no offset changes.
     #[serde(rename = "rtt_min_ns", with = "tcplab_units::number")]
     pub least_round_trip: Option<Span>,
+    /// Both captures were taken by one clock: the delays are measured, and nothing is assumed.
+    #[serde(rename = "one_clock")]
+    pub is_one: bool,
     /// How much faster the server capture's clock runs, ppm; 0 if less than `skew_error`.
     pub skew_ppm: f64,
     /// The error of the skew, by the variation of the least delays; none with few samples.
@@ -133,7 +137,7 @@ pub struct Crossing {
     /// What devices between the captures changed in the headers of arrived packets: the first
     /// [`Crossing::CHANGES`] kinds, in the order in which they appear.
     pub changes: Vec<Change>,
-    /// How long packets took, the clocks corrected; none where none arrived.
+    /// How long packets took, the clocks corrected; none where none arrived, or no offset fits.
     pub delay: Option<Delays>,
     /// The delay over time, at most [`Crossing::POINTS`] intervals.
     pub series: Vec<DelayPoint>,

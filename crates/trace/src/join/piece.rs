@@ -124,8 +124,8 @@ pub(crate) fn pieces(
 }
 
 /// The data of a full segment that bears these options, where the smaller one of the handshake's
-/// segment sizes is `mss` (RFC 6691: options come out of it). `stripped`: devices on the way change
-/// or remove timestamps, so both captures count them whether they are there or not.
+/// segment sizes is `mss` (RFC 6691: options come out of it). `stripped`: timestamps differ between
+/// the captures, so both count them whether they are there or not.
 pub(crate) fn full_segment(mss: u16, packet: &Packet, stripped: bool) -> u32 {
     if stripped && packet.payload <= u32::from(mss) {
         return mss.into();

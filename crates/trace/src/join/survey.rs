@@ -3,13 +3,15 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
 
-use tcplab_units::Endpoint;
+use tcplab_units::{Endpoint, Span};
 
+use super::clock_steps::SenderClocks;
 use super::difference;
 use super::headers::Headers;
 use super::packets::{CheckedPacket, Packets};
 use super::piece::{Identity, acknowledged};
 use crate::Frame;
+use crate::analyzer::CaptureClock;
 use crate::direction::COPIES_SHARE;
 use crate::packet::{AT_ONCE, Ends, Packet, RecentPackets, mix};
 
@@ -55,6 +57,7 @@ struct CaptureSample {
     sound: [u64; 2],
     recent: RecentPackets,
     copies: BTreeMap<Way, CopyCounts>,
+    clocks: SenderClocks,
 }
 
 impl Default for CaptureSample {
@@ -69,6 +72,7 @@ impl Default for CaptureSample {
             sound: [0; 2],
             recent: RecentPackets::new(REMEMBERED),
             copies: BTreeMap::new(),
+            clocks: SenderClocks::default(),
         }
     }
 }
@@ -82,13 +86,26 @@ pub struct Survey {
 impl Survey {
     /// A frame of one of the captures.
     pub fn frame(&mut self, side: Endpoint, frame: &Frame<'_>) {
+        self.frame_by(side, frame, &mut CaptureClock::default());
+    }
+
+    /// A frame of one of the captures, whose time `clock` has read. Returns by how much the clock
+    /// was set ahead before it, which the clock then takes back.
+    pub(crate) fn frame_by(
+        &mut self,
+        side: Endpoint,
+        frame: &Frame<'_>,
+        clock: &mut CaptureClock,
+    ) -> Option<Span> {
         let seen = &mut self.seen[side.index()];
         seen.first.get_or_insert(frame.time_ns);
-        let Some(read) = seen.packets.next(frame) else { return };
+        let mut read = seen.packets.next(frame)?;
         if let Some(is_damaged) = read.is_damaged {
             seen.sound[usize::from(is_damaged)] += 1;
         }
-        seen.take(&read, frame.time_ns);
+        let set = seen.clocks.explain(clock, &mut read.packet);
+        seen.take(&read, read.packet.at.as_nanos());
+        set
     }
 
     /// The comparison of both samples.
@@ -138,6 +155,8 @@ impl Survey {
             };
             self.seen[side.index()].copied_hosts(own)
         });
+        let stamps_differ = changes.iter().filter(|(_, it)| is_usual(it.stamps, it.packets));
+        let stamps_differ = stamps_differ.map(|(way, _)| *way).collect();
         let changed = changes.into_iter().map(|(way, changes)| (way, changes.identity()));
         let identities = changed.filter(|(_, identity)| *identity != Identity::WHOLE).collect();
         let [client, server] = self.seen.map(|seen| seen.largest);
@@ -152,33 +171,49 @@ impl Survey {
             segments,
             with_options,
             identities,
+            stamps_differ,
             copies,
             checksums,
             epochs,
+            one_clock: false,
         }
     }
 }
 
-/// How many packets differ in window, timestamps and SACK blocks.
+/// How many packets differ in window, timestamps and SACK blocks between the captures.
 #[derive(Debug, Clone, Copy, Default)]
 struct Changes {
     packets: u32,
+    /// Of these, those whose options both captures have whole.
+    whole: u32,
     differing: [u32; 3],
+    /// Timestamps are changed, removed, or cut off by one capture.
+    stamps: u32,
 }
 
 impl Changes {
     fn add(&mut self, there: &Headers, here: &Headers) {
         self.packets += 1;
+        self.whole += u32::from(there.is_whole() && here.is_whole());
+        self.stamps += u32::from(there.stamps_differ(here));
         for (count, differs) in self.differing.iter_mut().zip(there.differ(here)) {
             *count += u32::from(differs);
         }
     }
 
     fn identity(&self) -> Identity {
-        let same = |count: u32| count.saturating_mul(CHANGED_SHARE) < self.packets;
-        let [window, timestamps, sack] = self.differing.map(same);
-        Identity { window, timestamps, sack }
+        let [window, timestamps, sack] = self.differing;
+        Identity {
+            window: !is_usual(window, self.packets),
+            timestamps: !is_usual(timestamps, self.whole),
+            sack: !is_usual(sack, self.whole),
+        }
     }
+}
+
+/// Whether so many of the packets differ that a device changes them.
+fn is_usual(differing: u32, packets: u32) -> bool {
+    differing > 0 && differing.saturating_mul(CHANGED_SHARE) >= packets
 }
 
 /// Two hosts, the lower address first.
@@ -296,15 +331,24 @@ pub struct Rough {
     pub(crate) with_options: bool,
     /// Where devices on the way change what else would distinguish packets.
     identities: BTreeMap<Way, Identity>,
+    /// Where timestamps are changed or removed on the way, or cut off by one capture.
+    stamps_differ: BTreeSet<Way>,
     /// Hosts of whose packets a capture holds copies.
     copies: [BTreeSet<(IpAddr, IpAddr)>; 2],
     /// A wrong checksum is damage: most of the capture's are right, so they are not those of a
     /// capture before offloading.
     checksums: [bool; 2],
     pub(crate) epochs: [Option<u64>; 2],
+    /// Both captures have one clock.
+    pub(crate) one_clock: bool,
 }
 
 impl Rough {
+    /// That both captures have one clock.
+    pub(crate) fn by_one_clock(self) -> Rough {
+        Rough { offset: self.offset.map(|_| 0), one_clock: true, ..self }
+    }
+
     /// How far the server capture's clock is ahead, roughly, nanoseconds; 0 if unknown.
     pub fn offset_nanos(&self) -> i64 {
         self.offset.unwrap_or(0)
@@ -321,10 +365,10 @@ impl Rough {
         let whole = self.with_options;
         Identity { window, timestamps: timestamps && whole, sack: sack && whole }
     }
-    /// Whether devices on the way change or remove the timestamps of packets like this one.
-    pub(crate) fn changes_timestamps(&self, packet: &Packet) -> bool {
-        let way = (packet.src().ip(), packet.dst().ip());
-        self.identities.get(&way).is_some_and(|identity| !identity.timestamps)
+    /// Whether the timestamps of packets like this one are changed or removed on the way, or cut
+    /// off by one capture.
+    pub(crate) fn do_stamps_differ(&self, packet: &Packet) -> bool {
+        self.stamps_differ.contains(&(packet.src().ip(), packet.dst().ip()))
     }
     /// What devices on the way change, so that it does not distinguish packets.
     pub(crate) fn changed_fields(&self) -> Vec<&'static str> {

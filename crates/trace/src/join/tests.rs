@@ -9,6 +9,7 @@ use tcplab_wire::{Ecn, Ipv4Repr, LinkType, SeqNumber, TcpFlags, TcpRepr};
 use super::*;
 use crate::Frame;
 
+mod clock_set;
 mod copies;
 mod middlebox;
 

@@ -2,7 +2,7 @@
 
 use tcplab_capture::ReadError;
 use tcplab_trace::Analyzer;
-use tcplab_trace::join::{Audit, Claims, Crossing, Joined, audit, join};
+use tcplab_trace::join::{Audit, Claims, Clocks, Crossing, Joined, audit, join};
 use tcplab_units::Endpoint;
 
 use super::capture;
@@ -13,7 +13,7 @@ fn at(name: &str, side: Endpoint) -> String {
 }
 
 fn joined(name: &str) -> Joined {
-    join(|side| Ok::<_, ReadError>(capture(&at(name, side)))).unwrap()
+    join(|side| Ok::<_, ReadError>(capture(&at(name, side))), Clocks::Apart).unwrap()
 }
 
 fn sum(joined: &Joined, of: impl Fn(&Crossing) -> u64) -> [u64; 2] {

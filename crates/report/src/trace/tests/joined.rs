@@ -60,6 +60,7 @@ fn joined_changes_on_the_way() {
         offset_nanos: Some(0),
         error: Some(ms(10)),
         least_round_trip: Some(ms(20)),
+        is_one: false,
         skew_ppm: 0.0,
         skew_error_ppm: Some(0.009),
     };
@@ -79,4 +80,19 @@ fn joined_nothing_in_common() {
     ];
     let text = joined(ClockEstimate::default(), connections, "no packet is in both captures");
     insta::assert_snapshot!("joined_nothing", text);
+}
+
+#[test]
+fn joined_by_one_clock_assumes_nothing() {
+    let clock = ClockEstimate {
+        offset_nanos: Some(0),
+        error: Some(Span::ZERO),
+        least_round_trip: Some(ms(40)),
+        is_one: true,
+        ..ClockEstimate::default()
+    };
+    let text = joined(clock, Vec::new(), "a note");
+    let line = "Both captures were taken by one clock: delays are measured, none is assumed.";
+    assert!(text.contains(line), "{text}");
+    assert!(!text.contains('±'), "{text}");
 }

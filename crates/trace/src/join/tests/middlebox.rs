@@ -36,6 +36,15 @@ pub(super) fn set_ip_word(bytes: &mut [u8], at: usize, word: u16) {
 /// A transfer of 200 segments through a device. One segment in 20 is lost and retransmitted; the
 /// client's clock and the server's count milliseconds.
 fn through(device: impl Fn(&mut Headers)) -> Joined {
+    world_through(device).join(3_600_500_000_000, 0.0)
+}
+
+/// The same past no device.
+pub(super) fn unchanged() -> World {
+    world_through(|_| ())
+}
+
+fn world_through(device: impl Fn(&mut Headers)) -> World {
     const SACKED: u32 = 2_000_000;
     let mut world = World::default();
     let mut pass = |up: bool, at: u64, arrives: bool, seq: u32, ack: u32, len: u32| {
@@ -81,7 +90,7 @@ fn through(device: impl Fn(&mut Headers)) -> Joined {
     for (at, index) in acks {
         pass(false, at, true, 5_001, 1_001 + index * 1_448, 0);
     }
-    world.join(3_600_500_000_000, 0.0)
+    world
 }
 
 /// Field, value sent, value arrived, packets.
