@@ -40,7 +40,13 @@ pub fn facts(a: &Connection, b: &Connection) -> Vec<Fact> {
         let nothing = key.nothing();
         facts.push(key.fact([nothing, value]));
     }
-    facts.retain(|fact| fact.values.iter().any(Option::is_some));
+    facts.retain(|fact| {
+        let is_cut = fact.values.contains(&Some(Value::Text(NOT_CAPTURED.into())));
+        // Of a count that one capture lacks, none in the other is no news.
+        let is_news = |value: &Value| matches!(value, Value::Number(count) if *count > 0.0);
+        let mut known = fact.values.iter().flatten();
+        if is_cut { known.any(is_news) } else { known.next().is_some() }
+    });
     facts
 }
 
@@ -82,15 +88,57 @@ fn facts_of(connection: &Connection) -> FactList {
     {
         Facts { about: format!("SYN of the {end}"), facts: &mut facts }.options(options);
     }
-    let has_sack = connection.handshake.agreed(|syn| syn.sack_permitted) != Some(false);
+    let handshake = &connection.handshake;
+    let signs = match handshake.agreed(|syn| syn.sack_permitted) {
+        Some(false) => Signs::WithoutSack,
+        // What cut off the options of a SYN cut off SACK blocks, too.
+        _ if handshake.client.cut || handshake.server.cut => Signs::Cut,
+        _ => Signs::All,
+    };
     for (about, flow) in
         [("data to the server", &connection.forward), ("data to the client", &connection.reverse)]
     {
         if flow.totals.unique.as_u64() > 0 {
-            Facts { about: about.into(), facts: &mut facts }.flow(flow, has_sack);
+            Facts { about: about.into(), facts: &mut facts }.flow(flow, signs);
         }
     }
     facts
+}
+
+/// What is said of counts that need options which the capture cut off.
+const NOT_CAPTURED: &str = "not captured";
+
+/// By what a sender's reasons to retransmit show.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Signs {
+    All,
+    /// The connection has no SACK.
+    WithoutSack,
+    /// It may have, but the capture has not.
+    Cut,
+}
+
+impl Signs {
+    /// Whether causes of this kind are counted rightly.
+    fn show(self, cause: Quantity) -> bool {
+        let by_sack = [
+            q::RETRANSMISSIONS_BY_SACK,
+            q::RETRANSMISSIONS_BY_RACK,
+            q::RETRANSMISSIONS_SPURIOUS_BY_DSACK,
+        ];
+        // What SACK blocks would explain counts as these.
+        let instead = [
+            q::RETRANSMISSIONS_BY_DUPLICATE_ACKS,
+            q::RETRANSMISSIONS_UNEXPLAINED,
+            q::RETRANSMISSIONS_AFTER_TIMEOUT,
+        ];
+        let is_in = |quantities: [Quantity; 3]| quantities.iter().any(|it| it.key == cause.key);
+        match self {
+            Signs::All => true,
+            Signs::WithoutSack => !is_in(by_sack),
+            Signs::Cut => !is_in(by_sack) && !is_in(instead),
+        }
+    }
 }
 
 struct Facts<'a> {
@@ -124,9 +172,14 @@ impl Facts<'_> {
         if !options.seen {
             return;
         }
-        let yes = |is: bool| Some(if is { "yes" } else { "no" }.to_owned());
+        let or_unknown = |found: bool, text: String| {
+            Some(options.known(found).map_or_else(|| "unknown".to_owned(), |_| text))
+        };
+        let yes = |is: bool| or_unknown(is, if is { "yes" } else { "no" }.to_owned());
         let of = |quantity: Quantity| quantity.label_under("client's");
-        let or_none = |value: Option<String>| Some(value.unwrap_or_else(|| "none".into()));
+        let or_none = |value: Option<String>| {
+            or_unknown(value.is_some(), value.unwrap_or_else(|| "none".into()))
+        };
         self.text(of(q::CLIENT_MSS_BYTES), or_none(options.mss.map(|mss| mss.to_string())));
         self.text(
             of(q::CLIENT_WINDOW_SCALE),
@@ -137,7 +190,7 @@ impl Facts<'_> {
         self.bytes(of(q::CLIENT_SYN_WINDOW_BYTES), Some(options.window.into()));
     }
 
-    fn flow(&mut self, flow: &Flow, has_sack: bool) {
+    fn flow(&mut self, flow: &Flow, signs: Signs) {
         use Better::{Higher, Lower, Neither};
         self.bytes(q::UNIQUE_BYTES.label, Some(flow.totals.unique.as_u64()));
         let transfer = &flow.transfer;
@@ -159,7 +212,7 @@ impl Facts<'_> {
         }
         self.count(q::DATA_SEGMENTS.label, Neither, flow.totals.data_segments);
         self.count(q::RETRANSMISSIONS.label, Lower, flow.totals.retransmissions);
-        self.causes(&flow.causes, has_sack);
+        self.causes(&flow.causes, signs);
         self.count("recovery episodes", Lower, flow.episodes.len() as u64);
         for stall in &flow.stall_sums {
             let name = format!("stalled: {}", stall.cause.name());
@@ -187,8 +240,7 @@ impl Facts<'_> {
         self.count(q::NAGLE_WAITS.label, Lower, flow.marks.nagle_waits.count);
     }
 
-    /// Causes by SACK are no property of a connection without SACK.
-    fn causes(&mut self, causes: &Causes, has_sack: bool) {
+    fn causes(&mut self, causes: &Causes, signs: Signs) {
         for (quantity, seen) in [
             (q::RETRANSMISSIONS_BY_DUPLICATE_ACKS, &causes.by_duplicate_acks),
             (q::RETRANSMISSIONS_BY_SACK, &causes.by_sack),
@@ -201,13 +253,11 @@ impl Facts<'_> {
             (q::RETRANSMISSIONS_UNEXPLAINED, &causes.retransmissions_unexplained),
             (q::RETRANSMISSIONS_SPURIOUS_BY_DSACK, &causes.spurious_by_dsack),
         ] {
-            let by_sack = [
-                q::RETRANSMISSIONS_BY_SACK.key,
-                q::RETRANSMISSIONS_BY_RACK.key,
-                q::RETRANSMISSIONS_SPURIOUS_BY_DSACK.key,
-            ];
-            let count = has_sack || !by_sack.contains(&quantity.key);
-            let count = count.then_some(Value::Number(seen.count as f64));
+            let count = match signs {
+                _ if signs.show(quantity) => Some(Value::Number(seen.count as f64)),
+                Signs::Cut => Some(Value::Text(NOT_CAPTURED.into())),
+                _ => None,
+            };
             self.add(quantity.label, "", Better::Lower, count);
         }
         self.count(q::OUT_OF_ORDER.label, Better::Lower, causes.out_of_order.count);
@@ -216,4 +266,45 @@ impl Facts<'_> {
 
 fn tenth(value: f64) -> f64 {
     (value * 10.0).round() / 10.0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A transfer with five retransmissions by SACK, its SYNs `cut`.
+    fn connection(cut: bool) -> Connection {
+        let ends = ["10.0.0.1:1", "10.0.0.2:2"].map(|end| end.parse().unwrap());
+        let mut connection = Connection::between(ends[0], ends[1]);
+        let (mss, window_scale) = if cut { (None, None) } else { (Some(1_460), None) };
+        let whole = SynOptions { seen: true, mss, window_scale, ..SynOptions::default() };
+        let syn = SynOptions { cut, sack_permitted: !cut, ..whole };
+        (connection.handshake.client, connection.handshake.server) = (syn.clone(), syn);
+        let flow = &mut connection.forward;
+        flow.totals.unique = Bytes::new(100_000);
+        let causes = &mut flow.causes;
+        let found = if cut { &mut causes.by_duplicate_acks } else { &mut causes.by_sack };
+        found.count = 5;
+        connection
+    }
+
+    /// What was cut off is unknown, neither absent nor better.
+    #[test]
+    fn options_that_were_cut_are_unknown() {
+        let text = |text: &str| Some(Value::Text(text.to_owned()));
+        let facts = facts(&connection(false), &connection(true));
+        let of = |name: &str| {
+            let found = facts.iter().find(|fact| fact.name == name);
+            found.unwrap_or_else(|| panic!("{name}")).values.clone()
+        };
+        assert_eq!(of("MSS"), [text("1460"), text("unknown")]);
+        assert_eq!(of("window scale"), [text("none"), text("unknown")]);
+        assert_eq!(of("SACK permitted"), [text("yes"), text("unknown")]);
+        let by_sack = of(q::RETRANSMISSIONS_BY_SACK.label);
+        assert_eq!(by_sack, [Some(Value::Number(5.0)), text(NOT_CAPTURED)]);
+        let by_acks = q::RETRANSMISSIONS_BY_DUPLICATE_ACKS.label;
+        assert!(!facts.iter().any(|fact| fact.name == by_acks), "0 beside what is not known");
+        let both = super::facts(&connection(true), &connection(true));
+        assert!(!both.iter().any(|fact| fact.name == q::RETRANSMISSIONS_BY_SACK.label));
+    }
 }
