@@ -16,6 +16,7 @@ pub(crate) fn segment(at: Instant, number: u64, kind: SegmentKind, dropped: bool
     Segment {
         at,
         frame: at.as_nanos() / 1_000_000,
+        flags: tcplab_wire::TcpFlags::NONE,
         range: Range { start, end: start + Bytes::new(MSS) },
         payload: Bytes::new(MSS),
         syn: false,
@@ -35,6 +36,7 @@ pub(crate) fn ack(at: Instant, number: u64, sack: &[(u64, u64)]) -> Ack {
     Ack {
         at,
         frame: at.as_nanos() / 1_000_000,
+        flags: tcplab_wire::TcpFlags::NONE,
         ack: place(number),
         window: Some(Bytes::new(20_000)),
         sack: sack.iter().map(|(s, e)| Range { start: place(*s), end: place(*e) }).collect(),

@@ -194,6 +194,7 @@ mod tests {
         Ack {
             at: Instant::ZERO,
             frame,
+            flags: tcplab_wire::TcpFlags::NONE,
             ack: Offset::new(2_001),
             window: None,
             sack: Vec::new(),
@@ -218,6 +219,7 @@ mod tests {
         let bare = BareReset {
             at: Instant::ZERO,
             frame: 3,
+            flags: tcplab_wire::TcpFlags::NONE,
             place,
             zero: true,
             from_sender: true,

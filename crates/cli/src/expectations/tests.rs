@@ -160,6 +160,7 @@ fn data_last_until_the_last_is_acknowledged() {
     let segment = |at, range: (u64, u64), payload, fin| Segment {
         at: millis(at),
         frame: 1,
+        flags: tcplab_wire::TcpFlags::NONE,
         range: tcplab_trace::Range { start: Offset::new(range.0), end: Offset::new(range.1) },
         payload: Bytes::new(payload),
         syn: false,
@@ -175,6 +176,7 @@ fn data_last_until_the_last_is_acknowledged() {
     let ack = |at, ack| Ack {
         at: millis(at),
         frame: 1,
+        flags: tcplab_wire::TcpFlags::NONE,
         ack: Offset::new(ack),
         window: None,
         sack: Vec::new(),

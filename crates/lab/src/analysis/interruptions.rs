@@ -101,6 +101,7 @@ mod tests {
         let ack = |millis: u64, bytes: u64| Ack {
             at: at(millis),
             frame: millis,
+            flags: tcplab_wire::TcpFlags::NONE,
             ack: Offset::new(bytes),
             window: None,
             sack: Vec::new(),
@@ -122,6 +123,7 @@ mod tests {
             segments: vec![Segment {
                 at: at(0),
                 frame: 1,
+                flags: tcplab_wire::TcpFlags::NONE,
                 range: Range { start: Offset::new(0), end: Offset::new(1000) },
                 payload: Bytes::new(1000),
                 syn: false,

@@ -220,6 +220,7 @@ fn small<S: XplFiles>(sink: &mut XplSink<S>) {
     let segment = |micros, start, end, kind| Segment {
         at: at(micros),
         frame: micros,
+        flags: tcplab_wire::TcpFlags::NONE,
         range: range(start, end),
         payload: Bytes::new(end - start),
         syn: false,
@@ -235,6 +236,7 @@ fn small<S: XplFiles>(sink: &mut XplSink<S>) {
     let ack = |micros, number, window| Ack {
         at: at(micros),
         frame: micros,
+        flags: tcplab_wire::TcpFlags::NONE,
         ack: Offset::new(number),
         window: Some(Bytes::new(window)),
         sack: vec![],

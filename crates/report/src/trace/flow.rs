@@ -24,17 +24,24 @@ pub(crate) fn write(out: &mut String, flow: &Flow, look: Look) {
     let totals = &flow.totals;
     let mut facts = vec![match totals.data_segments {
         0 => "no data".to_owned(),
-        n => {
-            let segments = counted(n as usize, "segment", "segments");
-            format!("{} of data in {segments}", bytes(totals.unique))
+        packets => {
+            let data = bytes(totals.unique);
+            let wire = totals.wire_data_segments();
+            let segments = counted(wire as usize, "segment", "segments");
+            if wire > packets {
+                let packets = counted(packets as usize, "packet", "packets");
+                format!("{data} of data in {segments}, captured as {packets}")
+            } else {
+                format!("{data} of data in {segments}")
+            }
         }
     }];
-    if totals.retransmissions > 0 {
+    if flow.causes.retransmissions() > 0 {
         facts.push(format!(
             "{} retransmitted ({}, {})",
-            grouped(totals.retransmissions),
+            grouped(flow.causes.retransmissions()),
             bytes(totals.retransmitted),
-            percent(totals.retransmitted_share())
+            percent(flow.retransmitted_share())
         ));
     }
     if totals.data_segments > 0 {

@@ -55,7 +55,7 @@ pub struct RowDirection {
     pub rtt_min: Option<Span>,
     /// The median RTT.
     pub rtt_median: Option<Span>,
-    /// Packets with data, SYN or FIN.
+    /// Segments with data, SYN or FIN, as on the wire.
     pub segments: u64,
     /// Retransmissions among them.
     pub retransmissions: u64,
@@ -138,15 +138,15 @@ impl RowDirection {
             goodput: flow.transfer.goodput,
             rtt_min: connection.path_round_trip(flow),
             rtt_median: flow.round_trips.median.filter(|_| whole),
-            segments: flow.totals.segments,
-            retransmissions: flow.totals.retransmissions,
+            segments: flow.totals.wire_segments,
+            retransmissions: flow.causes.retransmissions(),
             limit,
             limit_name,
             stall: longest.map(|sum| (sum.cause, span_of(&sum.longest))),
         }
     }
 
-    /// Retransmissions over packets with data, SYN or FIN, 0 to 1; none without data.
+    /// Retransmissions over segments with data, SYN or FIN, 0 to 1; none without data.
     pub fn retransmission_ratio(&self) -> Option<f64> {
         (self.data > Bytes::ZERO).then(|| self.retransmissions as f64 / self.segments as f64)
     }
@@ -303,7 +303,7 @@ pub struct SummaryTotals {
     pub one_way: usize,
     /// Bytes of data that clients and servers sent, without retransmissions.
     pub data: [Bytes; 2],
-    /// Packets with data, SYN or FIN.
+    /// Segments with data, SYN or FIN, as on the wire.
     pub segments: u64,
     /// Retransmissions among them.
     pub retransmissions: u64,

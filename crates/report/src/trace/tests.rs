@@ -88,7 +88,7 @@ fn download() -> Connection {
     };
     download.life.state = ConnectionState::Sf;
     download.reverse.totals.data_segments = 3;
-    download.reverse.totals.segments = 4;
+    (download.reverse.totals.segments, download.reverse.totals.wire_segments) = (4, 4);
     download.reverse.totals.data = Bytes::new(4_000);
     download.reverse.totals.unique = Bytes::new(4_000);
     let mut spans = [Span::ZERO; 7];

@@ -236,8 +236,8 @@ fn flow_facts(flow: &Flow) -> Vec<(&'static str, String)> {
     let totals = &flow.totals;
     let mut facts = vec![
         (q::UNIQUE_BYTES.label, bytes(totals.unique)),
-        (q::DATA_SEGMENTS.label, grouped(totals.data_segments)),
-        (q::RETRANSMISSIONS.label, grouped(totals.retransmissions)),
+        (q::DATA_SEGMENTS.label, grouped(totals.wire_data_segments())),
+        (q::RETRANSMISSIONS.label, grouped(flow.causes.retransmissions())),
         (q::BYTES_IN_FLIGHT_MAX.label, bytes(totals.max_in_flight)),
     ];
     if let Some(window) = totals.max_window {

@@ -115,7 +115,7 @@ struct Row {
 impl Row {
     fn new(index: usize, connection: &Connection) -> Row {
         let Connection { forward, reverse, .. } = connection;
-        let again = forward.totals.retransmissions + reverse.totals.retransmissions;
+        let again = forward.causes.retransmissions() + reverse.causes.retransmissions();
         let busier = if forward.totals.unique >= reverse.totals.unique { forward } else { reverse };
         let smallest = connection.path_round_trip(busier);
         Row {

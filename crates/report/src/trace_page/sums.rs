@@ -70,8 +70,8 @@ impl CaptureSums {
         self.last = self.last.max(connection.last);
         for flow in [&connection.forward, &connection.reverse] {
             self.data += flow.totals.unique;
-            self.retransmissions += flow.totals.retransmissions;
-            self.segments += flow.totals.segments;
+            self.retransmissions += flow.causes.retransmissions();
+            self.segments += flow.totals.wire_segments;
         }
         let rank = Rank::new(index, connection);
         let is_full = self.rows.len() >= MOST_ROWS;

@@ -248,6 +248,7 @@ mod tests {
         let reset = BareReset {
             at: Instant::ZERO,
             frame: 3,
+            flags: tcplab_wire::TcpFlags::RST,
             place: Offset::new(7),
             zero: true,
             from_sender: true,

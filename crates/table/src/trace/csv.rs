@@ -6,8 +6,11 @@
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
-use tcplab_trace::{Ack, Connection, Flow, FlowId, Segment, Sink, SynOptions};
+use tcplab_trace::{
+    Ack, BareReset, Connection, Flow, FlowId, Segment, Sink, SynOptions, UnusualPacket,
+};
 use tcplab_units::{Bytes, Instant};
+use tcplab_wire::TcpFlags;
 
 /// Writes a line for each connection when it is over. Memory: some hundred bytes for each that is
 /// not.
@@ -61,6 +64,11 @@ impl<W: Write> ConnectionsCsv<W> {
 /// Counts of what one end sent that the analyser does not keep.
 #[derive(Debug, Default)]
 struct Tally {
+    /// Frames, and the latest of them: what it sent and what it acknowledged come apart.
+    packets: u64,
+    latest: u64,
+    resets: u64,
+    windows: Windows,
     acks: u64,
     sacks: u64,
     dsacks: u64,
@@ -77,8 +85,38 @@ struct Tally {
     syn_seen: bool,
 }
 
+/// The windows that one end advertised.
+#[derive(Debug, Default)]
+struct Windows {
+    least: Option<u64>,
+    most: Option<u64>,
+    zero: u64,
+}
+
+impl Windows {
+    /// Those of SYNs are not scaled; those of resets mean nothing.
+    fn add(&mut self, ack: &Ack) {
+        let counts = !ack.flags.contains(TcpFlags::SYN);
+        let Some(window) = ack.window.filter(|_| counts).map(Bytes::as_u64) else { return };
+        self.zero += u64::from(window == 0);
+        self.most = self.most.max(Some(window));
+        if window > 0 {
+            self.least = Some(self.least.map_or(window, |least| least.min(window)));
+        }
+    }
+}
+
 impl Tally {
+    fn packet(&mut self, frame: u64, flags: TcpFlags) {
+        if self.latest != frame {
+            self.latest = frame;
+            self.packets += 1;
+            self.resets += u64::from(flags.contains(TcpFlags::RST));
+        }
+    }
+
     fn segment(&mut self, segment: &Segment) {
+        self.packet(segment.frame, segment.flags);
         let payload = segment.payload.as_u64();
         self.syns += u64::from(segment.syn);
         self.fins += u64::from(segment.fin);
@@ -98,6 +136,8 @@ impl Tally {
     }
 
     fn ack(&mut self, ack: &Ack) {
+        self.packet(ack.frame, ack.flags);
+        self.windows.add(ack);
         let blocks = ack.sack.len() as u64 + u64::from(ack.dsack.is_some());
         self.acks += 1;
         self.sacks += u64::from(blocks > 0);
@@ -143,6 +183,8 @@ const IDENTITY: &[Single] = &[
 ];
 
 const COLUMNS: &[Pair] = &[
+    pair("total_packets", "packets", |s| s.tally.packets.to_string()),
+    pair("resets_sent", "packets with RST", |s| s.tally.resets.to_string()),
     pair("ack_pkts_sent", "packets with an acknowledgement", |s| s.tally.acks.to_string()),
     pair("pure_acks_sent", "packets with an acknowledgement and no data, SYN, FIN or RST", |s| {
         s.opposite.totals.pure_acks.to_string()
@@ -185,6 +227,15 @@ const COLUMNS: &[Pair] = &[
     pair("avg_segm_size", "bytes of data over packets with data", |s| {
         let count = s.flow.totals.data_segments.max(1);
         (s.flow.totals.data.as_u64() / count).to_string()
+    }),
+    pair("max_win_adv", "the largest window that it advertised, SYNs aside, bytes", |s| {
+        s.tally.windows.most.unwrap_or(0).to_string()
+    }),
+    pair("min_win_adv", "the smallest of these but zero, bytes", |s| {
+        s.tally.windows.least.unwrap_or(0).to_string()
+    }),
+    pair("zero_win_adv", "packets with a zero window, SYN and RST aside", |s| {
+        s.tally.windows.zero.to_string()
     }),
     pair("ttl_stream_length", "bytes from SYN to FIN; NA if either was not captured", |s| {
         stream_length(s).map_or("NA".to_owned(), |length| length.to_string())
@@ -242,6 +293,14 @@ impl<W: Write> Sink for ConnectionsCsv<W> {
     fn ack(&mut self, flow: FlowId, ack: Ack) {
         // Sent by the other end.
         self.tally(FlowId { forward: !flow.forward, ..flow }).ack(&ack);
+    }
+    fn reset(&mut self, flow: FlowId, reset: BareReset) {
+        if reset.from_sender {
+            self.tally(flow).packet(reset.frame, reset.flags);
+        }
+    }
+    fn unusual(&mut self, flow: FlowId, packet: UnusualPacket) {
+        self.tally(flow).packet(packet.frame, packet.flags);
     }
 
     fn connection(&mut self, index: usize, connection: &Connection) {

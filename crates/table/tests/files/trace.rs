@@ -202,7 +202,8 @@ fn parsed(csv: &str) -> Vec<BTreeMap<String, String>> {
 }
 
 /// Whether both values agree, apart from known quirks of tcptrace: it writes microseconds without
-/// leading zeros, truncates means, and gives a stream without data the length of its FIN.
+/// leading zeros, truncates means, counts resets modulo 256, and gives a stream without data the
+/// length of its FIN.
 fn is_same(column: &str, ours: &str, theirs: &str) -> bool {
     let parts = |text: &str| -> Option<(u64, u64)> {
         let (whole, part) = text.split_once('.')?;
@@ -216,6 +217,10 @@ fn is_same(column: &str, ours: &str, theirs: &str) -> bool {
         || match column.trim_end_matches("_a2b").trim_end_matches("_b2a") {
             "first_packet" | "last_packet" => parts(ours).is_some_and(|a| parts(theirs) == Some(a)),
             "avg_segm_size" => close(1),
+            "resets_sent" => {
+                let [ours, theirs] = [ours, theirs].map(|it| it.parse::<u64>());
+                matches!((ours, theirs), (Ok(ours), Ok(theirs)) if ours % 256 == theirs)
+            }
             "missed_data" | "ttl_stream_length" => ours == "0" && theirs == "1",
             _ => false,
         }

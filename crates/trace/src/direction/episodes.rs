@@ -11,7 +11,7 @@ use tcplab_units::{Bytes, Instant, Offset, Span};
 use super::transmissions::{Arrival, Log, Transmission};
 use crate::bounds::EPISODES;
 use crate::fold::folded;
-use crate::{Episode, EpisodeKind, Evidence, LostSegment, Timer};
+use crate::{Episode, EpisodeKind, Evidence, LostSegment, Range, Timer};
 
 /// An acknowledgement, as far as episodes need it.
 #[derive(Debug, Clone, Copy)]
@@ -226,11 +226,7 @@ impl<'a> Draft<'a> {
         let last_sent = span.last().map_or(first.frame, |(_, t)| t.frame);
         let episode = Episode {
             kind: kind(beginning, &span, marks, until),
-            lost: self
-                .lost
-                .iter()
-                .map(|(_, t)| LostSegment { range: t.range, sent_at: t.at, frame: t.frame })
-                .collect(),
+            lost: self.lost.iter().map(|&lost| segment(lost, log, repair.is_some())).collect(),
             first_lost_sent: first.at,
             evidence_at: self.evidence_at,
             evidence: self.evidence,
@@ -262,6 +258,26 @@ impl<'a> Draft<'a> {
         let by_timer = timers.into_iter().filter_map(|it| context.timer_after(first_order, it));
         by_timer.chain(repeat).filter(|&(order, _)| order < until).min_by_key(|&(order, _)| order)
     }
+}
+
+/// What was lost of a transmission. Of a packet that offloading makes of several segments, perhaps
+/// one of them: once everything was `repaired`, that is what was sent again.
+fn segment((order, sent): Sent<'_>, log: &Log, repaired: bool) -> LostSegment {
+    let Transmission { range, at: sent_at, frame, .. } = *sent;
+    let whole = LostSegment { range, sent_at, frame };
+    if !repaired {
+        return whole;
+    }
+    let again = log.overlapping(range).into_iter().filter(|&other| other > order);
+    let again = again.filter_map(|other| Some(log.get(other)?.range));
+    let Some(hull) = again.reduce(|one, other| Range {
+        start: one.start.min(other.start),
+        end: one.end.max(other.end),
+    }) else {
+        return whole;
+    };
+    let range = Range { start: range.start.max(hull.start), end: range.end.min(hull.end) };
+    LostSegment { range, ..whole }
 }
 
 /// The type, by what began the recovery.

@@ -42,7 +42,7 @@ pub use unusual::UnusualPacket;
 
 use serde::Serialize;
 use tcplab_units::{Bytes, Endpoint, Instant, Offset, Span};
-use tcplab_wire::SeqNumber;
+use tcplab_wire::{SeqNumber, TcpFlags};
 
 /// An analysed capture.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -211,6 +211,8 @@ pub struct Segment {
     pub at: Instant,
     /// Its frame number, from 1.
     pub frame: u64,
+    /// As in its header.
+    pub flags: TcpFlags,
     /// Sequence space it covers (SYN and FIN count one each).
     pub range: Range,
     /// Data bytes.
@@ -349,6 +351,8 @@ pub struct Ack {
     pub at: Instant,
     /// Its frame number, from 1.
     pub frame: u64,
+    /// As in its header.
+    pub flags: TcpFlags,
     /// Everything before this was received.
     pub ack: Offset,
     /// Advertised window in bytes, scaled; `None` of a reset, and where the scale was not seen
@@ -425,10 +429,18 @@ pub struct Episode {
     pub frames: (u64, u64),
 }
 
-impl Totals {
-    /// The share of the segments that were retransmissions, 0 to 1; 0 without segments.
+impl Flow {
+    /// The share of the segments on the wire that were retransmissions, 0 to 1; 0 without segments.
     pub fn retransmitted_share(&self) -> f64 {
-        self.retransmissions as f64 / self.segments.max(1) as f64
+        self.causes.retransmissions() as f64 / self.totals.wire_segments.max(1) as f64
+    }
+}
+
+impl Totals {
+    /// The segments with data on the wire, of [`Totals::data_segments`] packets.
+    pub fn wire_data_segments(&self) -> u64 {
+        let without_data = self.segments.saturating_sub(self.data_segments);
+        self.wire_segments.saturating_sub(without_data)
     }
 }
 
@@ -442,7 +454,7 @@ impl Episode {
 /// One lost transmission of a segment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LostSegment {
-    /// The range it covered.
+    /// The range it covered; of a packet that offloading made of several segments, those missing.
     pub range: Range,
     /// When it passed the capture point.
     pub sent_at: Instant,

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use tcplab_units::{Endpoint, Instant, Offset};
+use tcplab_wire::TcpFlags;
 
 use super::FlowId;
 
@@ -14,6 +15,8 @@ pub struct BareReset {
     pub at: Instant,
     /// Its frame number, from 1.
     pub frame: u64,
+    /// As in its header.
+    pub flags: TcpFlags,
     /// Its place in the stream of its sender; 1 where nothing else shows where that begins.
     pub place: Offset,
     /// Its window field is zero, which means nothing.

@@ -3,10 +3,30 @@
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 
-use tcplab_units::Instant;
+use tcplab_units::{Instant, Span};
 use tcplab_wire::TcpFlags;
 
 use crate::{Ack, BareReset, Connection, Segment, UnusualPacket};
+
+/// A packet beside those before it in its connection, by Wireshark's rules.
+#[derive(Debug, Clone, Copy, Default)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a field of its own")]
+pub(crate) struct Beside {
+    /// The time since the packet before it; zero of the first.
+    pub(crate) waited: Span,
+    /// The time since the data that it acknowledges, where it acknowledges up to their end.
+    pub(crate) ack_rtt: Option<Span>,
+    /// The time of the handshake, from the SYN to the client's ACK; of all packets after it.
+    pub(crate) initial_rtt: Option<Span>,
+    /// It ends where the window ends.
+    pub(crate) fills_window: bool,
+    /// It only advertises another window.
+    pub(crate) updates_window: bool,
+    /// Its data begin beyond what was captured before.
+    pub(crate) is_after_gap: bool,
+    /// It acknowledges more than was captured.
+    pub(crate) acks_uncaptured: bool,
+}
 
 /// A packet, as far as it is stored: a segment, an ACK, a reset, several of these, or none.
 #[derive(Debug, Clone, Copy)]
@@ -25,10 +45,12 @@ pub(crate) struct Listed<'a> {
     pub(crate) reset: Option<&'a BareReset>,
     /// What these do not show.
     pub(crate) unusual: Option<&'a UnusualPacket>,
+    /// Beside the packets before it.
+    pub(crate) beside: Beside,
 }
 
 impl<'a> Listed<'a> {
-    /// All packets of `connection`, which has the number `index`.
+    /// All packets of `connection`, which has the number `index`; not yet beside one another.
     pub(crate) fn all(index: usize, connection: &'a Connection) -> Vec<Listed<'a>> {
         let of = (index, connection);
         let mut packets: BTreeMap<u64, Listed<'a>> = BTreeMap::new();
@@ -60,22 +82,21 @@ impl<'a> Listed<'a> {
         from_client: bool,
     ) -> Listed<'a> {
         let (segment, ack, reset, unusual) = (None, None, None, None);
-        Listed { index, connection, frame, at, from_client, segment, ack, reset, unusual }
+        let beside = Beside::default();
+        Listed { index, connection, frame, at, from_client, segment, ack, reset, unusual, beside }
     }
 
-    /// Whether it has this flag: one of SYN, FIN, RST, PSH and ACK.
+    /// The flags in its header.
+    pub(crate) fn flags(&self) -> TcpFlags {
+        let unusual = self.unusual.map(|packet| packet.flags);
+        let of_segment = || self.segment.map(|segment| segment.flags);
+        let of_ack = || self.ack.map(|ack| ack.flags);
+        let of_reset = || self.reset.map(|reset| reset.flags);
+        unusual.or_else(of_segment).or_else(of_ack).or_else(of_reset).unwrap_or_default()
+    }
+
     pub(crate) fn has(&self, flag: TcpFlags) -> bool {
-        if let Some(packet) = self.unusual {
-            return packet.flags.contains(flag);
-        }
-        let of_segment = |is: fn(&Segment) -> bool| self.segment.is_some_and(is);
-        match flag {
-            TcpFlags::SYN => of_segment(|segment| segment.syn),
-            TcpFlags::FIN => of_segment(|segment| segment.fin),
-            TcpFlags::PSH => of_segment(|segment| segment.psh),
-            TcpFlags::ACK => self.ack.is_some(),
-            _ => self.reset.is_some() || self.ack.is_some_and(|ack| ack.reset),
-        }
+        self.flags().contains(flag)
     }
 
     /// Its source and its destination.

@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use tcplab_units::{Instant, visible_line};
 
+use super::followed;
 use super::listed::Listed;
 use crate::{
     Ack, Connection, DisplayFilter, Episode, Evidence, Flow, Segment, SegmentKind, Sign, Spurious,
@@ -14,7 +15,7 @@ use crate::{
 /// episodes; those alone for which `filter` holds, if there is one.
 pub fn listing(index: usize, connection: &Connection, filter: Option<&DisplayFilter>) -> String {
     let mut text = format!("{} > {}\n", connection.client, connection.server);
-    let packets = Listed::all(index, connection);
+    let packets = followed::packets(index, connection);
     if let Some(filter) = filter {
         let shown = packets.iter().filter(|packet| filter.admits(packet));
         let count = shown.map(|packet| write_packet(packet, "", &mut text)).count();
@@ -40,7 +41,7 @@ pub fn packet_lines(
     connection: &Connection,
     filter: Option<&DisplayFilter>,
 ) -> (Vec<(u64, String)>, usize) {
-    let packets = Listed::all(index, connection);
+    let packets = followed::packets(index, connection);
     let of = format!(" connection {index}");
     let shown = packets.iter().filter(|packet| filter.is_none_or(|it| it.admits(packet)));
     let lines = shown.map(|packet| {

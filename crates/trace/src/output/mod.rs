@@ -2,6 +2,7 @@
 
 mod display_filter;
 mod explanations;
+mod followed;
 mod ladder;
 mod listed;
 mod listing;

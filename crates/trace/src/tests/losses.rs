@@ -2,7 +2,7 @@
 
 use tcplab_units::Instant;
 
-use super::drill::flow;
+use super::drill::{Captured, analyze, drill, flow};
 use crate::{EpisodeKind, Evidence, Flow};
 
 const OPEN: &str = "open 0.010\n";
@@ -386,4 +386,33 @@ fn partly_reported_retransmission_was_needed() {
         let flow = flow(&whole.replace("DSACK", dsack));
         assert_eq!(flow.causes.spurious_by_dsack.count, spurious, "{dsack}");
     }
+}
+
+/// Ten segments in a packet that the sender hands to its card, the third of which is lost: this one
+/// is missing, and one of thirteen segments on the wire, with the SYN, is a retransmission.
+#[test]
+fn of_a_super_packet_the_missing_piece_is_lost() {
+    let text = "open 0.020
+        0.100 > 1:14481
+        0.120 < ack 2897
+        0.1201 < ack 2897 sack 4345-7241
+        0.1202 < ack 2897 sack 4345-14481
+        0.121 > 2897:4345
+        0.141 < ack 14481
+        0.142 > 14481:15929
+        0.162 < ack 15929";
+    let mut packets = drill(text, 1_000);
+    packets.drain(4..13);
+    let whole = &mut packets[3].bytes;
+    whole.resize(whole.len() + 9 * 1_448, 0);
+    let length = whole.len() as u16;
+    whole[2..4].copy_from_slice(&length.to_be_bytes());
+    packets.iter_mut().for_each(Captured::seal);
+    let flow = analyze(&packets).connections.remove(0).forward;
+    let [episode] = &flow.episodes[..] else { panic!("{:?}", flow.episodes) };
+    let [lost] = &episode.lost[..] else { panic!("{episode:?}") };
+    assert_eq!((lost.frame, lost.to_string().as_str()), (4, "2897:4345(1448)"));
+    assert_eq!((flow.totals.wire_segments, flow.causes.retransmissions()), (13, 1));
+    assert_eq!(flow.totals.wire_data_segments(), 12);
+    assert!((flow.retransmitted_share() - 1.0 / 13.0).abs() < 1e-12);
 }

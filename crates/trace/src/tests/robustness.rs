@@ -50,6 +50,8 @@ fn check_shares(flow: &Flow) {
     assert!(totals.segments <= totals.wire_segments, "{totals:?}");
     let parts = causes.retransmissions() + causes.out_of_order.count + causes.gaps_filled.count;
     assert!(parts <= totals.wire_segments, "{parts} of {totals:?}");
+    let is_plain = totals.segments == totals.wire_segments;
+    assert!(!is_plain || causes.retransmissions() == totals.retransmissions, "{flow:?}");
     assert!(causes.lost_retransmissions.count <= causes.retransmissions(), "{causes:?}");
     assert!(causes.before_capture.count <= causes.retransmissions(), "{causes:?}");
     assert!(flow.shares.idle <= flow.shares.total(), "{:?}", flow.shares);

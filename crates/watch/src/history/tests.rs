@@ -38,6 +38,7 @@ fn ack(number: u64, in_flight: u64) -> Ack {
     Ack {
         at: Instant::ZERO,
         frame: 1,
+        flags: tcplab_wire::TcpFlags::NONE,
         ack: Offset::new(number),
         window: None,
         sack: Vec::new(),
@@ -58,6 +59,7 @@ fn segment(range: [u64; 2], [syn, fin]: [bool; 2]) -> Segment {
     Segment {
         at: Instant::ZERO,
         frame: 1,
+        flags: tcplab_wire::TcpFlags::NONE,
         range: Range { start, end },
         payload: Bytes::new(range[1] - range[0] - u64::from(syn) - u64::from(fin)),
         syn,

@@ -30,7 +30,7 @@ fn check(connection: &Connection, name: &str) -> usize {
     for flow in [&connection.forward, &connection.reverse] {
         let sum: f64 = Limit::ALL.iter().map(|limit| flow.shares.share(*limit)).sum();
         assert!(sum <= 1.0 + 1e-9, "{name}: limits are {sum} of the time");
-        assert!(flow.totals.retransmitted_share() <= 1.0, "{name}: {:?}", flow.totals);
+        assert!(flow.retransmitted_share() <= 1.0, "{name}: {:?}", flow.totals);
         let efficiency = flow.transfer.efficiency.unwrap_or(100.0);
         assert!((0.0..=100.0).contains(&efficiency), "{name}: {efficiency}");
     }

@@ -130,6 +130,7 @@ pub(crate) fn large(count: usize) -> Trace {
         flow.segments.push(Segment {
             at: Instant::from_nanos(at),
             frame,
+            flags: tcplab_wire::TcpFlags::NONE,
             range: range(number),
             payload: Bytes::new(1_448),
             syn: false,
@@ -146,6 +147,7 @@ pub(crate) fn large(count: usize) -> Trace {
             flow.acks.push(tcplab_trace::Ack {
                 at: Instant::from_nanos(at + 500),
                 frame,
+                flags: tcplab_wire::TcpFlags::NONE,
                 ack: range(next.saturating_sub(40)).start,
                 window: Some(Bytes::new(450_000)),
                 sack: vec![],
@@ -163,6 +165,7 @@ pub(crate) fn large(count: usize) -> Trace {
     }
     flow.totals.data_segments = flow.segments.len() as u64;
     flow.totals.segments = flow.totals.data_segments + 1;
+    flow.totals.wire_segments = flow.totals.segments;
     flow.totals.unique = Bytes::new(next * 1_448);
     trace(flow)
 }

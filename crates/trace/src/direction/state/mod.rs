@@ -195,10 +195,10 @@ impl DirectionState {
     /// A reset of this direction's sender that acknowledges nothing, for a sink. Of an end that
     /// sent nothing else, and whose data nobody acknowledged, it stands where data would begin.
     pub(crate) fn bare_reset(&self, packet: &Packet) -> BareReset {
-        let place = self.positions.map_or(1, |positions| positions.position(packet.seq));
-        let (at, frame, place) = (packet.at, packet.frame, offset(place));
+        let place = offset(self.positions.map_or(1, |positions| positions.position(packet.seq)));
+        let (at, frame, flags) = (packet.at, packet.frame, packet.flags);
         let zero = packet.window == 0;
-        BareReset { at, frame, place, zero, from_sender: true, comment: None }
+        BareReset { at, frame, flags, place, zero, from_sender: true, comment: None }
     }
 
     /// Passes a classified packet to the observers and the sink.

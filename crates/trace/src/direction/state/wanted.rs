@@ -20,6 +20,7 @@ pub(super) fn repetition(
     Box::new(Ack {
         at: packet.at,
         frame: packet.frame,
+        flags: packet.flags,
         ack,
         window: window.or_else(|| none_left(packet)),
         sack: Vec::new(),
@@ -42,6 +43,7 @@ pub(super) fn transmitted(sent: SendEvent<'_>) -> Box<Segment> {
     Box::new(Segment {
         at: packet.at,
         frame: packet.frame,
+        flags: packet.flags,
         range: sent.range,
         payload: Bytes::new(sent.payload),
         syn: packet.syn(),
@@ -63,6 +65,7 @@ pub(super) fn acknowledgement(heard: AckEvent<'_>) -> Box<Ack> {
     Box::new(Ack {
         at: packet.at,
         frame: packet.frame,
+        flags: packet.flags,
         ack,
         // The window of a reset has no meaning.
         window: window.or_else(|| none_left(packet)).filter(|_| !packet.rst()),

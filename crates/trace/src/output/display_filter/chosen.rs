@@ -11,7 +11,7 @@ use super::fields::{Field, Kind};
 use super::parser::unknown;
 use super::values::Value;
 use crate::Connection;
-use crate::output::listed::Listed;
+use crate::output::followed;
 
 /// A field of packets, by its name in display filters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -55,7 +55,7 @@ pub fn packet_values<'a>(
     filter: Option<&DisplayFilter>,
     fields: &'a [PacketField],
 ) -> Vec<PacketValues<'a>> {
-    let packets = Listed::all(index, connection).into_iter();
+    let packets = followed::packets(index, connection).into_iter();
     let shown = packets.filter(|packet| filter.is_none_or(|it| it.admits(packet)));
     let values = shown.map(|packet| PacketValues {
         frame: packet.frame,
@@ -79,6 +79,9 @@ impl fmt::Display for PacketValues<'_> {
                     Value::Number(nanoseconds) if field.0.kind() == Kind::Seconds => {
                         let (whole, rest) = (nanoseconds / SECOND, nanoseconds % SECOND);
                         write!(f, "{whole}.{rest:09}")?;
+                    }
+                    Value::Number(number) if field.0.kind() == Kind::Hex => {
+                        write!(f, "{number:#06x}")?;
                     }
                     Value::Number(number) => write!(f, "{number}")?,
                     Value::Address(address) => write!(f, "{address}")?,

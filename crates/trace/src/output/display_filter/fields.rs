@@ -2,16 +2,19 @@
 
 use std::net::IpAddr;
 
+use tcplab_units::Span;
 use tcplab_wire::TcpFlags;
 
 use super::values::Value;
 use crate::output::listed::Listed;
-use crate::{Range, Segment, SegmentKind, Timer};
+use crate::{Range, Segment, SegmentKind, SynOptions, Timer};
 
 /// What a field's values are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     Number,
+    /// A number that is written in hexadecimal.
+    Hex,
     Flag,
     Seconds,
     Address,
@@ -42,6 +45,11 @@ impl Field {
     /// Whether a packet may have more than one value of it.
     pub(super) fn has_several(self) -> bool {
         FIELDS[self.0].has_several
+    }
+
+    /// Whether this packet has it.
+    pub(super) fn is_in(self, packet: &Listed<'_>) -> bool {
+        !self.of(packet).is_empty()
     }
 
     /// Its values in this packet.
@@ -94,6 +102,15 @@ pub(super) const FIELDS: &[Definition] = &[
     field("tcp.stream", Kind::Number, "number of the connection, from 0", |it| {
         number(it.index as u64)
     }),
+    field(
+        "tcp.time_relative",
+        Kind::Seconds,
+        "seconds since the connection's first packet",
+        |it| seconds(it.at.since(it.connection.first)),
+    ),
+    field("tcp.time_delta", Kind::Seconds, "seconds since the connection's packet before", |it| {
+        seconds(it.beside.waited)
+    }),
     field("tcp.srcport", Kind::Number, "source port", |it| ports(it, &[0])),
     field("tcp.dstport", Kind::Number, "destination port", |it| ports(it, &[1])),
     several("tcp.port", Kind::Number, "either port", |it| ports(it, &[0, 1])),
@@ -128,13 +145,39 @@ pub(super) const FIELDS: &[Definition] = &[
     several("tcp.options.sack_re", Kind::Number, "the bytes after SACK and D-SACK blocks", |it| {
         blocks(it).map(|block| Value::Number(block.end.as_u64())).collect()
     }),
+    field("tcp.options.mss_val", Kind::Number, "maximum segment size, of SYNs", |it| {
+        numbers(own_syn(it).mss.filter(|_| it.has(TcpFlags::SYN)).map(u64::from))
+    }),
+    field("tcp.flags", Kind::Hex, "all flags, such as 0x12 of a SYN-ACK", |it| {
+        number(it.flags().bits().into())
+    }),
     field("tcp.flags.syn", Kind::Flag, "SYN", |it| flag(it.has(TcpFlags::SYN))),
     field("tcp.flags.fin", Kind::Flag, "FIN", |it| flag(it.has(TcpFlags::FIN))),
-    field("tcp.flags.push", Kind::Flag, "PSH, of packets with data", |it| {
-        it.segment.map(|_| flag(it.has(TcpFlags::PSH))).unwrap_or_default()
-    }),
+    field("tcp.flags.push", Kind::Flag, "PSH", |it| flag(it.has(TcpFlags::PSH))),
     field("tcp.flags.ack", Kind::Flag, "ACK", |it| flag(it.has(TcpFlags::ACK))),
     field("tcp.flags.reset", Kind::Flag, "RST", |it| flag(it.has(TcpFlags::RST))),
+    field("tcp.flags.urg", Kind::Flag, "URG", |it| flag(it.has(TcpFlags::URG))),
+    field("tcp.flags.ece", Kind::Flag, "ECE", |it| flag(it.has(TcpFlags::ECE))),
+    field("tcp.flags.cwr", Kind::Flag, "CWR", |it| flag(it.has(TcpFlags::CWR))),
+    field("tcp.flags.ae", Kind::Flag, "AE", |it| flag(it.has(TcpFlags::AE))),
+    field(
+        "tcp.analysis.flags",
+        Kind::There,
+        "any field of tcp.analysis below that has no value",
+        |it| there(ANALYSIS.iter().any(|name| Field::named(name).is_some_and(|of| of.is_in(it)))),
+    ),
+    field(
+        "tcp.analysis.ack_rtt",
+        Kind::Seconds,
+        "seconds since the data up to its acknowledgement were sent first",
+        |it| it.beside.ack_rtt.map(seconds).unwrap_or_default(),
+    ),
+    field(
+        "tcp.analysis.initial_rtt",
+        Kind::Seconds,
+        "seconds of the handshake, from the SYN to the client's ACK; of packets after it",
+        |it| it.beside.initial_rtt.map(seconds).unwrap_or_default(),
+    ),
     field("tcp.analysis.bytes_in_flight", Kind::Number, "bytes in flight behind its data", |it| {
         numbers(it.segment.map(|segment| segment.in_flight.as_u64()))
     }),
@@ -165,6 +208,21 @@ pub(super) const FIELDS: &[Definition] = &[
     field("tcp.analysis.zero_window_probe", Kind::There, "asks whether the window opened", |it| {
         of_segment(it, |segment| segment.kind == SegmentKind::WindowProbe)
     }),
+    field("tcp.analysis.window_full", Kind::There, "its data end where the window ends", |it| {
+        there(it.beside.fills_window)
+    }),
+    field("tcp.analysis.window_update", Kind::There, "it only changes the window", |it| {
+        there(it.beside.updates_window)
+    }),
+    field("tcp.analysis.lost_segment", Kind::There, "data before it were not captured", |it| {
+        there(it.beside.is_after_gap)
+    }),
+    field(
+        "tcp.analysis.ack_lost_segment",
+        Kind::There,
+        "it acknowledges data that were not captured",
+        |it| there(it.beside.acks_uncaptured),
+    ),
     field("tcplab.timeout", Kind::There, "sent by the retransmission timer", |it| {
         of_segment(it, |segment| segment.timer == Some(Timer::Retransmission))
     }),
@@ -180,18 +238,41 @@ pub(super) const FIELDS: &[Definition] = &[
     }),
 ];
 
+/// What Wireshark marks a packet for.
+const ANALYSIS: [&str; 10] = [
+    "tcp.analysis.retransmission",
+    "tcp.analysis.out_of_order",
+    "tcp.analysis.duplicate_ack",
+    "tcp.analysis.keep_alive",
+    "tcp.analysis.zero_window",
+    "tcp.analysis.zero_window_probe",
+    "tcp.analysis.window_full",
+    "tcp.analysis.window_update",
+    "tcp.analysis.lost_segment",
+    "tcp.analysis.ack_lost_segment",
+];
+
 fn number(value: u64) -> Vec<Value> {
     vec![Value::Number(value)]
+}
+
+fn seconds(span: Span) -> Vec<Value> {
+    number(span.as_nanos())
 }
 
 fn numbers(value: Option<u64>) -> Vec<Value> {
     value.map(Value::Number).into_iter().collect()
 }
 
+/// The options of its sender's SYN.
+fn own_syn<'a>(packet: &Listed<'a>) -> &'a SynOptions {
+    let handshake = &packet.connection.handshake;
+    if packet.from_client { &handshake.client } else { &handshake.server }
+}
+
 /// The window of a SYN is never scaled (RFC 7323 section 2.2), that of a reset has no meaning.
 fn window(packet: &Listed<'_>) -> Option<u64> {
-    let handshake = &packet.connection.handshake;
-    let own = if packet.from_client { &handshake.client } else { &handshake.server };
+    let own = own_syn(packet);
     if packet.has(TcpFlags::SYN) {
         own.seen.then_some(own.window.into())
     } else if let Some(window) = packet.ack.and_then(|ack| ack.window) {

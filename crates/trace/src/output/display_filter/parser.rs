@@ -99,12 +99,20 @@ impl<'a> Parser<'a> {
         let mut ranges = Vec::new();
         loop {
             let (word, place) = self.word(field.kind().expected())?;
-            let (first, last) = match word.split_once("..") {
-                Some(both) if field.kind() != Kind::Address => both,
-                _ => (word, word),
+            let first = self.value(field, word, place)?;
+            let dots = self.words.peek();
+            let last = match dots.filter(|_| self.words.take(&[".."])) {
+                None => first,
+                Some(dots) if field.kind() == Kind::Address => {
+                    let hint = "addresses have no ranges: name a network, such as 10.0.0.0/8";
+                    return Err(self.words.error(dots, hint.into()));
+                }
+                Some(_) => {
+                    let (word, place) = self.word(field.kind().expected())?;
+                    self.value(field, word, place)?
+                }
             };
-            let both = self.value(field, first, place.clone())?;
-            ranges.push((both, self.value(field, last, place)?));
+            ranges.push((first, last));
             // Older Wiresharks separate by blanks.
             self.words.take(&[","]);
             if self.words.take(&["}"]) {
@@ -136,7 +144,7 @@ impl<'a> Parser<'a> {
 impl Kind {
     fn expected(self) -> &'static str {
         match self {
-            Kind::Number => "a number, such as 1460 or 0x5b4",
+            Kind::Number | Kind::Hex => "a number, such as 1460 or 0x5b4",
             Kind::Flag => "1 or 0",
             Kind::Seconds => "seconds, such as 1.5",
             Kind::Address => "an address or network, such as 10.0.0.1 or 10.0.0.0/8",
@@ -146,7 +154,7 @@ impl Kind {
 
     fn read(self, word: &str) -> Option<Wanted> {
         match self {
-            Kind::Number => {
+            Kind::Number | Kind::Hex => {
                 let hex = word.strip_prefix("0x").or_else(|| word.strip_prefix("0X"));
                 let number =
                     hex.map_or_else(|| word.parse().ok(), |hex| u64::from_str_radix(hex, 16).ok());
@@ -199,7 +207,7 @@ pub(super) fn unknown(name: &str) -> String {
 
 /// Where the words are: signs are words of their own.
 fn words(text: &str) -> Vec<Range<usize>> {
-    const TWO: [&str; 6] = ["==", "!=", ">=", "<=", "&&", "||"];
+    const TWO: [&str; 7] = ["==", "!=", ">=", "<=", "&&", "||", ".."];
     let mut words: Vec<Range<usize>> = Vec::new();
     let (mut open, mut at) = (None, 0);
     while let Some(c) = text[at..].chars().next() {

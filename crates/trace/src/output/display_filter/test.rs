@@ -18,7 +18,7 @@ pub(super) enum Test {
 impl Test {
     pub(super) fn holds(&self, packet: &Listed<'_>) -> bool {
         match self {
-            Test::Exists(field) => !field.of(packet).is_empty(),
+            Test::Exists(field) => field.is_in(packet),
             Test::Is(field, Comparison::Unequal, wanted) => {
                 let values = field.of(packet);
                 let differ = |value: &Value| !Comparison::Equal.holds(*value, *wanted);

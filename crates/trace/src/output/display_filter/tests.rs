@@ -186,3 +186,39 @@ fn page_has_all_fields() {
     }
     assert!(page == made, "make it anew with `TCPLAB_BLESS=1 cargo test -p tcplab-trace`");
 }
+
+/// As Wireshark counts, with windows of 128 bytes: the seventh packet fills the window, the ninth
+/// changes it; the last two are beside what was not captured.
+#[test]
+fn packets_beside_those_before_them() {
+    let text = "open 0.010
+        0.100 > 1:1001
+        0.110 < ack 1001 win 16
+        0.111 > 1001:3049
+        0.121 < ack 3049 win 4
+        0.122 < ack 3049 win 8
+        0.130 > 4001:4101
+        0.140 < ack 5001 win 8";
+    for (filter, expected) in [
+        ("tcp.analysis.window_full", &[7][..]),
+        ("tcp.analysis.window_update", &[9]),
+        ("tcp.analysis.lost_segment", &[10]),
+        ("tcp.analysis.ack_lost_segment", &[11]),
+        ("tcp.analysis.flags", &[7, 9, 10, 11]),
+        ("tcp.analysis.ack_rtt > 0.0099 && tcp.time_relative > 0.02", &[5, 8]),
+        ("tcp.analysis.initial_rtt && tcp.time_relative < 0.1", &[3]),
+        ("tcp.time_delta > 0.05", &[4]),
+        ("tcp.flags == 0x12", &[2]),
+        ("tcp.flags.syn == 1 && tcp.options.mss_val == 1460", &[1, 2]),
+        ("tcp.len in {1 .. 100, 600}", &[7, 10]),
+        ("frame.number in {2.. 3,5 ..6}", &[2, 3, 5, 6]),
+    ] {
+        assert_eq!(frames(text, filter), expected, "{filter}");
+    }
+    let names = ["tcp.flags", "tcp.analysis.initial_rtt"].map(|name| name.parse().unwrap());
+    let values = packet_values(0, &drill::connection(text), None, &names);
+    let lines: Vec<String> = values.iter().take(3).map(ToString::to_string).collect();
+    assert_eq!(lines, ["0x0002\t", "0x0012\t", "0x0010\t0.010100000"]);
+    let error = DisplayFilter::parse("ip.src in {10.0.0.1 .. 10.0.0.9}").unwrap_err().to_string();
+    assert!(error.starts_with("addresses have no ranges"), "{error}");
+}
