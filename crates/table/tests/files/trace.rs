@@ -218,7 +218,7 @@ fn is_same(column: &str, ours: &str, theirs: &str) -> bool {
             "first_packet" | "last_packet" => parts(ours).is_some_and(|a| parts(theirs) == Some(a)),
             "avg_segm_size" => close(1),
             "resets_sent" => {
-                let [ours, theirs] = [ours, theirs].map(|it| it.parse::<u64>());
+                let [ours, theirs] = [ours, theirs].map(str::parse::<u64>);
                 matches!((ours, theirs), (Ok(ours), Ok(theirs)) if ours % 256 == theirs)
             }
             "missed_data" | "ttl_stream_length" => ours == "0" && theirs == "1",
