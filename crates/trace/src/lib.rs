@@ -35,6 +35,7 @@ pub use sink::{Both, Only, Sink};
 pub use states::{
     Basis, DIAGRAM, Edge, Event, SeenFrom, StateWalk, StateWalks, TimeWait, Transition, WhyTimeWait,
 };
+pub use tcplab_wire::TcpFlags;
 
 #[cfg(test)]
 extern crate self as tcplab_trace;

@@ -7,10 +7,9 @@ use std::collections::BTreeMap;
 use std::io::{self, Write};
 
 use tcplab_trace::{
-    Ack, BareReset, Connection, Flow, FlowId, Segment, Sink, SynOptions, UnusualPacket,
+    Ack, BareReset, Connection, Flow, FlowId, Segment, Sink, SynOptions, TcpFlags, UnusualPacket,
 };
 use tcplab_units::{Bytes, Instant};
-use tcplab_wire::TcpFlags;
 
 /// Writes a line for each connection when it is over. Memory: some hundred bytes for each that is
 /// not.
