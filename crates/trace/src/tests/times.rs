@@ -147,10 +147,10 @@ fn capture_without_times_has_no_round_trips() {
 /// Steps of a second are longer than round trips and stalls.
 #[test]
 fn times_in_seconds_are_noted() {
-    let text: String = (0..1_100_u32)
-        .map(|turn| format!("{} > {}:{}\n", turn / 100, 1 + turn * 10, 11 + turn * 10))
+    let lines: Vec<String> = (0..1_100_u32)
+        .map(|turn| format!("{} > {}:{}", turn / 100, 1 + turn * 10, 11 + turn * 10))
         .collect();
-    let trace = analyze(&drill(&text, 1_000));
+    let trace = analyze(&drill(&lines.join("\n"), 1_000));
     assert_eq!(trace.notes.len(), 1, "{:?}", trace.notes);
     assert!(trace.notes[0].text.contains("in steps of 0.1 s or more"), "{:?}", trace.notes);
 }
