@@ -253,6 +253,7 @@ mod tests {
         let ack = Ack {
             at: ms(199),
             frame: 1,
+            flags: tcplab_trace::TcpFlags::ACK,
             ack: Offset::new(1_001),
             window: None,
             sack: Vec::new(),
@@ -264,6 +265,7 @@ mod tests {
             in_flight: Bytes::ZERO,
             comment: None,
             dropped: false,
+            copied: false,
         };
         for (acked, over) in [([1, 2, 3, 4], 2), ([1, 2, 2, 2], 4)] {
             let mut history = History::default();

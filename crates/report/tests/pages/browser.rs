@@ -281,8 +281,7 @@ fn report_page_prints() {
     let (_, long) = experiments.iter().find(|(name, _)| *name == "interruption").unwrap();
     run.scenario = (*long).into();
     let first = run.cases[0].clone();
-    run.cases =
-        (0..20).map(|nth| Case { name: format!("{nth}").into(), ..first.clone() }).collect();
+    run.cases = (0..20).map(|nth| Case { name: format!("{nth}"), ..first.clone() }).collect();
     print_in(PAGES, &page(&run, &recordings));
 }
 

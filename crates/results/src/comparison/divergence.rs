@@ -271,6 +271,7 @@ mod tests {
         let ack = |frame: u64, copied: bool| Ack {
             at: Instant::ZERO,
             frame,
+            flags: tcplab_trace::TcpFlags::ACK,
             ack: Offset::new(7),
             window: None,
             sack: Vec::new(),

@@ -63,13 +63,12 @@ fn steady_clock_has_offset_and_delays() {
 fn clock_set_meanwhile_has_no_delays() {
     let none_fits = "no offset of the clocks fits";
     let set_back = "the clock of the server's capture was set before frame 355";
-    let cases: [(fn(u64) -> i64, &str); 4] = [
-        (set_by::<-5_000>, set_back),
+    for (ahead, note) in [
+        (set_by::<-5_000> as fn(u64) -> i64, set_back),
         (set_by::<-50>, none_fits),
         (set_by::<50>, none_fits),
         (set_by::<5_000>, none_fits),
-    ];
-    for (ahead, note) in cases {
+    ] {
         let joined = joined(steady(), &Taken { ahead, ..USUAL });
         assert_no_delays(&joined, note);
         let Crossing { sent, arrived, lost, .. } = joined.connections[0].forward;
