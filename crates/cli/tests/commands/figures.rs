@@ -443,6 +443,7 @@ fn flows_of_a_trial_have_a_figure() {
     let flows = "\
 [workload]
 upload = \"200 kB\"
+[flow.main]
 [flow.ping]
 background = true
 workload = { requests = { count = 5, request = \"64 B\", response = \"64 B\" } }
