@@ -451,8 +451,8 @@ workload = { requests = { count = 5, request = \"64 B\", response = \"64 B\" } }
     let scenario = SCENARIO.replace("workload = { upload = \"20 kB\" }\n", "") + flows;
     let home = Home::with("flows.toml", scenario);
     home.answer("run flows.toml --world sim --trials 1 -q");
-    let list = home.answer("plot flows --figure '1 ms/1'");
-    let name = "1 ms/1/received-by-each-flow";
+    let list = home.answer("plot flows --figure '1ms/1'");
+    let name = "1ms/1/received-by-each-flow";
     assert!(list.contains(name), "{list}");
     home.answer(&format!("plot flows --figure '{name}' -o flows.svg"));
     assert!(home.text("flows.svg").contains("ping, background"));

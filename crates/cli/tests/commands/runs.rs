@@ -486,7 +486,7 @@ fn single_trial_equals_that_of_whole_run() {
     assert_eq!(whole.text("report.html").matches(given).count(), 1, "the report has the command");
     let mut command = home.command(given.strip_prefix("tcplab ").unwrap());
     let said = Ended::from(command.current_dir(&whole.0).output().unwrap()).answer(given);
-    assert!(said.contains("✓ all arrives") && !said.contains("reno"), "{said}");
+    assert!(said.contains("– all arrives: met so far") && !said.contains("reno"), "{said}");
     let alone = Finished(home.only(format!("{whole}/runs/tiny")));
     assert_eq!(alone.trials(), ["cubic-3"]);
     let [ours, theirs] = [&alone, &whole].map(|run| contents(&run.path("trials/cubic-3")));
