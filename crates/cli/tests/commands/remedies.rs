@@ -179,13 +179,16 @@ fn what_this_user_may_not_read_is_said_with_its_remedy() {
     fs::set_permissions(&run, Permissions::from_mode(0o755)).unwrap();
     // Neither are all runs in a folder.
     home.make_directory("several");
-    fs::rename(home.path("closed"), home.path("several/closed")).unwrap();
+    // Only root moves a directory that is closed.
+    allow(0o755).unwrap();
+    let moved = home.path("several/closed");
+    fs::rename(home.path("closed"), &moved).unwrap();
+    fs::set_permissions(&moved, Permissions::from_mode(0o000)).unwrap();
     let line = "clean several --runs --dry-run";
     let refusal = ended(&mut few.command(50, line)).refusal(line);
     assert!(refusal.contains("Permission denied"), "{refusal}");
     assert!(refusal.contains("(`chmod -R go+rX several/closed` "), "{refusal}");
-    let open = fs::set_permissions(home.path("several/closed"), Permissions::from_mode(0o755));
-    open.unwrap();
+    fs::set_permissions(&moved, Permissions::from_mode(0o755)).unwrap();
 }
 
 /// Though a scenario file has a similar name.
