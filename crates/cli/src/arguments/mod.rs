@@ -294,7 +294,8 @@ pub(crate) enum Command {
     Metrics(MetricsArguments),
     /// Print a shell's completion script
     ///
-    /// The script completes commands, flags and the words that flags accept. Packages install it.
+    /// The script completes commands, flags and the words that flags accept; those of bash, zsh and
+    /// fish also the names of presets and experiments. Packages install them.
     Completions(CompletionsArguments),
     /// Print or write the manual pages
     ///

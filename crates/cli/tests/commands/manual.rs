@@ -54,6 +54,15 @@ fn completions_are_scripts_that_each_shell_reads() {
         assert!(script.contains("dsl-25 ") && script.contains("geo-satellite"), "{shell}");
         assert!(script.contains("interruption-figures/figure-7"), "{shell}");
     }
+    if has("fish") {
+        let asked =
+            "source ./fish; complete -C 'tcplab path show geo'; complete -C 'tcplab shell dsl-2'";
+        let offered = Command::new("fish").args(["-c", asked]).current_dir(home.path("")).output();
+        let offered = String::from_utf8(offered.unwrap().stdout).unwrap();
+        assert_eq!(offered.lines().collect::<Vec<_>>(), ["geo-satellite", "dsl-25"]);
+    }
+    let zsh = home.text("zsh");
+    assert!(zsh.contains(":_tcplab_presets") && !zsh.contains("(_tcplab_presets)"));
     let ended = home.run("completions powershell");
     assert!(ended.stdout.contains("Register-ArgumentCompleter"), "{}", ended.stdout);
     assert_eq!(home.run("completions tcsh").code, Some(2));

@@ -264,22 +264,25 @@ fn is_left_out(case: &Case, other: Option<&Case>, values: &[Value]) -> bool {
         && [Some(case), other].into_iter().flatten().any(|it| impossible(it).is_some())
 }
 
-/// Why trials have no value of a metric of whole transfers, and what to do; none of other metrics.
+/// Why a trial that did not fail has no value of a metric of whole transfers, and what to do.
 fn why_nothing(expectation: &Expectation, cases: &[Case]) -> Option<String> {
-    let whole = [metrics::TRANSFER_TIME, metrics::GOODPUT, metrics::THROUGHPUT];
     let info = expectation.metric_info();
+    [metrics::TRANSFER_TIME, metrics::GOODPUT, metrics::THROUGHPUT]
+        .into_iter()
+        .find(|whole| whole.name == info.name)?;
     let known = expectation.cases.iter().filter_map(|index| cases.get(*index));
-    let trial = known.flat_map(|case| &case.trials).next()?;
+    let lacks = |trial: &&Trial| trial.load.is_none() && values(expectation, trial).is_empty();
+    let trial = known.flat_map(|case| &case.trials).find(lacks)?;
     let flow = expectation.selection.flow.as_ref();
     let row = flow.and_then(|flow| trial.flows.iter().find(|row| row.name == *flow));
-    let why = match row {
+    let then = match row {
         Some(row) if row.background => {
-            "not all that was to be sent arrived, as a trial does not wait for flows in the \
-             background: remove `background`, or send less"
+            ", as a trial does not wait for flows in the background: remove `background`, or send \
+             less"
         }
-        _ => "not all that was to be sent arrived",
+        _ => "",
     };
-    whole.iter().any(|of| of.name == info.name).then(|| why.into())
+    Some(format!("not all that was to be sent arrived{then}"))
 }
 
 /// The trial of this number, if it did not fail; they are in order.

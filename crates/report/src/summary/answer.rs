@@ -15,7 +15,10 @@
 
 use std::path::Path;
 
-use tcplab_results::compare::{Asked, Metrics, compare_levels, compare_over_cases};
+use tcplab_path::tc::quoted;
+use tcplab_results::compare::{
+    Asked, Metrics, compare_levels, compare_over_cases, factor_word, level_word,
+};
 use tcplab_results::comparison::{CONFIDENCE, Comparison, Outcome, Row};
 use tcplab_results::{Case, Run, Summary};
 use tcplab_scenario::{Better, CLAIMS, metrics};
@@ -194,8 +197,8 @@ fn against_others(
 /// Which command compares so many more levels with the best.
 fn others_by(key: &str, best: &str, more: usize) -> String {
     let more = counted(more, "other level", "other levels");
-    let factor = key.rsplit('.').next().unwrap_or(key);
-    format!("{more} by `tcplab compare RUN --by {factor} --levels LEVEL,{best}`")
+    let (factor, levels) = (quoted(factor_word(key)), format!("LEVEL,{}", level_word(best)));
+    format!("{more} by `tcplab compare RUN --by {factor} --levels {}`", quoted(&levels))
 }
 
 /// Levels without a value, of which the answer has not said that all their trials failed.
@@ -439,4 +442,18 @@ pub(crate) fn capital(text: &str) -> String {
     let mut letters = text.chars();
     letters.next().map(|it| it.to_uppercase().collect::<String>()).unwrap_or_default()
         + letters.as_str()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn command_that_compares_the_others_can_be_pasted() {
+        let said = |best| others_by("path.interruption.offset", best, 2);
+        let command = "2 other levels by `tcplab compare RUN --by offset --levels";
+        assert_eq!(said("reno"), format!("{command} LEVEL,reno`"));
+        assert_eq!(said("10 ms"), format!("{command} 'LEVEL,10 ms'`"));
+        assert_eq!(said("a, b"), format!("{command} 'LEVEL,\"a, b\"'`"));
+    }
 }

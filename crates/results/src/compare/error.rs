@@ -52,7 +52,7 @@ fn several(written: &[String]) -> &'static str {
 }
 
 /// The last part of a factor's name, which is enough on the command line.
-fn last(factor: &str) -> &str {
+pub fn factor_word(factor: &str) -> &str {
     factor.rsplit('.').next().unwrap_or(factor)
 }
 
@@ -98,8 +98,10 @@ impl CompareError {
                 "use a newer tcplab, or make the run again with this one".into()
             }
             CompareError::NotWritten { written, factors, .. } if written.is_empty() => {
-                let by: Vec<String> =
-                    factors.iter().map(|factor| format!("`--by {}`", last(factor))).collect();
+                let by: Vec<String> = factors
+                    .iter()
+                    .map(|factor| format!("`--by {}`", factor_word(factor)))
+                    .collect();
                 let by =
                     if by.is_empty() { String::new() } else { format!(", or {}", by.join(", ")) };
                 format!("pass another run{by}")
@@ -110,7 +112,7 @@ impl CompareError {
             }
             CompareError::NoFactor { asked, factors, .. } => {
                 let short: Vec<String> =
-                    factors.iter().map(|factor| last(factor).to_owned()).collect();
+                    factors.iter().map(|factor| factor_word(factor).to_owned()).collect();
                 format!("{}one of: {}", near(asked, &[&factors[..], &short]), list(factors))
             }
             CompareError::Levels { asked, factor, levels, .. } => {

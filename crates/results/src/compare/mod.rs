@@ -16,7 +16,7 @@ mod surroundings;
 mod tests;
 
 pub use choice::{Asked, Metrics, Threshold};
-pub use error::{CompareError, level_word};
+pub use error::{CompareError, factor_word, level_word};
 pub use progress::Progress;
 pub use runs::{compare_levels, compare_over_cases, compare_planned, compare_runs, side};
 pub use sides::factors;

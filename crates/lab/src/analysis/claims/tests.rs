@@ -234,6 +234,10 @@ fn claim_with_failed_trial_fails() {
     assert!(judge(&[other], &cases)[0].held, "of the other case it is proved");
     let against = Expectation { cases: vec![0], baselines: vec![1], ..claim(Statistic::All) };
     assert!(!judge(&[against], &cases)[0].held);
+    // Of a case without any trial nothing is known but that.
+    cases[1].trials.clear();
+    let found = &judge(&[claim(Statistic::All)], &cases)[0].found;
+    assert_eq!(found, "reno: 17 s; cubic: nothing; cubic: 1 of 1 trials failed");
 }
 
 /// A variant that never meets it takes nothing from one that always does.
