@@ -82,20 +82,22 @@ fn repeated_acks_are_counted_without_their_copies() {
     }
 }
 
+/// A large packet, of which its first segment is sent again.
+const LARGE: &str = "0.000 > S id 1
+    0.0002 < S id 60
+    0.00021 > ack 1 id 2
+    0.100 > 1:24617 id 3
+    0.1002 < ack 1 id 61 sack 2897-24617
+    0.10021 > 1:1449 id 20
+    0.1004 < ack 24617 id 62
+    0.200 > 24617:26065 id 21
+    0.2002 < ack 26065 id 63";
+
 /// A host of virtual machines captures a large packet and the segments that it was cut into; a
 /// retransmission as soon after it has a later IP identification.
 #[test]
 fn segments_of_a_captured_large_packet_are_duplicates() {
-    let text = "0.000 > S id 1
-                0.0002 < S id 60
-                0.00021 > ack 1 id 2
-                0.100 > 1:24617 id 3
-                0.1002 < ack 1 id 61 sack 2897-24617
-                0.10021 > 1:1449 id 20
-                0.1004 < ack 24617 id 62
-                0.200 > 24617:26065 id 21
-                0.2002 < ack 26065 id 63";
-    let mut packets = drill(text, 1_000);
+    let mut packets = drill(LARGE, 1_000);
     let mut whole = packets[3].clone();
     whole.bytes.resize(40 + 24_616, 0);
     whole.bytes[2..4].copy_from_slice(&(40_u16 + 24_616).to_be_bytes());
@@ -207,16 +209,7 @@ fn copies_of_acks_are_marked() {
 /// which each has the identification of its first segment. A large retransmission has a later one.
 #[test]
 fn large_packet_behind_its_segments_is_a_duplicate() {
-    let text = "0.000 > S id 1
-                0.0002 < S id 60
-                0.00021 > ack 1 id 2
-                0.100 > 1:24617 id 3
-                0.1002 < ack 1 id 61 sack 2897-24617
-                0.10021 > 1:1449 id 20
-                0.1004 < ack 24617 id 62
-                0.200 > 24617:26065 id 21
-                0.2002 < ack 26065 id 63";
-    let packets = drill(text, 1_000);
+    let packets = drill(LARGE, 1_000);
     // Copies are counted in segments.
     for (id, retransmissions, copies) in [(3, 1, 17), (22, 2, 0)] {
         let mut packets = packets.clone();

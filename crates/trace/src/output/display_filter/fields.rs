@@ -85,6 +85,9 @@ const fn several(
     Definition { name, kind, about, has_several: true, values }
 }
 
+/// The field of a packet that has another of the marks of `tcp.analysis`.
+const MARKED: &str = "tcp.analysis.flags";
+
 pub(super) const FIELDS: &[Definition] = &[
     field("frame.number", Kind::Number, "number of the frame, from 1", |it| number(it.frame)),
     field("frame.time_relative", Kind::Seconds, "seconds since the first packet", |it| {
@@ -160,12 +163,9 @@ pub(super) const FIELDS: &[Definition] = &[
     field("tcp.flags.ece", Kind::Flag, "ECE", |it| flag(it.has(TcpFlags::ECE))),
     field("tcp.flags.cwr", Kind::Flag, "CWR", |it| flag(it.has(TcpFlags::CWR))),
     field("tcp.flags.ae", Kind::Flag, "AE", |it| flag(it.has(TcpFlags::AE))),
-    field(
-        "tcp.analysis.flags",
-        Kind::There,
-        "any field of tcp.analysis below that has no value",
-        |it| there(ANALYSIS.iter().any(|name| Field::named(name).is_some_and(|of| of.is_in(it)))),
-    ),
+    field(MARKED, Kind::There, "any field of tcp.analysis below that has no value", |it| {
+        there(is_marked(it))
+    }),
     field(
         "tcp.analysis.ack_rtt",
         Kind::Seconds,
@@ -238,19 +238,12 @@ pub(super) const FIELDS: &[Definition] = &[
     }),
 ];
 
-/// What Wireshark marks a packet for.
-const ANALYSIS: [&str; 10] = [
-    "tcp.analysis.retransmission",
-    "tcp.analysis.out_of_order",
-    "tcp.analysis.duplicate_ack",
-    "tcp.analysis.keep_alive",
-    "tcp.analysis.zero_window",
-    "tcp.analysis.zero_window_probe",
-    "tcp.analysis.window_full",
-    "tcp.analysis.window_update",
-    "tcp.analysis.lost_segment",
-    "tcp.analysis.ack_lost_segment",
-];
+/// Whether Wireshark marks the packet: it has another such field without a value.
+fn is_marked(packet: &Listed<'_>) -> bool {
+    let is_mark = |of: &Field| of.kind() == Kind::There && of.name().starts_with("tcp.analysis.");
+    let mut marks = Field::all().filter(|of| is_mark(of) && of.name() != MARKED);
+    marks.any(|of| of.is_in(packet))
+}
 
 fn number(value: u64) -> Vec<Value> {
     vec![Value::Number(value)]
