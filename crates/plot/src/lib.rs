@@ -71,7 +71,7 @@ pub use overlay::{OverlaidFlow, overlay};
 pub use packet_bytes::packet_bytes;
 pub use pane::{Pane, pane};
 pub use pareto::{Estimate, Pareto, ParetoAxis, ParetoPoint, front, pareto};
-pub use path_picture::{PathPicture, path_picture, path_svg};
+pub use path_picture::{PathPicture, path_picture, path_svg, small_path_picture};
 pub use picture::{AxisKind, Content, Picture};
 pub use plane::{Figure, Key, Plane};
 pub use pyramid::{LayerLevels, Level, Tile};

@@ -1,6 +1,7 @@
 //! What a path will do: rate, delay and loss over time, in panes above one another.
 
 mod lines;
+mod small;
 
 use tcplab_path::{Moment, Outage, Outlook, Wait};
 use tcplab_units::rounded::{self, decimal};
@@ -14,6 +15,8 @@ use crate::scale::Scale;
 use crate::svg::escape;
 use crate::view::Unit;
 use lines::wrapped;
+
+pub use small::small_path_picture;
 
 /// What to show.
 #[derive(Debug, Clone, Copy)]
@@ -98,6 +101,8 @@ type Steps = Vec<(Instant, f64)>;
 struct PanePlan {
     name: &'static str,
     unit: &'static str,
+    /// The size of the unit, in bit/s, ms or percent.
+    size: f64,
     high: f64,
     /// The lowermost first.
     shapes: Vec<Shape>,
@@ -399,7 +404,7 @@ fn rate_pane(ways: &[(Lines, &Outlook)]) -> PanePlan {
     scaled(&mut shapes, 1.0 / size);
     let nothing = shapes.is_empty().then_some("no bottleneck: unlimited");
     let keys = if nothing.is_some() { Vec::new() } else { keys };
-    PanePlan { name: "Rate", unit, high: highest(&shapes), shapes, keys, nothing }
+    PanePlan { name: "Rate", unit, size, high: highest(&shapes), shapes, keys, nothing }
 }
 
 /// The unit's size in bit/s, and its name.
@@ -486,7 +491,7 @@ fn delay_pane(ways: &[(Lines, &Outlook)], waits: &[(Lines, &Outlook)]) -> PanePl
         _ => (1.0, "ms"),
     };
     scaled(&mut shapes, 1.0 / size);
-    PanePlan { name: "Delay", unit, high: highest(&shapes), shapes, keys, nothing: None }
+    PanePlan { name: "Delay", unit, size, high: highest(&shapes), shapes, keys, nothing: None }
 }
 
 /// Milliseconds as one says them.
@@ -512,7 +517,7 @@ fn loss_pane(ways: &[(Lines, &Outlook)], outages: &[(Lines, &Outlook)]) -> PaneP
     }
     // The lanes need room above the line.
     let high = highest(&shapes) * 1.25;
-    PanePlan { name: "Loss", unit: "%", high, shapes, keys, nothing: None }
+    PanePlan { name: "Loss", unit: "%", size: 1.0, high, shapes, keys, nothing: None }
 }
 
 /// With three figures, however small.

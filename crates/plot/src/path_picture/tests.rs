@@ -208,3 +208,54 @@ fn long_titles_are_shortened_above_the_panes() {
     assert!(svg.contains(&format!("<title>{}</title>", escape(&title))), "{svg}");
     assert_eq!(shortened("short"), "short");
 }
+
+fn small(json: &str) -> String {
+    let [forward, reverse] = &outlooks(json, 10);
+    small_path_picture(&PathPicture { title: "A path", forward, reverse })
+}
+
+#[test]
+fn small_picture_has_the_shapes_of_the_large_one_and_no_words() {
+    let json = r#"{ "delay": "20 ms", "jitter": "5 ms", "loss": "1 %", "queue": "100 packets",
+        "interruption": { "every": "4 s", "lasting": "200 ms" },
+        "forward": { "rate": "3 Mbit/s" }, "reverse": { "rate": "25 Mbit/s" } }"#;
+    let svg = small(json);
+    assert!(!svg.contains("<text") && svg.contains(r#"aria-hidden="true""#), "{svg}");
+    let classes = |svg: &str| {
+        let shapes = svg.split(r#"<path class=""#).skip(1).map(|it| it.split('"').next().unwrap());
+        let mut all: Vec<String> = shapes
+            .filter(|it| ["line ", "jitter ", "queue "].iter().any(|kind| it.starts_with(kind)))
+            .map(Into::into)
+            .collect();
+        all.sort();
+        all
+    };
+    assert_eq!(classes(&svg), classes(&drawn(json)));
+    insta::assert_snapshot!(lines(&svg));
+}
+
+/// Where the line of a picture's first pane, the rate, begins: from the top, as a share.
+fn height_of_rate(json: &str) -> f64 {
+    let svg = small(json);
+    let rest = &svg[svg.find(r#"<path class="line "#).unwrap()..];
+    let place = &rest[rest.find(r#"d="M"#).unwrap() + 4..];
+    let row = place.split(' ').nth(1).unwrap();
+    let row: String = row.chars().take_while(char::is_ascii_digit).collect();
+    row.parse::<f64>().unwrap() / CHART_ROWS as f64
+}
+
+#[test]
+fn small_pictures_have_one_logarithmic_scale() {
+    let rate = |rate: &str| height_of_rate(&format!(r#"{{ "rate": "{rate}" }}"#));
+    let [slow, fast, faster] = ["1 Mbit/s", "10 Mbit/s", "1 Gbit/s"].map(rate);
+    assert!(faster < fast && fast < slow, "{slow} {fast} {faster}");
+    // Two factors of ten are twice as far apart as one.
+    assert!(((fast - faster) - 2.0 * (slow - fast)).abs() < 1e-3, "{slow} {fast} {faster}");
+    // What is beyond the scale is at its end.
+    assert!(rate("51 kbit/s") > 0.998 && rate("1 Tbit/s") < 0.001);
+    // No loss has no line.
+    assert_eq!(
+        small(r#"{ "rate": "1 Mbit/s", "delay": "5 ms" }"#).matches("\"line both").count(),
+        2
+    );
+}
