@@ -119,6 +119,12 @@ const tables = (schema, isDouble, word, headers, after) => {
 /** The keys of a table, with what each is. @param {any} schema @param {string[]} path @returns {[string, any][]} */
 const properties = (schema, path) => alternatives(schema, at(schema, path)).flatMap((it) => Object.entries(it.properties ?? {}));
 
+/** What a key of a file takes, and what it is for. @param {any} schema @param {string[]} path @returns {{ about: string, kinds: any[] }} */
+export const keyAt = (schema, path) => {
+  const node = at(schema, path);
+  return { about: node?.description ?? "", kinds: alternatives(schema, node).filter((it) => it.type !== "null") };
+};
+
 /** What a place of a file may be. @param {any} schema @param {string[]} path */
 const at = (schema, path) => path.reduce((node, part) => {
   const all = alternatives(schema, node).flatMap((it) => it.items ? alternatives(schema, it.items) : [it]);

@@ -38,18 +38,19 @@ export const show = (parent, ...children) => {
 };
 
 /**
+ * What the server drew: inline, so that the page's colours hold. Its pictures have no scripts, and
+ * the page's policy would not run one.
+ * @param {string} svg
+ */
+export const drawn = (svg) => document.importNode(
+  new DOMParser().parseFromString(svg, "text/html").body.firstElementChild ?? document.createElement("span"), true);
+
+/**
  * A picture that the server drew.
  * @param {string} svg
  * @param {string} label
  */
-export const picture = (svg, label) => {
-  // Inline, so that the page's colours hold. The server's pictures have no scripts, and the page's
-  // policy would not run one.
-  const box = el("div", { class: "picture", role: "img", tabindex: 0, "aria-label": label });
-  box.appendChild(document.importNode(
-    new DOMParser().parseFromString(svg, "text/html").body.firstElementChild ?? document.createElement("span"), true));
-  return box;
-};
+export const picture = (svg, label) => el("div", { class: "picture", role: "img", tabindex: 0, "aria-label": label }, drawn(svg));
 
 /** Tells it to those who do not see the page. @param {string} text */
 export const say = (text) => {

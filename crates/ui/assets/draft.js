@@ -1,8 +1,8 @@
 // @ts-check
 // What was written and is not started yet, in this tab: it is there again when the page is.
 
-/** The key of the page that is shown. */
-const key = () => `tcplab-draft ${location.hash || "#/"}`;
+/** The key of the page that is shown; its number is that of the form's state. */
+const key = () => `tcplab-draft-2 ${location.hash || "#/"}`;
 
 /** What was kept on this page. @returns {any} null where nothing was */
 export const kept = () => {

@@ -5,36 +5,9 @@ import { Refused, address, get, post } from "./api.js";
 import { command, el, picture, say, show } from "./dom.js";
 import { keep, kept } from "./draft.js";
 import { editor } from "./editor.js";
-import { KNOBS, choice, number, slider } from "./fields.js";
-
-/** Who sends the data, and who receives them. @typedef {{ sender: string, receiver: string }} Ends */
-
-const CONTROLS = ["reno", "cubic", "bbr", "vegas", "westwood"];
-
-/** What can be compared: a name, choices, those that are chosen first, and the key of the scenario. */
-const FACTORS = [
-  { key: "congestion", name: "congestion control", choices: CONTROLS, chosen: ["reno", "cubic", "bbr"],
-    about: "How the sender finds its rate.", sets: (/** @type {Ends} */ { sender }) => `${sender}.socket.congestion` },
-  { key: "queue", name: "queue of the bottleneck", choices: ["32 packets", "128 packets", "512 packets", "1 bdp"], chosen: ["32 packets", "512 packets"],
-    about: "How much may wait in front of the slowest link.", sets: () => "path.queue" },
-  { key: "buffer", name: "receive buffer", choices: ["16 KiB", "64 KiB", "256 KiB", "1 MiB"], chosen: ["16 KiB", "64 KiB", "256 KiB"],
-    about: "SO_RCVBUF of the receiver: it bounds the window.", sets: (/** @type {Ends} */ { receiver }) => `${receiver}.socket.rcvbuf` },
-  { key: "loss", name: "random loss", choices: ["0 %", "0.1 %", "1 %", "3 %"], chosen: ["0 %", "0.1 %", "1 %"],
-    about: "What the line loses at random, in both directions.", sets: () => "path.loss" },
-  { key: "stack", name: "TCP stack of the sender", choices: ["model:linux-6.18", "model:windows-7", "model:osx-10.7", "model:haiku"], chosen: ["model:linux-6.18", "model:windows-7"],
-    about: "Models of whole stacks, in virtual time.", sets: (/** @type {Ends} */ { sender }) => `${sender}.stack` },
-];
-
-/** The most moments at which interruptions begin. */
-const PHASES = 20;
-
-/** Trials at each of some moments, together as many as are asked for, or a few more. @param {number} trials */
-export const inPhases = (trials) => {
-  const each = Math.ceil(trials / PHASES);
-  return { each, phases: Math.ceil(trials / each) };
-};
-
-const list = (/** @type {string[]} */ words) => `[${words.map((it) => JSON.stringify(it)).join(", ")}]`;
+import { FACTORS, START } from "./experiment_file.js";
+import { experimentForm } from "./experiment_form.js";
+import { choice } from "./fields.js";
 
 /** What a run had otherwise than its file: empty where it had nothing. */
 const ASKED = [
@@ -55,33 +28,14 @@ export const composer = async (place, options) => {
   // Of another text it is no draft.
   const draft = before?.of === (options.toml ?? "") ? before : null;
   const state = {
-    path: "lte", factor: FACTORS[0].key, levels: FACTORS[0].chosen, trials: 10,
-    direction: "download", amount: 10, interrupted: true, every: 5, lasting: 200,
-    /** @type {Record<string, string>} */ knobs: {},
+    wanted: structuredClone(START),
     world: options.again?.world ?? "sim", isWorldChosen: Boolean(options.again), asked: options.again?.asked ?? {}, name: options.name ?? "", isNamed: Boolean(options.name), isByHand: Boolean(options.toml),
     ...draft?.state,
   };
-  const factorOf = () => FACTORS.find((it) => it.key === state.factor) ?? FACTORS[0];
-  const scenario = () => {
-    const { path, levels, trials, direction, amount, interrupted, every, lasting } = state;
-    const factor = factorOf(), chosen = factor.choices.filter((it) => levels.includes(it));
-    const ends = direction === "upload" ? { sender: "client", receiver: "server" } : { sender: "server", receiver: "client" };
-    const set = KNOBS.filter(({ key }) => state.knobs[key] && key !== factor.key).map(({ key }) => `${key} = ${JSON.stringify(state.knobs[key])}`);
-    // Which interruption meets which part of a transfer decides much: each of some phases is a case.
-    const { each, phases } = interrupted ? inPhases(trials) : { each: trials, phases: 1 };
-    const offsets = Array.from({ length: phases }, (_, at) => `${Math.round((every * 1000 * (2 * at + 1)) / (2 * phases))} ms`);
-    if (interrupted) set.push(`interruption = { every = "${every} s", lasting = "${lasting} ms", offset = ${JSON.stringify(offsets[0])} }`);
-    return [
-      `title = ${JSON.stringify(`Which ${factor.name} suits the path ${path}${interrupted ? ", with interruptions" : ""}?`)}`, "",
-      "[path]", `preset = ${JSON.stringify(path)}`, ...set, "",
-      "[workload]", `${direction} = "${amount} MB"`, "",
-      "[matrix]", `"${factor.sets(ends)}" = ${list(chosen)}`,
-      ...phases > 1 ? [`"path.interruption.offset" = ${list(offsets)}`] : [], "",
-      "[repeat]", `trials = ${each}`, "",
-      "# Headers, of each packet.", "[recording]", 'snaplen = "96 B"', "",
-    ].join("\n");
-  };
-  const calledByForm = () => `${state.factor}-${state.path}`.replace(/[^A-Za-z0-9_-]/g, "-");
+  const { wanted } = state;
+  const { element: form, draw, scenario } = experimentForm(paths, wanted, () => refresh());
+  form.addEventListener("input", () => look());
+  const calledByForm = () => `${wanted.factor}-${wanted.path.preset}`.replace(/[^A-Za-z0-9_-]/g, "-");
   state.name ||= calledByForm();
   const outlook = el("div", { class: "outlook" });
   const mistakes = el("ul", { class: "mistakes", "aria-live": "polite" });
@@ -90,7 +44,7 @@ export const composer = async (place, options) => {
   const refusal = el("p", { class: "warnings", role: "alert" });
   const start = el("button", { type: "button", class: "primary", onclick: () => begin() }, "Start");
   const back = el("button", { type: "button", hidden: true, onclick: () => toForm() }, "Back to the form");
-  const text = editor((state.isByHand && draft?.toml) || (options.toml ?? scenario()), { preset: paths.map((/** @type {any} */ it) => it.name), congestion: CONTROLS }, () => { state.isByHand = true; look(); });
+  const text = editor((state.isByHand && draft?.toml) || (options.toml ?? scenario()), { preset: paths.map((/** @type {any} */ it) => it.name), congestion: FACTORS[0].choices }, () => { state.isByHand = true; look(); });
   const toForm = () => {
     if (text.value() !== scenario() && !confirm("Give up what you wrote in the file?")) return;
     state.isByHand = false;
@@ -172,7 +126,7 @@ export const composer = async (place, options) => {
     start.disabled = error instanceof Refused && error.status > 0;
   };
   const refresh = () => {
-    inWords();
+    draw();
     if (!state.isByHand) {
       text.set(scenario());
       if (!state.isNamed) {
@@ -195,45 +149,6 @@ export const composer = async (place, options) => {
     }
   };
 
-  const about = el("p", { class: "meta" }), levels = el("div", { class: "levels-choice", role: "group", "aria-label": "Which are compared" });
-  const interruptions = el("span", {}, " of ", number("Length of an interruption", state.lasting, 1, 10000, (it) => { state.lasting = it; refresh(); }), " ms every ",
-    number("Time from one to the next", state.every, 1, 600, (it) => { state.every = it; refresh(); }), " s");
-  const times = el("span", {}), reference = el("p", { class: "meta" }), sliders = el("div", {});
-  /** Draws what depends on the choices: what has the focus stays. */
-  const draw = () => {
-    const factor = factorOf();
-    about.textContent = factor.about;
-    show(levels, ...factor.choices.map((choice) => el("label", { class: "chip" },
-      el("input", { type: "checkbox", checked: state.levels.includes(choice), onchange: (/** @type {any} */ event) => {
-        state.levels = event.target.checked ? [...state.levels, choice] : state.levels.filter((/** @type {string} */ it) => it !== choice);
-        refresh();
-      } }), choice)));
-    reference.textContent = paths.find((/** @type {any} */ it) => it.name === state.path)?.reference ?? "";
-    show(sliders, ...KNOBS.filter((knob) => knob.key !== state.factor).map((knob) => slider(knob, state.knobs, refresh)));
-  };
-  const inWords = () => {
-    const { each, phases } = inPhases(state.trials);
-    // What is not shown is not checked; what is shown already keeps the focus.
-    if (state.interrupted !== interrupted.contains(interruptions)) show(interrupted, state.interrupted && interruptions);
-    times.textContent = !state.interrupted ? " times each"
-      : each === 1 ? " times each, with interruptions that begin at other moments"
-        : ` times each: ${each} at each of ${phases} moments at which interruptions begin${each * phases === state.trials ? "" : `, ${each * phases} in all`}`;
-  };
-  const interrupted = el("span", {});
-  const form = el("form", { class: "composer-form", oninput: () => look(), onsubmit: (/** @type {Event} */ event) => event.preventDefault() },
-    el("p", { class: "sentence" }, "Which ",
-      choice("What is compared", FACTORS.map((it) => [it.key, it.name]), state.factor, (key) => {
-        state.factor = key;
-        state.levels = factorOf().chosen;
-        draw(); refresh();
-      }), " suits ",
-      choice("Path", paths.map((/** @type {any} */ it) => [it.name, `${it.name}: ${it.title}`]), state.path, (name) => { state.path = name; state.knobs = {}; draw(); refresh(); }), "?"),
-    about, levels,
-    el("p", {}, el("label", { class: "chip" }, el("input", { type: "checkbox", checked: state.interrupted, onchange: (/** @type {any} */ event) => { state.interrupted = event.target.checked; refresh(); } }), "with interruptions"), interrupted),
-    el("p", {}, "A ", choice("Direction", [["download", "download"], ["upload", "upload"]], state.direction, (it) => { state.direction = it; refresh(); }), " of ",
-      number("Amount", state.amount, 1, 10000, (it) => { state.amount = it; refresh(); }), " MB, ",
-      number("Trials", state.trials, 1, 1000, (it) => { state.trials = it; refresh(); }), times),
-    el("details", {}, el("summary", {}, "Change the path"), reference, sliders));
   const worlds = choice("Where it runs", [["sim", "in virtual time: seconds, exactly repeatable"], ["kernel", "on this machine's TCP: real time"], ["auto", "where its stacks are"]], state.world, (it) => { state.world = it; state.isWorldChosen = true; typedCommand(); look(); });
   const name = el("input", { type: "text", value: state.name, "aria-label": "Name of the experiment", required: true, pattern: "[A-Za-z0-9_\\-]{1,80}", title: "letters, digits, - and _, at most 80", oninput: () => {
     if (name.reportValidity()) {
@@ -257,15 +172,15 @@ export const composer = async (place, options) => {
   };
   const file = el("details", { open: options.isOpen || state.isByHand, class: "file" }, el("summary", {}, "The file"),
     el("p", { class: "meta" }, "The whole experiment is this file: change it here, or keep it and run it with the command below."), text.element, typed);
-  draw();
   typedCommand();
-  show(place,
+  show(place, el("div", { class: "composer" },
     !options.toml && form,
     outlook,
-    el("div", { class: "begin" }, start, worlds, el("label", {}, "called ", name), asked, back),
-    !machine.has_kernel && el("p", { class: "meta" }, `This machine's TCP cannot be used: ${machine.why_no_kernel}`),
-    estimate, refusal, mistakes,
-    file);
+    el("div", { class: "composer-start" },
+      el("div", { class: "begin" }, start, worlds, el("label", {}, "called ", name), asked, back),
+      !machine.has_kernel && el("p", { class: "meta" }, `This machine's TCP cannot be used: ${machine.why_no_kernel}`),
+      estimate, refusal, mistakes),
+    file));
   refresh();
 };
 

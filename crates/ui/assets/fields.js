@@ -28,6 +28,21 @@ export const number = (label, value, min, max, take, step = 1) =>
     if (event.target.reportValidity()) take(Number(event.target.value));
   } });
 
+/**
+ * A text by rules; one that keeps them not is not taken, and the browser says why.
+ * @param {string} label
+ * @param {string} value
+ * @param {{ pattern: string, title: string, placeholder?: string, size?: number }} rules
+ * @param {(it: string) => void} take
+ * @param {(it: string) => boolean} [isRight] what the pattern cannot say
+ */
+export const written = (label, value, rules, take, isRight = () => true) =>
+  el("input", { type: "text", "aria-label": label, value, ...rules, oninput: (/** @type {any} */ event) => {
+    const field = event.target;
+    field.setCustomValidity(isRight(field.value) ? "" : rules.title);
+    if (field.reportValidity()) take(field.value);
+  } });
+
 /** Congestion controls, and none. */
 export const CONGESTIONS = [["", "as it is found"], ...["reno", "cubic", "bbr", "vegas", "westwood"].map((it) => [it, it])];
 

@@ -263,7 +263,7 @@ test("the file has the form's choices, and its mistakes are shown where they are
   await isReady(page);
   const file = page.getByRole("textbox", { name: "The scenario file" });
   assert.match(await file.inputValue(), /preset = "lte"/);
-  await page.getByRole("combobox", { name: "Path" }).selectOption("dsl-25");
+  await page.getByRole("radio", { name: "dsl-25", exact: true }).check();
   await page.getByRole("checkbox", { name: "vegas" }).check();
   await page.getByText("Change the path").click();
   await page.getByRole("slider", { name: "One-way delay" }).fill("500");

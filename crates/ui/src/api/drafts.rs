@@ -10,23 +10,18 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use tcplab_actions::{TEXT_MAX, embedded, files_beside};
 use tcplab_lab::{Bench, KernelChoice, Overrides};
-use tcplab_path::{Direction, PathEvent};
-use tcplab_plot::{PathPicture, path_picture};
+use tcplab_path::PathEvent;
 use tcplab_results::World;
-use tcplab_scenario::{Case, PathFile, Scenario, ScenarioError, catalogue, presets, with_events};
-use tcplab_units::{Instant, Span};
+use tcplab_scenario::{Case, PathFile, Scenario, ScenarioError, catalogue, with_events};
 
 use super::from_address::FromQuery;
 use super::from_json::FromJson;
+use super::paths::picture;
 use crate::error::Refusal;
 use crate::state::{Ui, aside};
 
 /// How long the time of a trial is found out before a run.
 const PATIENCE: Duration = Duration::from_millis(500);
-/// What is shown of a path, and points of a curve: about two for each pixel.
-const SHOWN: [Span; 2] = [Span::from_secs(10), Span::from_secs(120)];
-const POINTS: usize = 1_600;
-
 /// The built-in experiments.
 pub(super) async fn scenarios() -> Json<Value> {
     let all: Vec<Value> = catalogue().iter().map(|(name, source)| in_list(name, source)).collect();
@@ -60,26 +55,6 @@ pub(super) async fn scenario(
     let toml = embedded(&name);
     let toml = toml.ok_or_else(|| Refusal::missing(tcplab_actions::unknown(&name)))?;
     Ok(Json(json!({ "name": name.replace('/', "-"), "toml": toml })))
-}
-
-/// The paths that have a name, each with a picture of what it will do.
-pub(super) async fn paths() -> Result<Json<Value>, Refusal> {
-    aside(|| {
-        let all = presets().iter().filter_map(|(name, source)| {
-            let file = tcplab_actions::read_path(source, name, name, &[], Path::new("")).ok()?;
-            let picture = picture(&file.path, file.title.as_deref().unwrap_or(name)).ok();
-            Some(json!({
-                "name": name,
-                "title": file.title,
-                "reference": file.reference,
-                "toml": source,
-                "base_rtt_ns": file.path.round_trip().as_nanos(),
-                "picture": picture,
-            }))
-        });
-        Ok(Json(json!({ "paths": all.collect::<Vec<_>>() })))
-    })
-    .await
 }
 
 /// The JSON Schema of scenario files.
@@ -233,17 +208,6 @@ pub(super) async fn outlook(FromJson(draft): FromJson<Draft>) -> Result<Json<Val
         Ok(Json(json!({ "picture": picture(&path, "What the path will do").map_err(mistaken)? })))
     })
     .await
-}
-
-/// What a path will do, as SVG.
-fn picture(path: &tcplab_path::PathSpec, title: &str) -> Result<String, String> {
-    let link = |direction| path.link(direction).map_err(|error| error.to_string());
-    let links = [link(Direction::Forward)?, link(Direction::Reverse)?];
-    let [least, most] = SHOWN;
-    let span =
-        links.iter().map(tcplab_path::LinkPlan::time_to_show).fold(least, Span::max).min(most);
-    let [forward, reverse] = links.map(|link| link.outlook(Instant::ZERO + span, 1, POINTS));
-    Ok(path_picture(&PathPicture { title, forward: &forward, reverse: &reverse }))
 }
 
 #[cfg(test)]

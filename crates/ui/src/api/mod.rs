@@ -14,6 +14,7 @@ mod jobs;
 mod latency;
 mod learn;
 mod live;
+mod paths;
 mod plain_words;
 mod reports;
 mod runs;
@@ -40,7 +41,7 @@ pub(crate) fn routes(ui: Arc<Ui>) -> Router {
         .route("/api/about", get(about::about))
         .route("/api/scenarios", get(drafts::scenarios))
         .route("/api/scenario", get(drafts::scenario))
-        .route("/api/paths", get(drafts::paths))
+        .route("/api/paths", get(paths::paths))
         .route("/api/schema", get(drafts::schema))
         .route("/api/check", post(drafts::check))
         .route("/api/estimate", post(drafts::estimate))
