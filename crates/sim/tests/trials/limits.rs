@@ -3,7 +3,7 @@
 
 use tcplab_recording::Sample;
 use tcplab_trace::{Flow, Limit, analyze};
-use tcplab_units::{Endpoint, Span};
+use tcplab_units::{Bytes, Endpoint, Span};
 
 use crate::{Trial, trial};
 
@@ -109,4 +109,57 @@ fn limit_shares_match_the_model_at_both_ends() {
         "application, slow start, congestion window, path:\n{}",
         apart.join("\n")
     );
+}
+
+/// Per cent of the time by limit, of each connection of a capture, of the direction with data.
+fn shares_of_each(recording: &Trial, end: Endpoint) -> Vec<[f64; 4]> {
+    let (_, file): (_, std::fs::File) = recording.capture(end).unwrap();
+    let trace = analyze(tcplab_capture::Reader::new(file).unwrap());
+    let of = |flow: &Flow| LIMITS.map(|limit| 100.0 * flow.shares.share(limit));
+    let carries = |flow: &&Flow| flow.totals.unique > Bytes::ZERO;
+    let flows = trace.connections.iter().flat_map(|it| [&it.forward, &it.reverse]);
+    flows.filter(carries).map(of).collect()
+}
+
+/// Together they keep the link busy to the end of the first: none of them could have had more
+/// without the others having less.
+#[test]
+fn transfers_that_fill_a_link_together_are_limited_by_it_at_both_ends() {
+    for (control, count, direction) in
+        [("cubic", 2, "download"), ("cubic", 4, "upload"), ("reno", 3, "download")]
+    {
+        let text = format!(
+            "[path]\nrate = \"10 Mbit/s\"\ndelay = \"20 ms\"\nqueue = \"100 packets\"\n\
+             [workload]\n{direction} = \"4 MB\"\n[flow.bulk]\ncount = {count}\n\
+             [client]\nsocket.congestion = \"{control}\"\n\
+             [server]\nsocket.congestion = \"{control}\"\n"
+        );
+        let recording = trial(&text, 1);
+        for end in [Endpoint::Client, Endpoint::Server] {
+            let shares = shares_of_each(&recording, end);
+            assert_eq!(shares.len(), count);
+            for [application, _, congestion, path] in shares {
+                assert!(
+                    path > 90.0 && application < 5.0 && congestion < 5.0,
+                    "{control}, {count} of {direction}, {end:?}: path {path:.1} %, congestion \
+                     window {congestion:.1} %, application {application:.1} %"
+                );
+            }
+        }
+    }
+}
+
+/// What waits in a queue that another connection fills is no more than its application wrote.
+#[test]
+fn application_beside_a_full_queue_is_the_limit_at_both_ends() {
+    let text = "[path]\nrate = \"10 Mbit/s\"\ndelay = \"20 ms\"\nqueue = \"100 packets\"\n\
+                [workload]\ndownload = \"8 MB\"\n[flow.bulk]\n[flow.writer]\n\
+                workload = { download = \"300 kB\", write_size = \"15 kB\", think = \"400 ms\" }\n";
+    let recording = trial(text, 1);
+    for end in [Endpoint::Client, Endpoint::Server] {
+        let shares = shares_of_each(&recording, end);
+        let [bulk, writer] = [shares[0], shares[1]];
+        assert!(bulk[3] > 85.0, "{end:?}: bulk {bulk:.1?}");
+        assert!(writer[0] > 60.0, "{end:?}: writer {writer:.1?}");
+    }
 }

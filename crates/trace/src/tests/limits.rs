@@ -316,7 +316,7 @@ fn limit_congestion_by_marks() {
 }
 
 /// A capture beside the receiver, with timestamps: `count` segments pass at `at` microseconds each
-/// and echo what was acknowledged `echoes` segments before.
+/// and echo what was acknowledged `echoes` segments before. The receive window is never full.
 fn beside_receiver(count: u64, echoes: u64, at: impl Fn(u64) -> u64) -> String {
     let clock = |segment: u64| at(segment) / 1_000;
     let mut text = String::new();
@@ -326,7 +326,7 @@ fn beside_receiver(count: u64, echoes: u64, at: impl Fn(u64) -> u64) -> String {
         let stamps = format!("clock {} echo", clock(segment));
         writeln!(text, "{} > {start}:{} {stamps} {echo}", seconds(now), start + MSS).unwrap();
         let (ack, now) = (start + MSS, seconds(now + 10));
-        writeln!(text, "{now} < ack {ack} win 114 {stamps} {}", clock(segment)).unwrap();
+        writeln!(text, "{now} < ack {ack} win 1140 {stamps} {}", clock(segment)).unwrap();
     }
     text
 }

@@ -139,7 +139,7 @@ impl Limits {
         }
         let away = !self.reaction.is_zero();
         let answer = Answer {
-            at: heard.packet.at + self.reaction,
+            at: heard.packet.at + self.reaction + sender.queue(),
             frame: heard.packet.frame,
             ack: heard.ack.as_u64(),
             fresh: heard.fresh,

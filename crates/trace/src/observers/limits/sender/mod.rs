@@ -161,6 +161,11 @@ impl Sender {
         self.away.get_or_insert_default().asks(value, at);
     }
 
+    /// Away from the sender: how long a reaction waits on its way here.
+    pub(crate) fn queue(&self) -> Span {
+        self.away.as_ref().map_or(Span::ZERO, |away| away.queue())
+    }
+
     /// `full`: the size of a full segment, if known.
     #[inline(always)]
     pub(crate) fn sent(&mut self, sent: &Departure, full: Option<u64>, events: &mut Vec<Event>) {
@@ -358,7 +363,7 @@ impl Sender {
     }
     /// A wait of two RTTs counts by itself.
     fn long(&self) -> Span {
-        self.smoothed * 2
+        (self.smoothed + self.queue()) * 2
     }
     fn shrunk(&mut self, timeout: bool) {
         self.proven = 0;
@@ -401,9 +406,15 @@ impl Sender {
     fn measure_arrival(&mut self, sent: Departure) {
         let passed = sent.at.since(self.gap.from);
         let away = self.away.get_or_insert_default();
-        let last = away.arrives(sent.echo, sent.at, passed);
+        let (last, echoed) = away.arrives(sent.echo, sent.at, passed);
         let apart = passed.max(last).saturating_sub(passed.min(last));
         let several = passed <= self.smoothed.max(away.round_trip()) / 4;
+        if let Some(echoed) = echoed.filter(|&echoed| echoed < LONGEST) {
+            away.exceeds(self.reaction, !several);
+            if several {
+                self.round.least = Some(self.round.least.map_or(echoed, |least| least.min(echoed)));
+            }
+        }
         let is_even = several && apart <= last / 8;
         let is_first = passed.is_zero() && last.is_zero();
         // An application's own pace shows between messages.
@@ -452,11 +463,11 @@ impl Sender {
 
     fn outcome(&self, rate: u64) -> RoundOutcome {
         let capacity = self.capacity.bytes_per_second();
-        let queue =
-            self.round.least.unwrap_or_default().saturating_sub(self.least.unwrap_or_default());
-        let stands = self.round.arrived >= AT_ONCE * self.offered
-            && queue > WAKES * 2
-            && queue > self.least.unwrap_or_default() / 4;
+        // Away from the sender no round trip is shorter than its reaction.
+        let least = self.least.unwrap_or(self.reaction);
+        let queue = self.round.least.unwrap_or_default().saturating_sub(least);
+        let stands =
+            self.round.arrived >= AT_ONCE * self.offered && queue > WAKES * 2 && queue > least / 4;
         let at_capacity = stands || capacity.is_some_and(|c| rate.saturating_mul(100) >= c * BUSY);
         let clocked = if self.growth.goes_on(rate) {
             Limit::SlowStart
