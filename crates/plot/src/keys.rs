@@ -48,7 +48,8 @@ fn sample(class: &str, is_points: bool, x: f64, y: f64) -> String {
     match class {
         "band" => format!("M{x:.1} {:.1}h{SAMPLE}v12h-{SAMPLE}z", y - 6.0),
         _ if is_points => format!("M{middle:.1} {y:.1}h0"),
-        "timeout" | "dsack" | "triple" => format!("M{middle:.1} {y:.1}h0"),
+        "timeout" | "dsack" | "triple" | "drop-full" | "drop-aqm" | "drop-loss" | "drop-outage"
+        | "drop-other" => format!("M{middle:.1} {y:.1}h0"),
         "data" | "drop" | "fast" | "fills" | "other" | "sack" => {
             format!("M{middle:.1} {:.1}v10", y - 5.0)
         }

@@ -58,7 +58,7 @@ pub mod xpl;
 
 pub use bars::{Bar, Bars, bars};
 pub use boxes::{BoxRow, BoxShape};
-pub use chart::{Chart, chart};
+pub use chart::{Chart, Marks, chart, marked_chart};
 pub use dots::{Dots, dots};
 pub use drawn::Drawn;
 pub use ecdf::EcdfLine;
@@ -70,6 +70,7 @@ pub use mean_bars::BarRow;
 pub use overlay::{OverlaidFlow, overlay};
 pub use packet_bytes::packet_bytes;
 pub use pane::{Pane, pane};
+pub use pgf::chart_pgf;
 pub use pareto::{Estimate, Pareto, ParetoAxis, ParetoPoint, front, pareto};
 pub use path_picture::{PathPicture, path_picture, path_svg, small_path_picture};
 pub use picture::{AxisKind, Content, Picture};

@@ -1,5 +1,7 @@
 //! Figures for LaTeX: a `tikzpicture` with axes of pgfplots that shows what the SVG shows.
 
+mod over_time;
+
 use std::collections::BTreeSet;
 
 use tcplab_units::visible_line;
@@ -16,6 +18,8 @@ use crate::picture::{Content, Picture};
 use crate::rows::are_named;
 use crate::spread::{SpreadRow, spread_axis};
 use crate::trend::{TrendLine, TrendPoint, TrendScale, levels_axis, trend_axis};
+
+pub use over_time::chart_pgf;
 
 /// What the colours by name are on a light page, as `plot.css` has them.
 const LIGHT: [&str; 8] =

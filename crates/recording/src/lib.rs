@@ -21,6 +21,7 @@ mod lost;
 mod message_bytes;
 mod output;
 pub mod quality;
+mod queues;
 mod read;
 mod record;
 mod sample;
@@ -40,6 +41,7 @@ pub use guest::{GuestOrder, GuestOutcome, GuestReport, OutputStream, ProgramEnd}
 pub use lost::LostPacket;
 pub use message_bytes::MessageBytes;
 pub use output::{make_private_directories, make_private_directory, private_file};
+pub use queues::{NoQueueLog, QueueDrop, QueueLength, QueueLog, Queues};
 pub use read::{Recording, TruthRows, is_of_packets, remove_packets};
 pub use record::{
     AppLog, ConnectionLog, EndpointRecord, FlowLog, Lateness, MoverRecord, OptionRecord,

@@ -14,6 +14,7 @@ use tcplab_units::Endpoint;
 
 use crate::files::{APP_FILE, DONE_FILE, RESULT_FILE, SAMPLES_FILE, TRUTH_FILE, flow_samples_file};
 use crate::lost::Losses;
+use crate::queues::{NoQueueLog, QueueLogs, Queues};
 use crate::truth_row::{END_OF_DELIVERED, parse_truth_row};
 use crate::{AppLog, LostPacket, RecordingError, Sample, TrialRecord, TruthRow, capture_file, csv};
 
@@ -176,6 +177,26 @@ impl Recording {
             }
         }
         Ok(losses.packets())
+    }
+
+    /// How much waited for the bottlenecks of the path, and what it dropped.
+    ///
+    /// # Errors
+    /// As for [`Recording::truth`] and [`Recording::record`].
+    pub fn queues(&self) -> Result<Queues, RecordingError> {
+        let record = self.record()?;
+        if !record.has_truth() {
+            let is_alone = record.path.same_host;
+            let why = if is_alone { NoQueueLog::SameHost } else { NoQueueLog::Kernel };
+            return Ok(Queues::Unknown(why));
+        }
+        let mut logs = QueueLogs::new(&record);
+        if !logs.is_empty() {
+            for row in self.truth_rows()? {
+                logs.see(&row?.verdict);
+            }
+        }
+        Ok(Queues::Logged(logs.logs()))
     }
 
     /// Whether sockets were sampled, and the samples are still there.

@@ -177,6 +177,7 @@ function graphNumbers(graph) {
     const name = path.classList[0], { xs, ys } = decode(path.getAttribute("d"));
     if (graph.rows) for (let i = 0; i + 1 < xs.length; i += 2) rows.push([name, graph.time(xs[i]), graph.time(xs[i + 1]), graph.rows[Math.floor((ys[i] / graph.units[1]) * graph.rows.length)]]);
     else if (STROKE_LAYERS.includes(name)) for (let i = 0; i + 1 < xs.length; i += 2) rows.push([name, graph.time(xs[i]), graph.value(ys[i]), graph.value(ys[i + 1])]);
+    else if (isMark(name)) for (let i = 0; i < xs.length; i += 2) rows.push([name, graph.time(xs[i]), graph.value(ys[i]), ""]);
     else xs.forEach((x, i) => rows.push([name, graph.time(x), graph.value(ys[i]), ""]));
   }
   return csvLines(rows);

@@ -57,6 +57,8 @@ function byteUnit(step) {
 const DATA_LAYERS = ["data", "drop", "fast", "fills", "timeout"];
 const STROKE_LAYERS = ["sack", ...DATA_LAYERS, "dsack", "triple"];
 const LINE_LAYERS = { acks: "ack", edge: "window edge" };
+/** Layers of a chart that mark moments, each a stroke without length. */
+const isMark = (name) => name.startsWith("drop-");
 const LETTER = 6.2; // pixels of a letter, about
 const REACH = 12; // pixels from the pointer within which something is meant
 
@@ -305,6 +307,12 @@ class Graph {
     const texts = [];
     for (const layer of this.read()) {
       if (layer.path.classList.contains("off") || (this.sequence && !LINE_LAYERS[layer.name])) continue;
+      if (isMark(layer.name)) {
+        const near = this.toUnits(this.xToTime(this.timeToX(time) + REACH / 2)) - x;
+        const count = (above(layer.xs, x + near) - above(layer.xs, x - near)) / 2;
+        if (count > 0) texts.push(`${count} ${layer.label.replace(/ \(.*/, "")}`);
+        continue;
+      }
       const i = above(layer.xs, x) - 1;
       if (i < 0) continue;
       const value = this.toValue(layer.ys[i]);

@@ -1,13 +1,5 @@
 "use strict";
-// Packets as bytes: a list, and of the chosen packet its bytes and fields, which mark one another.
-
-/** An element with a class and a text. */
-function made(tag, name, text) {
-  const element = document.createElement(tag);
-  if (name) element.className = name;
-  if (text !== undefined) element.textContent = text;
-  return element;
-}
+// Packets as bytes: a list, and the chosen packet (`dump.js`).
 
 /** Reads the lines of `html/packets.rs`: layers by name, and packets with their fields. */
 function readPackets(text) {
@@ -70,83 +62,8 @@ class PacketView {
     const kept = packet.captured < packet.sent ? `${packet.captured} of ${packet.sent} bytes captured` : `${packet.sent} bytes`;
     this.chosen.replaceChildren(
       made("h5", "", `Frame ${frame}, ${packet.time} s: ${kept}, ${packet.from} → ${packet.to}`),
-      this.dump(packet),
-      this.fields(packet),
+      new ByteView(packet, this.titles).element,
     );
-    this.mark(packet);
-  }
-
-  dump(packet) {
-    const layer = new Array(packet.bytes.length).fill("padding");
-    for (const field of packet.fields) layer.fill(field.layer, field.first, field.end);
-    const dump = made("div", "dump");
-    this.cells = packet.bytes.map((digits, place) => {
-      const code = Number.parseInt(digits, 16);
-      const gap = place % 16 === 8 ? " gap" : "";
-      const cells = [made("b", `layer ${layer[place]}`, digits), made("i", `layer ${layer[place]}${gap}`, code > 31 && code < 127 ? String.fromCharCode(code) : ".")];
-      for (const cell of cells) cell.dataset.place = place;
-      return cells;
-    });
-    for (let start = 0; start < packet.bytes.length; start += 16) {
-      const row = made("div");
-      const cells = this.cells.slice(start, start + 16);
-      const letters = made("span", "letters");
-      letters.append(...cells.map((it) => it[1]));
-      row.append(made("span", "offset", start.toString(16).padStart(4, "0")), ...cells.map((it) => it[0]));
-      row.append(" ".repeat((16 - cells.length) * 3), letters);
-      dump.append(row);
-    }
-    const more = packet.captured - packet.bytes.length;
-    if (more > 0) dump.append(made("div", "rest", `… ${more} more bytes of payload`));
-    return dump;
-  }
-
-  fields(packet) {
-    const table = made("table");
-    let layer = null;
-    this.rows = packet.fields.map((field) => {
-      if (field.layer !== layer) {
-        layer = field.layer;
-        const head = made("th", `layer ${layer}`, this.titles.get(layer) ?? layer);
-        head.colSpan = 3;
-        table.insertRow().append(head);
-      }
-      const row = table.insertRow();
-      row.className = `layer ${layer}${/^wrong/.test(field.meaning) || /^(malformed|not understood)/.test(field.name) ? " wrong" : ""}`;
-      row.title = field.end - field.first > 1 ? `bytes ${field.first} to ${field.end - 1}` : `byte ${field.first}`;
-      row.append(made("td", "", field.name), made("td", "", field.value), made("td", "", field.meaning));
-      return row;
-    });
-    const fields = made("div", "fields");
-    fields.append(table);
-    return fields;
-  }
-
-  /** Marks the bytes of a field, and the fields of a byte, under the pointer or tapped. */
-  mark(packet) {
-    const clear = () => { for (const it of this.chosen.querySelectorAll(".on")) it.classList.remove("on"); };
-    const bytesOf = (field) => { for (const cell of this.cells.slice(field.first, field.end).flat()) cell.classList.add("on"); };
-    const fieldsAt = (event) => {
-      const place = event.target.dataset?.place;
-      if (place === undefined) return;
-      clear();
-      const rows = this.rows.filter((_, index) => packet.fields[index].first <= Number(place) && Number(place) < packet.fields[index].end);
-      // Of fields that share the byte, the smallest bytes are those of all.
-      const smallest = packet.fields.filter((_, index) => rows.includes(this.rows[index])).sort((a, b) => (a.end - a.first) - (b.end - b.first))[0];
-      if (smallest) bytesOf(smallest);
-      for (const row of rows) row.classList.add("on");
-      const box = this.chosen.querySelector(".fields");
-      if (rows[0]) box.scrollTop = Math.max(0, rows[0].offsetTop - box.clientHeight / 2);
-    };
-    const dump = this.chosen.querySelector(".dump");
-    dump.addEventListener("pointerover", fieldsAt);
-    dump.addEventListener("click", fieldsAt);
-    this.rows.forEach((row, index) => {
-      const show = () => { clear(); row.classList.add("on"); bytesOf(packet.fields[index]); };
-      row.addEventListener("pointerenter", show);
-      row.addEventListener("click", show);
-    });
-    this.chosen.onpointerleave = clear;
   }
 }
 

@@ -1,8 +1,10 @@
 //! The figures of a run by name, each as a file of its own.
 
-use tcplab_plot::{Looks, Picture, Table, number_cell};
+use tcplab_plot::{Looks, Picture, Table, View, number_cell};
+use tcplab_recording::Queues;
 use tcplab_results::{Case, Run, Trial, TrialData};
 use tcplab_trace::{Edge, StateWalk, StateWalks};
+use tcplab_units::Instant;
 
 use crate::compare::pictures;
 use crate::html::assets::STYLES;
@@ -12,6 +14,7 @@ use crate::states::walks_of_trial;
 use crate::summary::question::Question;
 use crate::summary::trends::trends;
 use crate::title::free_name;
+use crate::trial::queues::QueueChart;
 use crate::trial::view::TrialView;
 use crate::unscaled_svg::unscaled;
 
@@ -26,6 +29,8 @@ pub struct RunFigure {
     pub svg: String,
     /// Its numbers; none of a graph of packets.
     pub table: Option<Table>,
+    /// For LaTeX, where it is no picture.
+    pub pgf: Option<String>,
     /// To draw it otherwise, where it can be: see [`FigureLooks`](crate::FigureLooks).
     pub picture: Option<Picture>,
     /// How `svg` draws the picture.
@@ -62,31 +67,52 @@ pub fn run_figures(run: &Run) -> Vec<RunFigure> {
 pub fn trial_figures(case: &Case, trial: &Trial, data: &TrialData) -> Vec<RunFigure> {
     let view = TrialView::new(&case.name, 0, trial, data, true);
     let mut found = Figures::default();
-    let mut add = |name: &str, title: String, svg: String, table: Option<Table>| {
+    let queues = queue_figures(&data.queues, view.until);
+    let mut add = |name: &str, figure: RunFigure| {
         let name = format!("{}/{}/{name}", case.name, trial.number);
-        found.push(RunFigure { name, title, svg, table, ..RunFigure::default() });
+        found.push(RunFigure { name, ..figure });
     };
+    let drawn =
+        |title: String, svg: String| RunFigure { title, svg, ..RunFigure::default() };
     let of_flows = view.flows.map(|flows| flows.figure);
     for figure in of_flows.into_iter().chain(view.figures) {
         let svg = figure.svg_with_keys();
-        add(&words(&figure.title), figure.title, svg, None);
+        // A queue has numbers, too. The page's picture has the interruptions.
+        let queue = queues.iter().find(|it| it.title == figure.title).cloned();
+        let name = words(&figure.title);
+        add(&name, RunFigure { svg, ..queue.unwrap_or_else(|| drawn(figure.title, String::new())) });
     }
     for episode in view.episodes {
         let (number, kind) = (episode.row.number, &episode.row.kind);
         let title = format!("Ladder diagram of episode {number}: {kind}");
         if let Some(svg) = episode.ladder {
-            add(&format!("episode-{number}"), title, svg, None);
+            add(&format!("episode-{number}"), drawn(title, svg));
         }
     }
     if let Some(svg) = view.datagrams.and_then(|datagrams| datagrams.ladder) {
         let title = "Ladder diagram of requests with retries, loss or no answer";
-        add("requests", title.into(), svg, None);
+        add("requests", drawn(title.into(), svg));
     }
     if let (Some((svg, _)), Some((_, walks))) = (view.states, walks_of_trial(data, None)) {
         let title = "States of both endpoints (RFC 9293, figure 5)";
-        add("state-diagram", title.into(), svg, Some(transitions(&walks)));
+        let table = Some(transitions(&walks));
+        add("state-diagram", RunFigure { table, ..drawn(title.into(), svg) });
     }
     found.0
+}
+
+/// The figures of a path's queues, from zero to a time: of a recording, whatever it is of.
+pub fn queue_figures(queues: &Queues, until: Instant) -> Vec<RunFigure> {
+    let view = View { from: Instant::ZERO, until, bands: &[] };
+    let of = |chart: &QueueChart<'_>| RunFigure {
+        name: words(chart.title()),
+        title: chart.title().to_owned(),
+        svg: chart.figure(&view).svg_with_keys(),
+        table: Some(chart.table()),
+        pgf: Some(chart.pgf(&view)),
+        ..RunFigure::default()
+    };
+    QueueChart::all(queues).iter().map(of).collect()
 }
 
 /// A row for each transition of both ends.
@@ -126,9 +152,10 @@ pub fn figure_file(svg: &str) -> String {
     format!("{tag}{size}>{surface}{rest}\n")
 }
 
-/// The figure as a `tikzpicture` of pgfplots; none of one that is no [`Picture`].
+/// The figure as a `tikzpicture` of pgfplots; none of one that pgfplots cannot draw.
 pub fn figure_pgf(figure: &RunFigure) -> Option<String> {
-    Some(figure.picture.as_ref()?.pgf(&figure.title, &figure.looks))
+    let of_picture = |picture: &Picture| picture.pgf(&figure.title, &figure.looks);
+    figure.picture.as_ref().map(of_picture).or_else(|| figure.pgf.clone())
 }
 
 /// Figures with unique names.

@@ -30,8 +30,11 @@ pub use check::check_table;
 pub use claims_junit::claims_junit;
 pub use coloured::coloured;
 pub use fidelity::{fidelity_page, fidelity_table};
-pub use figures::{RunFigure, figure_file, figure_pgf, run_figures, trial_figures};
-pub use html::assets::STYLES;
+pub use trial::queues::queue_notes;
+pub use figures::{
+    RunFigure, figure_file, figure_pgf, queue_figures, run_figures, trial_figures,
+};
+pub use html::assets::{STYLES, dump_module};
 pub use html::error::ReportError;
 pub use looks::{AxisRange, AxisWish, FigureLooks, LooksError};
 pub use page::{

@@ -1,7 +1,7 @@
 //! The packets and samples of one trial, loaded for looking at.
 
 use tcplab_path::PathSpec;
-use tcplab_recording::Sample;
+use tcplab_recording::{Queues, Sample};
 use tcplab_trace::Trace;
 use tcplab_units::{Instant, Span};
 
@@ -23,6 +23,8 @@ pub struct TrialData {
     pub interruptions: Vec<(Instant, Instant)>,
     /// What was between the ends.
     pub path: PathSpec,
+    /// How much waited on the path, and what it dropped.
+    pub queues: Queues,
     /// What the ends said in datagrams, where they did so in place of a connection.
     pub correspondence: Option<Correspondence>,
     /// From zero to the end of the recording.

@@ -1,6 +1,7 @@
 // @ts-check
 // A capture: what was found in it, its connections as a table, one of them in depth, what to save.
 
+import { asBytes } from "./bytes.js";
 import { address, get, post } from "./api.js";
 import { bytes, command, duration, el, rate, say, show } from "./dom.js";
 import { displayFilter, packetsOf } from "./packets.js";
@@ -286,7 +287,7 @@ const connection = async (place, of, number, wanted) => {
   const showFrame = () => {
     if (!frame.value) return;
     packet.leave();
-    packet.leave = made(result, id, { kind: "bytes", frame: Number(frame.value), filter }, `Frame ${frame.value}`);
+    packet.leave = made(result, id, { kind: "bytes", frame: Number(frame.value), filter }, `Frame ${frame.value}`, asBytes);
   };
   const packetPart = el("section", {}, el("h2", {}, "A packet as bytes"), el("form", { class: "actions", onsubmit: (/** @type {Event} */ event) => { event.preventDefault(); showFrame(); } }, el("label", {}, "Frame ", frame), el("button", { type: "submit" }, "Show")), result);
   show(place, el("header", {}, el("h1", {}, `Connection ${number}`),

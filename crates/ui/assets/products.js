@@ -14,7 +14,7 @@ const EVERY = 300;
  * @param {string} id of the capture
  * @param {any} wish
  * @param {string} title
- * @param {(text: string) => any} [drawn] what a text is shown as
+ * @param {(text: string, url: (file: string) => string) => any} [drawn] what a text is shown as; `url` is that of another file
  * @returns {() => void}
  */
 export const made = (place, id, wish, title, drawn = (text) => el("pre", { class: "text", tabindex: 0, role: "region", "aria-label": title }, text)) => {
@@ -51,11 +51,12 @@ export const made = (place, id, wish, title, drawn = (text) => el("pre", { class
   };
 };
 
-/** @param {string} id @param {any} it @param {string} title @param {(text: string) => any} drawn */
+/** @param {string} id @param {any} it @param {string} title @param {(text: string, url: (file: string) => string) => any} drawn */
 const shown = (id, it, title, drawn) => {
   if (it.error !== null) return [el("pre", { role: "alert", class: "warnings" }, it.error || "The command failed."), command(it.command)];
+  const url = (/** @type {string} */ name) => address("/api/capture/file", { id, number: it.number, name });
   const save = (/** @type {any} */ file) => el("a", {
-    href: address("/api/capture/file", { id, number: it.number, name: file.name }), download: file.name.split("/").at(-1),
+    href: url(file.name), download: file.name.split("/").at(-1),
   }, file.name);
   if (it.page) {
     return [
@@ -69,7 +70,7 @@ const shown = (id, it, title, drawn) => {
   if (it.text !== null) {
     const file = it.files.find((/** @type {any} */ file) => file.name.endsWith(".txt"));
     return [
-      drawn(it.text),
+      drawn(it.text, url),
       el("p", { class: "meta" }, it.is_text_whole ? "" : `The first ${bytes(it.text.length)} of ${bytes(file.bytes)}. `,
         save(file)),
       command(it.command),

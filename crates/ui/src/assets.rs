@@ -52,6 +52,9 @@ pub(crate) async fn file(Path(name): Path<String>) -> Result<Response, Refusal> 
     if name == "icon.svg" {
         return Ok(([(CONTENT_TYPE, "image/svg+xml")], carried("page/icon.svg")).into_response());
     }
+    if name == "dump.js" {
+        return Ok(([(CONTENT_TYPE, SCRIPT)], tcplab_report::dump_module()).into_response());
+    }
     let script = name.strip_suffix(".js").and_then(|it| FILES.get(&format!("page/{it}.js")));
     let text = script.ok_or_else(|| Refusal::missing(format!("there is no {name}")))?;
     Ok(([(CONTENT_TYPE, SCRIPT)], text).into_response())

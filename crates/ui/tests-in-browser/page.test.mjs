@@ -5,7 +5,7 @@ import { copyFile, mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 
-import { fits, go, isAccessible, isLegible, launch, open, serve } from "./place.mjs";
+import { fits, go, isAccessible, isLegible, isWell, launch, open, serve } from "./place.mjs";
 
 const PAGES = ["/", "/new", "/runs", "/capture", "/advice", "/rfc6349", "/load", "/learn"];
 
@@ -485,6 +485,69 @@ test("packets are listed by a display filter", async () => {
   await fits(page, "packets by a display filter");
   // The browser reports the answer to the mistake, too.
   assert.deepEqual(faults.filter((fault) => !fault.includes("400")), []);
+  await context.close();
+});
+
+/** What a packet as bytes looks like: its legend, what its bytes stand on, and where a line is. */
+const colours = (place) => place.evaluate((element) => {
+  const ground = (it) => getComputedStyle(it).backgroundColor;
+  const bytes = [...element.querySelectorAll(".dump b")];
+  const rows = Object.fromEntries([...element.querySelectorAll(".fields tr")].filter((row) => row.cells.length === 3)
+    .map((row) => [row.cells[0].textContent, ground(row.cells[0])]));
+  return {
+    legend: [...element.querySelectorAll(".colours li")].map((item) => item.textContent),
+    bytes: bytes.map(ground), letters: [...element.querySelectorAll(".dump i")].map(ground),
+    begin: bytes.flatMap((it, place) => (getComputedStyle(it).boxShadow === "none" ? [] : [place])),
+    marked: bytes.flatMap((it, place) => (it.classList.contains("on") ? [place] : [])), rows,
+  };
+});
+
+test("bytes of a packet are coloured by what they are of", async () => {
+  const { page, context, faults } = await open(browser, server);
+  await go(page, "/capture");
+  const file = join(server.home, "coloured.pcap");
+  await writeFile(file, transfer(200));
+  await page.locator("input[type=file]").setInputFiles(file);
+  await page.locator(".connections tbody tr a").first().click();
+  await page.getByLabel("Frame number").fill("5");
+  await page.getByRole("button", { name: "Show", exact: true }).click();
+  const place = page.locator("main .as-bytes");
+  await place.waitFor({ timeout: 60_000 });
+  const seen = await colours(place);
+  assert.deepEqual(seen.legend, ["IPv4 header, 20 B", "TCP header, 20 B"]);
+  // Where the fields of RFC 791 and RFC 9293 begin; those that share bytes are one.
+  assert.deepEqual(seen.begin, [0, 1, 2, 4, 6, 8, 9, 10, 12, 16, 20, 22, 24, 28, 32, 34, 36, 38]);
+  assert.deepEqual(seen.letters, seen.bytes);
+  for (const [at, start] of seen.begin.entries()) {
+    const next = seen.begin[at + 1] ?? 40;
+    assert.equal(new Set(seen.bytes.slice(start, next)).size, 1, `byte ${start}`);
+    if (next < 40) assert.notEqual(seen.bytes[next], seen.bytes[start], `byte ${next}`);
+  }
+  assert.equal(new Set(seen.bytes).size, 4, "two shades of two layers");
+  assert.equal(seen.rows["source port"], seen.bytes[20]);
+  assert.equal(seen.rows["destination port"], seen.bytes[22]);
+  await place.locator(".dump b").nth(30).hover();
+  assert.deepEqual((await colours(place)).marked, [28, 29, 30, 31]);
+  await page.mouse.move(0, 0);
+  assert.deepEqual((await colours(place)).marked, []);
+  // The keyboard goes through the fields.
+  await place.locator(".fields").focus();
+  for (let nth = 0; nth < 5; nth += 1) await page.keyboard.press("ArrowDown");
+  assert.deepEqual((await colours(place)).marked, [2, 3]);
+  for (const colorScheme of ["light", "dark"]) {
+    await page.emulateMedia({ colorScheme });
+    await isAccessible(page, `a marked field, ${colorScheme}`);
+    await page.keyboard.press("End");
+  }
+  await page.emulateMedia({ colorScheme: "light" });
+  await isWell(page, "a packet as bytes");
+  // The report of the connection has the same.
+  const report = page.frameLocator("iframe.report");
+  await report.locator("details.packets > summary").first().click();
+  await report.locator(".list button").nth(4).click();
+  const other = await colours(report.locator(".as-bytes"));
+  assert.deepEqual([other.legend, other.begin, other.marked], [seen.legend, seen.begin, []]);
+  assert.deepEqual(faults, []);
   await context.close();
 });
 

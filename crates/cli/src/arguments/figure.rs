@@ -32,6 +32,9 @@ const FIGURE_EXAMPLES: &str = "\
 Examples:
   tcplab plot upload                                     which figures are there?
   tcplab plot upload --figure answer -o answer.svg
+  tcplab plot upload --figure reno_20ms/1                figures of a trial, such as its queues
+  tcplab plot upload --figure reno_20ms/1/queue-client-to-server -o queue.pdf
+  tcplab plot recorded --figure queue-client-to-server -o queue.svg   of `shell --capture recorded`
   tcplab plot runs/x/A runs/x/B runs/x/C                 figures with all three
   tcplab plot A B --label before --label after --figure goodput/trials -o goodput.pdf
   tcplab plot A B C --figure goodput/means --relative-to 1 -o times-the-first.svg
@@ -40,8 +43,8 @@ Examples:
 #[derive(Debug, Args)]
 #[command(after_help = FIGURE_EXAMPLES)]
 pub(crate) struct FigureArguments {
-    /// The run directory, or a scenario's name for its newest run; several (4,000 at most) for
-    /// figures with all of them, then also results of runs (*.json, as `tcplab run --json=FILE`
+    /// The run directory, or a scenario's name for its newest run, or a recording of `shell` or
+    /// `bridge` for its queues; several runs (4,000 at most) for figures with all of them, then also results of runs (*.json, as `tcplab run --json=FILE`
     /// writes them)
     #[arg(required = true, value_name = "RUN")]
     pub(crate) run: Vec<PathBuf>,

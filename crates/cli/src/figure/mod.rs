@@ -2,6 +2,7 @@
 
 mod listing;
 mod looks;
+mod recording;
 mod several;
 mod writing;
 
@@ -10,7 +11,7 @@ use std::process::ExitCode;
 use anyhow::{Context, Error, Result, bail};
 use tcplab_lab::{RunDirectory, load_trial, read_run};
 use tcplab_path::tc::quoted_path;
-use tcplab_report::{MetricFigures, RunFigure, run_figures, trial_figures};
+use tcplab_report::{MetricFigures, RunFigure, queue_notes, run_figures, trial_figures};
 use tcplab_results::{Case, Failure, Run, Trial};
 use tcplab_scenario::nearest;
 
@@ -38,23 +39,32 @@ pub(crate) fn plot(arguments: &FigureArguments) -> Result<ExitCode> {
             "`tcplab plot RUN RUN --relative-to 1`",
         ));
     }
-    let directory = RunDirectory::open(&RunDirectory::named(place, &arguments.runs))?;
+    let place = &*RunDirectory::named(place, &arguments.runs);
+    if let Some(recording) = recording::at(place) {
+        recording::plot(place, &recording, arguments)?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let directory = RunDirectory::open(place)?;
     let run = read_run(directory.path())?;
     let Some(name) = &arguments.figure else {
         answer(&folded(&(list_of_run(&run) + &trials(&run)), shown_columns()))?;
         return Ok(ExitCode::SUCCESS);
     };
+    // What there is to say of queues that are not drawn.
+    let mut queues = Vec::new();
     let (mut figures, is_all): (Vec<RunFigure>, bool) = match trial_of(&run, name) {
         Some((case, trial, is_all)) => {
             let whole = directory.whole(trial)?;
             let data = load_trial(&directory, trial)
                 .with_context(|| format!("trial {} of case {}", trial.number, case.name))?;
+            queues = queue_notes(&data.queues);
             (trial_figures(case, &whole, &data), is_all)
         }
         None => (run_figures(&run), false),
     };
     if is_all {
-        answer(&list(figures.iter().map(|it| (it.name.as_str(), it.title.as_str()))))?;
+        let list = list(figures.iter().map(|it| (it.name.as_str(), it.title.as_str())));
+        answer(&(list + &lines(&queues)))?;
         return Ok(ExitCode::SUCCESS);
     }
     let of_metrics = MetricFigures::of(&run);
@@ -64,17 +74,30 @@ pub(crate) fn plot(arguments: &FigureArguments) -> Result<ExitCode> {
         if let Some((case, failure)) = failed_trial(&run, name) {
             return Err(refused_failed(case, failure, &directory));
         }
+        if name.rsplit('/').next().is_some_and(|it| it.starts_with("queue")) && !queues.is_empty() {
+            bail!("no figure `{name}`. {}", queues.join(" "));
+        }
         let names = of_metrics.list().iter().map(|it| it.name.as_str());
         let near = nearest(name, figures.iter().map(|it| it.name.as_str()).chain(names));
         let near = near.map(|near| format!("did you mean `{near}`? ")).unwrap_or_default();
         bail!("no figure `{name}`: {near}`tcplab plot RUN` lists them");
     };
-    let figure = figures.swap_remove(at);
+    draw(figures.swap_remove(at), arguments)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Writes a figure as its reader wants it.
+fn draw(figure: RunFigure, arguments: &FigureArguments) -> Result<()> {
     let looks = looks(&arguments.looks, arguments.looks.color.clone());
     let (figure, notes) = looks.applied(figure).map_err(|error| refused(&error))?;
     write(&figure, arguments)?;
     tell(&notes);
-    Ok(ExitCode::SUCCESS)
+    Ok(())
+}
+
+/// Each on a line.
+fn lines(notes: &[String]) -> String {
+    notes.iter().map(|note| format!("{note}\n")).collect()
 }
 
 /// The trial that a figure is of, and whether all its figures are meant: of `CASE/NUMBER`.

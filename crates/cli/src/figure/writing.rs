@@ -58,8 +58,8 @@ fn content(figure: &RunFigure, place: &Path, table: Option<TableFormat>) -> Resu
         (_, Some("json")) => table_of(figure, TableFormat::Json)?,
         (_, Some("pgf" | "tex")) => figure_pgf(figure).with_context(|| {
             format!(
-                "pgfplots cannot draw `{}`, only means, trials, distributions, box plots, bars and \
-                 plots over a number: write FILE.svg or FILE.pdf",
+                "pgfplots cannot draw `{}`, only means, trials, distributions, box plots, bars, \
+                 queues and plots over a number: write FILE.svg or FILE.pdf",
                 figure.name
             )
         })?,

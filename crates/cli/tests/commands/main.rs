@@ -29,6 +29,7 @@ mod mistakes;
 mod other_tools;
 mod outputs;
 mod processes;
+mod queues;
 mod quiet;
 mod rates;
 mod remedies;

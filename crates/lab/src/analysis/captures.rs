@@ -96,6 +96,7 @@ fn load(
             .map(|path| interruption_times(path, record.seed, record.duration))
             .unwrap_or_default(),
         path: path.unwrap_or_else(|| record.steered_path()),
+        queues: recording.queues()?,
         correspondence: correspondence(recording, &record, app.as_ref())?,
         duration: record.duration,
     })

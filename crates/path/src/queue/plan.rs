@@ -86,6 +86,18 @@ impl QueuePlan {
         }
     }
 
+    /// How much may wait. An FQ-CoDel queue also has a limit of memory.
+    pub fn limit(&self) -> QueueLimit {
+        match self {
+            QueuePlan::DropTail(limit) | QueuePlan::DropHead(limit) => *limit,
+            QueuePlan::StepMark(plan) => plan.limit,
+            QueuePlan::Codel(plan) => plan.limit,
+            QueuePlan::FqCodel(plan) => plan.limit,
+            QueuePlan::Pie(plan) => plan.limit,
+            QueuePlan::Red(plan) => plan.limit,
+        }
+    }
+
     /// Such as `drop-tail queue 512 packets`.
     pub(crate) fn describe(&self) -> String {
         match self {

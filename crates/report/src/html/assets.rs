@@ -1,5 +1,7 @@
 //! The style sheets and scripts of all pages.
 
+use tcplab_wire::FieldLayer;
+
 /// The style sheets, for another page that is to look like a report.
 pub const STYLES: [&str; 6] = [
     tcplab_plot::STYLE,
@@ -9,20 +11,33 @@ pub const STYLES: [&str; 6] = [
     include_str!("../../assets/verdicts.css"),
     include_str!("../../assets/packets.css"),
 ];
+/// Shows a packet as coloured bytes.
+const DUMP: &str = include_str!("../../assets/dump.js");
 /// Runs before the first paint.
 pub(crate) const THEME: &str = include_str!("../../assets/theme.js");
-pub(crate) const SCRIPTS: [&str; 7] = [
+pub(crate) const SCRIPTS: [&str; 8] = [
     include_str!("../../assets/levels.js"),
     include_str!("../../assets/graph.js"),
     include_str!("../../assets/group.js"),
     include_str!("../../assets/average.js"),
     include_str!("../../assets/export.js"),
+    DUMP,
     include_str!("../../assets/packets.js"),
     include_str!("../../assets/page.js"),
 ];
 
+/// What shows a packet as coloured bytes, as a module for another page: `ByteView`, and `TITLES`,
+/// the titles of layers by name.
+pub fn dump_module() -> String {
+    let titles = FieldLayer::ALL.map(|layer| [layer.name(), layer.title()]);
+    // As Rust writes texts without quotes and backslashes, so does JavaScript.
+    format!("{DUMP}\nexport {{ ByteView }};\nexport const TITLES = new Map({titles:?});\n")
+}
+
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
     use super::STYLES;
 
     /// Text has these colours, or lines that text explains.
@@ -93,6 +108,45 @@ mod tests {
             include_str!("../../templates/head.html").matches("summary metrics\"").count(),
             2
         );
+    }
+
+    /// Shares of a layer's colour behind bytes and fields: the light and the deep shade.
+    fn shades() -> [f64; 2] {
+        let sheet = STYLES[5];
+        ["--light", "--deep"].map(|name| {
+            let marked = format!("{name}: color-mix(in srgb, var(--layer) ");
+            let share = sheet.split(&marked).nth(1).and_then(|rest| rest.split('%').next());
+            share.unwrap().parse::<f64>().unwrap() / 100.0
+        })
+    }
+
+    #[test]
+    fn coloured_bytes_have_contrast_and_their_shades_differ() {
+        let layers: BTreeSet<&str> = STYLES[0]
+            .split("--layer: var(--")
+            .skip(1)
+            .map(|rest| rest.split(')').next().unwrap())
+            .collect();
+        assert!(layers.len() > 5, "{layers:?}");
+        for (theme, layer) in [0, 1].into_iter().flat_map(|it| layers.iter().map(move |l| (it, l))) {
+            for paper in ["page", "surface"].map(|paper| colour(paper, theme)) {
+                let mixed = shades().map(|share| {
+                    let own = colour(layer, theme);
+                    [0, 1, 2].map(|part| own[part] * share + paper[part] * (1.0 - share))
+                });
+                for ground in mixed {
+                    let found = contrast(colour("ink", theme), ground);
+                    assert!(found >= 4.5, "--{layer}, theme {theme}: {found:.2}");
+                }
+                // Of what has no fields there is one shade.
+                let apart = contrast(mixed[0], mixed[1]);
+                let is_apart = apart >= 1.15 || *layer == "plot-grid";
+                assert!(is_apart, "--{layer}, theme {theme}: {apart:.2}");
+            }
+            // Marked bytes are of the page's colour on that of their layer.
+            let found = contrast(colour("surface", theme), colour(layer, theme));
+            assert!(found >= 4.5 || *layer == "plot-grid", "--{layer}, theme {theme}: {found:.2}");
+        }
     }
 
     /// WCAG 2.2 asks for 4.5 (AA).

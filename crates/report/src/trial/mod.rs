@@ -10,6 +10,7 @@ pub(crate) mod interruption;
 pub(crate) mod limits;
 pub(crate) mod load;
 pub(crate) mod packets;
+pub(crate) mod queues;
 pub(crate) mod stalls;
 pub(crate) mod transfer;
 pub(crate) mod view;

@@ -15,6 +15,7 @@ use super::graphs::{brief, figures_of};
 use super::interruption::{CloseUp, Interruption, close_ups, interruptions, seconds};
 use super::limits::LimitsView;
 use super::load::LoadView;
+use super::queues::{QueueChart, queue_notes};
 use super::stalls::Stalls;
 use super::transfer::Transfer;
 use super::warnings::warnings_of;
@@ -37,6 +38,10 @@ pub(crate) struct TrialView<'a> {
     pub(crate) has_connection: bool,
     pub(crate) ends: Vec<BothEnds>,
     pub(crate) figures: Vec<Figure>,
+    /// The right edge of figures.
+    pub(crate) until: Instant,
+    /// What figures do not show of the path's queues.
+    pub(crate) queue_notes: Vec<String>,
     /// Instead of figures where there was no connection.
     pub(crate) datagrams: Option<DatagramsView>,
     pub(crate) bands: Vec<Band>,
@@ -98,6 +103,12 @@ impl<'a> TrialView<'a> {
         // Below the graphs of sequence numbers.
         let packets = figures.len().min(2);
         figures.splice(packets..packets, calls::figure(trial, until, &brief(&bands)));
+        // A trial without packets and calls still lasted.
+        let until = if until > Instant::ZERO { until } else { Instant::ZERO + data.duration };
+        if !is_load || is_first {
+            let view = View { from: Instant::ZERO, until, bands: &brief(&bands) };
+            figures.extend(QueueChart::all(&data.queues).iter().map(|it| it.figure(&view)));
+        }
         let close = match (&transfer, figures.first()) {
             (Some(transfer), Some(figure)) => close_ups(&met, transfer, &figure.plane),
             _ => vec![],
@@ -119,6 +130,8 @@ impl<'a> TrialView<'a> {
             has_connection: transfer.is_some(),
             ends: both_ends(trial),
             figures,
+            until,
+            queue_notes: queue_notes(&data.queues),
             datagrams: DatagramsView::of(data),
             bands,
             stops: met.iter().map(stop).collect(),

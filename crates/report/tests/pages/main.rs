@@ -7,5 +7,6 @@ mod failures;
 mod flows;
 mod folder;
 mod page;
+mod queues;
 mod synthetic;
 mod trace;

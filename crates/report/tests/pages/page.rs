@@ -300,6 +300,7 @@ pub(crate) fn no_packets(_: &Trial) -> Result<TrialData, String> {
         timed_out: [None; 2],
         interruptions: vec![],
         path: tcplab_path::PathSpec::default(),
+        queues: tcplab_recording::Queues::Logged(vec![]),
         correspondence: None,
         duration: tcplab_units::Span::ZERO,
     })

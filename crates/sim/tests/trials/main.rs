@@ -10,6 +10,7 @@ mod forwarded;
 mod handshakes;
 mod limits;
 mod path_mtu;
+mod queues;
 mod resets;
 mod states;
 mod truth_twice;

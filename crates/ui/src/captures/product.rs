@@ -279,7 +279,11 @@ impl Draft {
             Kind::Page { .. } => (Some(("--html", "report.html")), None, None),
             Kind::Listing { .. } => (None, Some("listing.txt"), Some("--listing".to_owned())),
             Kind::Ladder { .. } => (None, Some("ladder.txt"), Some("--ladder".to_owned())),
-            Kind::Bytes { frame } => (None, Some("bytes.txt"), Some(format!("--hex={frame}"))),
+            // As text, and with its fields for the page to colour.
+            Kind::Bytes { frame } => {
+                let json = ("--json", "packet.json");
+                (Some(json), Some("bytes.txt"), Some(format!("--hex={frame}")))
+            }
             Kind::Annotated => (Some(("--annotate", "annotated.pcapng")), None, None),
             Kind::Csv => (Some(("--csv", "connections.csv")), None, None),
             Kind::Parquet => (Some(("--parquet", "parquet")), None, None),

@@ -61,6 +61,7 @@ fn view(all: Correspondence) -> DatagramsView {
         timed_out: [None; 2],
         interruptions: vec![],
         path: tcplab_path::PathSpec::default(),
+        queues: tcplab_recording::Queues::Logged(vec![]),
         correspondence: Some(all),
         duration: Span::ZERO,
     })

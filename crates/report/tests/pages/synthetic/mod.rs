@@ -350,6 +350,7 @@ fn trial(case: &str, number: u32, [mut client, mut server]: [Trace; 2]) -> (Tria
         timed_out: [None; 2],
         interruptions: breaks,
         path: path(),
+        queues: tcplab_recording::Queues::Logged(vec![]),
         correspondence: None,
         duration: last.since(Instant::ZERO),
     };
