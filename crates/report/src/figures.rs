@@ -72,15 +72,17 @@ pub fn trial_figures(case: &Case, trial: &Trial, data: &TrialData) -> Vec<RunFig
         let name = format!("{}/{}/{name}", case.name, trial.number);
         found.push(RunFigure { name, ..figure });
     };
-    let drawn =
-        |title: String, svg: String| RunFigure { title, svg, ..RunFigure::default() };
+    let drawn = |title: String, svg: String| RunFigure { title, svg, ..RunFigure::default() };
     let of_flows = view.flows.map(|flows| flows.figure);
     for figure in of_flows.into_iter().chain(view.figures) {
         let svg = figure.svg_with_keys();
         // A queue has numbers, too. The page's picture has the interruptions.
         let queue = queues.iter().find(|it| it.title == figure.title).cloned();
         let name = words(&figure.title);
-        add(&name, RunFigure { svg, ..queue.unwrap_or_else(|| drawn(figure.title, String::new())) });
+        add(
+            &name,
+            RunFigure { svg, ..queue.unwrap_or_else(|| drawn(figure.title, String::new())) },
+        );
     }
     for episode in view.episodes {
         let (number, kind) = (episode.row.number, &episode.row.kind);

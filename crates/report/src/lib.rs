@@ -30,10 +30,7 @@ pub use check::check_table;
 pub use claims_junit::claims_junit;
 pub use coloured::coloured;
 pub use fidelity::{fidelity_page, fidelity_table};
-pub use trial::queues::queue_notes;
-pub use figures::{
-    RunFigure, figure_file, figure_pgf, queue_figures, run_figures, trial_figures,
-};
+pub use figures::{RunFigure, figure_file, figure_pgf, queue_figures, run_figures, trial_figures};
 pub use html::assets::{STYLES, dump_module};
 pub use html::error::ReportError;
 pub use looks::{AxisRange, AxisWish, FigureLooks, LooksError};
@@ -50,3 +47,4 @@ pub use terminal::{asked, claims, text_table};
 pub use trace_page::{
     CaptureSums, GraphChoice, Rank, ShownConnection, TracePage, page_frames, write_trace,
 };
+pub use trial::queues::queue_notes;

@@ -19,11 +19,7 @@ pub(super) fn at(place: &Path) -> Option<Recording> {
 }
 
 /// Lists its figures, which are of the path's queues, or draws one.
-pub(super) fn plot(
-    place: &Path,
-    recording: &Recording,
-    arguments: &FigureArguments,
-) -> Result<()> {
+pub(super) fn plot(place: &Path, recording: &Recording, arguments: &FigureArguments) -> Result<()> {
     let queues = recording.queues()?;
     let mut figures = queue_figures(&queues, Instant::ZERO + recording.record()?.duration);
     let notes = queue_notes(&queues);

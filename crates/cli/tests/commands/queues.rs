@@ -69,7 +69,8 @@ fn queue_that_the_kernel_made_is_said_to_be_unknown() {
 
 #[test]
 fn path_without_a_bottleneck_has_no_figure_of_a_queue() {
-    let text = SCENARIO.replace("rate = \"4 Mbit/s\", ", "").replace(", queue = \"12 packets\"", "");
+    let text =
+        SCENARIO.replace("rate = \"4 Mbit/s\", ", "").replace(", queue = \"12 packets\"", "");
     let (home, place) = with_run(&text);
     let said = home.answer(&format!("plot {place}"));
     assert!(said.contains("its path has no bottleneck, so that nothing waits"), "{said}");

@@ -185,6 +185,13 @@ fn connection_is_shown_and_saved_by_commands() {
     assert_eq!(page.post("/api/capture/products", &wrong).status, 400);
     let bytes = page.make(&id, &json!({ "kind": "bytes", "frame": 12 }));
     assert!(bytes["text"].as_str().unwrap().contains("52200"), "{bytes}");
+    // The page colours bytes by their fields.
+    let fields =
+        page.get(&format!("/api/capture/file?id={id}&number={}&name=packet.json", bytes["number"]));
+    let fields = serde_json::from_slice::<serde_json::Value>(&fields.body).unwrap();
+    assert_eq!(fields["packets"][0]["frame"], 12, "{fields}");
+    let shared = page.get("/dump.js").text();
+    assert!(shared.contains(r#"["tcp-option", "TCP options"]"#), "the names of layers");
     for (wish, names) in [
         (json!({ "kind": "annotated" }), &["annotated.pcapng"][..]),
         (json!({ "kind": "csv" }), &["connections.csv"]),

@@ -109,10 +109,14 @@ mod tests {
         let view = View { from: ms(0), until: ms(2_000), bands: &[] };
         let text = chart_pgf(&chart, &marks, &view);
         assert!(text.contains("title={Queue, 100 \\%}"), "{text}");
-        assert!(text.contains("  xmin=0, xmax=2,") && text.contains("  ymin=0, ymax=3.18,"), "{text}");
+        assert!(
+            text.contains("  xmin=0, xmax=2,") && text.contains("  ymin=0, ymax=3.18,"),
+            "{text}"
+        );
         assert!(text.contains("{\n(0,0)\n(0.5,3)\n(1,1)\n};"), "{text}");
         assert_eq!(text.matches("\\addplot[const plot, ").count(), 2, "{text}");
-        let dots = "\\addplot[only marks, mark=square*, mark size=1.6pt, color=tcplab30363d, forget plot]";
+        let dots =
+            "\\addplot[only marks, mark=square*, mark size=1.6pt, color=tcplab30363d, forget plot]";
         assert!(text.contains(&format!("{dots} coordinates {{\n(0.75,3)\n}};")), "{text}");
         assert_eq!(text.matches("\\addlegendentry").count(), 3, "{text}");
     }

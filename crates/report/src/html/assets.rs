@@ -128,7 +128,8 @@ mod tests {
             .map(|rest| rest.split(')').next().unwrap())
             .collect();
         assert!(layers.len() > 5, "{layers:?}");
-        for (theme, layer) in [0, 1].into_iter().flat_map(|it| layers.iter().map(move |l| (it, l))) {
+        for (theme, layer) in [0, 1].into_iter().flat_map(|it| layers.iter().map(move |l| (it, l)))
+        {
             for paper in ["page", "surface"].map(|paper| colour(paper, theme)) {
                 let mixed = shades().map(|share| {
                     let own = colour(layer, theme);

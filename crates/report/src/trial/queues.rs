@@ -102,9 +102,10 @@ impl<'a> QueueChart<'a> {
             line.points.push((view.until, last));
             line
         };
-        let most = self.series[1].points.iter().filter_map(|(_, value)| *value);
-        let most = most.fold(0.0, f64::max) * 3.0;
-        (self.series.iter().map(lasting).collect(), Some(most).filter(|most| *most > 0.0))
+        let peak = |line: &Series| line.points.iter().filter_map(|it| it.1).fold(0.0, f64::max);
+        let [limit, most] = [0, 1].map(|line| peak(&self.series[line]));
+        let is_far = most > 0.0 && limit > 2.0 * most;
+        (self.series.iter().map(lasting).collect(), is_far.then_some(most))
     }
 
     pub(crate) fn figure(&self, view: &View<'_>) -> Figure {
@@ -158,8 +159,7 @@ pub fn queue_notes(queues: &Queues) -> Vec<String> {
 }
 
 fn is_idle(log: &QueueLog) -> bool {
-    let by_queue =
-        |it: &QueueDrop| matches!(it.cause, Cause::QueueFull { .. } | Cause::Aqm { .. });
+    let by_queue = |it: &QueueDrop| matches!(it.cause, Cause::QueueFull { .. } | Cause::Aqm { .. });
     log.lengths.is_empty() && !log.drops.iter().any(by_queue)
 }
 
@@ -238,6 +238,7 @@ mod tests {
         let bytes = Queues::Logged(vec![log(QueueLimit::Bytes(Bytes::new(30_000)))]);
         let figure = QueueChart::all(&bytes)[0].figure(&view());
         assert_eq!(figure.legend[0].label, "limit (up to 30.0 kB)", "it is far above");
+        assert!((figure.plane.high() - 3.0 * 1.06).abs() < 1e-9, "what waited fills the axis");
         assert!(figure.svg.contains("waiting max 3.00 kB"), "{}", figure.svg);
     }
 
@@ -253,7 +254,8 @@ mod tests {
         assert!(note.starts_with("No graph of the queue: the kernel made the path (netem)"));
         let lacking = QueueLog { bottlenecks: 2, missing: 7, ..log(QueueLimit::Packets(2)) };
         let figure = QueueChart::of(&lacking).figure(&view());
-        let said = "waiting (at the last of 2 bottlenecks) (7 verdicts are missing in the path’s log)";
+        let said =
+            "waiting (at the last of 2 bottlenecks) (7 verdicts are missing in the path’s log)";
         assert_eq!(figure.legend[1].label, said);
     }
 }

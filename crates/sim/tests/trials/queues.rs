@@ -123,7 +123,8 @@ fn drops_elsewhere_are_told_from_those_of_the_queue() {
                 [workload]\nupload = \"900 kB\"";
     let recording = trial(text, 2);
     let [forward, _] = queues(&recording);
-    let count = |is_of: fn(&Cause) -> bool| forward.drops.iter().filter(|it| is_of(&it.cause)).count();
+    let count =
+        |is_of: fn(&Cause) -> bool| forward.drops.iter().filter(|it| is_of(&it.cause)).count();
     let (managed, lost) =
         (count(|it| matches!(it, Cause::Aqm { .. })), count(|it| matches!(it, Cause::Loss)));
     assert!(managed > 0 && lost > 0, "{managed} {lost}");
