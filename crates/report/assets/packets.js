@@ -61,7 +61,7 @@ class PacketView {
     for (const [number, button] of this.buttons) button.setAttribute("aria-pressed", String(number === frame));
     const kept = packet.captured < packet.sent ? `${packet.captured} of ${packet.sent} bytes captured` : `${packet.sent} bytes`;
     this.chosen.replaceChildren(
-      made("h5", "", `Frame ${frame}, ${packet.time} s: ${kept}, ${packet.from} → ${packet.to}`),
+      made("h4", "", `Frame ${frame}, ${packet.time} s: ${kept}, ${packet.from} → ${packet.to}`),
       new ByteView(packet, this.titles).element,
     );
   }

@@ -547,6 +547,7 @@ test("bytes of a packet are coloured by what they are of", async () => {
   await report.locator(".list button").nth(4).click();
   const other = await colours(report.locator(".as-bytes"));
   assert.deepEqual([other.legend, other.begin, other.marked], [seen.legend, seen.begin, []]);
+  await isAccessible(page.frames().at(-1), "packets of a report");
   assert.deepEqual(faults, []);
   await context.close();
 });

@@ -240,7 +240,7 @@ addEventListener('load', async () => {
   const view = await openPackets(fold);
   seen.packets = view.buttons.size;
   view.buttons.get('13').click();
-  seen.head = fold.querySelector('h5').textContent;
+  seen.head = fold.querySelector('h4').textContent;
   const row = [...fold.querySelectorAll('.fields tr')].find((it) => it.cells[0].textContent === 'source port');
   row.click();
   const marked = () => [...fold.querySelectorAll('.dump b.on')].map((it) => it.textContent).join(' ');
@@ -250,7 +250,7 @@ addEventListener('load', async () => {
   document.querySelector('.ladder .frame.opens').dispatchEvent(new MouseEvent('click', { bubbles: true }));
   await openPackets(fold);
   await new Promise((done) => setTimeout(done, 50));
-  seen.ladder = fold.querySelector('h5').textContent.startsWith(`Frame ${document.querySelector('.ladder .frame.opens').textContent},`);
+  seen.ladder = fold.querySelector('h4').textContent.startsWith(`Frame ${document.querySelector('.ladder .frame.opens').textContent},`);
   seen.wrong = wrong;
   document.title = 'SEEN' + JSON.stringify(seen);
 });
