@@ -43,6 +43,11 @@ pub(super) fn list<'f>(figures: impl Iterator<Item = (&'f str, &'f str)> + Clone
         .collect()
 }
 
+/// Each on a line.
+pub(super) fn lines(notes: &[String]) -> String {
+    notes.iter().map(|note| format!("{note}\n")).collect()
+}
+
 /// Each text where it first comes.
 pub(super) fn once_each<'f>(all: impl Iterator<Item = &'f str>) -> Vec<&'f str> {
     let mut seen = BTreeSet::new();

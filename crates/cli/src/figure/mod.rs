@@ -1,5 +1,6 @@
 //! `tcplab plot`.
 
+mod drawing;
 mod listing;
 mod looks;
 mod recording;
@@ -18,9 +19,8 @@ use tcplab_scenario::nearest;
 use crate::arguments::FigureArguments;
 use crate::output::{answer, folded, shown_columns};
 use crate::remedied::Remedied;
-use listing::{list, list_of_run, trials};
-use looks::{looks, refused, tell};
-use writing::write;
+use drawing::draw;
+use listing::{lines, list, list_of_run, trials};
 
 pub(crate) fn plot(arguments: &FigureArguments) -> Result<ExitCode> {
     let [place] = &arguments.run[..] else {
@@ -84,20 +84,6 @@ pub(crate) fn plot(arguments: &FigureArguments) -> Result<ExitCode> {
     };
     draw(figures.swap_remove(at), arguments)?;
     Ok(ExitCode::SUCCESS)
-}
-
-/// Writes a figure as its reader wants it.
-fn draw(figure: RunFigure, arguments: &FigureArguments) -> Result<()> {
-    let looks = looks(&arguments.looks, arguments.looks.color.clone());
-    let (figure, notes) = looks.applied(figure).map_err(|error| refused(&error))?;
-    write(&figure, arguments)?;
-    tell(&notes);
-    Ok(())
-}
-
-/// Each on a line.
-fn lines(notes: &[String]) -> String {
-    notes.iter().map(|note| format!("{note}\n")).collect()
 }
 
 /// The trial that a figure is of, and whether all its figures are meant: of `CASE/NUMBER`.

@@ -9,7 +9,8 @@ use tcplab_report::{queue_figures, queue_notes};
 use tcplab_scenario::nearest;
 use tcplab_units::Instant;
 
-use super::{draw, lines, list};
+use super::drawing::draw;
+use super::listing::{lines, list};
 use crate::arguments::FigureArguments;
 use crate::output::answer;
 

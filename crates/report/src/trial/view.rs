@@ -99,12 +99,10 @@ impl<'a> TrialView<'a> {
             // Of thousands of connections the graphs show one, once for each case.
             figures.truncate(usize::from(is_first));
         }
-        let until = transfer.as_ref().map_or(calls::last(trial), |transfer| transfer.until);
+        let until = right_edge(transfer.as_ref(), trial, data);
         // Below the graphs of sequence numbers.
         let packets = figures.len().min(2);
         figures.splice(packets..packets, calls::figure(trial, until, &brief(&bands)));
-        // A trial without packets and calls still lasted.
-        let until = if until > Instant::ZERO { until } else { Instant::ZERO + data.duration };
         if !is_load || is_first {
             let view = View { from: Instant::ZERO, until, bands: &brief(&bands) };
             figures.extend(QueueChart::all(&data.queues).iter().map(|it| it.figure(&view)));
@@ -150,6 +148,13 @@ impl<'a> TrialView<'a> {
             has_load: is_load,
         }
     }
+}
+
+/// Where figures end.
+fn right_edge(transfer: Option<&Transfer<'_>>, trial: &Trial, data: &TrialData) -> Instant {
+    let until = transfer.map_or(calls::last(trial), |transfer| transfer.until);
+    // A trial without packets and calls still lasted.
+    if until > Instant::ZERO { until } else { Instant::ZERO + data.duration }
 }
 
 fn limits(transfer: &Transfer<'_>) -> Option<LimitsView> {
