@@ -45,7 +45,7 @@ pub(super) fn list<'f>(figures: impl Iterator<Item = (&'f str, &'f str)> + Clone
 
 /// Each on a line.
 pub(super) fn lines(notes: &[String]) -> String {
-    notes.iter().map(|note| format!("{note}\n")).collect()
+    notes.iter().flat_map(|note| [note.as_str(), "\n"]).collect()
 }
 
 /// Each text where it first comes.
