@@ -44,8 +44,8 @@ Examples:
 #[command(after_help = FIGURE_EXAMPLES)]
 pub(crate) struct FigureArguments {
     /// The run directory, or a scenario's name for its newest run, or a recording of `shell` or
-    /// `bridge` for its queues; several runs (4,000 at most) for figures with all of them, then also
-    /// results of runs (*.json, as `tcplab run --json=FILE` writes them)
+    /// `bridge` for its queues; several runs (4,000 at most) for figures with all of them, then
+    /// also results of runs (*.json, as `tcplab run --json=FILE` writes them)
     #[arg(required = true, value_name = "RUN")]
     pub(crate) run: Vec<PathBuf>,
     /// Call a run this in figures of several; repeat for each run, in their order [default: its
