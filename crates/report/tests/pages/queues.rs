@@ -65,7 +65,9 @@ addEventListener('load', async () => {
 #[test]
 fn queue_is_drawn_with_its_limit_and_drops() {
     let (run, mut recordings) = synthetic::run(1);
-    recordings.iter_mut().for_each(|(_, data)| data.queues = queues());
+    for (_, data) in &mut recordings {
+        data.queues = queues();
+    }
     let page = page(&run, &recordings);
     assert!(page.contains("Queue, client to server: limit max 20.0 packets"), "its summary");
     assert!(page.contains("Queue, server to client: no packet ever waited."), "in words");
