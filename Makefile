@@ -3,7 +3,10 @@
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
+# One after another, but for what `$(call beside,…)` is given.
+ifndef BESIDE
 .NOTPARALLEL:
+endif
 .DELETE_ON_ERROR:
 
 # What `make run` hands to tcplab: `make run ARGS="run interruption --world sim"`.
@@ -15,7 +18,7 @@ export INSTALL
 # Test tools, pinned and built once; one already on PATH is taken as it is.
 TOOLS := target/tools
 TARGET := $(or $(CARGO_TARGET_DIR),target)
-NEXTEST := 0.9.151
+NEXTEST := 0.9.148
 DENY := 0.20.2
 FUZZER := 0.13.1
 MDBOOK := 0.5.4
@@ -47,7 +50,20 @@ check: toolchain ## compile and tidy, in seconds
 	cargo xtask tidy
 
 .PHONY: test
-test: system-packages format tidy lint licences kernel tests doctests python-tests page-tests ## install what the tests need and run every check
+test: system-packages format tidy licences prepared tests others ## install what the tests need and run every check
+
+# Two at once: what waits for the network, a browser or other processes, beside what computes. Tests
+# that measure time are among `tests`, which has nothing beside it.
+.PHONY: prepared
+prepared: toolchain
+	@$(call beside,kernel tools)
+
+.PHONY: others
+others: toolchain
+	@$(call beside,page-tests python-tests lint doctests)
+
+# Beside others, the first to compile is the one that they wait for.
+lint doctests: $(if $(BESIDE),built)
 
 .PHONY: format
 format: toolchain
@@ -81,16 +97,22 @@ kernel: system-packages built ## build the kernel in virtual time that tests run
 
 # More tests at once than processors: many wait, for packets or for processes.
 .PHONY: tests
-tests: toolchain
-	@$(call tool,cargo-nextest,$(NEXTEST),--no-default-features --features default-no-update)
-	@rm -rf $(TOOLS)/build
-	@$(python_tools)
+tests: tools
 	@rm -f target/nextest/default/junit.xml
 	@result=0; \
 	  cargo nextest run --locked --workspace --no-tests fail \
 	    --test-threads $$(( $$(nproc) * 3 / 2 )) || result=$$?; \
 	  scripts/skipped.sh target/nextest/default/junit.xml; \
 	  exit $$result
+
+# With the Python tools comes a nextest that is built already, where there is one for this machine.
+.PHONY: tools
+tools: toolchain
+	@$(call python_tools,test)
+	@if [ -x $(PYTHON)/bin/cargo-nextest ] && ! command -v cargo-nextest > /dev/null; then \
+	  mkdir -p $(TOOLS)/bin && ln -sf ../python/bin/cargo-nextest $(TOOLS)/bin/cargo-nextest; fi
+	@$(call tool,cargo-nextest,$(NEXTEST),--no-default-features --features default-no-update)
+	@rm -rf $(TOOLS)/build
 
 .PHONY: doctests
 doctests: toolchain
@@ -105,7 +127,7 @@ python: toolchain ## build the Python package in place: PYTHONPATH=python python
 .PHONY: python-tests
 python-tests: built ## test the Python package: types, style, tests, doctests, notebooks
 	@cp $(TARGET)/debug/lib_core.so python/tcplab/_core.abi3.so
-	@$(python_tools)
+	@$(call python_tools,test)
 	@if [ -x $(PYTHON)/bin/python ]; then \
 	  TCPLAB_KERNELS=$(CURDIR)/target/kernels scripts/python-tests.sh $(PYTHON); \
 	else echo "skipped: tcplab-python: there are no Python tools"; fi
@@ -122,12 +144,13 @@ thread-sanitizer: toolchain ## eight threads under ThreadSanitizer (needs a nigh
 
 .PHONY: wheel
 wheel: toolchain ## build the Python package for others, in target/wheels: any Linux from glibc 2.17 on
-	@$(python_tools)
+	@$(call python_tools,wheels)
 	PATH="$(CURDIR)/$(PYTHON)/bin:$$PATH" scripts/wheel.sh $(PYTHON)
 
 .PHONY: bench-python
 bench-python: wheel ## the Python package side by side with pyshark, scapy, dpkt and tshark (options: BENCH="packets --packets 300000")
 	@scripts/system-package.sh /usr/bin/tshark tshark "the comparison with tshark"
+	@$(call python_tools,test)
 	$(PYTHON)/bin/pip install --quiet dpkt scapy pyshark
 	$(PYTHON)/bin/pip install --quiet --no-deps --force-reinstall $$(ls -t target/wheels/*.whl | head -1)
 	TCPLAB=$(PYTHON)/bin/tcplab $(PYTHON)/bin/python python/benches/bench.py $(BENCH)
@@ -138,7 +161,7 @@ SYSTEMS ?=
 
 .PHONY: dist
 dist: toolchain ## programs, packages, symbols, contents and checksums for Linux, Windows and macOS, in target/packages (docs/install.md)
-	@$(python_tools)
+	@$(call python_tools,wheels)
 	@scripts/system-package.sh rpmbuild rpm "packages for Fedora and openSUSE"
 	@scripts/system-package.sh zip zip "the archive for Windows"
 	@scripts/system-package.sh x86_64-w64-mingw32-gcc gcc-mingw-w64-x86-64 "linking for Windows"
@@ -325,15 +348,20 @@ if ! command -v $(1) > /dev/null; then \
 fi
 endef
 
-# What the tests of the Python package and of tables need; without it they say that they were skipped.
+# $(call python_tools,<list>): what python/requirements-<list>.txt names, all in one environment. Without
+# it, tests of the Python package and of tables say that they were skipped.
 PYTHON := $(TOOLS)/python
+UV := 0.13.9
 define python_tools
-if [ "$(INSTALL)" != no ] && ! cmp -s python/requirements-test.txt $(PYTHON)/installed; then \
-  echo "installing the Python tools of the tests, once"; \
-  rm -rf $(PYTHON); \
-  python3 -m venv $(PYTHON) && \
-    $(PYTHON)/bin/pip install --quiet --requirement python/requirements-test.txt && \
-    cp python/requirements-test.txt $(PYTHON)/installed \
+if [ "$(INSTALL)" != no ] && ! cmp -s python/requirements-$(1).txt $(PYTHON)/installed-$(1); then \
+  echo "installing the Python tools of $(1), once"; \
+  [ ! -e $(PYTHON)/installed-$(1) ] || rm -rf $(PYTHON); \
+  { [ -x $(PYTHON)/bin/uv ] || { python3 -m venv --clear $(PYTHON) && $(PYTHON)/bin/pip install --quiet uv==$(UV); }; } && \
+    $(PYTHON)/bin/uv pip install --quiet --python $(PYTHON)/bin/python --requirement python/requirements-$(1).txt && \
+    cp python/requirements-$(1).txt $(PYTHON)/installed-$(1) \
     || { rm -rf $(PYTHON); echo "the Python tools cannot be installed"; }; \
 fi
 endef
+
+# $(call beside,<targets>): two of them at a time, the output of each in one piece.
+beside = +$(MAKE) --no-print-directory --jobs 2 --output-sync=target BESIDE=yes $(1)

@@ -3,8 +3,9 @@
 set -euo pipefail
 tools=$1/bin
 export PYTHONPATH=$PWD/python TCPLAB=${CARGO_TARGET_DIR:-$PWD/target}/debug/tcplab
-# A test writes nothing into the sources.
-export PYTHONDONTWRITEBYTECODE=1 RAY_USAGE_STATS_ENABLED=0
+# A test writes nothing into the sources; what is compiled, also of packages, is compiled once.
+export PYTHONPYCACHEPREFIX=${1%/}/compiled RAY_USAGE_STATS_ENABLED=0
+[[ $PYTHONPYCACHEPREFIX == /* ]] || PYTHONPYCACHEPREFIX=$PWD/$PYTHONPYCACHEPREFIX
 status=0
 
 echo "Python: style and types"
