@@ -50,20 +50,20 @@ check: toolchain ## compile and tidy, in seconds
 	cargo xtask tidy
 
 .PHONY: test
-test: system-packages format tidy licences prepared tests others ## install what the tests need and run every check
+test: system-packages format tidy licences others tests ## install what the tests need and run every check
 
-# Two at once: what waits for the network, a browser or other processes, beside what computes. Tests
-# that measure time are among `tests`, which has nothing beside it.
-.PHONY: prepared
-prepared: toolchain
-	@$(call beside,kernel tools)
-
+# Two at once: what waits for the network, a browser or other processes, beside what computes. Those
+# that measure time are `tests`, with nothing beside them.
 .PHONY: others
 others: toolchain
-	@$(call beside,page-tests python-tests lint doctests)
+	@$(call beside,kernel tools page-tests python-tests lint doctests)
 
-# Beside others, the first to compile is the one that they wait for.
-lint doctests: $(if $(BESIDE),built)
+# Then each begins when nothing is left that it would wait for, and what computes goes last.
+ifdef BESIDE
+lint doctests: built
+python-tests: kernel tools
+kernel lint doctests: NICE := nice
+endif
 
 .PHONY: format
 format: toolchain
@@ -75,7 +75,7 @@ tidy: toolchain
 
 .PHONY: lint
 lint: toolchain
-	cargo clippy --locked --workspace --all-targets -- --deny warnings
+	$(NICE) cargo clippy --locked --workspace --all-targets -- --deny warnings
 
 .PHONY: licences
 licences: toolchain
@@ -92,7 +92,7 @@ KERNEL := 6.12
 
 .PHONY: kernel
 kernel: system-packages built ## build the kernel in virtual time that tests run on, once
-	@TCPLAB_KERNELS=$(CURDIR)/target/kernels $(TARGET)/debug/tcplab kernel build $(KERNEL) || \
+	@TCPLAB_KERNELS=$(CURDIR)/target/kernels $(NICE) $(TARGET)/debug/tcplab kernel build $(KERNEL) || \
 	  echo "There is no kernel $(KERNEL): the tests that run on it are skipped."
 
 # More tests at once than processors: many wait, for packets or for processes.
@@ -116,7 +116,7 @@ tools: toolchain
 
 .PHONY: doctests
 doctests: toolchain
-	cargo test --locked --workspace --doc --quiet
+	$(NICE) cargo test --locked --workspace --doc --quiet
 
 # The compiled part, beside the package's sources, as the tests import it.
 .PHONY: python
