@@ -24,6 +24,10 @@ FUZZER := 0.13.1
 MDBOOK := 0.5.4
 export PATH := $(CURDIR)/$(TOOLS)/bin:$(PATH)
 
+# What Python compiles is kept, outside the sources and the packages: uv installs these as they are.
+export PYTHONPYCACHEPREFIX := $(CURDIR)/$(TOOLS)/compiled
+unexport PYTHONDONTWRITEBYTECODE
+
 # Backtraces are for those who ask: they bury the message.
 export RUST_BACKTRACE ?= 0
 

@@ -3,9 +3,9 @@
 set -euo pipefail
 tools=$1/bin
 export PYTHONPATH=$PWD/python TCPLAB=${CARGO_TARGET_DIR:-$PWD/target}/debug/tcplab
-# A test writes nothing into the sources; what is compiled, also of packages, is compiled once.
-export PYTHONPYCACHEPREFIX=${1%/}/compiled RAY_USAGE_STATS_ENABLED=0
-[[ $PYTHONPYCACHEPREFIX == /* ]] || PYTHONPYCACHEPREFIX=$PWD/$PYTHONPYCACHEPREFIX
+# A test writes nothing into the sources: what Python compiles, it compiles once and keeps elsewhere.
+export PYTHONPYCACHEPREFIX=${PYTHONPYCACHEPREFIX:-$PWD/target/tools/compiled} RAY_USAGE_STATS_ENABLED=0
+unset PYTHONDONTWRITEBYTECODE
 status=0
 
 echo "Python: style and types"
