@@ -326,17 +326,23 @@ pub(crate) fn definition() -> clap::Command {
 /// What clap has to say instead: a mistake, help, the version. It quotes arguments with their
 /// control characters shown as such; those may be names of files that somebody else gave.
 pub(crate) fn parse() -> Result<Command, clap::Error> {
-    let parsed = read(env::args_os()).map_err(|said| {
-        let shown = env::args_os().map(|it| visible_line(&it.to_string_lossy()).into_owned());
-        let shown: Vec<String> = shown.collect();
-        let said = read(&shown).err().or_else(not_text).unwrap_or(said);
-        mistyped::with_hints(said, &shown, definition())
+    // Texts of help flow only where one may be shown: that takes most of the time of a start.
+    let parsed = read(Cli::command(), env::args_os()).or_else(|_| {
+        let said = read(definition(), env::args_os());
+        said.map_err(|said| {
+            let shown = env::args_os().map(|it| visible_line(&it.to_string_lossy()).into_owned());
+            let shown: Vec<String> = shown.collect();
+            let said = read(definition(), &shown).err().or_else(not_text).unwrap_or(said);
+            mistyped::with_hints(said, &shown, definition())
+        })
     });
     Ok(parsed?.command)
 }
 
-fn read(line: impl IntoIterator<Item = impl Into<OsString> + Clone>) -> Result<Cli, clap::Error> {
-    let mut tcplab = definition();
+fn read(
+    mut tcplab: clap::Command,
+    line: impl IntoIterator<Item = impl Into<OsString> + Clone>,
+) -> Result<Cli, clap::Error> {
     let matches = tcplab.try_get_matches_from_mut(line)?;
     replaced::refuse(&tcplab, &matches)?;
     Cli::from_arg_matches(&matches).map_err(|said| said.format(&mut tcplab))
