@@ -110,7 +110,7 @@ const baseline = ({ of, baseline: seen, bdp_bytes: bdp, best_bits_per_second: be
   const { asked } = seen;
   const steps = [
     ["Path MTU", `${seen.mtu_bytes} B`, asked && `${asked.mtu_bytes} B`, "The largest packet that passes whole."],
-    ["Baseline RTT", duration(seen.rtt_ns / 1e9), asked && duration(asked.rtt_ns / 1e9), "The mean round trip while nothing waits in a queue."],
+    ["Baseline RTT", duration(seen.rtt_ns / 1e9), asked && `${duration(asked.rtt_ns / 1e9)} in the mean`, `The least round trip of a full segment while nothing waits in a queue; the mean was ${duration(seen.rtt_mean_ns / 1e9)}.`],
     ["Bottleneck", rate(seen.rate_bits_per_second), asked?.rate_bits_per_second && rate(asked.rate_bits_per_second), seen.peak_rate_bits_per_second ? `The mean rate of the slowest link, with headers; at most ${rate(seen.peak_rate_bits_per_second)}.` : "The rate of the slowest link, with headers: nothing on this path is faster."],
     ["Bandwidth-delay product", bytes(bdp), null, "What is under way when the path is full. Windows and buffers need this much at least."],
     ["Ideal goodput", rate(best), null, `What is left for data: segments of ${seen.segment_bytes} B, without headers.`],
@@ -135,7 +135,7 @@ const measured = (known, rows, summary) => [
   el("dl", { class: "meanings" }, ...[
     ["TCP transfer time ratio", "The time a transfer takes over the time it would take at the ideal goodput of the path: 1 is best, 2 is twice as long (section 4.1)."],
     ["TCP efficiency", "The share of bytes that were not retransmitted: below 100 % the path loses packets (section 4.2)."],
-    ["Buffer delay", "How much longer than the baseline a round trip is during the transfer: 100 % is twice as long, which is time in queues (section 4.3)."],
+    ["Buffer delay", "How much longer than the baseline a round trip is during the transfer: 100 % is twice as long. It is time in queues, where the delay of the path is steady (section 4.3)."],
   ].map(([name, meaning]) => el("div", {}, el("dt", {}, name), el("dd", {}, el("p", {}, meaning))))),
 ];
 

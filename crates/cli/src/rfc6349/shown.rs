@@ -24,9 +24,14 @@ pub(super) fn baseline(title: &str, baseline: &Baseline) -> String {
             of(&|asked| Some(format!("{} B", asked.mtu.as_u64())))
         ),
         format!(
-            "2. baseline RTT         {}{}",
+            "2. baseline RTT         {}{}{}",
             span(baseline.rtt),
-            of(&|asked| Some(span(asked.rtt)))
+            if baseline.varies() {
+                format!(", in the mean {}", span(baseline.rtt_mean))
+            } else {
+                String::new()
+            },
+            of(&|asked| Some(format!("{} in the mean", span(asked.rtt))))
         ),
         format!(
             "   bottleneck           {:.2} Mbit/s{}{}",

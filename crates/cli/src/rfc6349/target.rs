@@ -22,6 +22,8 @@ use crate::progress::unless_stopped;
 
 /// Connections opened for the baseline RTT.
 const OPENED: usize = 20;
+/// The packet whose round trip they show: a SYN with the options of Linux.
+const SYN: Bytes = Bytes::new(60);
 /// Timeout of each.
 const PATIENCE: Duration = Duration::from_secs(5);
 
@@ -42,16 +44,17 @@ pub(super) fn baseline(
     if let Some(control) = control {
         control.part(1, None, "baseline");
     }
-    let mut sum = Span::ZERO;
+    let mut opened = Vec::new();
     for _ in 0..OPENED {
         let stream = TcpStream::connect_timeout(&address, PATIENCE).with_context(|| {
             format!("cannot connect to {address}: start a discard server there, such as `tcplab server --service discard`")
         })?;
         let seen = socket_state(stream.as_fd()).context("cannot read TCP_INFO")?;
-        sum += seen.min_rtt;
+        opened.push(seen.min_rtt.max(Span::from_micros(1)));
     }
-    let mean = Span::from_nanos(sum.as_nanos() / OPENED as u64);
-    let rtt = mean.max(Span::from_micros(1));
+    let least = opened.iter().copied().min().unwrap_or(Span::from_micros(1));
+    let sum: u64 = opened.iter().map(|it| it.as_nanos()).sum();
+    let mean = Span::from_nanos(sum / OPENED as u64);
     let transfer = Transfer { address, arguments, stop };
     print_note("measuring the bottleneck");
     let (measured, looks) = transfer.run(1, None)?;
@@ -64,11 +67,16 @@ pub(super) fn baseline(
     let payload = median(rates).unwrap_or(measured.goodput * 1e6).max(measured.goodput * 1e6);
     let headers = if last.path_mtu > last.segment { last.path_mtu } else { last.segment };
     let whole = headers.as_u64() as f64 / last.segment.as_u64().max(1) as f64;
+    let rate = Rate::from_bits_per_second((payload * whole) as u64);
+    // A full segment takes longer than a SYN by what the bottleneck needs for the rest of it.
+    let seconds = headers.saturating_sub(SYN).bits() as f64 / rate.bits_per_second().max(1) as f64;
+    let rest = Span::from_secs_f64(seconds);
     Ok(Baseline {
         mtu: headers,
         segment: last.segment,
-        rtt,
-        rate: Rate::from_bits_per_second((payload * whole) as u64),
+        rtt: least + rest,
+        rtt_mean: mean + rest,
+        rate,
         peak: None,
         asked: None,
     })

@@ -50,6 +50,18 @@ impl Ideal {
     /// That of a path, of which this is the direction of the payload, from the start until then in
     /// a trial with this `seed`. None of a path that cannot be, or that is none.
     pub fn of(path: &PathSpec, direction: Direction, until: Instant, seed: u64) -> Option<Ideal> {
+        Ideal::of_packets(path, direction, until, seed, Train::SMALLEST)
+    }
+
+    /// As [`Ideal::of`], but `base_rtt` is that of a packet of this size, which a small one
+    /// answers.
+    pub(crate) fn of_packets(
+        path: &PathSpec,
+        direction: Direction,
+        until: Instant,
+        seed: u64,
+        size: Bytes,
+    ) -> Option<Ideal> {
         if path.same_host {
             return None;
         }
@@ -58,7 +70,7 @@ impl Ideal {
         let until = until.max(Instant::ZERO + Span::from_millis(1));
         let outlook = there.outlook(until, seed, POINTS);
         let both = [&outlook, &back.outlook(until, seed, POINTS)];
-        let (base_rtt, is_steady) = round_trip([&there, &back], both);
+        let (base_rtt, is_steady) = round_trip([&there, &back], size, both);
         let mtus = there.elements.iter().filter_map(|element| match element {
             ElementPlan::Mtu(plan) => Some(plan.size),
             _ => None,
@@ -152,11 +164,11 @@ impl Ideal {
     }
 }
 
-/// How long a small packet is under way there and back, in the mean over packets that set out all
-/// the time, and whether this hardly depends on when. One at a time, because when it comes to one
-/// trace depends on when it left the other.
-fn round_trip([there, back]: [&LinkPlan; 2], outlooks: [&Outlook; 2]) -> (Span, bool) {
-    let [there, back] = [there, back].map(|link| link.lone_passage(Train::SMALLEST));
+/// How long a packet of this size is under way there, and a small one back, in the mean over
+/// packets that set out all the time, and whether this hardly depends on when. One at a time,
+/// because when it comes to one trace depends on when it left the other.
+fn round_trip([there, back]: [&LinkPlan; 2], size: Bytes, outlooks: [&Outlook; 2]) -> (Span, bool) {
+    let (there, back) = (there.lone_passage(size), back.lone_passage(Train::SMALLEST));
     let until = outlooks[0].until;
     let mut edges: Vec<Instant> =
         outlooks.iter().flat_map(|outlook| &outlook.moments).map(|moment| moment.at).collect();

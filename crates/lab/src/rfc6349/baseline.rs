@@ -2,9 +2,9 @@
 
 use serde::Serialize;
 use tcplab_path::{Direction, PathSpec};
-use tcplab_results::Run;
-use tcplab_scenario::{PlannedConnection, metrics};
-use tcplab_trace::{Flow, Limit};
+use tcplab_results::{Run, TrialData};
+use tcplab_scenario::PlannedConnection;
+use tcplab_trace::{Connection, Flow, Limit, Trace};
 use tcplab_units::{Bytes, Instant, Rate, Span};
 
 use crate::analysis::{Ideal, load_trial};
@@ -20,9 +20,12 @@ pub struct Baseline {
     /// The payload of a segment.
     #[serde(rename = "segment_bytes", with = "tcplab_units::number")]
     pub segment: Bytes,
-    /// The mean round trip on the idle path (section 3.2).
+    /// The least round trip of a full segment on the idle path (section 3.2.1).
     #[serde(rename = "rtt_ns", with = "tcplab_units::number")]
     pub rtt: Span,
+    /// Their mean.
+    #[serde(rename = "rtt_mean_ns", with = "tcplab_units::number")]
+    pub rtt_mean: Span,
     /// The rate of the bottleneck (section 3.2), in bits of IP packets a second, by the spacing of
     /// what was acknowledged; where it varies, the rate that it sustains.
     #[serde(rename = "rate_bits_per_second", with = "tcplab_units::number")]
@@ -37,7 +40,7 @@ pub struct Baseline {
 /// A path as its plan has it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Asked {
-    /// Of a small packet.
+    /// The mean of a full packet there and an acknowledgement back.
     #[serde(rename = "rtt_ns", with = "tcplab_units::number")]
     pub rtt: Span,
     /// Of the bottleneck.
@@ -51,13 +54,17 @@ pub struct Asked {
 impl Asked {
     /// As the connections of the test have it, which have these ports. None of a path that is none.
     pub(super) fn of(path: &PathSpec, direction: Direction, lasting: Span) -> Option<Asked> {
-        let ideal = Ideal::of(path, direction, Instant::ZERO + lasting, 1)?;
-        let Ideal { base_rtt: rtt, rate, mtu, .. } =
+        let until = Instant::ZERO + lasting;
+        let mtu = Ideal::of(path, direction, until, 1)?.mtu;
+        let ideal = Ideal::of_packets(path, direction, until, 1, mtu)?;
+        let Ideal { base_rtt: rtt, rate, .. } =
             ideal.between_ports(path, PlannedConnection::FIRST_PORTS);
         Some(Asked { rtt, rate, mtu })
     }
 }
 
+/// Of IPv4 and TCP with timestamps (RFC 7323 section 3.2).
+pub(super) const HEADERS: Bytes = Bytes::new(52);
 /// Windows in the sweep, in eighths of the bandwidth-delay product (section 3.3.2 and figure 3
 /// there: below one, throughput is in proportion; above, it is not better).
 const WINDOWS: [u64; 6] = [1, 2, 4, 6, 8, 16];
@@ -65,6 +72,8 @@ const WINDOWS: [u64; 6] = [1, 2, 4, 6, 8, 16];
 const FEWEST_SEGMENTS: u64 = 2;
 /// The share of the time for which the path must limit the transfer that shows its rate.
 const FULL: f64 = 0.5;
+/// The mean of a steady RTT exceeds the least by less than this.
+const STEADY_RTT: f64 = 1.1;
 /// The closest spacing exceeds a steady rate by less than this.
 const STEADY: f64 = 1.05;
 
@@ -74,6 +83,12 @@ impl Baseline {
         let product = self.bdp().as_u64();
         let of = |eighths: &u64| Bytes::new(window(product * eighths / 8, self));
         let mut windows: Vec<Bytes> = WINDOWS.iter().map(of).collect();
+        if self.varies() {
+            // The least round trip is rare: the mean needs more.
+            let mean = self.rate.bytes_in(self.rtt_mean).as_u64();
+            windows.extend([mean, mean * 2].map(|bytes| Bytes::new(window(bytes, self))));
+            windows.sort_unstable();
+        }
         // Of a small product several are the least.
         windows.dedup();
         windows
@@ -98,25 +113,25 @@ impl Baseline {
         let [Some(idle), Some(full)] = [run.cases.first(), run.cases.get(1)] else {
             return Ok(None);
         };
-        let mean = idle.trials.first().and_then(|trial| trial.metrics.value(metrics::RTT_MEAN));
-        let Some(trial) = full.trials.first() else { return Ok(None) };
-        let data = load_trial(directory, trial)?;
-        let trace = match direction {
-            Direction::Forward => &data.client,
-            Direction::Reverse => &data.server,
+        let [Some(idle), Some(full)] = [idle, full].map(|case| case.trials.first()) else {
+            return Ok(None);
         };
-        let Some(connection) = trace.connections.first() else { return Ok(None) };
-        let flow = match direction {
-            Direction::Forward => &connection.forward,
-            Direction::Reverse => &connection.reverse,
+        let round_trips = round_trips(&load_trial(directory, idle)?, direction);
+        let data = load_trial(directory, full)?;
+        let Some(connection) = sent_trace(&data, direction).connections.first() else {
+            return Ok(None);
         };
+        let flow = data_flow(connection, direction);
         let [client, server] = [&connection.handshake.client, &connection.handshake.server];
         // With options of 12 B where both use timestamps (RFC 7323 section 3.2).
-        let headers = if client.timestamps && server.timestamps { 52 } else { 40 };
+        let has_timestamps = client.timestamps && server.timestamps;
+        let headers = if has_timestamps { HEADERS.as_u64() } else { 40 };
         // The first may have been larger than the path takes (RFC 1191).
         let found = flow.marks.mss_changes.last().map(|change| change.to);
         let segment = found.unwrap_or(flow.marks.largest).as_u64();
-        let (Some(mean), Some(capacity), 1..) = (mean, flow.transfer.capacity, segment) else {
+        let (Some([rtt, rtt_mean]), Some(capacity), 1..) =
+            (round_trips, flow.transfer.capacity, segment)
+        else {
             return Ok(None);
         };
         let whole = (segment + headers) as f64 / segment as f64;
@@ -127,11 +142,17 @@ impl Baseline {
         Ok(Some(Baseline {
             mtu: Bytes::new(segment + headers),
             segment: Bytes::new(segment),
-            rtt: Span::from_secs_f64(mean / 1e3),
+            rtt,
+            rtt_mean,
             rate: of_packets(sustained.unwrap_or(capacity)),
             peak: sustained.map(|_| of_packets(capacity)),
             asked: Asked::of(path, direction, lasting),
         }))
+    }
+
+    /// Whether round trips on the idle path differ.
+    pub fn varies(&self) -> bool {
+        self.rtt_mean.as_secs_f64() > STEADY_RTT * self.rtt.as_secs_f64()
     }
 
     /// The bandwidth-delay product (section 3.3.1).
@@ -157,8 +178,33 @@ fn sustained(flow: &Flow, closest: Rate) -> Option<Rate> {
     (is_full && varies).then_some(rate)
 }
 
-/// At least a few segments, and whole ones.
+/// The capture beside the sender of the data.
+fn sent_trace(data: &TrialData, direction: Direction) -> &Trace {
+    match direction {
+        Direction::Forward => &data.client,
+        Direction::Reverse => &data.server,
+    }
+}
+
+fn data_flow(connection: &Connection, direction: Direction) -> &Flow {
+    match direction {
+        Direction::Forward => &connection.forward,
+        Direction::Reverse => &connection.reverse,
+    }
+}
+
+/// The least and the mean of connections with a segment each; none without any.
+fn round_trips(data: &TrialData, direction: Direction) -> Option<[Span; 2]> {
+    let flows = sent_trace(data, direction).connections.iter().map(|it| data_flow(it, direction));
+    let all: Vec<Span> = flows.filter_map(|flow| flow.round_trips.mean_of_data).collect();
+    let sum: u64 = all.iter().map(|it| it.as_nanos()).sum();
+    let least = all.iter().min()?;
+    let one = Span::from_micros(1);
+    Some([*least, Span::from_nanos(sum / all.len() as u64)].map(|it| it.max(one)))
+}
+
+/// At least a few segments, and whole ones: no less than the product asks for.
 fn window(bytes: u64, baseline: &Baseline) -> u64 {
     let segment = baseline.segment.as_u64().max(1);
-    (bytes / segment).max(FEWEST_SEGMENTS) * segment
+    bytes.div_ceil(segment).max(FEWEST_SEGMENTS) * segment
 }

@@ -9,10 +9,13 @@ use tcplab_units::{Bytes, Rate, Span};
 
 use super::baseline::Baseline;
 use super::test::Test;
-use crate::advise::amount;
+use crate::advise::{amount, span};
 use crate::analysis::load_trial;
 use crate::error::LabError;
 use crate::store::RunDirectory;
+
+/// What reaches this share of the most is as good.
+const AS_GOOD: f64 = 0.98;
 
 /// A test with one or several connections (RFC 6349 section 4): medians over its trials.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -103,7 +106,17 @@ pub fn row(baseline: &Baseline, connections: u64, window: Bytes, measured: &Thro
         // Of the ideal transfer time at the rate of the path, not at that of the window.
         transfer_time_ratio: best / 1e6 / measured.goodput.max(1e-9),
         efficiency: measured.efficiency,
-        buffer_delay: (measured.rtt - base) / base * 100.0,
+        // Segments of a small window are smaller than those of the baseline.
+        buffer_delay: ((measured.rtt - base) / base * 100.0).max(0.0),
+    }
+}
+
+impl Row {
+    /// What its windows carry at best at the round trip that it had, Mbit/s.
+    fn allowed(&self, baseline: &Baseline) -> f64 {
+        let windows = self.offered.unwrap_or(self.window).as_u64() * self.connections * 8;
+        let round_trip = baseline.rtt.as_secs_f64() * (1.0 + self.buffer_delay / 100.0);
+        (windows as f64 / round_trip.max(1e-9) / 1e6).min(baseline.best().as_mbit_f64())
     }
 }
 
@@ -167,17 +180,18 @@ pub fn sum_up(baseline: &Baseline, rows: &[Row]) -> Vec<String> {
         ));
     }
     let most = rows.iter().max_by(|one, other| one.goodput.total_cmp(&other.goodput));
-    if let (Some(most), Some(full)) = (most, full)
-        && most.goodput > full.goodput * 1.05
+    // One connection before several, and a small window before a large one.
+    let as_good = |most: &Row| rows.iter().find(|row| row.goodput >= AS_GOOD * most.goodput);
+    if let (Some(enough), Some(full)) = (most.and_then(as_good), full)
+        && enough.goodput > full.goodput * 1.05
     {
-        let how = match most.connections {
-            1 => format!("a window of {}", amount(most.window)),
+        let how = match enough.connections {
+            1 => format!("a window of {}", amount(enough.window)),
             several => format!("{several} connections"),
         };
+        let (goodput, share) = (enough.goodput, enough.goodput / best * 100.0);
         sentences.push(format!(
-            "It is most with {how}: {:.2} Mbit/s, {:.0} %.",
-            most.goodput,
-            most.goodput / best * 100.0
+            "It is most, within 2 %, with {how}: {goodput:.2} Mbit/s, {share:.0} %."
         ));
     }
     if let Some(most) = most.filter(|most| most.goodput > 1.02 * best) {
@@ -187,7 +201,7 @@ pub fn sum_up(baseline: &Baseline, rows: &[Row]) -> Vec<String> {
             most.goodput
         ));
     }
-    let is_small = |row: &Row| row.goodput < 0.7 * best;
+    let is_small = |row: &Row| row.goodput < 0.7 * row.allowed(baseline);
     let widest = rows.iter().filter(|row| row.connections == 1).max_by_key(|row| row.window);
     if full.is_some_and(|row| is_small(row) && row.efficiency < 100.0)
         && widest.is_some_and(is_small)
@@ -199,20 +213,32 @@ pub fn sum_up(baseline: &Baseline, rows: &[Row]) -> Vec<String> {
                 .into(),
         );
     }
-    let mut single = rows.iter().filter(|row| row.connections == 1);
-    if let Some(row) = single.find(|row| row.buffer_delay > 100.0) {
-        // As much of the window as exceeds the product waits in the queue.
-        let offered = row.offered.unwrap_or(row.window).as_u64() as f64;
-        let queued = (offered / baseline.bdp().as_u64().max(1) as f64 - 1.0) * 100.0;
-        let from = amount(row.window);
-        sentences.push(if queued >= row.buffer_delay / 2.0 {
-            format!("From a window of {from} on the queue more than doubles the round trip.")
-        } else {
-            format!(
-                "From a window of {from} on the delay more than doubles the round trip: more than \
-                 such a window can queue, so the delay of the path varies."
-            )
-        });
-    }
+    sentences.extend(doubling(baseline, rows));
     sentences
+}
+
+/// From which window of one connection on the round trip more than doubles, and why.
+fn doubling(baseline: &Baseline, rows: &[Row]) -> Option<String> {
+    let is_doubled = |row: &&Row| row.connections == 1 && row.buffer_delay > 100.0;
+    let row = rows.iter().find(is_doubled)?;
+    // As much of the window as exceeds the product waits in the queue.
+    let offered = row.offered.unwrap_or(row.window).as_u64() as f64;
+    let queued = (offered / baseline.bdp().as_u64().max(1) as f64 - 1.0) * 100.0;
+    let from = amount(row.window);
+    Some(if queued >= row.buffer_delay / 2.0 {
+        format!("From a window of {from} on the queue more than doubles the round trip.")
+    } else if baseline.varies() {
+        format!(
+            "From a window of {from} on the round trip is more than twice the least one. That \
+             is more than such a window can queue: the path's own delay varies (idle round \
+             trips: at least {}, in the mean {}).",
+            span(baseline.rtt),
+            span(baseline.rtt_mean)
+        )
+    } else {
+        format!(
+            "From a window of {from} on the round trip more than doubles: more than such a \
+             window can queue, though the idle path's is steady."
+        )
+    })
 }

@@ -4,8 +4,13 @@ use serde_json::{Map, Value, json};
 use tcplab_path::{Direction, PathSpec};
 use tcplab_units::{Bytes, Span};
 
-use super::baseline::Baseline;
+use super::baseline::{Baseline, HEADERS};
 use crate::analysis::Ideal;
+
+/// Round trips that are measured on the idle path.
+const IDLE_SAMPLES: u64 = 30;
+/// Where the path is none.
+const ETHERNET_MTU: Bytes = Bytes::new(1500);
 
 /// A test as it is asked for.
 #[derive(Debug, Clone, PartialEq)]
@@ -26,10 +31,21 @@ pub struct Test {
 }
 
 impl Test {
-    /// The first run: requests on the idle path for its round trip, and a transfer for the rest.
+    /// The first run: full segments on the idle path for its round trip, each on a connection of
+    /// its own, so that its ACK is not delayed; and a transfer for the rest.
     pub fn baseline(&self) -> String {
-        let idle = json!({ "workload.requests":
-            { "count": 30, "request": "1 B", "response": "1 B", "think": "20 ms" } });
+        let [sender, receiver] = self.ends();
+        // Not behind the last packet of the handshake.
+        let sends = [
+            "sleep 20 ms".into(),
+            format!("write {} B", self.full_segment().as_u64()),
+            "close".into(),
+        ];
+        let idle = json!({
+            (format!("workload.{sender}")): sends,
+            (format!("workload.{receiver}")): ["read to end", "close"],
+            "workload.connections": { "total": IDLE_SAMPLES, "at_once": 1 },
+        });
         let full = json!({ (format!("workload.{}", self.workload())): self.payload(self.lasting) });
         let mut file = self.file("Baseline of the path", &json!({}));
         file["matrix"] = json!({ "step": { "1-round-trip": idle, "2-bottleneck": full } });
@@ -92,6 +108,12 @@ impl Test {
         let ideal = Ideal::of(&self.path, self.direction, until, 1);
         let goodput = ideal.and_then(|ideal| ideal.goodput());
         goodput.map_or(UNBOUNDED, |rate| rate.bytes_in(lasting)).max(Bytes::new(100_000))
+    }
+
+    /// The payload of a full segment with timestamps (RFC 7323 section 3.2).
+    fn full_segment(&self) -> Bytes {
+        let ideal = Ideal::of(&self.path, self.direction, tcplab_units::Instant::ZERO, 1);
+        ideal.map_or(ETHERNET_MTU, |ideal| ideal.mtu).saturating_sub(HEADERS)
     }
 
     fn transfer(&self, title: &str) -> Value {

@@ -19,6 +19,7 @@ fn baseline() -> Baseline {
         mtu: Bytes::new(1500),
         segment: Bytes::new(1448),
         rtt: Span::from_millis(40),
+        rtt_mean: Span::from_millis(41),
         rate: Rate::from_bits_per_second(20_000_000),
         peak: None,
         asked: None,
@@ -34,8 +35,8 @@ fn every_step_is_a_scenario() {
             (test.baseline(), vec!["1-round-trip", "2-bottleneck"]),
             (
                 test.windows(&baseline),
-                // Eighths of 100 kB in whole segments, by name.
-                vec!["11584B", "199824B", "24616B", "49232B", "73848B", "99912B"],
+                // Eighths of 100 kB in whole segments, not less, by name.
+                vec!["101360B", "13032B", "201272B", "26064B", "50680B", "75296B"],
             ),
             (test.several(&baseline).unwrap(), vec!["connections=2", "connections=4"]),
         ] {
@@ -85,41 +86,74 @@ fn summary_names_the_row_whose_window_was_to_be_one_product() {
         row(&baseline, 1, Bytes::new(window), &measured)
     };
     // More is in flight than the window that was asked for.
-    let rows = [row(12_500, 177_000, 2.5), row(99_912, 177_000, 19.0), row(199_824, 250_000, 19.1)];
+    let rows =
+        [row(12_500, 177_000, 2.5), row(101_360, 177_000, 19.0), row(201_272, 250_000, 19.1)];
     let said = sum_up(&baseline, &rows);
     assert_eq!(said.len(), 1, "{said:?}");
     assert!(said[0].contains("carries 19.00 Mbit/s"), "{said:?}");
 }
 
-/// A product of five segments has an eighth and a quarter of fewer than two: one window.
+/// Several connections are said to be best only where one with a larger window is not as good.
+#[test]
+fn summary_prefers_one_connection_that_is_as_good() {
+    let baseline = baseline();
+    let row = |connections, window, goodput| {
+        let offered = Some(Bytes::new(window));
+        let measured = Throughput { goodput, efficiency: 100.0, rtt: 40.0, offered };
+        row(&baseline, connections, Bytes::new(window), &measured)
+    };
+    let rows = |several| [row(1, 101_360, 10.0), row(1, 201_272, 19.0), row(2, 50_680, several)];
+    let said = |several| sum_up(&baseline, &rows(several)).join(" ");
+    assert!(said(19.2).contains("with a window of 201 kB: 19.00 Mbit/s, 98 %"), "{}", said(19.2));
+    assert!(said(19.5).contains("with 2 connections: 19.50 Mbit/s"), "{}", said(19.5));
+}
+
+/// A product of five segments has an eighth and a quarter of two at most: one window.
 #[test]
 fn windows_differ() {
-    let small = Baseline { rtt: Span::from_micros(2_896), ..baseline() };
+    let rtt = Span::from_micros(2_896);
+    let small = Baseline { rtt, rtt_mean: rtt, ..baseline() };
     assert_eq!(small.bdp(), Bytes::new(5 * 1448));
-    let segments: Vec<u64> = small.windows().iter().map(|it| it.as_u64() / 1448).collect();
-    assert_eq!(segments, [2, 3, 5, 10]);
+    let segments =
+        |of: &Baseline| -> Vec<u64> { of.windows().iter().map(|it| it.as_u64() / 1448).collect() };
+    assert_eq!(segments(&small), [2, 3, 4, 5, 10]);
+    // A path whose round trip is three times the least one in the mean.
+    let varying = Baseline { rtt_mean: small.rtt * 3, ..small };
+    assert_eq!(segments(&varying), [2, 3, 4, 5, 10, 15, 30]);
 }
 
 /// What is said of a test whose windows are an eighth of the product of 100 kB, it and twice it.
 #[test]
 fn summary_blames_queue_loss_and_bottleneck_only_where_they_can_be() {
     let baseline = baseline();
-    let said = |rows: [(f64, f64); 3]| {
+    let said_of = |baseline: &Baseline, rows: [(f64, f64); 3]| {
         let row = |(window, (goodput, rtt)): (u64, (f64, f64))| {
             let offered = Some(Bytes::new(window));
             let measured = Throughput { goodput, efficiency: 99.0, rtt, offered };
-            row(&baseline, 1, Bytes::new(window), &measured)
+            row(baseline, 1, Bytes::new(window), &measured)
         };
-        let rows: Vec<Row> = [12_500, 99_912, 199_824].into_iter().zip(rows).map(row).collect();
-        sum_up(&baseline, &rows).join(" ")
+        let rows: Vec<Row> = [12_500, 101_360, 201_272].into_iter().zip(rows).map(row).collect();
+        sum_up(baseline, &rows).join(" ")
     };
+    let said = |rows| said_of(&baseline, rows);
     let queue = said([(2.5, 40.0), (19.0, 42.0), (19.3, 81.0)]);
-    assert!(queue.contains("From a window of 200 kB on the queue more than doubles"), "{queue}");
-    let delay = said([(1.0, 90.0), (12.0, 90.0), (19.0, 90.0)]);
-    assert!(delay.contains("12.5 kB on the delay more than doubles"), "{delay}");
+    assert!(queue.contains("From a window of 201 kB on the queue more than doubles"), "{queue}");
+    let rows = [(1.0, 90.0), (12.0, 90.0), (19.0, 90.0)];
+    let delay = said(rows);
+    assert!(delay.contains("12.5 kB on the round trip more than doubles"), "{delay}");
+    assert!(delay.contains("the idle path's is steady") && !delay.contains("varies"), "{delay}");
     assert!(!delay.contains("Loss"), "twice the window carries it: {delay}");
+    let rtt_mean = Span::from_millis(60);
+    let delay = said_of(&Baseline { rtt_mean, ..baseline.clone() }, rows);
+    assert!(
+        delay.contains("varies (idle round trips: at least 40 ms, in the mean 60 ms)"),
+        "{delay}"
+    );
     let loss = said([(1.0, 40.0), (5.0, 40.0), (5.1, 40.0)]);
     assert!(loss.contains("Loss keeps the congestion window small"), "{loss}");
+    // As much as the windows allow at a round trip of 400 ms.
+    let slow = said([(0.25, 400.0), (1.9, 400.0), (3.8, 400.0)]);
+    assert!(!slow.contains("Loss"), "{slow}");
     let above = said([(2.5, 40.0), (19.0, 40.0), (24.0, 40.0)]);
     assert!(above.contains("24.00 Mbit/s are more than the ideal goodput of 19.31"), "{above}");
 }
