@@ -10,7 +10,7 @@ use tcplab_units::{Bytes, Span};
 
 use super::advice::Advice;
 use super::experiment::{as_path, kept};
-use super::situation::Situation;
+use super::situation::{Situation, WITHOUT_OPTIONS};
 
 /// NetBurner's default (constants.h).
 const FEWEST: u64 = 5;
@@ -158,7 +158,8 @@ impl Buffers {
 
     /// By the formula alone, untried; none where the bandwidth-delay product is not known.
     pub fn by_formula(situation: &Situation) -> Option<Advice> {
-        let segment = situation.segment().as_u64().max(1);
+        // These stacks use no timestamps.
+        let segment = situation.mtu.saturating_sub(WITHOUT_OPTIONS).as_u64().max(1);
         let needed = situation.bdp()?.as_u64().div_ceil(segment) + 1;
         let count = needed.clamp(FEWEST, MOST);
         let why = format!(

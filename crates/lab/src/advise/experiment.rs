@@ -55,7 +55,7 @@ impl Experiment {
             Endpoint::Server => "download",
         };
         let transfers = json!({ transfer_of: situation.payload });
-        // In two pieces, as those write who think of bytes.
+        // In two pieces, as those write who think of bytes; with the advice in one.
         let requests = json!({ "requests": {
             "count": 50, "request": "200 B", "response": "1 kB", "writes": 2, "think": "20 ms",
         } });
@@ -113,6 +113,10 @@ impl Attempt<'_> {
         }
         for change in tried.iter().flat_map(|advice| &advice.changes) {
             after[&change.key] = change.value.clone();
+        }
+        // The advice is to write each message whole, too.
+        if tried.iter().any(|advice| advice.id == "nodelay") {
+            after["workload.requests.writes"] = json!(1);
         }
         let changes: Vec<&str> =
             tried.iter().flat_map(|advice| &advice.changes).map(|it| it.key.as_str()).collect();

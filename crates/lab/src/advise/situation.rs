@@ -77,6 +77,9 @@ pub struct Situation {
     /// The settings of both ends: of a run.
     #[serde(skip)]
     pub ends: Option<Ends>,
+    /// Of IPv4 and TCP in each segment.
+    #[serde(skip)]
+    pub headers: Bytes,
 }
 
 /// What a capture lacks to advise from it.
@@ -98,6 +101,9 @@ pub enum Lacking {
     RoundTripBesideReceiver,
 }
 
+/// Of IPv4 and TCP with the timestamps that Linux uses (RFC 7323 section 3.2), and without.
+const WITH_TIMESTAMPS: Bytes = Bytes::new(52);
+pub(super) const WITHOUT_OPTIONS: Bytes = Bytes::new(40);
 /// Where the amount to send is not known.
 const USUAL_PAYLOAD: Bytes = Bytes::new(10_000_000);
 /// A transfer that is tried takes so long where the path carries all it can: slow start is over by
@@ -123,6 +129,7 @@ impl Situation {
             seen: None,
             sender: Endpoint::Client,
             ends: None,
+            headers: WITH_TIMESTAMPS,
         }
     }
 
@@ -190,12 +197,14 @@ impl Situation {
 
     /// The payload of a full segment.
     pub fn segment(&self) -> Bytes {
-        self.ideal().segment()
+        self.mtu.saturating_sub(self.headers)
     }
 
     /// The most payload a second.
     pub fn ideal_goodput(&self) -> Option<Rate> {
-        self.ideal().goodput()
+        let share = self.segment().as_u64() as f64 / self.mtu.as_u64().max(1) as f64;
+        let bits = self.rate?.bits_per_second() as f64 * share;
+        (bits >= 1.0).then(|| Rate::from_bits_per_second(bits as u64))
     }
 
     /// The bandwidth-delay product.
@@ -234,9 +243,12 @@ impl Situation {
         let lost = flow.totals.retransmissions.saturating_sub(causes.spurious.sent.count);
         let loss = lost as f64 / flow.totals.segments.max(1) as f64;
         let largest = flow.marks.largest.as_u64();
+        let [client, server] = [&connection.handshake.client, &connection.handshake.server];
+        let has_timestamps = client.timestamps && server.timestamps;
+        let headers = if has_timestamps { WITH_TIMESTAMPS } else { WITHOUT_OPTIONS };
         // Of payload a second, bits of packets.
         let rate = flow.transfer.capacity.map(|rate| {
-            let whole = (largest + 40) as f64 / largest.max(1) as f64;
+            let whole = (largest + headers.as_u64()) as f64 / largest.max(1) as f64;
             Rate::from_bits_per_second((rate.bits_per_second() as f64 * whole) as u64)
         });
         let least = flow.round_trips.min.filter(|_| !is_away);
@@ -248,7 +260,8 @@ impl Situation {
             rate,
             loss,
             has_losses_of_queue: true,
-            mtu: Bytes::new(largest.max(536) + 40),
+            mtu: Bytes::new(largest.max(536)) + headers,
+            headers,
             queue: stood,
             payload: flow.totals.unique,
             seen: Some(Observed::of(connection)),

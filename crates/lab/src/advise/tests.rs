@@ -42,6 +42,15 @@ fn gain_is_over_what_was_seen() {
     assert_eq!([20, 45].map(reached), [Some(20.0), None]);
 }
 
+/// As of a test by RFC 6349: Linux puts timestamps into each segment.
+#[test]
+fn ideal_goodput_is_that_of_segments_with_timestamps() {
+    let situation = Situation { rate: Some(Rate::from_bits_per_second(50_000_000)), ..clean(100) };
+    assert_eq!(situation.segment(), Bytes::new(1448));
+    let goodput = situation.ideal_goodput().unwrap().as_mbit_f64();
+    assert!((goodput - 50.0 * 1448.0 / 1500.0).abs() < 1e-5, "{goodput}");
+}
+
 /// Where a capture does not tell them apart, the reason says what the loss counts.
 #[test]
 fn reason_names_losses_of_a_full_queue() {
@@ -381,6 +390,10 @@ fn experiment_is_scenario_of_two_cases() {
         assert_eq!(cases, ["before", "tuned"], "{}", one.source);
         assert_eq!(scenario.trials, 3);
     }
+    let requests = experiments.last().unwrap();
+    let scenario = tcplab_scenario::Scenario::parse(&requests.source, "t").unwrap();
+    let writes = scenario.cases.iter().map(|case| case.workload.requests.as_ref().unwrap().writes);
+    assert_eq!(writes.collect::<Vec<_>>(), [2, 1], "the advice is to write messages whole");
     let bloated = Situation {
         rate: Some(Rate::from_bits_per_second(1_000_000)),
         queue: Some(Span::from_secs(2)),
