@@ -26,8 +26,8 @@ pub(crate) use passed_on::{has_one_output, pass_on_error, pass_on_output};
 use rights::SHARED;
 pub(crate) use rights::{PRIVATE, new_file};
 pub(crate) use terminal::{
-    Bar, LiveLine, columns, has_seen_notes, note_columns, output_for_screen, print_coloured_note,
-    print_note, print_note_unless, screen_columns,
+    Bar, LiveLine, columns, has_seen_notes, is_dumb, note_columns, output_for_screen,
+    print_coloured_note, print_note, print_note_unless, screen_columns,
 };
 
 /// What an error of writing to standard output begins with.

@@ -79,6 +79,10 @@ pub struct BodySeen {
 pub struct Progress {
     /// Since the beginning, with the warm-up.
     pub elapsed: Duration,
+    /// For how long requests have been sent: less than `elapsed` where the rest waits for answers.
+    pub sending: Duration,
+    /// Requests that wait for their answers.
+    pub waiting: u64,
     /// Whether it is still warming up.
     pub is_warming_up: bool,
     /// Good answers so far, also of the warm-up.
@@ -91,6 +95,13 @@ pub struct Progress {
     pub connected: u64,
     /// Of the good answers, without those of the warm-up.
     pub latencies: Latencies,
+}
+
+impl Progress {
+    /// Whether nothing is sent any more.
+    pub fn has_sent_all(&self) -> bool {
+        self.sending < self.elapsed
+    }
 }
 
 pub(crate) fn seconds<S: Serializer>(span: &Duration, to: S) -> Result<S::Ok, S::Error> {

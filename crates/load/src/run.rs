@@ -163,6 +163,8 @@ fn progress(load: &Load<'_>) -> Progress {
     let read = |gauge: &AtomicU64| gauge.load(Ordering::Relaxed);
     Progress {
         elapsed: now.duration_since(load.begin),
+        sending: load.end.map_or(now, |end| end.min(now)).duration_since(load.begin),
+        waiting: read(&load.gauges.waiting),
         is_warming_up: now < load.counted_from,
         requests: read(&load.gauges.requests),
         errors: read(&load.gauges.errors),

@@ -55,6 +55,7 @@ pub(crate) struct Gauges {
     pub(crate) errors: AtomicU64,
     pub(crate) bytes: AtomicU64,
     pub(crate) connected: AtomicU64,
+    pub(crate) waiting: AtomicU64,
     pub(crate) latency: LatencyGauge,
 }
 
@@ -291,7 +292,7 @@ impl<'a> Worker<'a> {
     }
 
     fn begin(&mut self, index: usize, since: Instant, now: Instant) {
-        self.ledger.busy += 1;
+        self.ledger.began();
         let question = self.load.question;
         let connection = &mut self.connections[index];
         if !connection.begin(question, since, now) {
@@ -384,7 +385,7 @@ impl<'a> Worker<'a> {
                 self.ledger.counted.unfinished += u64::from(!is_stopped);
                 self.ledger.note_connected(connection.is_connected(), false);
                 connection.give_up(Fault::Timeout, now, &mut |_, _| ());
-                self.ledger.busy -= 1;
+                self.ledger.ended();
                 self.ledger.free.push_back(index);
             }
         }
@@ -401,6 +402,18 @@ fn source_of(server: IpAddr, number: usize) -> Option<IpAddr> {
 }
 
 impl Ledger<'_> {
+    /// An exchange has begun.
+    fn began(&mut self) {
+        self.busy += 1;
+        self.load.gauges.waiting.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// An exchange is over.
+    fn ended(&mut self) {
+        self.busy -= 1;
+        self.load.gauges.waiting.fetch_sub(1, Ordering::Relaxed);
+    }
+
     fn note(&mut self, index: usize, event: Event, now: Instant) {
         match event {
             Event::Connected { began } => {
@@ -415,7 +428,7 @@ impl Ledger<'_> {
                 }
             }
             Event::Over { since, first_byte, result } => {
-                self.busy -= 1;
+                self.ended();
                 self.count(since, first_byte, result, now);
                 if result.is_err() && self.load.config.pace == Pace::Closed {
                     self.resting.push((now + REST, index));
@@ -513,7 +526,8 @@ mod tests {
             gauges: Gauges::default(),
         };
         let (counted, free, resting) = (Counted::default(), VecDeque::new(), Vec::new());
-        let mut ledger = Ledger { load: &load, counted, free, resting, busy: 4 };
+        let mut ledger = Ledger { load: &load, counted, free, resting, busy: 0 };
+        (0..5).for_each(|_| ledger.began());
         let mut connection = Connection::default();
         // Begun, answered: before the warm-up's end, across it, after it, after the end of all.
         for (since, now) in
@@ -529,6 +543,7 @@ mod tests {
         assert_eq!((bytes, requests, connections), (14, 2, 1));
         assert_eq!(latency.summary().count, 2, "of those begun after the warm-up");
         assert_eq!(load.gauges.bytes.load(Ordering::Relaxed), 35, "all are shown");
+        assert_eq!(load.gauges.waiting.load(Ordering::Relaxed), 1, "it has no answer");
     }
 
     #[test]

@@ -60,7 +60,9 @@ export const follow = (place, job, { parts, told, ended }) => {
       if (event.left_seconds !== undefined) {
         const passed = (performance.now() - began) / 1e3;
         bar.value = Math.max(bar.value, (index - 1 + passed / (passed + event.left_seconds + 1e-3)) / total);
-        left.textContent = [trial, `about ${duration(event.left_seconds)} left of this part`].filter(Boolean).join(", ");
+        const rest = event.has_sent_all ? `sending has ended; waits for ${event.waiting} ${event.waiting === 1 ? "answer" : "answers"}, at most ${duration(event.left_seconds)}`
+          : `about ${duration(event.left_seconds)} left of this part`;
+        left.textContent = [trial, rest].filter(Boolean).join(", ");
         left.hidden = false;
       }
       told(event);

@@ -173,8 +173,8 @@ const tableOf = (loads) => el("div", { class: "scroll", tabindex: 0, role: "grou
   el("thead", {}, el("tr", {}, ...["server", "requests/s", "answers", "p50", "p90", "p99", "longest", "errors", "connected"].map((name) => el("th", { scope: "col" }, name)))),
   el("tbody", {}, ...seen(loads).map((it) => {
     const whole = it.outcome, { p50_ns, p90_ns, p99_ns, max_ns, requests } = numbersOf(it);
-    const per = whole ? whole.requests_per_second : it.requests / (it.elapsed_ns / 1e9);
-    const errors = whole ? Object.entries(whole.errors).map(([kind, count]) => `${count} ${kind}`).join(", ") || "none" : it.errors;
+    const per = whole ? whole.requests_per_second : it.requests / (it.sending_ns / 1e9);
+    const errors = whole ? Object.entries(whole.errors).map(([kind, count]) => `${count} ${kind}`).join(", ") || "none" : it.has_sent_all && it.waiting > 0 ? `${it.errors}, ${it.waiting} waiting` : it.errors;
     return el("tr", {}, el("th", { scope: "row" }, it.name), el("td", {}, rounded(per)), el("td", {}, requests.toLocaleString("en")),
       el("td", {}, time(p50_ns)), el("td", {}, time(p90_ns)), el("td", {}, time(p99_ns)), el("td", {}, whole ? time(max_ns) : ""), el("td", {}, errors), el("td", {}, it.connected));
   }))));

@@ -150,6 +150,8 @@ pub struct History {
     kept_packets: usize,
     /// Packets that the path dropped, by the name of the cause.
     pub(crate) drops: BTreeMap<&'static str, u64>,
+    /// Of all flows, also of those that are not kept.
+    pub(crate) retransmissions: u64,
     /// Whether something was left out, as there was too much.
     is_cut: bool,
     /// When the zero of the trial was, once a packet was read.
@@ -313,6 +315,7 @@ impl History {
 
     pub(crate) fn segment(&mut self, flow: FlowKey, segment: &Segment, at: Instant) {
         let again = segment.kind.is_retransmission();
+        self.retransmissions += u64::from(again);
         if let Some(sums) = self.flow(flow, at) {
             let end = in_stream(segment.range.end).saturating_sub(u64::from(segment.fin));
             sums.sent = sums.sent.max(end);

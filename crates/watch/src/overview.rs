@@ -17,6 +17,8 @@ pub struct Overview {
     pub drops: BTreeMap<&'static str, u64>,
     /// Retransmissions in the whole trial.
     pub retransmissions: u64,
+    /// Whether the path's log was read: where it was not, `drops` and queues are not known.
+    pub knows_path: bool,
     /// Whether the trial has ended and all of it was read.
     pub is_over: bool,
 }

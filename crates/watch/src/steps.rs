@@ -7,6 +7,8 @@ use crate::overview::{Overview, Step};
 
 /// Intervals of a step: as often as samples are taken by default.
 const INTERVALS_OF_STEP: u64 = 10;
+/// Intervals by which the path's log may be behind the captures while both grow.
+const LATE: u64 = 5 * INTERVALS_OF_STEP;
 
 impl Overview {
     /// The length of a step.
@@ -18,7 +20,8 @@ impl History {
     pub fn overview(&self, most: usize) -> Overview {
         let mut overview = Overview {
             drops: self.drops.clone(),
-            retransmissions: self.retransmissions(),
+            retransmissions: self.retransmissions,
+            knows_path: self.knows_path(),
             is_over: self.is_over(),
             ..Overview::default()
         };
@@ -73,8 +76,12 @@ impl History {
         self.flows.iter().filter_map(|flow| flow.sums.last()).map(|it| it.interval).max()
     }
 
-    fn retransmissions(&self) -> u64 {
-        self.flows.iter().flat_map(|flow| flow.sums.iter()).map(|sums| sums.retransmissions).sum()
+    /// Whether the path's log was read about as far as the captures.
+    fn knows_path(&self) -> bool {
+        let captures = self.last_of_flows();
+        self.last_of_path().is_some_and(|log| {
+            self.is_over() || captures.is_none_or(|captures| captures <= log + LATE)
+        })
     }
 
     /// Whether the client sends more than the server.
@@ -176,6 +183,26 @@ mod tests {
         Sample { cwnd_segments, ssthresh_segments, rtt_us: 40_000, snd_mss_bytes: 1_000, ..empty }
     }
 
+    fn ack() -> Ack {
+        Ack {
+            at: ms(199),
+            frame: 1,
+            flags: tcplab_trace::TcpFlags::ACK,
+            ack: Offset::new(1_001),
+            window: None,
+            sack: Vec::new(),
+            dsack: None,
+            duplicate: false,
+            reset: false,
+            zero: false,
+            has_data: false,
+            in_flight: Bytes::ZERO,
+            comment: None,
+            dropped: false,
+            copied: false,
+        }
+    }
+
     #[test]
     fn steps_hold_sums_and_keep_the_latest_sample() {
         let mut history = History::default();
@@ -246,27 +273,30 @@ mod tests {
         }
     }
 
+    /// The log of a trial in virtual time may be read seconds of its time after the captures.
+    #[test]
+    fn path_is_known_once_its_log_has_reached_the_captures() {
+        let known = |logged: Option<u64>, acked: u64| {
+            let mut history = History::default();
+            if let Some(at) = logged {
+                history.verdict(&verdict(at, Direction::Forward, Fate::Delivered));
+            }
+            let flow = FlowKey { connection: 0, forward: true, ends: None };
+            history.ack(flow, &ack(), ms(acked), None);
+            let read = history.overview(10).knows_path;
+            (0..4).for_each(|_| history.ended());
+            (read, history.overview(10).knows_path)
+        };
+        assert_eq!(known(None, 100), (false, false));
+        assert_eq!(known(Some(100), 3_000), (false, true));
+        assert_eq!(known(Some(2_800), 3_000), (true, true));
+    }
+
     /// Both ends on one host: captures alone have what passed, and may be as late.
     #[test]
     fn step_without_a_path_is_over_when_the_captures_have_reached_its_end() {
         let flow = FlowKey { connection: 0, forward: true, ends: None };
-        let ack = Ack {
-            at: ms(199),
-            frame: 1,
-            flags: tcplab_trace::TcpFlags::ACK,
-            ack: Offset::new(1_001),
-            window: None,
-            sack: Vec::new(),
-            dsack: None,
-            duplicate: false,
-            reset: false,
-            zero: false,
-            has_data: false,
-            in_flight: Bytes::ZERO,
-            comment: None,
-            dropped: false,
-            copied: false,
-        };
+        let ack = ack();
         for (acked, over) in [([1, 2, 3, 4], 2), ([1, 2, 2, 2], 4)] {
             let mut history = History::default();
             history.ack(flow, &ack, ack.at, None);

@@ -24,7 +24,7 @@ pub(crate) enum LineMode {
 pub(crate) struct LiveChoice {
     /// Show what happens while it happens [default: on the whole screen]
     ///
-    /// Without a terminal on standard error, `plain` it is.
+    /// Without a terminal on standard error, or with TERM=dumb, `plain` it is.
     #[arg(long, value_name = "HOW", num_args = 0..=1, require_equals = true)]
     #[arg(default_missing_value = "screen")]
     pub(crate) live: Option<LiveMode>,

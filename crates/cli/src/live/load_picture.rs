@@ -34,6 +34,9 @@ impl LoadPicture {
             self.push(progress);
         }
         self.progress = progress.clone();
+        if progress.has_sent_all() {
+            self.end();
+        }
     }
 
     /// Takes what remains at the end for a step, if it is most of one.
@@ -62,11 +65,26 @@ mod tests {
             let mut picture = LoadPicture::of("x");
             for elapsed in [100, 550, 1100, 1650, end].map(Duration::from_millis) {
                 let requests = elapsed.as_millis() as u64;
-                picture.take(&Progress { elapsed, requests, ..Progress::default() });
+                let sending = elapsed;
+                picture.take(&Progress { elapsed, sending, requests, ..Progress::default() });
             }
             picture.end();
             picture.rates.len()
         };
         assert_eq!((rates(1990), rates(1700)), (4, 3));
+    }
+
+    /// Requests were sent for a second; seven more pass until the last one times out.
+    #[test]
+    fn waiting_for_the_last_answers_is_no_step() {
+        let mut picture = LoadPicture::of("x");
+        for tenth in 1..=80 {
+            let elapsed = Duration::from_millis(tenth * 100);
+            let sending = elapsed.min(Duration::from_secs(1));
+            let requests = 10 * tenth.min(10);
+            picture.take(&Progress { elapsed, sending, requests, ..Progress::default() });
+        }
+        picture.end();
+        assert_eq!(picture.rates, [100, 100]);
     }
 }

@@ -14,6 +14,7 @@ use super::bars::{Series, split_first_line};
 use super::load_pace::LoadRates;
 use super::load_picture::LoadPicture;
 use super::screen::Shown;
+use crate::output::counted;
 
 const KEYS: &str = "q stop  p pause";
 /// Columns of a latency and its count.
@@ -47,7 +48,17 @@ pub(super) fn draw(picture: &LoadPicture, frame: &mut Frame<'_>, shown: Shown) {
 
 fn time(progress: &Progress) -> String {
     let warming_up = if progress.is_warming_up { "  warming up" } else { "" };
-    format!("{:.0} s{warming_up}", progress.elapsed.as_secs_f64())
+    format!("{:.0} s{warming_up}{}", progress.elapsed.as_secs_f64(), waiting(progress))
+}
+
+/// What a load still waits for where nothing is sent any more.
+pub(crate) fn waiting(progress: &Progress) -> String {
+    match progress.waiting {
+        count @ 1.. if progress.has_sent_all() => {
+            format!("  sending has ended, {} waiting", counted(count, "request"))
+        }
+        _ => String::new(),
+    }
 }
 
 fn counts(progress: &Progress, latest: LoadRates) -> String {

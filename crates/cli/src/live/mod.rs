@@ -33,26 +33,31 @@ pub(crate) use load_pace::{LoadPace, LoadRates};
 #[cfg(target_os = "linux")]
 pub(crate) use load_picture::{LoadPicture, STEP};
 #[cfg(target_os = "linux")]
-pub(crate) use load_screen::quantiles;
+pub(crate) use load_screen::{quantiles, waiting};
 pub(crate) use run::LiveRun;
 
 use crate::arguments::LiveMode;
-use crate::output::{has_seen_notes, print_note};
+use crate::output::{has_seen_notes, is_dumb, print_note};
 use crate::signals;
 
-/// What `--live` comes to here: without a terminal a line a second.
+/// What `--live` comes to here: without a terminal that can move its cursor, a line a second.
 pub(crate) fn mode(asked: Option<LiveMode>) -> Option<LiveMode> {
-    if asked == Some(LiveMode::Screen) && !has_seen_notes() {
-        print_note("--live: standard error is no terminal, so it is a line a second");
-        return Some(LiveMode::Plain);
-    }
-    asked
+    let why = match asked {
+        Some(LiveMode::Screen) if !has_seen_notes() => "standard error is no terminal",
+        Some(LiveMode::Screen) if is_dumb() => "the terminal has no control sequences (TERM=dumb)",
+        _ => return asked,
+    };
+    print_note(&format!("--live: {why}, so it is a line a second"));
+    Some(LiveMode::Plain)
 }
 
 /// Sets `stop` on signals; a second one restores the screen before it ends the command.
 pub(crate) fn stop_on_signals(stop: &Arc<AtomicBool>, mode: Option<LiveMode>) -> Result<()> {
     match mode {
-        Some(LiveMode::Screen) => signals::stop_on_signals_then(stop, screen::restore),
+        Some(LiveMode::Screen) => {
+            signals::leave_on_quit(screen::restore)?;
+            signals::stop_on_signals_then(stop, screen::restore)
+        }
         _ => signals::stop_on_signals(stop),
     }
 }

@@ -8,7 +8,7 @@ use tcplab_units::{Bytes, rounded};
 use tcplab_watch::Overview;
 
 use super::run_picture::{RunFollower, RunPicture};
-use super::run_screen::{drops, newest, recent_rate};
+use super::run_screen::{drops, newest, nothing_read, queue, recent_rate};
 use crate::output::print_note;
 
 const EVERY: Duration = Duration::from_secs(1);
@@ -46,6 +46,9 @@ impl Drop for Lines {
 pub(super) fn line(picture: &RunPicture) -> String {
     let RunPicture { phase, trial, overview, .. } = picture;
     let Some(trial) = trial else { return phase.clone() };
+    if overview.steps.is_empty() {
+        return format!("{phase}  {trial}  {}", nothing_read(overview));
+    }
     let last = newest(overview);
     let mut line = format!(
         "{phase}  {trial}  {:.1} s  → {}  ← {}",
@@ -59,7 +62,7 @@ pub(super) fn line(picture: &RunPicture) -> String {
     if let Some(cwnd) = last.cwnd {
         line += &format!("  cwnd {}", rounded::bytes(Bytes::new(cwnd)));
     }
-    line += &format!("  queue {}  {}", rounded::span(last.queue), drops(overview));
+    line += &format!("  queue {}  {}", queue(overview, last), drops(overview));
     line += &format!("  retransmissions {}", overview.retransmissions);
     if let Overview { is_over: true, .. } = overview {
         line += "  finished";

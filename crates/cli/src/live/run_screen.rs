@@ -70,9 +70,18 @@ fn header(picture: &RunPicture) -> String {
 
 fn trial_line(picture: &RunPicture) -> String {
     let Some(trial) = &picture.trial else { return String::new() };
+    let trial = visible(trial);
+    if picture.overview.steps.is_empty() {
+        return format!("{trial}: {}", nothing_read(&picture.overview));
+    }
     let Overview { at, is_over, .. } = picture.overview;
     let is_over = if is_over { ", finished" } else { "" };
-    format!("{}: {:.1} s{is_over}", visible(trial), at.as_secs_f64())
+    format!("{trial}: {:.1} s{is_over}", at.as_secs_f64())
+}
+
+/// What is said of a trial of which nothing was read: `keep` of its scenario may keep no packets.
+pub(super) fn nothing_read(overview: &Overview) -> &'static str {
+    if overview.is_over { "finished, packets not kept" } else { "nothing read yet" }
 }
 
 fn draw_series(picture: &RunPicture, frame: &mut Frame<'_>, area: Rect) {
@@ -101,12 +110,14 @@ fn series(overview: &Overview) -> Vec<Series> {
         values: steps.iter().map(value).collect(),
     };
     let [forward, reverse] = [0, 1].map(|way| recent_rate(overview, way));
-    let known = |bytes: Option<u64>| {
-        bytes.map_or_else(|| "–".into(), |bytes| rounded::bytes(Bytes::new(bytes)))
-    };
+    let known =
+        |bytes: Option<u64>| bytes.map_or_else(unknown, |bytes| rounded::bytes(Bytes::new(bytes)));
     let in_flight = known(last.in_flight);
-    let retransmissions = rounded::grouped(overview.retransmissions);
-    let rtt = last.rtt.map_or_else(|| "–".into(), rounded::span);
+    let retransmissions = match steps.is_empty() {
+        true => unknown(),
+        false => rounded::grouped(overview.retransmissions),
+    };
+    let rtt = last.rtt.map_or_else(unknown, rounded::span);
     vec![
         of(format!("throughput → {forward}  ← {reverse}"), Color::Green, &|step| {
             Some(step.bytes[main])
@@ -117,7 +128,7 @@ fn series(overview: &Overview) -> Vec<Series> {
             Color::Yellow,
             &|step| step.cwnd,
         ),
-        of(format!("time in queue {}", rounded::span(last.queue)), Color::Magenta, &|step| {
+        of(format!("time in queue {}", queue(overview, last)), Color::Magenta, &|step| {
             Some(step.queue.as_nanos())
         }),
         of(drops(overview), Color::Red, &|step| Some(step.dropped)),
@@ -144,18 +155,34 @@ pub(super) fn newest(overview: &Overview) -> Step {
     Step { in_flight, ..steps.last().copied().unwrap_or_default() }
 }
 
+/// What no recording has said.
+fn unknown() -> String {
+    "–".into()
+}
+
+/// The time in the queue in a step.
+pub(super) fn queue(overview: &Overview, of: Step) -> String {
+    if overview.knows_path { rounded::span(of.queue) } else { unknown() }
+}
+
 /// Of the last second.
 pub(super) fn recent_rate(overview: &Overview, way: usize) -> String {
     let steps = finished(overview);
     let recent = &steps[steps.len().saturating_sub(RATED)..];
     let bytes = Bytes::new(recent.iter().map(|step| step.bytes[way]).sum());
     let time = Span::from_nanos(Overview::STEP.as_nanos() * recent.len() as u64);
+    if recent.is_empty() {
+        return unknown();
+    }
     Rate::of(bytes, time).map_or_else(|| "0 bit/s".into(), rounded::rate)
 }
 
 /// How many packets were dropped, and why.
 pub(super) fn drops(overview: &Overview) -> String {
-    let Overview { drops, .. } = overview;
+    let Overview { drops, knows_path, .. } = overview;
+    if !knows_path {
+        return format!("drops {}", unknown());
+    }
     let total: u64 = drops.values().sum();
     let each: Vec<String> = drops.iter().map(|(cause, count)| format!("{cause} {count}")).collect();
     let why = if each.is_empty() { String::new() } else { format!(" ({})", each.join(", ")) };

@@ -50,6 +50,7 @@ fn overview() -> Overview {
         over: 120,
         drops: [("loss", 2), ("queue-full", 9)].into(),
         retransmissions: 11,
+        knows_path: true,
         is_over: false,
     }
 }
@@ -124,10 +125,28 @@ fn rate_is_of_steps_that_are_over() {
         // A tenth of the last step has passed.
         ([vec![step(100_000); 12], vec![step(10_000)]].concat(), 12, "8.00 Mbit/s"),
         (vec![step(100_000)], 0, "8.00 Mbit/s"),
-        (vec![], 0, "0 bit/s"),
+        (vec![], 0, "–"),
     ] {
         let overview = Overview { steps, over, ..Overview::default() };
         assert_eq!(run_screen::recent_rate(&overview, 0), rate, "{overview:?}");
+    }
+}
+
+/// A trial that kept no packets, one that has just begun, and one whose path's log comes later.
+#[test]
+fn what_was_not_read_is_no_zero() {
+    let empty = |is_over| Overview { is_over, ..Overview::default() };
+    let late = Overview { knows_path: false, drops: [].into(), ..overview() };
+    for (overview, line, title) in [
+        (empty(true), "finished, packets not kept", "throughput → –  ← –"),
+        (empty(false), "nothing read yet", "in flight –  retransmissions –"),
+        (late, "queue –  drops –  retransmissions 11", "drops –"),
+    ] {
+        let picture = RunPicture { overview, ..picture() };
+        let said = plain::line(&picture);
+        assert!(said.ends_with(line), "{said}");
+        let screen = drawn(&picture, [200, 60], Shown::default());
+        assert!(screen.contains(title) && !screen.contains("drops 0"), "{screen}");
     }
 }
 
@@ -169,6 +188,7 @@ fn load_is_drawn_at_each_size() {
     for half in 1..=40 {
         picture.take(&Progress {
             elapsed: Duration::from_millis(half * 500),
+            sending: Duration::from_millis(half * 500),
             requests: half * 1_000 + half * half * 10,
             errors: 2,
             bytes: half * 1_000_000,

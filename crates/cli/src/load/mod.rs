@@ -21,7 +21,7 @@ use tcplab_units::{Bytes, Durations, Rate, rounded};
 use crate::arguments::{BulkDirection, LiveMode, LoadArguments};
 use crate::control::{self, Control};
 use crate::exit::FAILED;
-use crate::live::{self, LiveLoad, LoadPace, LoadRates, quantiles};
+use crate::live::{self, LiveLoad, LoadPace, LoadRates, quantiles, waiting};
 use crate::output::{
     LiveLine, answer, answer_or_json, check_outputs, counted, interrupted, listed, print_note,
 };
@@ -130,7 +130,8 @@ impl LoadTest<'_> {
             Length::Time(time) => Some(time + config.warm_up),
             Length::Count(_) => None,
         };
-        let mut told = control.map(|control| Told::new(control, target, length));
+        let timeout = config.timeout;
+        let mut told = control.map(|control| Told::new(control, target, length, timeout));
         let mut display = Display::new(arguments.quiet, *mode);
         let screen = open_screen(target, *mode);
         let mut pace = LoadPace::default();
@@ -332,7 +333,7 @@ fn line(progress: &Progress, rates: LoadRates) -> String {
     if *is_warming_up {
         line += "  warming up";
     }
-    line
+    line + &waiting(progress)
 }
 
 fn table(outcome: &Outcome, target: &str, is_expected: bool) -> String {
@@ -471,6 +472,7 @@ mod tests {
     fn progress_line_counts_errors() {
         let progress = Progress {
             elapsed: Duration::from_secs(2),
+            sending: Duration::from_secs(2),
             is_warming_up: true,
             requests: 100,
             errors: 3,
@@ -490,7 +492,8 @@ mod tests {
         let mut pace = LoadPace::default();
         let mut rates = |millis, requests, bytes| {
             let elapsed = Duration::from_millis(millis);
-            let progress = Progress { elapsed, requests, bytes, ..Progress::default() };
+            let sending = elapsed;
+            let progress = Progress { elapsed, sending, requests, bytes, ..Progress::default() };
             line(&progress, pace.take(&progress))
         };
         for (progress, shown) in [
@@ -501,5 +504,17 @@ mod tests {
             let (millis, requests, bytes) = progress;
             assert_eq!(rates(millis, requests, bytes), shown);
         }
+    }
+
+    #[test]
+    fn progress_line_says_what_is_waited_for_after_the_end() {
+        let seconds = Duration::from_secs;
+        let said = |sending, waiting| {
+            let progress =
+                Progress { elapsed: seconds(8), sending, waiting, ..Progress::default() };
+            line(&progress, LoadRates::default())
+        };
+        assert!(said(seconds(3), 49).ends_with("  sending has ended, 49 requests waiting"));
+        assert!(said(seconds(3), 0).ends_with("Mbit/s)") && said(seconds(8), 49).ends_with("s)"));
     }
 }

@@ -17,6 +17,8 @@ pub(super) struct Told<'a> {
     picture: LoadPicture,
     /// How long it takes, if that is known.
     length: Option<Duration>,
+    /// How long an answer may take.
+    timeout: Duration,
     last: Duration,
 }
 
@@ -25,8 +27,9 @@ impl<'a> Told<'a> {
         control: &'a mut Control,
         target: &str,
         length: Option<Duration>,
+        timeout: Duration,
     ) -> Told<'a> {
-        Told { control, picture: LoadPicture::of(target), length, last: Duration::ZERO }
+        Told { control, picture: LoadPicture::of(target), length, timeout, last: Duration::ZERO }
     }
 
     pub(super) fn progress(&mut self, progress: &Progress) {
@@ -38,7 +41,9 @@ impl<'a> Told<'a> {
         let mut event = of_picture(&self.picture);
         event["event"] = json!("progress");
         if let Some(length) = self.length {
-            let left = length.saturating_sub(progress.elapsed).as_secs_f64();
+            // Answers may come until the last request times out.
+            let end = if progress.has_sent_all() { length + self.timeout } else { length };
+            let left = end.saturating_sub(progress.elapsed).as_secs_f64();
             event["left_seconds"] = json!((left * 10.0).round() / 10.0);
         }
         self.control.tell(&event);
@@ -64,6 +69,9 @@ fn of_picture(picture: &LoadPicture) -> Value {
     json!({
         "target": target,
         "elapsed_ns": nanos(progress.elapsed),
+        "sending_ns": nanos(progress.sending),
+        "has_sent_all": progress.has_sent_all(),
+        "waiting": progress.waiting,
         "is_warming_up": progress.is_warming_up,
         "requests": progress.requests,
         "errors": progress.errors,

@@ -115,9 +115,17 @@ fn has_colours(stream: &impl IsTerminal) -> bool {
     stream.is_terminal() && may_have_colours(|name| env::var_os(name))
 }
 
+/// The name of terminals that know no control sequences (term(7)).
+const DUMB: &str = "dumb";
+
+/// Whether the terminal knows no control sequences.
+pub(crate) fn is_dumb() -> bool {
+    env::var_os("TERM").is_some_and(|term| term == DUMB)
+}
+
 /// Whether nothing in the environment says that there are none.
 fn may_have_colours(variable: impl Fn(&str) -> Option<OsString>) -> bool {
-    let is_dumb = variable("TERM").is_some_and(|term| term == "dumb");
+    let is_dumb = variable("TERM").is_some_and(|term| term == DUMB);
     !is_dumb && variable("NO_COLOR").is_none_or(|value| value.is_empty())
 }
 

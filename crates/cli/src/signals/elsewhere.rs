@@ -31,6 +31,11 @@ pub(crate) fn stop_on_signals_then(stop: &Arc<AtomicBool>, leave: fn()) -> Resul
     })
 }
 
+/// There is no SIGQUIT.
+pub(crate) fn leave_on_quit(_leave: fn()) -> Result<()> {
+    Ok(())
+}
+
 /// Calls `clean` as the last thing before a signal ends a command that does not end by itself; only
 /// the first call counts, and none where no thread can be made.
 pub(crate) fn clean_on_signals(clean: fn()) {

@@ -9,9 +9,9 @@ use std::thread;
 use std::time::Instant;
 
 use anyhow::Result;
-use signal_hook::consts::{SIGINT, SIGTERM, SIGXFSZ};
+use signal_hook::consts::{SIGINT, SIGQUIT, SIGTERM, SIGXFSZ};
 use signal_hook::flag;
-use signal_hook::low_level::pipe;
+use signal_hook::low_level::{emulate_default_handler, pipe};
 use tcplab_units::MORE_PROCESSES;
 
 use super::stopping::{ALL, FirstRequest, code, end_by_itself, ends_by_itself, remember, set_on};
@@ -45,6 +45,26 @@ pub(crate) fn stop_on_signals_then(stop: &Arc<AtomicBool>, leave: fn()) -> Resul
         remember(signal)?;
         pipe::register(signal, sender.try_clone()?)?;
     }
+    Ok(())
+}
+
+/// Calls `leave` before SIGQUIT ends the command as it always does; only the first call counts.
+pub(crate) fn leave_on_quit(leave: fn()) -> Result<()> {
+    static ONCE: Once = Once::new();
+    let mut result = Ok(());
+    ONCE.call_once(|| result = quit_after(leave));
+    result
+}
+
+fn quit_after(leave: fn()) -> Result<()> {
+    let (mut heard, sender) = UnixStream::pair()?;
+    thread::Builder::new().spawn(move || {
+        if heard.read_exact(&mut [0]).is_ok() {
+            leave();
+            let _ = emulate_default_handler(SIGQUIT);
+        }
+    })?;
+    pipe::register(SIGQUIT, sender)?;
     Ok(())
 }
 

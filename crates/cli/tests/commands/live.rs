@@ -3,6 +3,7 @@
 use std::fs::File;
 use std::io::{Read, Write};
 use std::net::TcpListener;
+use std::os::unix::process::ExitStatusExt;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{self, Receiver};
 use std::thread;
@@ -163,6 +164,32 @@ fn run_stopped_by_a_key_or_a_signal_restores_the_terminal() {
         assert_left(&seen);
         assert!(seen.contains("resume with"), "{seen:?}");
     }
+}
+
+/// SIGQUIT ends it as always, after the terminal is given back.
+#[test]
+fn quit_restores_the_terminal() {
+    let home = Home::new();
+    let (_listener, command) = load(&home);
+    let mut load = OnTerminal::start(command);
+    load.wait_for("requests/s");
+    assert!(load.is_raw());
+    load.signal(Signal::QUIT);
+    let (status, seen) = load.end();
+    assert_eq!(status.signal(), Some(Signal::QUIT.as_raw()), "{seen}");
+    assert_left(&seen);
+}
+
+#[test]
+fn terminal_without_control_sequences_gets_lines() {
+    let home = Home::new();
+    write_scenario(&home, 1, 2);
+    let mut command = home.command("run upload.toml --world sim --live");
+    command.env("TERM", "dumb");
+    let (status, seen) = OnTerminal::start(command).end();
+    assert_eq!(status.code(), Some(0), "{seen}");
+    assert!(seen.contains("no control sequences (TERM=dumb), so it is a line a second"), "{seen}");
+    assert!(!seen.contains(ENTER), "{seen:?}");
 }
 
 #[test]

@@ -74,6 +74,21 @@ fn segment(range: [u64; 2], [syn, fin]: [bool; 2]) -> Segment {
     }
 }
 
+/// A trial has more connections than are kept: each retransmits once, and rests from then on.
+#[test]
+fn retransmissions_are_those_of_all_connections() {
+    let mut history = History::default();
+    let again = Segment { kind: SegmentKind::FastRetransmission, ..segment([1, 2], [false; 2]) };
+    for connection in 0..150 {
+        let key = FlowKey { connection, forward: true, ends: None };
+        let at = Instant::from_nanos(connection as u64 * 100_000_000);
+        history.segment(key, &segment([1, 2], [false; 2]), at);
+        history.segment(key, &again, at);
+        assert_eq!(history.overview(10).retransmissions, connection as u64 + 1);
+    }
+    assert_eq!(history.flows.len(), FLOWS);
+}
+
 #[test]
 fn syn_and_fin_are_no_bytes_of_the_stream() {
     let key = FlowKey { connection: 0, forward: true, ends: None };
