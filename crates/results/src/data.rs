@@ -19,6 +19,8 @@ pub struct TrialData {
     /// By when a call of the client and of the server had ended with ETIMEDOUT, on the connection
     /// that the trial is about.
     pub timed_out: [Option<Instant>; 2],
+    /// When the machine of the client and of the server lost its power (`vanish`).
+    pub vanished: [Option<Instant>; 2],
     /// When the path let nothing through.
     pub interruptions: Vec<(Instant, Instant)>,
     /// What was between the ends.

@@ -66,6 +66,9 @@ export const stateDiagram = (place, name, hold) => {
           before = edge.at_ns === null ? before : edge.at_ns / 1e9;
           transitions.push({ end, time: before, edge });
         }
+        // No packet shows it: the call does.
+        const gone = told.ends[end].vanished_ns;
+        if (gone !== null) transitions.push({ end, time: gone / 1e9, edge: vanish(told.ends[end]) });
       }
       // What no packet shows, as listen(), was there before.
       const isShown = (/** @type {Transition} */ it) => Number(it.edge.at_ns !== null);
@@ -105,6 +108,12 @@ export const stateDiagram = (place, name, hold) => {
     ? ENDS.map((end) => stateOf(told, end, transitions.slice(0, passed), []).state) : [];
   return { at, states, load: () => load(), ready: load().then(() => transitions) };
 };
+
+/** The machine of an end loses its power: it is in no state any more. @param {{ start: string, edges: Edge[] }} of @returns {Edge} */
+const vanish = ({ start, edges }) => ({
+  step: 0, from: edges.at(-1)?.to ?? start, to: "gone", event: "its machine loses its power, and forgets the connection",
+  at_ns: null, packet: null, remark: "", waits_for: "",
+});
 
 /** The state of an end. @param {any} told @param {string} end @param {Transition[]} passed @param {(number | null)[]} samples */
 const stateOf = (told, end, passed, samples) => {

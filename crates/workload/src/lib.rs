@@ -56,7 +56,7 @@ pub use payload::{Digest, Payload};
 pub use program::{Program, ProgramError};
 pub use report::{
     AppReport, BackReport, CALLS, CallRow, DatagramReport, Exchange, LoadReport, RESULTS,
-    RequestReport, Role, ServerReport, TIMED_OUT, UrgentReport, WAITING,
+    RequestReport, Role, ServerReport, TIMED_OUT, UrgentReport, VANISH, WAITING,
 };
 pub use socket::{
     Access, IfRefused, Kind, Level, OptionInfo, OptionValue, Outcome, SocketError, SocketOptions,

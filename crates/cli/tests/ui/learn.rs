@@ -52,11 +52,24 @@ fn transitions_of_a_trial_have_their_packets() {
         let (to, flags) = reset.last().unwrap();
         assert!(to == "CLOSED" && flags.contains('R'), "{reset:?}");
     }
+    assert!(states["ends"]["server"]["vanished_ns"].is_null(), "{states}");
     let status = |query: &str| page.get(&format!("/api/live/states?{query}")).status;
     assert_eq!(status(&format!("run={run}&case=reset&trial=1&connection=9")), 404);
     assert_eq!(status(&format!("run={run}&case=none&trial=1")), 404);
     assert_eq!(status(&format!("run={run}&case=../reset&trial=1")), 400);
     assert_eq!(status("run=../x&case=reset&trial=1"), 403);
+}
+
+/// The server sleeps for a second after its answer, which is sent at 60 ms; then its machine loses
+/// its power.
+#[test]
+fn end_that_vanishes_is_told_though_no_packet_shows_it() {
+    let page = Page::start();
+    let run = page.run(&embedded(&page, "sockets-course/states"));
+    let states = page.get(&format!("/api/live/states?run={run}&case=half-open&trial=1")).json();
+    let gone = states["ends"]["server"]["vanished_ns"].as_f64().unwrap() / 1e9;
+    assert!((1.06..1.07).contains(&gone), "{gone}");
+    assert!(states["ends"]["client"]["vanished_ns"].is_null());
 }
 
 #[test]

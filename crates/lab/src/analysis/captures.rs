@@ -9,7 +9,7 @@ use tcplab_results::{Correspondence, Trial, TrialData};
 use tcplab_trace::{Connection, ConnectionNumbers, Frame, PacketBytes, Trace};
 use tcplab_units::{Bytes, Endpoint, Instant};
 use tcplab_wire::LinkType;
-use tcplab_workload::TIMED_OUT;
+use tcplab_workload::{TIMED_OUT, VANISH};
 
 use super::contents::Contents;
 use super::datagrams;
@@ -91,6 +91,7 @@ fn load(
         server,
         samples: recording.samples()?,
         timed_out: app.as_ref().filter(|_| !is_load).map(timed_out).unwrap_or_default(),
+        vanished: app.as_ref().map(vanished).unwrap_or_default(),
         interruptions: path
             .as_ref()
             .map(|path| interruption_times(path, record.seed, record.duration))
@@ -107,6 +108,14 @@ fn timed_out(app: &AppLog) -> [Option<Instant>; 2] {
     [&app.client, &app.server].map(|report| {
         let calls = report.log.iter().filter(|row| row.connection == 0);
         calls.filter(|row| row.result == TIMED_OUT).map(|row| row.ended).min()
+    })
+}
+
+/// When each end vanished on the first connection.
+fn vanished(app: &AppLog) -> [Option<Instant>; 2] {
+    [&app.client, &app.server].map(|report| {
+        let calls = report.log.iter().filter(|row| row.connection == 0);
+        calls.filter(|row| row.call == VANISH).map(|row| row.began).min()
     })
 }
 

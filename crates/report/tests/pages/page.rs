@@ -298,6 +298,7 @@ pub(crate) fn no_packets(_: &Trial) -> Result<TrialData, String> {
         server: tcplab_trace::Trace::default(),
         samples: vec![],
         timed_out: [None; 2],
+        vanished: [None; 2],
         interruptions: vec![],
         path: tcplab_path::PathSpec::default(),
         queues: tcplab_recording::Queues::Logged(vec![]),

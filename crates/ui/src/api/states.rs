@@ -69,7 +69,7 @@ pub(super) async fn states(
             "connections": all.iter().take(CONNECTIONS).map(name).collect::<Vec<_>>(),
             "connection": all.iter().position(|it| ptr::eq(it, connection)),
             "picture": picture,
-            "ends": ends(&walks),
+            "ends": ends(&walks, data.vanished),
             "story": walks.story(),
         })))
     })
@@ -82,14 +82,21 @@ fn recorded(place: &Path) -> Result<TrialData, Refusal> {
     load_recording(&recording).map_err(|error| Refusal::missing(error.to_string()))
 }
 
-fn ends(walks: &StateWalks) -> Value {
-    let all = walks.both().map(|walk| (walk.end.name().to_owned(), of_end(walk)));
+fn ends(walks: &StateWalks, vanished: [Option<Instant>; 2]) -> Value {
+    let all = walks
+        .both()
+        .map(|walk| (walk.end.name().to_owned(), of_end(walk, vanished[walk.end.index()])));
     Value::Object(Map::from_iter(all))
 }
 
-fn of_end(walk: &StateWalk) -> Value {
+/// The machine of an end may lose its power, which no packet shows.
+fn of_end(walk: &StateWalk, vanished: Option<Instant>) -> Value {
     let edges: Vec<Value> = walk.edges.iter().map(|edge| of_edge(walk, edge)).collect();
-    json!({ "start": walk.start, "edges": edges })
+    json!({
+        "start": walk.start,
+        "edges": edges,
+        "vanished_ns": vanished.map(Instant::as_nanos),
+    })
 }
 
 fn of_edge(walk: &StateWalk, edge: &Edge) -> Value {

@@ -54,6 +54,8 @@ pub const WAITING: &str = "waiting";
 
 /// The user timeout ended the connection, or it could not be opened in time.
 pub const TIMED_OUT: &str = "ETIMEDOUT";
+/// The call of an end whose machine loses its power.
+pub const VANISH: &str = "vanish";
 
 /// What calls return: that they did what they should, or the name of their error.
 pub const RESULTS: &[&str] = &[
@@ -92,5 +94,5 @@ pub const CALLS: &[&str] = &[
     "shutdown",
     "close",
     "sleep",
-    "vanish",
+    VANISH,
 ];

@@ -7,6 +7,6 @@ mod load;
 
 pub use app::{AppReport, BackReport, Exchange, Role, UrgentReport};
 pub(crate) use calls::{AT_MARK, END, NOT_AT_MARK, OK};
-pub use calls::{CALLS, CallRow, RESULTS, TIMED_OUT, WAITING};
+pub use calls::{CALLS, CallRow, RESULTS, TIMED_OUT, VANISH, WAITING};
 pub use datagrams::{DatagramReport, RequestReport};
 pub use load::{LoadReport, ServerReport};

@@ -59,6 +59,7 @@ fn view(all: Correspondence) -> DatagramsView {
         server: tcplab_trace::Trace::default(),
         samples: vec![],
         timed_out: [None; 2],
+        vanished: [None; 2],
         interruptions: vec![],
         path: tcplab_path::PathSpec::default(),
         queues: tcplab_recording::Queues::Logged(vec![]),

@@ -348,6 +348,7 @@ fn trial(case: &str, number: u32, [mut client, mut server]: [Trace; 2]) -> (Tria
         server,
         samples,
         timed_out: [None; 2],
+        vanished: [None; 2],
         interruptions: breaks,
         path: path(),
         queues: tcplab_recording::Queues::Logged(vec![]),
