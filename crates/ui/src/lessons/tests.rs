@@ -72,6 +72,18 @@ fn lessons_cite_their_documents() {
     }
 }
 
+/// A rate in an explanation is one that the experiment states: claims check it there.
+#[test]
+fn explanations_give_rates_of_their_experiment() {
+    for lesson in LESSONS.iter() {
+        let words: Vec<&str> = lesson.explains.split_whitespace().collect();
+        for pair in words.windows(2).filter(|pair| pair[1].starts_with("Mbit/s")) {
+            let known = text_of(&lesson.scenario).contains(&format!("{} Mbit/s", pair[0]));
+            assert!(known, "{}: {} Mbit/s", lesson.id, pair[0]);
+        }
+    }
+}
+
 #[test]
 fn every_document_has_one_lesson() {
     let documents: Vec<&str> = LESSONS.iter().map(|it| &*it.document).collect();
