@@ -113,10 +113,8 @@ fn series(overview: &Overview) -> Vec<Series> {
     let known =
         |bytes: Option<u64>| bytes.map_or_else(unknown, |bytes| rounded::bytes(Bytes::new(bytes)));
     let in_flight = known(last.in_flight);
-    let retransmissions = match steps.is_empty() {
-        true => unknown(),
-        false => rounded::grouped(overview.retransmissions),
-    };
+    let retransmissions =
+        if steps.is_empty() { unknown() } else { rounded::grouped(overview.retransmissions) };
     let rtt = last.rtt.map_or_else(unknown, rounded::span);
     vec![
         of(format!("throughput → {forward}  ← {reverse}"), Color::Green, &|step| {
