@@ -1,6 +1,6 @@
 //! A recovery episode in sentences, in tcpdump's notation.
 
-use tcplab_trace::{Ack, Episode, EpisodeKind, Evidence, Flow, Segment, SegmentKind};
+use tcplab_trace::{Episode, EpisodeKind, Evidence, Flow, Segment, SegmentKind};
 use tcplab_units::{Offset, Span};
 
 use crate::words::{counted, rounded, seconds};
@@ -77,7 +77,7 @@ fn evidence(episode: &Episode, flow: &Flow) -> String {
     let at = seconds(episode.evidence_at);
     match episode.evidence {
         Evidence::Sack { frame } => {
-            let block = ack_in(flow, frame).and_then(|ack| ack.sack.first().copied());
+            let block = flow.ack_in(frame).and_then(|ack| ack.sack.first().copied());
             let survivor = block.and_then(|block| {
                 flow.segments.iter().find(|s| s.range.start >= block.start && s.frame < frame)
             });
@@ -89,14 +89,14 @@ fn evidence(episode: &Episode, flow: &Flow) -> String {
             }
         }
         Evidence::DuplicateAcks { frame } => {
-            let number = ack_in(flow, frame).map_or(Offset::ZERO, |ack| ack.ack);
+            let number = flow.ack_in(frame).map_or(Offset::ZERO, |ack| ack.ack);
             format!("Duplicate ACKs of {number} revealed it from {at} on.")
         }
         Evidence::PacketTooBig { .. } => {
             format!("ICMP \"packet too big\" reached the sender at {at}.")
         }
         Evidence::Timeout { frame } => {
-            let again = segment_in(flow, frame);
+            let again = flow.segment_in(frame);
             let silence = silent(flow, frame);
             let (after, expired) = match again.map(|segment| (segment.kind, segment.timer)) {
                 Some((SegmentKind::UnexplainedRetransmission, None)) => {
@@ -113,7 +113,7 @@ fn evidence(episode: &Episode, flow: &Flow) -> String {
             )
         }
         Evidence::Probe { frame } => {
-            let what = match segment_in(flow, frame) {
+            let what = match flow.segment_in(frame) {
                 Some(segment) if segment.kind == SegmentKind::New => "new data",
                 _ => "the newest segment",
             };
@@ -130,10 +130,11 @@ fn evidence(episode: &Episode, flow: &Flow) -> String {
 
 /// Whether ACKs came between the last segment and this one.
 fn silent(flow: &Flow, frame: u64) -> &'static str {
-    let before = flow.segments.partition_point(|segment| segment.frame < frame).checked_sub(1);
-    let since = before.map_or(0, |index| flow.segments[index].frame);
-    let next = flow.acks.partition_point(|ack| ack.frame < since);
-    if flow.acks.get(next).is_some_and(|ack| ack.frame < frame) {
+    let place = flow.place_of_segment(frame);
+    let before = place.and_then(|place| flow.segments[..place].last()).map(Segment::order);
+    let next = flow.acks.partition_point(|ack| Some(ack.order()) < before);
+    let until = place.map(|place| flow.segments[place].order());
+    if flow.acks.get(next).is_some_and(|ack| Some(ack.order()) < until) {
         "After"
     } else {
         "No ACK arrived; after"
@@ -178,24 +179,14 @@ fn repair(episode: &Episode) -> String {
 }
 
 fn silence_before(episode: &Episode, flow: &Flow, frame: u64) -> String {
-    let before = flow.segments.iter().take_while(|s| s.frame < frame).last();
+    let before = flow.place_of_segment(frame).and_then(|place| flow.segments[..place].last());
     rounded(before.map_or(Span::ZERO, |s| episode.evidence_at.since(s.at)))
 }
 
 fn shown(flow: &Flow, frame: u64) -> String {
-    segment_in(flow, frame).map(ToString::to_string).unwrap_or_default()
+    flow.segment_in(frame).map(ToString::to_string).unwrap_or_default()
 }
 
 fn is_repeat(flow: &Flow, frame: u64) -> bool {
-    segment_in(flow, frame).is_some_and(|segment| segment.kind != SegmentKind::New)
-}
-
-fn segment_in(flow: &Flow, frame: u64) -> Option<&Segment> {
-    let index = flow.segments.binary_search_by_key(&frame, |segment| segment.frame).ok()?;
-    flow.segments.get(index)
-}
-
-fn ack_in(flow: &Flow, frame: u64) -> Option<&Ack> {
-    let index = flow.acks.binary_search_by_key(&frame, |ack| ack.frame).ok()?;
-    flow.acks.get(index)
+    flow.segment_in(frame).is_some_and(|segment| segment.kind != SegmentKind::New)
 }

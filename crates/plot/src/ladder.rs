@@ -141,8 +141,8 @@ fn rows<'a>(scene: &LadderScene<'a>) -> Vec<Row<'a>> {
 
 fn again(flow: Option<&Flow>, line: &LadderLine) -> bool {
     let Some(flow) = flow else { return false };
-    let found = flow.segments.binary_search_by_key(&line.frame, |s| s.frame);
-    line.from_sender && found.is_ok_and(|i| flow.segments[i].kind != SegmentKind::New)
+    let found = flow.segment_in(line.frame);
+    line.from_sender && found.is_some_and(|segment| segment.kind != SegmentKind::New)
 }
 
 fn packet(svg: &mut String, row: &Row<'_>, line: &LadderLine, again: bool) {

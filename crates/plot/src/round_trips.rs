@@ -82,7 +82,7 @@ pub fn round_trips(flow: &Flow) -> Vec<RoundTrip> {
     let mut sent = sent.filter(|segment| !segment.range.is_empty()).peekable();
     let mut samples = Vec::new();
     for ack in &flow.acks {
-        while let Some(segment) = sent.next_if(|segment| segment.frame < ack.frame) {
+        while let Some(segment) = sent.next_if(|segment| segment.order() < ack.order()) {
             in_flight.sent(segment.at, segment.range);
         }
         samples.extend(in_flight.measured(ack));

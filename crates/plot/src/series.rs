@@ -41,19 +41,19 @@ pub fn in_flight(flow: &Flow) -> Series {
     let mut points = Vec::new();
     let mut acks = flow.acks.iter().peekable();
     let mut high = None;
-    let mut answered = |until: u64, high: Option<Offset>, points: &mut Vec<_>| {
+    let mut answered = |until: (Instant, u64), high: Option<Offset>, points: &mut Vec<_>| {
         let mut all = None;
-        while let Some(ack) = acks.next_if(|ack| ack.frame < until) {
+        while let Some(ack) = acks.next_if(|ack| ack.order() < until) {
             all = all.or((high == Some(ack.ack)).then_some(ack.at));
         }
         points.extend(all.map(|at| (at, Some(0.0))));
     };
     for segment in &flow.segments {
-        answered(segment.frame, high, &mut points);
+        answered(segment.order(), high, &mut points);
         points.push((segment.at, Some(segment.in_flight.as_u64() as f64)));
         high = high.max(Some(segment.range.end));
     }
-    answered(u64::MAX, high, &mut points);
+    answered((Instant::from_nanos(u64::MAX), u64::MAX), high, &mut points);
     Series { class: "flight", label: q::BYTES_IN_FLIGHT.label.into(), points, steps: false }
 }
 

@@ -19,6 +19,7 @@ mod packet;
 mod ranges;
 mod sink;
 mod states;
+mod time_order;
 
 pub use analyzer::{
     Analyzer, Collector, FrameLog, KnownConnection, LOG_LAG, ReplayError, analyze, replay,

@@ -78,7 +78,7 @@ impl Wanted {
         let shift = time_of_first(place, end).unwrap_or_default();
         let rows =
             Rows { end, shift, wanted: self, found: Ladder::default(), ends: BTreeMap::new() };
-        let mut analyzer = Analyzer::with_sink(rows).with_jobs(1);
+        let mut analyzer = Analyzer::with_sink(rows).with_jobs(1).as_they_come();
         let mut zero = None;
         // What is not written whole yet is left out.
         while let Ok(Some(record)) = reader.next_record() {

@@ -82,7 +82,7 @@ fn capture(
             let zero = time.as_nanos().saturating_sub(shift.as_nanos());
             history.lock().begun(UnixTime::from_nanos(zero));
             let sink = HistorySink::new(Rc::clone(&pending), shift, Rc::clone(&current));
-            Analyzer::with_sink(sink).with_jobs(1)
+            Analyzer::with_sink(sink).with_jobs(1).as_they_come()
         });
         current.set(Current::of(&record, current.get().frame + 1));
         analyze(analyzer, &record, time);

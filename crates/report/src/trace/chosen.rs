@@ -121,9 +121,8 @@ impl Sink for Chosen {
     }
     fn spurious(&mut self, flow: FlowId, frame: u64, why: Spurious) {
         self.in_flow(flow, |flow| {
-            let place = flow.segments.binary_search_by_key(&frame, |segment| segment.frame);
-            if let Ok(index) = place {
-                flow.segments[index].proof.spurious = Some(why);
+            if let Some(place) = Segment::place_among(&flow.segments, frame) {
+                flow.segments[place].proof.spurious = Some(why);
             }
         });
     }

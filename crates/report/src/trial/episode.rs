@@ -82,8 +82,8 @@ fn name_new_data(lines: &mut [LadderLine], flow: &Flow) {
     };
     let between = lines[timeout..].iter_mut().take_while(|line| !is(line, "first SACK"));
     let new = |line: &LadderLine| {
-        let found = flow.segments.binary_search_by_key(&line.frame, |s| s.frame);
-        line.from_sender && found.is_ok_and(|i| flow.segments[i].kind == SegmentKind::New)
+        let found = flow.segment_in(line.frame);
+        line.from_sender && found.is_some_and(|segment| segment.kind == SegmentKind::New)
     };
     if let Some(line) = between.into_iter().find(|line| line.note.is_none() && new(line)) {
         line.note = Some("new data: F-RTO tests whether the timeout was spurious".into());

@@ -52,7 +52,7 @@ pub(super) fn packets(id: FlowId, flow: &Flow) -> (Vec<SegmentRow>, Vec<EventRow
     let (mut segments, mut events) = (Vec::new(), Vec::new());
     let mut acks = flow.acks.iter().peekable();
     for segment in &flow.segments {
-        while let Some(ack) = acks.next_if(|ack| ack.frame < segment.frame) {
+        while let Some(ack) = acks.next_if(|ack| ack.order() < segment.order()) {
             events.push(past.ack(id, ack.clone()).1);
         }
         segments.push(past.segment(id, segment.clone()));
@@ -60,6 +60,6 @@ pub(super) fn packets(id: FlowId, flow: &Flow) -> (Vec<SegmentRow>, Vec<EventRow
     events.extend(acks.map(|ack| past.ack(id, ack.clone()).1));
     let resets = flow.resets.iter().filter(|reset| !reset.from_sender);
     events.extend(resets.map(|reset| EventRow::of_reset(id, reset.clone())));
-    events.sort_by_key(|event| event.frame);
+    events.sort_by_key(|event| (event.at, event.frame));
     (segments, events)
 }

@@ -13,6 +13,7 @@ mod parts;
 mod reading;
 mod remarks;
 mod replay;
+mod time_order;
 mod time_unit;
 mod workers;
 
@@ -37,6 +38,7 @@ use crate::connection::TooBig;
 use crate::filter::{Filter, ends_of};
 use crate::fragments::Fragments;
 use crate::packet::Packet;
+use crate::time_order::TimeOrder;
 use crate::{
     Ack, BareReset, Connection, Episode, Flow, FlowId, Frame, LimitPeriod, Note, Segment, Sink,
     Spurious, Stall, Trace, UnusualPacket,
@@ -45,7 +47,8 @@ use duplicates::Duplicates;
 use others::{Kind, Others};
 use output::Output;
 use part::{OPEN, Shares};
-use parts::Parts;
+use parts::{Parts, ROUND};
+use time_order::{OUT_OF_ORDER, PUT_IN_ORDER};
 use time_unit::{COARSE, TimeUnit};
 
 /// The latest time, 36 years after the first frame, so that sums of times fit 64 bits.
@@ -54,8 +57,6 @@ const LATEST: Instant = Instant::from_nanos(1 << 60);
 /// The note on frames whose IP header claims more than they have, one for all sizes; `--hex` shows
 /// the numbers.
 const BEYOND_FRAME: &str = "the IP packet claims more bytes than the frame has";
-const OUT_OF_ORDER: &str = "is out of time order: its timestamp is before the previous frame's \
-                            (reordercap puts frames in order)";
 /// No host believes it, though a sender may react to one whose checksum the capture lacks.
 const DAMAGED_ICMP: &str = "ICMP \"packet too big\" with a wrong checksum: ignored";
 
@@ -80,7 +81,12 @@ pub struct Analyzer<S: ?Sized = Collector> {
     epoch_nanos: Option<u64>,
     latest_nanos: u64,
     clock: CaptureClock,
+    /// The packets that may have to wait, and their comments.
+    order: TimeOrder<Packet>,
+    comments: BTreeMap<u64, String>,
     frames: u64,
+    /// The next round ends behind this frame.
+    round: u64,
     duplicates: Duplicates,
     fragments: Fragments<Option<Kind>>,
     filter: Option<Filter>,
@@ -127,7 +133,10 @@ impl<S: Sink> Analyzer<S> {
             epoch_nanos: None,
             latest_nanos: 0,
             clock: CaptureClock::default(),
+            order: TimeOrder::default(),
+            comments: BTreeMap::new(),
             frames: 0,
+            round: ROUND,
             duplicates: Duplicates::default(),
             fragments: Fragments::default(),
             filter: None,
@@ -188,6 +197,14 @@ impl<S: Sink> Analyzer<S> {
     #[must_use]
     pub fn with_exact_times(mut self) -> Analyzer<S> {
         self.time_unit.settled = true;
+        self
+    }
+
+    /// Frames are analysed as they come, which tells at once what each comes to. By default those
+    /// that are a little out of time order, as of a capture on several queues, get their place.
+    #[must_use]
+    pub fn as_they_come(mut self) -> Analyzer<S> {
+        self.order = TimeOrder::off();
         self
     }
 
@@ -263,14 +280,19 @@ impl AnyAnalyzer<'_> {
     fn frame(&mut self, frame: &Frame<'_>) {
         self.next_frame(frame.time_ns);
         let epoch = self.epoch_nanos.unwrap_or(frame.time_ns);
-        if frame.time_ns < self.latest_nanos {
-            self.output.remarks.add(OUT_OF_ORDER, self.frames);
-        }
+        let is_late = frame.time_ns < self.latest_nanos;
         self.latest_nanos = frame.time_ns;
         let (time_ns, set) = self.clock.read(frame.time_ns);
+        let is_behind = self.order.passes(time_ns);
         if let Some(note) = set {
+            self.let_all_go();
             self.output.remarks.add(note, self.frames);
             self.output.give_up_log();
+        }
+        let is_placed = is_behind && set.is_none() && self.is_put_in_order();
+        if is_late {
+            let note = if is_placed { PUT_IN_ORDER } else { OUT_OF_ORDER };
+            self.output.remarks.add(note, self.frames);
         }
         let mut at = Instant::from_nanos(time_ns.saturating_sub(epoch));
         if at > LATEST {
@@ -352,17 +374,12 @@ impl AnyAnalyzer<'_> {
     #[inline(always)]
     fn tcp(&mut self, tcp: &TcpPacket<'_>, at: Instant, comment: Option<&str>) {
         let mut packet = Packet::read(tcp, at, self.frames, self.output.wants_packets);
+        packet.coarse = self.coarse;
         if self.clock.step().is_some() {
+            self.let_all_go();
             self.explain_step(&mut packet);
         }
-        packet.coarse = self.coarse;
-        if let Some(parts) = &mut self.parts {
-            packet.copies_usual = self.duplicates.are_usual(&packet);
-            if self.output.copies_usual != packet.copies_usual {
-                self.output.log_copies(packet.frame, packet.copies_usual);
-            }
-            parts.packet(&packet, comment, &mut self.output);
-        }
+        self.in_order(packet, comment);
     }
 
     /// The time jumped ahead or back before this packet: finds out whether the clock was set, and
@@ -375,14 +392,16 @@ impl AnyAnalyzer<'_> {
             self.output.remarks.add(capture_clock::SET_AHEAD, self.frames);
             self.output.give_up_log();
         }
+        self.order.correct(correction);
         let corrected = packet.at.as_nanos().saturating_add_signed(correction);
         packet.at = Instant::from_nanos(corrected).min(LATEST);
     }
 
     #[inline]
     fn next_frame(&mut self, time_ns: u64) {
-        match &mut self.parts {
-            Some(parts) => parts.passed(self.frames, &mut self.output),
+        match &self.parts {
+            Some(_) if self.frames.is_multiple_of(ROUND) => self.round_passed(),
+            Some(_) => {}
             None => self.begin_at(time_ns),
         }
         self.frames += 1;
@@ -402,6 +421,9 @@ impl AnyAnalyzer<'_> {
 
     fn too_big(&mut self, ip: &IpPacket<'_>, at: Instant) {
         let report = TooBig::of(ip, (at, self.frames));
+        if report.is_some() {
+            self.let_earlier_go();
+        }
         if let Some((report, parts)) = report.zip(self.parts.as_mut()) {
             parts.on_too_big(&report, &mut self.output);
         }
@@ -409,6 +431,7 @@ impl AnyAnalyzer<'_> {
 
     /// Hands over what is open; the trace without its connections.
     fn end(&mut self) -> Trace {
+        self.let_all_go();
         if let Some(parts) = self.parts.take() {
             parts.finish(&mut self.output);
         }
@@ -499,9 +522,8 @@ impl Sink for Collector {
         self.flow(flow).limits.push(period);
     }
     fn spurious(&mut self, flow: FlowId, frame: u64, why: Spurious) {
-        let segments = &mut self.flow(flow).segments;
-        if let Ok(index) = segments.binary_search_by_key(&frame, |segment| segment.frame) {
-            segments[index].proof.spurious = Some(why);
+        if let Some(segment) = self.flow(flow).segment_in_mut(frame) {
+            segment.proof.spurious = Some(why);
         }
     }
     fn connection(&mut self, index: usize, connection: &Connection) {

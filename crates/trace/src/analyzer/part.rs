@@ -335,7 +335,7 @@ impl Part {
                 state.lingers = false;
                 entry.state = Some(state);
                 self.open += 1;
-            } else if state.last_frame() > frame {
+            } else if state.last_frame() != frame {
                 self.lingering.push_back(Lingering { frame: state.last_frame(), at, first });
                 entry.state = Some(state);
             } else {

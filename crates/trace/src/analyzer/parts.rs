@@ -11,7 +11,7 @@ use crate::packet::{Ends, Packet};
 
 /// A round of frames, a power of two. After each, what rests is folded; workers get the packets of
 /// one together.
-const ROUND: u64 = 1 << 10;
+pub(super) const ROUND: u64 = 1 << 10;
 /// At the end, connections are put in order in so many steps: the order of all would take as much
 /// memory as connections of one packet.
 const STEPS: usize = 8;
@@ -54,16 +54,9 @@ impl Parts {
         }
     }
 
-    /// Ends a round if this many frames complete one.
-    #[inline]
-    pub(super) fn passed(&mut self, frames: u64, output: &mut AnyOutput<'_>) {
-        if frames.is_multiple_of(ROUND) {
-            self.end_round(frames, output);
-        }
-    }
-
+    /// Ends a round of frames, the last of which is this.
     #[cold]
-    fn end_round(&mut self, frame: u64, output: &mut AnyOutput<'_>) {
+    pub(super) fn end_round(&mut self, frame: u64, output: &mut AnyOutput<'_>) {
         match self {
             Parts::Here(_, parts) => parts.iter_mut().for_each(|part| part.pass_until(frame)),
             Parts::Apart(workers) => workers.end_round(frame, output),

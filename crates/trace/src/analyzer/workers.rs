@@ -1,8 +1,8 @@
 //! Threads that analyse connections beside the one that reads.
 //!
 //! Each has some of the [parts](Part). The reading thread hands out packets in rounds and gets for
-//! each round what was found in it, from each thread, in order of frames; results of all are merged
-//! by frame. It takes the results of a round before it hands out the round that comes [`AHEAD`]
+//! each round what was found in it, from each thread, in order of packets; results of all are merged
+//! in that order, which is not that of frames where the capture has those out of order. It takes the results of a round before it hands out the round that comes [`AHEAD`]
 //! later: so nobody waits for a full queue, and what waits is bounded.
 
 use std::collections::BTreeMap;
@@ -30,7 +30,9 @@ pub(super) struct Workers {
     threads: Vec<Worker>,
     /// Rounds whose results are awaited.
     under_way: usize,
-    /// Comments of frames whose results are awaited.
+    /// So many packets were given.
+    count: u64,
+    /// Comments of packets whose results are awaited.
     comments: BTreeMap<u64, String>,
 }
 
@@ -49,8 +51,8 @@ struct Worker {
 #[derive(Debug, Default)]
 struct Round {
     given: Vec<Given>,
-    /// The last frame, where the round is over.
-    until: Option<u64>,
+    /// The last frame and the last packet, where the round is over.
+    until: Option<(u64, u64)>,
     found: Vec<Tagged>,
     /// Connections that the sink has seen: memory is freed soonest by the thread that took it.
     #[expect(clippy::vec_box, reason = "they come boxed, and are only freed")]
@@ -61,15 +63,17 @@ struct Round {
 
 #[derive(Debug)]
 enum Given {
-    Packet(Packet),
-    TooBig(TooBig),
+    /// With its place among all.
+    Packet(u64, Packet),
+    TooBig(u64, TooBig),
     /// How wrong is the capture clock after a step before this packet?
     Step(Packet, ClockStep),
 }
 
-/// In which frame and by which part something was found.
+/// In which packet and by which part something was found.
 #[derive(Debug)]
 struct Tagged {
+    order: u64,
     frame: u64,
     part: u8,
     found: Found,
@@ -97,19 +101,21 @@ impl Workers {
             Some(Worker { orders, replies, thread, next, spare })
         };
         let threads = (0..jobs).map(start).collect::<Option<Vec<Worker>>>()?;
-        Some(Workers { shares, threads, under_way: 0, comments: BTreeMap::new() })
+        Some(Workers { shares, threads, under_way: 0, count: 0, comments: BTreeMap::new() })
     }
 
     pub(super) fn packet(&mut self, packet: &Packet, comment: Option<&str>) {
+        self.count += 1;
         if let Some(comment) = comment {
-            self.comments.insert(packet.frame, comment.to_owned());
+            self.comments.insert(self.count, comment.to_owned());
         }
         let part = self.shares.part_of(&packet.ends);
-        self.give(part, Given::Packet(*packet));
+        self.give(part, Given::Packet(self.count, *packet));
     }
 
     pub(super) fn on_too_big(&mut self, report: &TooBig) {
-        self.give(self.shares.part_of(&report.ends), Given::TooBig(*report));
+        self.count += 1;
+        self.give(self.shares.part_of(&report.ends), Given::TooBig(self.count, *report));
     }
 
     /// [`Parts::clock_error`](super::parts::Parts::clock_error): all wait for the answer,
@@ -133,7 +139,7 @@ impl Workers {
         if self.under_way == AHEAD {
             self.take_in(output);
         }
-        self.hand_out(Some(frame));
+        self.hand_out(Some((frame, self.count)));
     }
 
     /// Takes in all results, and the parts.
@@ -153,7 +159,7 @@ impl Workers {
         self.threads[part % jobs].next.given.push(given);
     }
 
-    fn hand_out(&mut self, until: Option<u64>) {
+    fn hand_out(&mut self, until: Option<(u64, u64)>) {
         for worker in &mut self.threads {
             let next = worker.spare.pop().unwrap_or_default();
             let round = std::mem::replace(&mut worker.next, next);
@@ -177,22 +183,22 @@ impl Workers {
         let mut found: Vec<_> =
             rounds.iter_mut().map(|round| round.found.drain(..).peekable()).collect();
         let mut spent: Vec<Vec<Box<Connection>>> = found.iter().map(|_| Vec::new()).collect();
-        // The results of one frame are of one part.
+        // The results of one packet are of one part.
         let first = |found: &mut [std::iter::Peekable<std::vec::Drain<'_, Tagged>>]| {
-            let frames = found.iter_mut().enumerate();
-            let frames = frames.filter_map(|(at, it)| Some((it.peek()?.frame, at)));
-            frames.min().map(|(_, at)| at)
+            let packets = found.iter_mut().enumerate();
+            let packets = packets.filter_map(|(at, it)| Some((it.peek()?.order, at)));
+            packets.min().map(|(_, at)| at)
         };
         while let Some(at) = first(&mut found) {
-            let Some(Tagged { frame, part, found }) = found[at].next() else { break };
-            let comment = self.comments.get(&frame).map(String::as_str);
+            let Some(Tagged { order, frame, part, found }) = found[at].next() else { break };
+            let comment = self.comments.get(&order).map(String::as_str);
             spent[at].extend(output.take(part.into(), found, (frame, comment)));
         }
         drop(found);
         for (round, spent) in rounds.iter_mut().zip(spent) {
             round.spent = spent;
         }
-        if let Some(until) = rounds.iter().find_map(|round| round.until) {
+        if let Some((_, until)) = rounds.iter().find_map(|round| round.until) {
             self.comments = self.comments.split_off(&(until + 1));
         }
         let mut clock_error = None;
@@ -218,14 +224,14 @@ fn work_on(round: &mut Round, parts: &mut [Part], (shares, jobs): (Shares, usize
     spent.clear();
     for given in given.drain(..) {
         match given {
-            Given::Packet(packet) => {
+            Given::Packet(order, packet) => {
                 let (part, frame) = (shares.part_of(&packet.ends), packet.frame);
-                let out = &mut |it| found.push(Tagged { frame, part: part as u8, found: it });
+                let out = &mut |it| found.push(Tagged { order, frame, part: part as u8, found: it });
                 parts[part / jobs].packet(&packet, out);
             }
-            Given::TooBig(report) => {
+            Given::TooBig(order, report) => {
                 let (part, frame) = (shares.part_of(&report.ends), report.frame());
-                let out = &mut |it| found.push(Tagged { frame, part: part as u8, found: it });
+                let out = &mut |it| found.push(Tagged { order, frame, part: part as u8, found: it });
                 parts[part / jobs].on_too_big(&report, out);
             }
             Given::Step(packet, step) => {
@@ -234,7 +240,7 @@ fn work_on(round: &mut Round, parts: &mut [Part], (shares, jobs): (Shares, usize
             }
         }
     }
-    if let Some(frame) = *until {
+    if let Some((frame, _)) = *until {
         for part in parts {
             part.pass_until(frame);
         }
@@ -261,7 +267,7 @@ mod tests {
         let (next, spare) = (Round::default(), Vec::new());
         let worker = Worker { orders, replies, thread, next, spare };
         let (shares, comments) = (Shares::new(OPEN, false), BTreeMap::new());
-        let mut workers = Workers { shares, threads: vec![worker], under_way: 0, comments };
+        let mut workers = Workers { shares, threads: vec![worker], under_way: 0, count: 0, comments };
         let mut output = Output::new(Collector::default());
         for frame in 0..20 {
             workers.end_round(frame, &mut output);

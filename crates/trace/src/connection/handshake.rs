@@ -4,7 +4,7 @@ use tcplab_units::{Bytes, Instant, Span};
 use tcplab_wire::{SeqNumber, TcpFlags};
 
 use crate::fold::folded;
-use crate::packet::Packet;
+use crate::packet::{Packet, SOONEST};
 use crate::{EcnAgreement, Handshake, HandshakeKind, SynOptions};
 
 /// The soonest retransmission of a SYN (RFC 6298 section 2.1: one second; some stacks are faster).
@@ -147,7 +147,9 @@ impl HandshakeTracker {
         let second_step =
             answer && if forward { !self.client_syn_ack } else { !self.server_syn_ack };
         *repeats += u64::from(options.seen && !second_step);
-        if self.handshake.opened.is_none() {
+        // Of a server whose SYN-ACK comes behind its acknowledgement nothing else is known.
+        let comes_late = !forward && answer && !options.seen;
+        if self.handshake.opened.is_none() || comes_late {
             let read = SynOptions::read(packet);
             offer.note(packet, &read);
             if !options.seen || !read.cut || options.cut {
@@ -186,11 +188,20 @@ impl HandshakeTracker {
     }
 
     fn syn_ack(&mut self, packet: &Packet) {
+        let comes_late = !self.server_syn_ack;
         self.server_syn_ack = true;
         self.refused = false;
         self.handshake.syn_ack.get_or_insert(packet.at);
         if self.is_sent_after_answer(packet) && self.handshake.accepted.is_none() {
             self.handshake.not_accepted.add(packet.at, packet.frame);
+        }
+        if let Some(opened) = self.handshake.opened
+            && comes_late
+            && packet.at.since(opened) < SOONEST
+        {
+            // Captured behind its acknowledgement; which SYN it answers shows if there was one.
+            self.handshake.round_trip =
+                self.client.only().map(|syn| opened.max(packet.at).since(syn.at));
         }
         let answered = self.answered_syn();
         if let (Some(fast_open), Some(ack)) = (&mut self.handshake.fast_open, packet.ack) {
@@ -325,6 +336,10 @@ impl Offer {
     }
     fn first(&self) -> Option<Sending> {
         self.sent[0]
+    }
+    /// The one transmission, if there was no other.
+    fn only(&self) -> Option<Sending> {
+        self.sent[0].filter(|_| self.sent[1].is_none())
     }
     fn latest_until(&self, at: Instant) -> Option<Sending> {
         self.sent.iter().flatten().rfind(|sending| sending.at <= at).copied()

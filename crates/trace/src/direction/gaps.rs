@@ -32,9 +32,12 @@ pub(crate) struct SequenceGaps {
 }
 folded! { SequenceGaps { open, not_captured, gave_up } }
 
+/// A range that may still be captured, and when it was acknowledged: time and frame.
+type Awaited = (Range, Instant, u64);
+
 #[derive(Debug, Default)]
 struct NotCaptured {
-    awaited: VecDeque<(Range, Instant, u64)>,
+    awaited: VecDeque<Awaited>,
     occurrences: Occurrences,
     bytes: u64,
 }
@@ -121,8 +124,8 @@ impl SequenceGaps {
         }
     }
 
-    /// How long ago a packet's data were acknowledged, if it is captured only now.
-    pub(crate) fn late(&mut self, range: Range, at: Instant) -> Option<Span> {
+    /// How long ago a packet's data were acknowledged, if it is captured only now, and how many.
+    pub(crate) fn late(&mut self, range: Range, at: Instant) -> Option<(Span, u64)> {
         self.not_captured.as_mut()?.late(range, at)
     }
 
@@ -156,23 +159,27 @@ impl NotCaptured {
         self.bytes += range.len();
     }
 
-    fn late(&mut self, range: Range, at: Instant) -> Option<Span> {
-        let index = self.awaited.iter().position(|(missed, ..)| missed.overlaps(range))?;
-        let (missed, since, frame) = self.awaited[index];
-        let after = at.since(since);
-        if after > PATIENCE {
-            return None;
-        }
-        self.awaited.remove(index);
-        let below = Range { start: missed.start, end: range.start };
-        let above = Range { start: range.end, end: missed.end };
-        for piece in [above, below].into_iter().filter(|piece| !piece.is_empty()) {
-            if self.awaited.len() < AWAITED {
-                self.awaited.insert(index, (piece, since, frame));
-            } else {
-                self.give_up(&(piece, since, frame));
+    fn late(&mut self, range: Range, at: Instant) -> Option<(Span, u64)> {
+        let mut late: Option<(Span, u64)> = None;
+        let is_late =
+            |(missed, since, _): &Awaited| missed.overlaps(range) && at.since(*since) <= PATIENCE;
+        // Several packets may have acknowledged a large one.
+        while let Some(index) = self.awaited.iter().position(is_late)
+            && let Some((missed, since, frame)) = self.awaited.remove(index)
+        {
+            let (start, end) = (missed.start.max(range.start), missed.end.min(range.end));
+            let (longest, bytes) = late.unwrap_or_default();
+            late = Some((longest.max(at.since(since)), bytes + end.since(start).as_u64()));
+            let below = Range { start: missed.start, end: start };
+            let above = Range { start: end, end: missed.end };
+            for piece in [above, below].into_iter().filter(|piece| !piece.is_empty()) {
+                if self.awaited.len() < AWAITED {
+                    self.awaited.insert(index, (piece, since, frame));
+                } else {
+                    self.give_up(&(piece, since, frame));
+                }
             }
         }
-        Some(after)
+        late
     }
 }

@@ -19,6 +19,10 @@ pub(crate) struct SendStamp {
 folded! { SendStamp { id, clock, at, frame } }
 
 impl SendStamp {
+    /// Where it stands among all: by time, then by frame.
+    pub(super) fn order(&self) -> (Instant, u64) {
+        (self.at, self.frame)
+    }
     pub(crate) fn of(packet: &Packet) -> SendStamp {
         SendStamp {
             id: number(packet),

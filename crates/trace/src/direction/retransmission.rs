@@ -112,12 +112,14 @@ pub(crate) struct Candidate<'a> {
 }
 
 impl Classifier {
-    /// Classifies a packet with sequence space that starts below the highest byte.
+    /// Classifies a packet with sequence space that starts below the highest byte. `unseen`: so many
+    /// of its bytes come only now, though they were acknowledged.
     pub(crate) fn classify(
         &mut self,
         candidate: &Candidate<'_>,
         sender_model: &mut SenderModel,
         board: &Scoreboard,
+        unseen: &mut u64,
     ) -> (Classification, LogEntry) {
         let &Candidate { packet, range, context, .. } = candidate;
         let round_trip = context.distances.round_trip().or(board.min_round_trip);
@@ -156,7 +158,9 @@ impl Classifier {
         if let Some(gap) = self.gaps.first_overlapping(range) {
             return self.classify_in_gap(candidate, gap.revealed_by, sender_model, board);
         }
-        if let Some(after) = self.gaps.late(range, packet.at)
+        let late = self.gaps.late(range, packet.at);
+        *unseen = late.map_or(0, |(_, bytes)| bytes);
+        if let Some((after, _)) = late
             && self.was_written_late(packet, after, round_trip)
         {
             // Captured after its acknowledgement.
@@ -191,7 +195,7 @@ impl Classifier {
         let order = |of: SendStamp| Some((of, self.send_order.order(packet, &of)?));
         let orders = stamps.into_iter().flatten().filter_map(order);
         // The first that is known is decisive.
-        match orders.min_by_key(|(of, _)| of.frame) {
+        match orders.min_by_key(|(of, _)| of.order()) {
             Some((_, (Ordering::Greater, _))) => None,
             Some((of, (_, by))) => {
                 let (frame, waited) = (Some(of.frame), packet.at.since(of.at));
@@ -253,7 +257,7 @@ impl Classifier {
         } else {
             // Without an RTT nothing separates it from one that was overtaken.
             let least = candidate.context.distances.round_trip().or(board.min_round_trip)?;
-            let prompted = sender_model.has_heard_since(stamp.frame) || waited >= SHORTEST_TIMER;
+            let prompted = sender_model.has_heard_since(&stamp) || waited >= SHORTEST_TIMER;
             waited > least * 3 / 4 && prompted
         };
         if !later {
@@ -329,7 +333,7 @@ impl Classifier {
         let waited = packet.at.since(revealed_by.at);
         // Only an ACK or a timer makes a sender retransmit.
         let by_timer = waited >= SHORTEST_TIMER;
-        let prompted = by_timer || sender_model.has_heard_since(revealed_by.frame);
+        let prompted = by_timer || sender_model.has_heard_since(&revealed_by);
         if self.is_beside_sender(context) {
             return prompted.then_some((Ordering::Greater, Sign::AtSender));
         }

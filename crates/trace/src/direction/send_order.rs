@@ -176,7 +176,7 @@ impl SendOrder {
         let this = PassedPacket::of(packet);
         let same = |passed: &&PassedPacket| passed.seq == this.seq && passed.len == this.len;
         let stamps = self.remembered().filter(same).map(|passed| passed.stamp);
-        stamps.min_by_key(|stamp| stamp.frame)
+        stamps.min_by_key(SendStamp::order)
     }
 
     /// The large packet, captured before it was cut, that this one is a piece of, as it comes soon
@@ -205,7 +205,7 @@ impl SendOrder {
             rest && clock && passed.ack == this.ack && passed.stamp.id == this.stamp.id
         };
         let recent = self.recent.iter().filter(|passed| passed.stamp.frame > 0).filter(same);
-        let recent = recent.max_by_key(|passed| passed.stamp.frame);
+        let recent = recent.max_by_key(|passed| passed.stamp.order());
         let mut earlier = self.earlier.iter().flat_map(|earlier| earlier.newest_first());
         let original = recent.or_else(|| earlier.find(same))?;
         let after = packet.at.since(original.stamp.at);

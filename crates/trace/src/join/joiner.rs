@@ -16,6 +16,7 @@ use crate::Frame;
 use crate::bounds::PAIRS;
 use crate::packet::Ends;
 use crate::packet::Packet;
+use crate::time_order::TimeOrder;
 
 /// Times of captures are multiples of so many nanoseconds, or of a thousandth, a millionth ….
 const COARSEST: u64 = 1_000_000_000;
@@ -46,6 +47,15 @@ struct Generations {
     current: [Option<usize>; 2],
 }
 
+/// A packet that may have to wait for earlier ones, and what both captures covered when it came.
+#[derive(Debug)]
+struct Held {
+    side: Endpoint,
+    at: i64,
+    read: CheckedPacket,
+    covered: [CaptureTime; 2],
+}
+
 /// Joins two captures, frame by frame.
 #[derive(Debug)]
 pub struct Joiner {
@@ -54,6 +64,9 @@ pub struct Joiner {
     captures: [CaptureSummary; 2],
     packets: [Packets; 2],
     covered: [CaptureTime; 2],
+    order: TimeOrder<Held>,
+    /// So many were held.
+    held: u64,
     pairs: Vec<Pair>,
     by_ends: BTreeMap<Ends, Generations>,
     /// Packets of connections that were too many.
@@ -82,6 +95,8 @@ impl Joiner {
             captures: [CaptureSummary::default(); 2],
             packets: [Packets::default(), Packets::default()],
             covered: [CaptureTime::default(); 2],
+            order: TimeOrder::default(),
+            held: 0,
             pairs: Vec::new(),
             by_ends: BTreeMap::new(),
             left_out: 0,
@@ -107,9 +122,16 @@ impl Joiner {
         (since - ahead).clamp(-FARTHEST, FARTHEST)
     }
 
-    /// The next frame of one of the captures.
+    /// The next frame of one of the captures. One that is a little out of order gets its place.
     pub fn frame(&mut self, side: Endpoint, frame: &Frame<'_>) {
         let at = self.shared(side, frame.time_ns);
+        if self.order.passes(at.abs_diff(i64::MIN)) {
+            if self.order.stays() {
+                self.join_all();
+            } else {
+                self.order.sort();
+            }
+        }
         let tap = &mut self.captures[side.index()];
         tap.packets += 1;
         tap.first_nanos.get_or_insert(frame.time_ns);
@@ -124,6 +146,22 @@ impl Joiner {
         }
         let Some(read) = self.packets[side.index()].next(frame) else { return };
         tap.tcp += 1;
+        self.held += 1;
+        self.order.hold(self.held, Held { side, at, read, covered: self.covered });
+        while let Some(held) = self.order.ready() {
+            self.join(held);
+        }
+    }
+
+    /// Joins what is held, before all that follows.
+    fn join_all(&mut self) {
+        while let Some(held) = self.order.next() {
+            self.join(held);
+        }
+        self.order.restart();
+    }
+
+    fn join(&mut self, Held { side, at, read, covered }: Held) {
         let CheckedPacket { packet, headers, is_damaged } = read;
         let is_damaged = is_damaged == Some(true) && self.rough.checksums_count(side);
         if is_damaged && !self.is_known(side, &packet) {
@@ -171,7 +209,7 @@ impl Joiner {
             opposite.acknowledged(ack.as_u32(), packet.sack.as_slice().iter().map(edges));
         }
         for to_server in [true, false] {
-            let captures = captures(&self.covered, to_server, false);
+            let captures = captures(&covered, to_server, false);
             pair.directions[usize::from(!to_server)].settle(&captures);
         }
     }
@@ -250,6 +288,7 @@ impl Joiner {
 
     /// Everything, when no more frames come.
     pub fn finish(mut self) -> Joined {
+        self.join_all();
         let mut sums = [RawDelays::default(), RawDelays::default()];
         let mut found = Vec::new();
         let mut gave_up = false;

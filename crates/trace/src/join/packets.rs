@@ -16,6 +16,7 @@ pub(super) struct Packets {
 }
 
 /// A packet, and whether its checksums are wrong where that can be told.
+#[derive(Debug)]
 pub(super) struct CheckedPacket {
     pub(super) packet: Packet,
     pub(super) headers: Headers,

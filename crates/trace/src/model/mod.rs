@@ -9,6 +9,7 @@ use std::net::SocketAddr;
 
 mod causes;
 mod frame;
+mod in_frames;
 mod habits;
 mod known;
 mod life;
@@ -23,6 +24,7 @@ mod unusual;
 
 pub use causes::{Backoff, Backoffs, Causes, IgnoredAcks, LossRule, SpuriousRetransmissions};
 pub use frame::{FlowId, Frame};
+pub(crate) use in_frames::place_in;
 pub use habits::{
     AckBehaviour, ClockSteps, MssChange, SenderMarks, TimestampFaults, TooBigReport, Unanswered,
     WindowUse,

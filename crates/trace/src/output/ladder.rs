@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::Serialize;
 use tcplab_units::{Instant, Offset};
 
-use crate::{Episode, Evidence, Flow, LostSegment, Segment, SegmentKind};
+use crate::{Episode, Evidence, Flow, LostSegment, Segment, SegmentKind, place_in};
 
 /// One line.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -165,7 +165,7 @@ fn rungs(
             Some("first SACK")
         } else if episode.is_some_and(|episode| episode.evidence == duplicate) {
             Some("first duplicate ACK")
-        } else if third.binary_search(&ack.frame).is_ok() && !is_late {
+        } else if third.contains(&ack.frame) && !is_late {
             Some("third duplicate ACK")
         } else {
             None
@@ -184,7 +184,7 @@ fn rungs(
         rungs.push(Rung { line, run });
     }
     add_others(flow, from, last, &mut rungs);
-    rungs.sort_by_key(|rung| rung.line.frame);
+    rungs.sort_by_key(|rung| (rung.line.at, rung.line.frame));
     rungs
 }
 
@@ -258,7 +258,7 @@ fn label(segment: &Segment) -> String {
 }
 
 fn fate_of(segment: &Segment, lost: &[LostSegment], received: Offset) -> Fate {
-    if lost.binary_search_by_key(&segment.frame, |lost| lost.frame).is_ok() {
+    if place_in(lost, segment.frame, |lost| lost.frame).is_some() {
         Fate::Lost
     } else if segment.range.end <= received {
         Fate::Arrived
@@ -303,7 +303,7 @@ fn flush(between: &mut BTreeMap<Run, Vec<&LadderLine>>, keep: Keep, lines: &mut 
             lines.push(members[members.len() - 1].clone());
         }
     }
-    lines[from..].sort_by_key(|line| line.frame);
+    lines[from..].sort_by_key(|line| (line.at, line.frame));
 }
 
 /// Cuts the middle out of a ladder that stays too long.

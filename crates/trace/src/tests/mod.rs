@@ -27,6 +27,7 @@ mod sinks;
 mod stalls;
 mod streaming;
 mod threads;
+mod time_order;
 mod times;
 mod transfer;
 mod wire_facts;

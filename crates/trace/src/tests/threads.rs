@@ -156,6 +156,22 @@ fn clock_set_meanwhile() {
 }
 
 #[test]
+fn frames_out_of_time_order() {
+    let mut packets = by_many(300, LOSSY);
+    // Each third is written later than it was captured, by up to 2 ms.
+    let written = |packet: &Captured| packet.time_ns + packet.time_ns / 100_000 % 3 * 1_000_000;
+    packets.sort_by_key(written);
+    let sums = assert_same("order", &as_it_is, &|analyzer| {
+        for (number, Captured { time_ns, bytes }) in packets.iter().enumerate() {
+            let comment = format!("packet {number}");
+            let frame = Frame::whole(*time_ns, LinkType::RawIp, bytes);
+            analyzer.packet(&Frame { comment: Some(&comment), ..frame });
+        }
+    });
+    assert!(sums.contains("analysed in order of time"), "{sums}");
+}
+
+#[test]
 fn flood_beyond_open_connections() {
     let flood = |number: u32| match number % 16 {
         0 => Step { flags: TcpFlags::ACK, seq: 1 + u64::from(number), len: 16, ..Step::default() },

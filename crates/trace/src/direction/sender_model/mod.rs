@@ -18,6 +18,7 @@ use tcplab_units::{Instant, Offset, Span};
 
 use crate::direction::classification::{Classification, Ignored, NewData, RetransmittedPacket};
 use crate::direction::knowledge::{HeardAck, InTransit, Knowledge, Revealed, THRESHOLD};
+use crate::direction::passed_packet::SendStamp;
 use crate::direction::scoreboard::Scoreboard;
 use crate::direction::timeout::Timeout;
 use crate::fold::folded;
@@ -118,10 +119,9 @@ impl SenderModel {
     pub(crate) fn has_heard(&self) -> bool {
         self.last_heard.is_some()
     }
-
-    /// Whether anything arrived from the peer after this frame.
-    pub(crate) fn has_heard_since(&self, frame: u64) -> bool {
-        self.last_heard.is_some_and(|last| last.frame > frame)
+    /// Whether anything arrived from the peer after this packet.
+    pub(crate) fn has_heard_since(&self, sent: &SendStamp) -> bool {
+        self.last_heard.is_some_and(|last| (last.at, last.frame) > sent.order())
     }
 
     /// When the cumulative ACK last advanced.

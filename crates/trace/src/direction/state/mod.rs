@@ -482,11 +482,12 @@ impl DirectionState {
             self.log(packet, range, payload, (classification, false));
             return classification;
         }
+        let mut late = 0;
         let (classification, entry) =
-            self.classifier.classify(candidate, &mut self.sender_model, &self.board);
-        // The part below the highest byte, less gaps.
+            self.classifier.classify(candidate, &mut self.sender_model, &self.board, &mut late);
+        // The part below the highest byte, less gaps and what was acknowledged before it came.
         let below = Range { start: range.start, end: range.end.min(high) };
-        let seen_before = below.len() - self.classifier.gaps.within(below);
+        let seen_before = (below.len() - self.classifier.gaps.within(below)).saturating_sub(late);
         if !classification.kind.is_copy() {
             self.totals.unique += Bytes::new(payload.saturating_sub(seen_before));
         }
