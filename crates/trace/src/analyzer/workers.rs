@@ -226,12 +226,14 @@ fn work_on(round: &mut Round, parts: &mut [Part], (shares, jobs): (Shares, usize
         match given {
             Given::Packet(order, packet) => {
                 let (part, frame) = (shares.part_of(&packet.ends), packet.frame);
-                let out = &mut |it| found.push(Tagged { order, frame, part: part as u8, found: it });
+                let out =
+                    &mut |it| found.push(Tagged { order, frame, part: part as u8, found: it });
                 parts[part / jobs].packet(&packet, out);
             }
             Given::TooBig(order, report) => {
                 let (part, frame) = (shares.part_of(&report.ends), report.frame());
-                let out = &mut |it| found.push(Tagged { order, frame, part: part as u8, found: it });
+                let out =
+                    &mut |it| found.push(Tagged { order, frame, part: part as u8, found: it });
                 parts[part / jobs].on_too_big(&report, out);
             }
             Given::Step(packet, step) => {
@@ -267,7 +269,8 @@ mod tests {
         let (next, spare) = (Round::default(), Vec::new());
         let worker = Worker { orders, replies, thread, next, spare };
         let (shares, comments) = (Shares::new(OPEN, false), BTreeMap::new());
-        let mut workers = Workers { shares, threads: vec![worker], under_way: 0, count: 0, comments };
+        let mut workers =
+            Workers { shares, threads: vec![worker], under_way: 0, count: 0, comments };
         let mut output = Output::new(Collector::default());
         for frame in 0..20 {
             workers.end_round(frame, &mut output);

@@ -252,7 +252,7 @@ impl ConnectionState {
             self.silence = Silence::ended(silent, forward, own, other).or(self.silence);
         }
         self.last = self.last.max(packet.at);
-        self.frames.1 = packet.frame;
+        self.frames = (self.frames.0.min(packet.frame), self.frames.1.max(packet.frame));
         self.packets += 1;
         self.one_way.follow(packet, forward);
         self.last_heard[usize::from(!forward)].follow(packet, other.totals.retransmissions);
@@ -275,7 +275,7 @@ impl ConnectionState {
             self.silence = ended.or(self.silence);
         }
         self.last = self.last.max(packet.at);
-        self.frames.1 = packet.frame;
+        self.frames = (self.frames.0.min(packet.frame), self.frames.1.max(packet.frame));
         self.packets += 1;
         self.one_way.follow(packet, forward);
         let retransmissions = self.flow(!forward).totals.retransmissions;

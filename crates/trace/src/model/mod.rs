@@ -9,8 +9,8 @@ use std::net::SocketAddr;
 
 mod causes;
 mod frame;
-mod in_frames;
 mod habits;
+mod in_frames;
 mod known;
 mod life;
 mod limits;
@@ -24,11 +24,11 @@ mod unusual;
 
 pub use causes::{Backoff, Backoffs, Causes, IgnoredAcks, LossRule, SpuriousRetransmissions};
 pub use frame::{FlowId, Frame};
-pub(crate) use in_frames::place_in;
 pub use habits::{
     AckBehaviour, ClockSteps, MssChange, SenderMarks, TimestampFaults, TooBigReport, Unanswered,
     WindowUse,
 };
+pub(crate) use in_frames::place_in;
 pub use known::Roles;
 pub use life::{
     Close, CloseKind, ConnectionState, EcnAgreement, FastOpen, Handshake, HandshakeKind, Life,

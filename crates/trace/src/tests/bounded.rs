@@ -311,7 +311,8 @@ fn bounded_closed_connections() {
 
 #[test]
 fn eviction_takes_the_idle_connection() {
-    let mut analyzer = Analyzer::with_sink(Counts::default()).with_max_open_connections(2).as_they_come();
+    let mut analyzer =
+        Analyzer::with_sink(Counts::default()).with_max_open_connections(2).as_they_come();
     let by = |client| Step { client, flags: TcpFlags::SYN, ..Step::default() };
     let steps = [
         by(1),

@@ -207,7 +207,8 @@ pub(crate) fn without(capture: &Path, missed: impl Fn(u64) -> bool) -> Trace {
     altered(capture, |frame| u64::from(!missed(frame)))
 }
 
-/// The trace of a capture that holds each frame twice, the copies 3 µs later.
+/// The trace of a capture that holds each frame twice, the copies 3 µs later or, if the next frame
+/// comes sooner, with that.
 pub(crate) fn twice(capture: &Path) -> Trace {
     altered(capture, |_| 2)
 }
@@ -239,18 +240,21 @@ pub(crate) fn before(capture: &Path, sender: IpAddr, nanos: u64) -> (Trace, Vec<
 
 fn altered(capture: &Path, times: impl Fn(u64) -> u64) -> Trace {
     let mut reader = tcplab_capture::open(capture).unwrap();
-    let mut analyzer = Analyzer::new();
-    let mut number = 0;
+    let mut frames = Vec::new();
     while let Some(record) = reader.next_record().unwrap() {
-        number += 1;
         let time_ns = record.time.unwrap().as_nanos();
         let (captured, original_len) = (record.captured.to_vec(), record.original_len);
         let interface = record.interface as usize;
         let link = LinkType::from_number(reader.interfaces()[interface].link_type);
-        for copy in 0..times(number) {
-            let time_ns = time_ns + 3_000 * copy;
-            let frame = Frame { time_ns, link, captured: &captured, original_len, comment: None };
-            analyzer.packet(&frame);
+        frames.push((time_ns, link, captured, original_len));
+    }
+    let mut analyzer = Analyzer::new();
+    for (at, (time_ns, link, captured, original_len)) in frames.iter().enumerate() {
+        let (link, original_len) = (*link, *original_len);
+        let next = frames.get(at + 1).map_or(u64::MAX, |(next, ..)| *next);
+        for copy in 0..times(at as u64 + 1) {
+            let time_ns = (time_ns + 3_000 * copy).min(next.max(*time_ns));
+            analyzer.packet(&Frame { time_ns, link, captured, original_len, comment: None });
         }
     }
     analyzer.finish()
