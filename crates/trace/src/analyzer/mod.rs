@@ -379,7 +379,7 @@ impl AnyAnalyzer<'_> {
             self.let_all_go();
             self.explain_step(&mut packet);
         }
-        self.in_order(packet, comment);
+        self.in_order(&mut packet, comment);
     }
 
     /// The time jumped ahead or back before this packet: finds out whether the clock was set, and

@@ -26,13 +26,21 @@ impl AnyAnalyzer<'_> {
 
     /// Analyses a packet of the latest frame when all before it were.
     #[inline(always)]
-    pub(super) fn in_order(&mut self, packet: Packet, comment: Option<&str>) {
+    pub(super) fn in_order(&mut self, packet: &mut Packet, comment: Option<&str>) {
+        if self.order.lets_pass() {
+            return self.analyse(packet, comment);
+        }
+        self.hold(packet, comment);
+    }
+
+    #[inline(never)]
+    fn hold(&mut self, packet: &Packet, comment: Option<&str>) {
         if let Some(comment) = comment {
             self.comments.insert(packet.frame, comment.to_owned());
         }
-        self.order.hold(packet.frame, packet);
+        self.order.hold(packet.frame, *packet);
         while let Some(packet) = self.order.ready() {
-            self.analyse(packet);
+            self.analyse_held(packet);
         }
     }
 
@@ -41,7 +49,7 @@ impl AnyAnalyzer<'_> {
     #[cold]
     pub(super) fn let_all_go(&mut self) {
         while let Some(packet) = self.order.next() {
-            self.analyse(packet);
+            self.analyse_held(packet);
         }
         self.order.restart();
     }
@@ -49,7 +57,7 @@ impl AnyAnalyzer<'_> {
     /// Analyses what was captured before the latest frame.
     pub(super) fn let_earlier_go(&mut self) {
         while let Some(packet) = self.order.next_before() {
-            self.analyse(packet);
+            self.analyse_held(packet);
         }
     }
 
@@ -60,7 +68,7 @@ impl AnyAnalyzer<'_> {
     pub(super) fn round_passed(&mut self) {
         let frames = self.frames;
         while let Some(packet) = self.order.next_until(frames.saturating_sub(ROUND)) {
-            self.analyse(packet);
+            self.analyse_held(packet);
         }
         if self.order.is_empty() {
             self.end_rounds(frames + 1);
@@ -78,19 +86,24 @@ impl AnyAnalyzer<'_> {
         }
     }
 
+    #[inline(never)]
+    fn analyse_held(&mut self, mut packet: Packet) {
+        let is_plain = self.comments.is_empty();
+        let comment = if is_plain { None } else { self.comments.remove(&packet.frame) };
+        self.analyse(&mut packet, comment.as_deref());
+    }
+
     #[inline(always)]
-    fn analyse(&mut self, mut packet: Packet) {
+    fn analyse(&mut self, packet: &mut Packet, comment: Option<&str>) {
         if self.round < packet.frame {
             self.end_rounds(packet.frame);
         }
-        let is_plain = self.comments.is_empty();
-        let comment = if is_plain { None } else { self.comments.remove(&packet.frame) };
         if let Some(parts) = &mut self.parts {
-            packet.copies_usual = self.duplicates.are_usual(&packet);
+            packet.copies_usual = self.duplicates.are_usual(packet);
             if self.output.copies_usual != packet.copies_usual {
                 self.output.log_copies(packet.frame, packet.copies_usual);
             }
-            parts.packet(&packet, comment.as_deref(), &mut self.output);
+            parts.packet(packet, comment, &mut self.output);
         }
     }
 }
