@@ -13,12 +13,15 @@
 //! Away from the sender, ICMP does not pass, and full segments that vanished show in the gap that
 //! smaller ones fill.
 //!
+//! ICMP may also quote a packet that is larger than the one sent at that place, which fits: a device
+//! on the path merged segments (LRO, GRO), and dropped what it could not forward.
+//!
 //! **False positives.** An application that writes pieces of one size below a full segment; four
 //! in a row, each followed at once by more, count as full.
 //!
 //! **Reference.** RFC 1191; RFC 2923 section 2.1 (black holes); RFC 4821; RFC 8899.
 
-use tcplab_trace::{MssChange, StallCause, TooBigReport};
+use tcplab_trace::{MergedReport, MssChange, StallCause, TooBigReport};
 use tcplab_units::{Bytes, Instant, Span};
 
 use crate::words::{amount, number, rounded, seconds};
@@ -35,7 +38,9 @@ const LEAST: Bytes = Bytes::new(1_200);
 
 fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
     let changes = &direction.flow.marks.mss_changes;
-    let (first, last) = (changes.first()?, changes.last()?);
+    let Some((first, last)) = changes.first().zip(changes.last()) else {
+        return direction.flow.marks.merged.map(|it| merged(direction, it));
+    };
     let handshake = &direction.connection.handshake;
     let is_agreed = handshake.client.seen || handshake.server.seen;
     let mut statement = format!(
@@ -81,6 +86,22 @@ fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
          set the MTU of the tunnel or route to what it carries, or clamp the MSS of SYNs (TCPMSS, \
          clamp to PMTU). net.ipv4.tcp_mtu_probing = 1 lets senders find out sooner by themselves.",
     ))
+}
+
+/// A device on the path makes packets that are too big for it, of segments that are not.
+fn merged(direction: &Direction<'_>, merged: MergedReport) -> Finding {
+    let MergedReport { report: TooBigReport { at, frame, mtu }, len, sent } = merged;
+    let statement = format!(
+        "ICMP called a packet of {len} B too big for MTU {mtu} (frame {}), but the {} sent {sent} B \
+         there: a device on the path merged segments (receive offload) and dropped the result.",
+        number(frame),
+        direction.sender,
+    );
+    let remedy = "Turn off LRO, and GRO if that does not help, at the device that sent the ICMP \
+                  message or forwards to it (`ethtool -K … lro off gro off`). The sender cannot \
+                  avoid it.";
+    let shown = Shown::in_frames([frame], at);
+    shown.proves(RULE.name, Severity::Harm, Cost::NONE).saying(statement, remedy)
 }
 
 /// The silence before the first smaller segments.

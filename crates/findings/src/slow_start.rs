@@ -8,6 +8,7 @@
 //!
 //! **False positives.** A transfer cut off by the end of the capture looks short. Messages of at
 //! most two segments in flight need no window, and Nagle's algorithm has a rule of its own: silent.
+//! So is it where growth for so many round trips would have sent more: the rate was constant.
 //!
 //! **Reference.** RFC 5681 sections 3.1 and 4.1 (restart after idle time); RFC 6928 (initial
 //! window of ten); N. Dukkipati et al., "An Argument for Increasing TCP's Initial Congestion
@@ -42,6 +43,16 @@ fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
     if flow.totals.unique.as_u64() / rounds <= two || (in_flight <= two && !direction.is_away()) {
         return None;
     }
+    let pauses: u64 = [StallCause::NoRequest, StallCause::SenderIdle, StallCause::SenderSlow]
+        .into_iter()
+        .filter_map(|cause| direction.stalls(cause))
+        .map(|sum| sum.count)
+        .sum::<u64>()
+        .saturating_sub(flow.marks.greeting.is_some().into());
+    let beginnings = 1 + pauses + flow.causes.timeouts.count + flow.causes.tail_loss_probes.count;
+    if !can_grow_for(rounds, beginnings, flow.totals.wire_data_segments()) {
+        return None;
+    }
     let sender = direction.sender;
     let mut statement = format!(
         "The {sender} was in slow start for {}, about {rounds} round trips of {}.",
@@ -55,12 +66,6 @@ fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
         statement +=
             &format!(" Mean rate {}; the path showed {}.", speed(goodput), speed(capacity));
     }
-    let pauses: u64 = [StallCause::NoRequest, StallCause::SenderIdle, StallCause::SenderSlow]
-        .into_iter()
-        .filter_map(|cause| direction.stalls(cause))
-        .map(|sum| sum.count)
-        .sum::<u64>()
-        .saturating_sub(flow.marks.greeting.is_some().into());
     let remedy = if pauses > 0 {
         statement +=
             &format!(" It paused {}; each pause may have restarted slow start.", times(pauses));
@@ -76,4 +81,13 @@ fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
     };
     let shown = direction.shown_under(Limit::SlowStart);
     Some(shown.proves(RULE.name, Severity::Harm, Cost::time(time)).saying(statement, remedy))
+}
+
+/// Whether so many segments are enough for so many round trips of slow start, begun so many times:
+/// from one segment, each round trip sends a quarter more than the one before.
+fn can_grow_for(rounds: u64, beginnings: u64, segments: u64) -> bool {
+    const GROWTH: f64 = 1.25;
+    let each = rounds as f64 / beginnings as f64;
+    let least = beginnings as f64 * (GROWTH.powf(each) - 1.0) / (GROWTH - 1.0);
+    least <= segments as f64
 }

@@ -141,10 +141,12 @@ fn silent(flow: &Flow, frame: u64) -> &'static str {
     }
 }
 
-/// That a timer began the recovery, though the loss had been revealed.
+/// That a timer began the recovery after the loss had been revealed.
 fn late_reaction(episode: &Episode) -> Option<String> {
     let by_timer = matches!(episode.kind, EpisodeKind::WithTimeLag | EpisodeKind::Intermittent);
-    let revealed = !matches!(episode.evidence, Evidence::Timeout { .. } | Evidence::Probe { .. });
+    let is_later = episode.first_retransmission.is_some_and(|(at, _)| at >= episode.evidence_at);
+    let revealed =
+        !matches!(episode.evidence, Evidence::Timeout { .. } | Evidence::Probe { .. }) && is_later;
     let silence = rounded(episode.silence.filter(|_| by_timer && revealed)?);
     Some(format!("The sender did not retransmit on that: a timer did, after {silence} of silence."))
 }

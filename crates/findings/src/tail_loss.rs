@@ -7,6 +7,9 @@
 //!
 //! **Evidence.** The stalls of that cause; tail loss probes that retransmit data.
 //!
+//! Where ICMP shows that a device merged segments and dropped the result, the remedy is there
+//! (`path-mtu`).
+//!
 //! **False positives.** A receiver that delays its last ACK longer than the sender expects causes
 //! a probe too; such probes turn out to be spurious.
 //!
@@ -46,7 +49,10 @@ fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
         );
     }
     let no_probes = direction.flow.causes.tail_loss_probes.is_empty();
-    let remedy = if direction.refusal(|syn| syn.sack_permitted).is_some() {
+    let remedy = if direction.flow.marks.merged.is_some() {
+        "A device on the path merged segments and dropped the result: neither probes nor shorter \
+         timers change that."
+    } else if direction.refusal(|syn| syn.sack_permitted).is_some() {
         "Enable SACK at both ends: without it the sender may not send tail loss probes."
     } else if no_probes {
         "No tail loss probe was sent: enable them at the sender (on Linux \

@@ -5,7 +5,8 @@
 //! **Why it matters.** One window per RTT at most: the receiver's buffer set the rate.
 //!
 //! **Evidence.** The share of time with a full window, zero windows left out (those mean a slow
-//! reader, not a small buffer); segments that reached the window's edge. Its size was not the limit
+//! reader, not a small buffer); segments that reached the window's edge; the largest window while it
+//! was full, as it may have grown later. Its size was not the limit
 //! where it carried far less than one window per path RTT, where it fell below a segment and
 //! carried clearly less, and where it is twice what the path's rate needs: then the receiver read
 //! slowly, or something delayed ACKs.
@@ -39,7 +40,9 @@ const AMPLE: u64 = 2;
 
 fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
     let windows = &direction.flow.windows;
-    let largest = windows.max.filter(|_| windows.scale_known)?;
+    let offered = windows.max.filter(|_| windows.scale_known)?;
+    // What came later, or was never filled, limited nobody.
+    let largest = windows.limiting.map_or(offered, |limiting| limiting.min(offered));
     let full =
         direction.flow.shares.of(Limit::ReceiveWindow).saturating_sub(windows.zero_window_time);
     let enough = is_share(full, direction.time(), SHARE) && direction.is_transfer();
@@ -72,6 +75,11 @@ fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
     if let Some((needed, capacity)) = needed.zip(direction.flow.transfer.capacity) {
         statement +=
             &format!(" The path showed {}, which needs {}.", speed(capacity), amount(needed));
+    }
+    let is_late = offered >= largest * 2;
+    if is_late {
+        statement += &format!(" It grew to {} too late.", amount(offered));
+        return Some(found.saying(statement, remedy_for_late_growth(direction)));
     }
     Some(found.saying(statement, remedy(direction, largest, needed)))
 }
@@ -132,6 +140,14 @@ fn not_by_size(direction: &Direction<'_>, largest: Bytes) -> Option<(String, Str
          bridges only pauses shorter than it takes to fill.",
     );
     Some((why, remedy))
+}
+
+fn remedy_for_late_growth(direction: &Direction<'_>) -> String {
+    format!(
+        "Let the {} offer more from the start (on Linux the second value of net.ipv4.tcp_rmem), or \
+         use a connection for more than one transfer: its window has grown by then.",
+        direction.receiver
+    )
 }
 
 fn remedy(direction: &Direction<'_>, largest: Bytes, needed: Option<Bytes>) -> String {

@@ -8,11 +8,12 @@
 //! **Evidence.** The ACKs with a zero window, and how long it lasted.
 //!
 //! **False positives.** Some systems close the window briefly while they wake the reader; less
-//! than 5 % of the transfer and less than 200 ms is not reported.
+//! than 5 % of the transfer and less than 200 ms is not reported. Nor is the window of a direction
+//! without data or probes: nobody waited for it.
 //!
 //! **Reference.** RFC 9293 section 3.8.6.1.
 
-use tcplab_units::Span;
+use tcplab_units::{Bytes, Span};
 
 use crate::words::{counted, part_of_time, rounded, times};
 use crate::{Cost, Direction, Finding, Rule, Severity, Shown, is_share};
@@ -27,7 +28,10 @@ const LONG: Span = Span::from_millis(200);
 fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
     let windows = &direction.flow.windows;
     let long = windows.zero_window_max >= LONG;
-    if windows.zero_windows.is_empty()
+    // Who has nothing to send waits for no window.
+    let had_data = direction.flow.totals.data > Bytes::ZERO || !windows.probes.is_empty();
+    if !had_data
+        || windows.zero_windows.is_empty()
         || !(long || is_share(windows.zero_window_time, direction.time(), SHARE))
     {
         return None;

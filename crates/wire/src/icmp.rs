@@ -107,6 +107,10 @@ pub struct QuotedSegment {
     pub dst_port: u16,
     /// Its sequence number.
     pub seq: SeqNumber,
+    /// The bytes of its packet, by IP's header.
+    pub len: u32,
+    /// Its bytes of data; none where too little of it is quoted.
+    pub data: Option<u32>,
 }
 
 impl QuotedSegment {
@@ -124,6 +128,11 @@ impl QuotedSegment {
             src_port: u16::from_be_bytes([a, b]),
             dst_port: u16::from_be_bytes([c, d]),
             seq: SeqNumber::new(u32::from_be_bytes(seq)),
+            len: ip.total_len(),
+            data: ip
+                .payload()
+                .get(OFFSET)
+                .and_then(|&byte| ip.payload_len().checked_sub(u32::from(byte >> 4) * 4)),
         })
     }
 }
@@ -177,6 +186,8 @@ impl Error<'_> {
     }
 }
 
+/// Where TCP's header says how long it is (RFC 9293 section 3.1).
+const OFFSET: usize = 12;
 /// Type, code, checksum, and a word such as the MTU.
 const HEADER: usize = 8;
 

@@ -12,6 +12,7 @@ mod changes;
 mod drill;
 mod fires;
 mod from_packets;
+mod remedies;
 mod resets;
 mod servers;
 mod silent;

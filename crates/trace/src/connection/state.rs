@@ -207,10 +207,10 @@ impl ConnectionState {
 
     /// ICMP reported a segment as too big for the path.
     pub(crate) fn on_too_big(&mut self, report: &TooBig) {
-        let TooBig { from_low, moment, seq, mtu, .. } = *report;
+        let TooBig { from_low, moment, ref quoted, mtu, .. } = *report;
         let is_forward = from_low == self.client_is_low;
         let flow = if is_forward { &mut self.forward } else { &mut self.reverse };
-        flow.on_too_big(moment, seq, mtu);
+        flow.on_too_big(moment, quoted, mtu);
     }
 
     #[inline]

@@ -1,7 +1,7 @@
 //! ICMP's reports that a segment was too big for the path.
 
 use tcplab_units::Instant;
-use tcplab_wire::{IpPacket, QuotedSegment, SeqNumber, too_big};
+use tcplab_wire::{IpPacket, QuotedSegment, too_big};
 
 use crate::packet::Ends;
 
@@ -13,7 +13,7 @@ pub(crate) struct TooBig {
     pub(super) from_low: bool,
     /// When and in which frame the report came.
     pub(super) moment: (Instant, u64),
-    pub(super) seq: SeqNumber,
+    pub(super) quoted: QuotedSegment,
     pub(super) mtu: u32,
 }
 
@@ -21,9 +21,10 @@ impl TooBig {
     /// The report in a packet, if it is one.
     pub(crate) fn of(ip: &IpPacket<'_>, moment: (Instant, u64)) -> Option<TooBig> {
         let (mtu, quoted) = too_big(ip)?;
-        let QuotedSegment { src, dst, src_port, dst_port, seq } = QuotedSegment::of(quoted)?;
+        let quoted = QuotedSegment::of(quoted)?;
+        let QuotedSegment { src, dst, src_port, dst_port, .. } = quoted;
         let (ends, from_low) = Ends::between((src, src_port), (dst, dst_port));
-        Some(TooBig { ends, from_low, moment, seq, mtu })
+        Some(TooBig { ends, from_low, moment, quoted, mtu })
     }
     /// In which frame the report came.
     pub(crate) fn frame(&self) -> u64 {

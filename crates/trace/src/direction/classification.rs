@@ -1,6 +1,7 @@
 //! A transmission before and after it was classified.
 
 use tcplab_units::{Instant, Span};
+use tcplab_wire::SeqNumber;
 
 use crate::fold::folded;
 use crate::{LossRule, Proof, Range, SegmentKind, Sign, Timer};
@@ -34,8 +35,11 @@ pub(crate) struct RetransmittedPacket {
     pub(crate) alone: bool,
     /// The round trip from the capture point to the sender.
     pub(crate) beyond: Span,
+    pub(crate) syn: bool,
     /// It is a FIN without data.
     pub(crate) bare_fin: bool,
+    /// The data that it acknowledges end here, in the other direction's numbers.
+    pub(crate) ack: Option<SeqNumber>,
     /// The timestamp that it echoes.
     pub(crate) echo: Option<u32>,
     /// The capture point is the sender's.

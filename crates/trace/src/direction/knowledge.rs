@@ -8,6 +8,7 @@
 use std::collections::VecDeque;
 
 use tcplab_units::{Instant, Offset, Span};
+use tcplab_wire::SeqNumber;
 
 use super::scoreboard::Scoreboard;
 use crate::LossRule;
@@ -54,8 +55,10 @@ pub(crate) struct HeardAck {
     pub(crate) at: Instant,
     pub(crate) frame: u64,
     pub(crate) clock: Option<u32>,
+    /// The sequence number after its data, if it has some.
+    pub(crate) data_end: Option<SeqNumber>,
 }
-folded! { HeardAck { at, frame, clock } }
+folded! { HeardAck { at, frame, clock, data_end } }
 
 impl Knowledge {
     /// Less evidence of a loss than a rule asks for.

@@ -417,6 +417,8 @@ impl Classifier {
             echo: packet.echo(),
             at_sender: is_at_sender(context),
             whole,
+            syn: packet.syn(),
+            ack: packet.ack,
             bare_fin: packet.fin() && packet.payload == 0,
         };
         // Data beyond the SYN: it was answered. Without a captured answer only doubling waits show

@@ -3,9 +3,9 @@
 use super::{Fold, Folder, Unfolder, folded};
 use crate::{
     Backoff, Backoffs, Causes, Confidence, EcnAgreement, FastOpen, ForgedReset, Handshake,
-    HandshakeKind, IgnoredAcks, Limit, LimitPeriod, LimitShares, LossRule, MssChange, Occurred,
-    Occurrences, Range, Roles, SegmentKind, Series, SpuriousRetransmissions, Stall, StallCause,
-    StallSum, SynOptions, TcpState, Timer, TooBigReport, Totals,
+    HandshakeKind, IgnoredAcks, Limit, LimitPeriod, LimitShares, LossRule, MergedReport, MssChange,
+    Occurred, Occurrences, Range, Roles, SegmentKind, Series, SpuriousRetransmissions, Stall,
+    StallCause, StallSum, SynOptions, TcpState, Timer, TooBigReport, Totals,
 };
 
 folded! { ForgedReset { by, at, frame, ttls, went_on, refused } }
@@ -49,6 +49,7 @@ folded! {
 folded! { enum LossRule { DuplicateAcks, Sack, PartialAck } }
 folded! { MssChange { at, frame, from, to } }
 folded! { TooBigReport { at, frame, mtu } }
+folded! { MergedReport { report, len, sent } }
 folded! {
     Handshake {
         kind, midstream, syn, syn_ack, opened, round_trip, client, server, client_repeats,

@@ -20,6 +20,9 @@ pub struct WindowUse {
     pub max: Option<Bytes>,
     /// The last.
     pub last: Option<Bytes>,
+    /// The largest while [`Limit::ReceiveWindow`](crate::Limit::ReceiveWindow) held; none if it
+    /// never did.
+    pub limiting: Option<Bytes>,
     /// Transitions to a zero window.
     pub zero_windows: Occurrences,
     /// The total time of zero windows.
@@ -98,6 +101,8 @@ pub struct SenderMarks {
     pub mss_changes: Vec<MssChange>,
     /// What ICMP last reported of its outstanding data: packets too big for the path.
     pub too_big: Option<TooBigReport>,
+    /// What ICMP last reported of larger packets, made of its segments on the path.
+    pub merged: Option<MergedReport>,
     /// Full segments were sent and none of them arrived, as far as ACKs show, though every smaller
     /// one did.
     pub only_small_arrived: bool,
@@ -128,6 +133,19 @@ pub struct TooBigReport {
     pub frame: u64,
     /// The path MTU that it names, bytes; 0 from routers older than RFC 1191.
     pub mtu: u32,
+}
+
+/// ICMP "packet too big" about a packet that the sender never sent: its own at that place was smaller
+/// and fits. A device on the path merged segments (receive offload), could not forward the result
+/// and dropped it. No sender can act on that.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct MergedReport {
+    /// The message.
+    pub report: TooBigReport,
+    /// The length of the packet that it quotes, bytes.
+    pub len: u32,
+    /// The length of the packet that was sent there, bytes.
+    pub sent: u32,
 }
 
 /// A reduction of the segment size.

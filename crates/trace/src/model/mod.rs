@@ -25,8 +25,8 @@ mod unusual;
 pub use causes::{Backoff, Backoffs, Causes, IgnoredAcks, LossRule, SpuriousRetransmissions};
 pub use frame::{FlowId, Frame};
 pub use habits::{
-    AckBehaviour, ClockSteps, MssChange, SenderMarks, TimestampFaults, TooBigReport, Unanswered,
-    WindowUse,
+    AckBehaviour, ClockSteps, MergedReport, MssChange, SenderMarks, TimestampFaults, TooBigReport,
+    Unanswered, WindowUse,
 };
 pub(crate) use in_frames::place_in;
 pub use known::Roles;

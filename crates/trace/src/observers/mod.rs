@@ -25,7 +25,7 @@ use tcplab_units::{Bytes, Instant, Offset, Span};
 
 use crate::fold::folded;
 use crate::packet::Packet;
-use crate::{Flow, TooBigReport};
+use crate::{Flow, MergedReport, TooBigReport};
 use acking::Acking;
 use ecn::EcnMarks;
 use full_size::FullSize;
@@ -106,6 +106,10 @@ impl Observers {
     pub(crate) fn on_too_big(&mut self, report: TooBigReport) {
         self.full_size.on_too_big(report);
     }
+    /// ICMP reported a packet as too big that the path made of outstanding segments.
+    pub(crate) fn on_merged(&mut self, report: MergedReport) {
+        self.full_size.on_merged(report);
+    }
     /// A packet of the direction without sequence space bears a congestion mark.
     pub(crate) fn on_marked_ack(&mut self, packet: &Packet) {
         self.ecn.on_marked_ack(packet);
@@ -113,6 +117,12 @@ impl Observers {
     /// The other end echoes a mark, where classic ECN was agreed.
     pub(crate) fn on_echo(&mut self, packet: &Packet) {
         self.ecn.on_echo(packet);
+    }
+    /// A SYN of the opposite direction, which may acknowledge nothing: what its sender receives.
+    #[cold]
+    pub(crate) fn on_peer_syn(&mut self, syn: &Packet) {
+        self.full_size.on_peer_syn(syn);
+        self.limits.on_peer_syn(syn);
     }
     /// An end gave up.
     pub(crate) fn on_reset(&mut self, at: Instant) {
@@ -125,7 +135,6 @@ impl Observers {
     /// [`Observers::on_ack`] inlined.
     #[inline(always)]
     pub(crate) fn on_ack_plain(&mut self, heard: &AckEvent<'_>) {
-        self.full_size.on_ack(heard);
         let full = self.full_size.bytes();
         self.round_trips.on_ack(heard);
         self.windows.on_ack(heard, full);
@@ -175,6 +184,7 @@ impl Observers {
         self.turns.finish(flow);
         flow.marks.mss_changes = self.full_size.changes();
         flow.marks.too_big = self.full_size.too_big();
+        flow.marks.merged = self.full_size.merged();
         self.limits.finish(flow, &mut self.events);
         self.stalls.finish(flow, &mut self.events);
         self.transfer.finish(flow, self.limits.capacity(), path_rtt);

@@ -1,6 +1,6 @@
 //! The metrics of RFC 6349 section 4, and the rates they rest on.
 
-use tcplab_units::{Bytes, Instant, Rate, Span};
+use tcplab_units::{Bytes, Instant, Offset, Rate, Span};
 
 use super::event::{AckEvent, SendEvent};
 use crate::fold::folded;
@@ -10,25 +10,31 @@ use crate::{CapturePoint, Flow, Transfer};
 #[derive(Debug, Default)]
 pub(crate) struct TransferSums {
     first: Option<Instant>,
+    /// The first byte of data that was captured.
+    from: Offset,
     /// The last packet that sent data or acknowledged new ones.
     last: Instant,
     acked: u64,
 }
-folded! { TransferSums { first, last, acked } }
+folded! { TransferSums { first, from, last, acked } }
 
 impl TransferSums {
     #[inline(always)]
     pub(crate) fn on_send(&mut self, sent: &SendEvent<'_>) {
         if sent.has_data() {
+            let start = sent.range.start;
+            self.from = if self.first.is_none() { start } else { self.from.min(start) };
             self.first.get_or_insert(sent.packet.at);
             self.last = self.last.max(sent.packet.at);
         }
     }
-    /// What is acknowledged before the first captured data was sent before the capture.
+    /// What is acknowledged before the first captured data, or lies below them, was sent before the
+    /// capture, or it misses them: when is unknown.
     #[inline(always)]
     pub(crate) fn on_ack(&mut self, heard: &AckEvent<'_>) {
-        if heard.fresh > 0 && self.first.is_some() {
-            self.acked += heard.fresh;
+        let below = self.from.since(heard.before.max(Offset::new(1))).as_u64();
+        if heard.fresh > below && self.first.is_some() {
+            self.acked += heard.fresh - below;
             self.last = self.last.max(heard.packet.at);
         }
     }

@@ -1,5 +1,6 @@
 //! Captures written as packets in time, and what must be found in them.
 
+mod answered;
 mod bounded;
 
 mod causes;

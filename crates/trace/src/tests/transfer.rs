@@ -164,3 +164,23 @@ fn capacity_is_not_what_fills_a_hole() {
     text += "0.1643 < ack 30409\n";
     assert_eq!(flow(&text).transfer.capacity, None);
 }
+
+/// Data that the capture misses were sent over an unknown time: those below the first captured are
+/// part of no rate, however many an ACK covers.
+#[test]
+fn transfer_begins_with_the_first_captured_data() {
+    let missed = flow(
+        "0.000 < ack 2934
+         2.270 > 193334:194430
+         2.457 < ack 194430",
+    );
+    assert_eq!((missed.transfer.acked, missed.transfer.goodput), (Bytes::new(1_096), None));
+    // Data out of order begin lower.
+    let reordered = flow(
+        "0.000 < ack 1
+         0.100 > 1449:7241
+         0.101 > 1:1449
+         0.120 < ack 7241",
+    );
+    assert_eq!(reordered.transfer.acked, Bytes::new(7_240));
+}

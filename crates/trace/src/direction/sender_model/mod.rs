@@ -12,9 +12,11 @@
 //! lost probe the next timeout looks like the first.
 
 mod crossed;
+mod silence;
 mod timers;
 
 use tcplab_units::{Instant, Offset, Span};
+use tcplab_wire::SeqNumber;
 
 use crate::direction::classification::{Classification, Ignored, NewData, RetransmittedPacket};
 use crate::direction::knowledge::{HeardAck, InTransit, Knowledge, Revealed, THRESHOLD};
@@ -50,6 +52,8 @@ pub(crate) struct SenderModel {
     last_heard: Option<Moment>,
     /// The ACK before, which the sender had while the last was in flight.
     heard_before: Option<Moment>,
+    /// The peer's last packet with new data, and their end.
+    heard_data: Option<HeardData>,
     last_sent: Option<Moment>,
     /// When it last sent new data, probes excluded.
     last_new: Option<Instant>,
@@ -82,7 +86,7 @@ pub(crate) struct SenderModel {
 }
 folded! {
     SenderModel {
-        round_trip, last_heard, heard_before, last_sent, last_new, advanced, known, in_transit,
+        round_trip, last_heard, heard_before, heard_data, last_sent, last_new, advanced, known, in_transit,
         head_retransmitted, timeout, too_big, spurious_until, going_back, probe, small_until,
         sends_at_once, sack_refused, ignored, crossed
     }
@@ -95,6 +99,15 @@ struct Moment {
     frame: u64,
 }
 folded! { Moment { at, frame } }
+
+/// A packet of the peer with new data.
+#[derive(Debug, Clone, Copy)]
+struct HeardData {
+    moment: Moment,
+    /// The sequence number after them.
+    end: SeqNumber,
+}
+folded! { HeardData { moment, end } }
 
 #[derive(Debug)]
 struct TooBig {
@@ -144,8 +157,8 @@ impl SenderModel {
         duplicate: bool,
         board: &Scoreboard,
     ) {
-        let HeardAck { at, frame, .. } = ack;
-        self.hears(at, frame);
+        let at = ack.at;
+        self.hears(ack);
         if let Some(sample) = effect.round_trip {
             // RFC 6298 section 2.3: weight one eighth.
             let smoothed = |old: Span| (old * 7 + sample) / 8;
@@ -193,7 +206,7 @@ impl SenderModel {
         mtu: u32,
         board: &Scoreboard,
     ) -> bool {
-        self.hears(at, frame);
+        self.hears(HeardAck { at, frame, clock: None, data_end: None });
         let is_news = self.too_big.as_ref().is_none_or(|report| mtu < report.mtu);
         if is_news {
             self.too_big = Some(Box::new(TooBig { frame, mtu, point: board.high }));
@@ -203,8 +216,14 @@ impl SenderModel {
 
     /// [`SenderModel::heard`] for an ACK without news.
     #[inline]
-    pub(crate) fn hears(&mut self, at: Instant, frame: u64) {
-        self.heard_before = self.last_heard.replace(Moment { at, frame });
+    pub(crate) fn hears(&mut self, ack: HeardAck) {
+        let moment = Moment { at: ack.at, frame: ack.frame };
+        self.heard_before = self.last_heard.replace(moment);
+        if let Some(end) = ack.data_end
+            && self.heard_data.is_none_or(|last| end.distance_from(last.end) > 0)
+        {
+            self.heard_data = Some(HeardData { moment, end });
+        }
     }
 
     /// Ends the timeout when it is over or was spurious.
@@ -252,7 +271,7 @@ impl SenderModel {
             && self.probe.is_none()
             && !self.sack_refused
             && self.probe_is_due(at, beyond, board);
-        let (silence, last_new) = (probe.then(|| self.silence(at, beyond)), self.last_new);
+        let (silence, last_new) = (probe.then(|| self.silence_before(at, beyond)), self.last_new);
         let mut classification = self.sends(at, frame);
         if silence.is_some() && small {
             self.small_until = range.end;
@@ -308,14 +327,15 @@ impl SenderModel {
             || known.duplicates > 0
             || below(known.recovery)
             || by_rack();
-        let silence = self.silence(at, beyond);
+        let last = self.last_before(at, beyond, again.ack);
+        let silence = SenderModel::silence(at, last);
         // With loss evidence a sender does not wait; a busy host may, but no timer is that short.
         // Nothing but RACK's timer acts on less than a rule asks for.
         let unprompted = ignored.is_some() || known.is_little();
         let may_expire = at_edge && unprompted && self.may_expire(at, beyond, &known, board);
         let is_short = silence.waited < SHORTEST_TIMER && !may_expire;
         let prompted = reported && (is_short || by_rack());
-        let silent = self.is_silent(at, beyond) && !prompted;
+        let silent = self.is_silent(at, beyond, last) && !prompted;
         // Without SACK only the timer reveals a lost retransmission (RFC 6582).
         let head_again =
             at_edge && known.sacked.is_none() && self.head_retransmitted == Some(known.una);
@@ -469,7 +489,7 @@ impl SenderModel {
         let &RetransmittedPacket { at, frame, range, nth, beyond, .. } = again;
         let report = self.too_big.as_ref()?;
         let is_it = range.start < report.point && again.before? < report.frame;
-        if !is_it || self.is_silent(at, beyond) {
+        if !is_it || self.is_silent(at, beyond, self.last_before(at, beyond, again.ack)) {
             return None;
         }
         let proof =
@@ -560,41 +580,6 @@ impl SenderModel {
                 self.in_transit.change(reset);
                 self.going_back = true;
             }
-        }
-    }
-
-    /// How long both sides were silent from the sender's view, and since which frame.
-    fn silence(&self, at: Instant, beyond: Span) -> Proof {
-        let last = self.last_before(at, beyond);
-        Proof {
-            by: Sign::Silence,
-            frame: last.map(|last| last.frame),
-            waited: last.map_or(Span::ZERO, |last| at.since(last.at)),
-            ..Proof::default()
-        }
-    }
-
-    /// The sender's last transmission or reception before the packet that passes at `at`. What
-    /// follows an ACK within [`PROMPT`] answers it: a timer would expire just then by chance.
-    fn last_before(&self, at: Instant, beyond: Span) -> Option<Moment> {
-        let beyond = if beyond > PROMPT { beyond } else { Span::ZERO };
-        let shifted = |heard: Moment| Moment { at: heard.at + beyond, ..heard };
-        let heard = |heard: Option<Moment>| heard.map(shifted).filter(|heard| heard.at <= at);
-        heard(self.last_heard).or_else(|| heard(self.heard_before)).max(self.last_sent)
-    }
-
-    /// Whether the frame that began the silence was sent, not received.
-    fn has_sent_last(&self, silent_since: Option<u64>) -> bool {
-        silent_since.is_some() && self.last_sent.map(|last| last.frame) == silent_since
-    }
-
-    /// Whether both sides were silent for longer than anything but a timer explains.
-    fn is_silent(&self, at: Instant, beyond: Span) -> bool {
-        let Some(last) = self.last_before(at, beyond) else { return false };
-        let quiet = at.since(last.at);
-        quiet > SLACK && {
-            let limit = (self.round_trip.unwrap_or_default() + beyond) / 2 + SLACK;
-            quiet > limit.min(SHORTEST_TIMER)
         }
     }
 }

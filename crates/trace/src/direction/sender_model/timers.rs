@@ -1,6 +1,6 @@
 //! Which timers of the sender can have expired.
 
-use tcplab_units::{Instant, Offset, Span};
+use tcplab_units::{Instant, Span};
 
 use super::{LEAST_PROBE, Moment, PROMPT, SenderModel};
 use crate::direction::classification::{Classification, Ignored, RetransmittedPacket};
@@ -33,8 +33,7 @@ impl SenderModel {
         board: &Scoreboard,
     ) -> Option<Classification> {
         let by_icmp = self.requested_by_icmp(again, board);
-        let is_syn = again.range.start == Offset::ZERO;
-        by_icmp.or_else(|| is_syn.then(|| self.repeats_syn(again, board)))
+        by_icmp.or_else(|| again.syn.then(|| self.repeats_syn(again, board)))
     }
 
     /// A SYN again: no ACK prompts one, so that its timer expired, which sending it started.
@@ -46,7 +45,7 @@ impl SenderModel {
             waited: at.since(sent.at),
             ..Proof::default()
         });
-        let proof = Proof { nth, ..sent.unwrap_or_else(|| self.silence(at, beyond)) };
+        let proof = Proof { nth, ..sent.unwrap_or_else(|| self.silence_before(at, beyond)) };
         let is_head = again.range.end > board.una;
         self.retransmits(Moment { at, frame }, is_head.then_some(board.una));
         self.triggered_by_timer(again, (&Knowledge::default(), None), proof, board)
@@ -147,13 +146,14 @@ impl SenderModel {
     /// by a quarter: the sender's RTT estimate differs from ours.
     pub(super) fn probe_is_due(&self, at: Instant, beyond: Span, board: &Scoreboard) -> bool {
         let Some(round_trip) = self.round_trip.map(|near| near + beyond) else { return false };
-        let quiet = self.last_before(at, beyond).map_or(Span::ZERO, |last| at.since(last.at));
+        let last = self.last_before(at, beyond, None);
+        let quiet = last.map_or(Span::ZERO, |last| at.since(last.at));
         let age = board.oldest_sent().map_or(Span::ZERO, |sent| at.since(sent));
         let unacknowledged = board.log.iter().rev().take_while(|(_, t)| t.range.end > board.una);
         let several = unacknowledged.take(2).count() == 2;
         quiet <= self.latest_probe(beyond)
             && ((several && quiet >= round_trip * 3 / 2 + LEAST_PROBE)
-                || (age >= round_trip + LEAST_VARIANCE && self.is_silent(at, beyond)))
+                || (age >= round_trip + LEAST_VARIANCE && self.is_silent(at, beyond, last)))
     }
 
     /// The longest silence that a probe ends (RFC 8985 section 7.2): two RTTs and a delayed ACK,

@@ -271,6 +271,9 @@ impl DirectionState {
     ) -> AckOutcome {
         self.classifier.heard(packet);
         self.hear_mark(packet, unread);
+        if packet.syn() && !copied {
+            self.observers.on_peer_syn(packet);
+        }
         let Some(number) = packet.ack else { return AckOutcome::default() };
         // Without captured data, everything acknowledged lies before the capture.
         let positions =
@@ -580,7 +583,8 @@ impl DirectionState {
 
 fn heard_in(packet: &Packet) -> HeardAck {
     let clock = packet.timestamps.map(|(value, _)| value);
-    HeardAck { at: packet.at, frame: packet.frame, clock }
+    let data_end = (packet.payload > 0).then(|| packet.end());
+    HeardAck { at: packet.at, frame: packet.frame, clock, data_end }
 }
 
 /// A sequence number outside the connection.

@@ -119,7 +119,7 @@ impl DirectionState {
         match ack {
             PlainAck::Still => {
                 self.observers.on_still_ack(packet);
-                self.sender_model.hears(packet.at, packet.frame);
+                self.sender_model.hears(heard_in(packet));
             }
             PlainAck::Again => self.heard_again(packet, window),
             PlainAck::Arrived(ack) => return self.arrived(ack, packet, window),

@@ -2,8 +2,8 @@
 
 use std::mem::take;
 
-use tcplab_units::Instant;
-use tcplab_wire::SeqNumber;
+use tcplab_units::{Bytes, Instant, Offset};
+use tcplab_wire::QuotedSegment;
 
 use super::DirectionState;
 use super::sack::offset;
@@ -11,7 +11,7 @@ use crate::direction::episodes::AckMark;
 use crate::direction::recovery::RecoveryTracker;
 use crate::observers::AckEffect;
 use crate::packet::Packet;
-use crate::{Episode, TooBigReport};
+use crate::{Episode, MergedReport, Range, TooBigReport};
 
 impl DirectionState {
     pub(super) fn mark(
@@ -33,14 +33,24 @@ impl DirectionState {
 
     /// ICMP reported a segment of this direction as too big for a path MTU of `mtu` bytes.
     #[cold]
-    pub(crate) fn on_too_big(&mut self, (at, frame): (Instant, u64), seq: SeqNumber, mtu: u32) {
+    pub(crate) fn on_too_big(
+        &mut self,
+        (at, frame): (Instant, u64),
+        quoted: &QuotedSegment,
+        mtu: u32,
+    ) {
         let Some(positions) = self.positions else { return };
         let (una, high) = (self.board.una, self.board.high);
-        let position = positions.position(seq);
+        let position = positions.position(quoted.seq);
         if position < 0 || !(una..high).contains(&offset(position)) {
             return;
         }
         self.settled = None;
+        if let Some(sent) = self.sent_smaller(offset(position), quoted).filter(|&len| len <= mtu) {
+            let report = TooBigReport { at, frame, mtu };
+            self.observers.on_merged(MergedReport { report, len: quoted.len, sent });
+            return;
+        }
         if !self.sender_model.on_too_big(at, frame, mtu, &self.board) {
             return;
         }
@@ -58,6 +68,17 @@ impl DirectionState {
         let recovery =
             self.recovery.get_or_insert_with(|| Box::new(RecoveryTracker::open(mark, &self.board)));
         recovery.on_icmp(mark, &self.board);
+    }
+
+    /// The length of the packet that the sender sent here, if that quoted has more data: something on
+    /// the path merged it with others.
+    fn sent_smaller(&self, start: Offset, quoted: &QuotedSegment) -> Option<u32> {
+        let log = &self.board.log;
+        let first = Range { start, end: start + Bytes::new(1) };
+        let sent = log.overlapping(first).into_iter().filter_map(|order| log.get(order));
+        let sent = sent.filter(|sent| sent.range.start == start).map(|sent| sent.payload).max()?;
+        let (sent, data) = (u32::try_from(sent).ok()?, quoted.data?);
+        (sent < data).then(|| quoted.len - data + sent)
     }
 
     pub(super) fn start_recovery(&mut self, packet: &Packet) {

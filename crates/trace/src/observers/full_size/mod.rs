@@ -4,9 +4,9 @@ use tcplab_units::{Bytes, Instant, Offset};
 use tcplab_wire::TcpFlags;
 
 use crate::fold::folded;
-use crate::observers::event::{AckEvent, SendEvent};
+use crate::observers::event::SendEvent;
 use crate::packet::Packet;
-use crate::{MssChange, SegmentKind, TooBigReport};
+use crate::{MergedReport, MssChange, SegmentKind, TooBigReport};
 
 #[cfg(test)]
 mod tests;
@@ -43,8 +43,9 @@ pub(crate) struct FullSize {
     run: Run,
     changes: Vec<MssChange>,
     too_big: Option<Box<TooBigReport>>,
+    merged: Option<Box<MergedReport>>,
 }
-folded! { FullSize { offered, agreed, in_use, largest, full, run, changes, too_big } }
+folded! { FullSize { offered, agreed, in_use, largest, full, run, changes, too_big, merged } }
 
 /// Segments of one size, smaller than full ones, that others followed at once.
 #[derive(Debug, Default)]
@@ -71,6 +72,14 @@ impl FullSize {
     /// What ICMP last reported.
     pub(crate) fn too_big(&self) -> Option<TooBigReport> {
         self.too_big.as_deref().copied()
+    }
+    /// What ICMP last reported of packets that were merged on the path.
+    pub(crate) fn merged(&self) -> Option<MergedReport> {
+        self.merged.as_deref().copied()
+    }
+    #[cold]
+    pub(crate) fn on_merged(&mut self, report: MergedReport) {
+        self.merged = Some(Box::new(report));
     }
     #[cold]
     pub(crate) fn on_too_big(&mut self, report: TooBigReport) {
@@ -106,11 +115,10 @@ impl FullSize {
             self.look_at_smaller(payload, *sent);
         }
     }
-    #[inline(always)]
-    pub(crate) fn on_ack(&mut self, heard: &AckEvent<'_>) {
-        if heard.packet.syn() {
-            self.offered[1] = offered(heard.packet);
-        }
+    /// A SYN of the opposite direction, with an ACK or without.
+    #[cold]
+    pub(crate) fn on_peer_syn(&mut self, syn: &Packet) {
+        self.offered[1] = offered(syn);
     }
 
     #[cold]

@@ -7,7 +7,7 @@ use tcplab_wire::TcpFlags;
 use super::FullSize;
 use crate::observers::event::SendEvent;
 use crate::packet::Packet;
-use crate::tests::frames::{heard, packet, sent};
+use crate::tests::frames::{packet, sent};
 use crate::{MssChange, SegmentKind};
 
 /// A direction whose ends offered `mss`; none: no SYN was seen.
@@ -16,7 +16,7 @@ fn after_handshake(mss: Option<(u16, u16)>) -> FullSize {
     if let Some((own, peer)) = mss {
         let syn = |mss| Packet { flags: TcpFlags::SYN, mss: Some(mss), ..packet(Instant::ZERO) };
         size.on_send(&sent(&syn(own), 0, SegmentKind::New));
-        size.on_ack(&heard(&syn(peer), 1, 0));
+        size.on_peer_syn(&syn(peer));
     }
     size
 }
@@ -75,7 +75,7 @@ fn syn_without_mss_means_default() {
     let mut size = FullSize::default();
     let syn = Packet { flags: TcpFlags::SYN, ..packet(Instant::ZERO) };
     size.on_send(&sent(&syn, 0, SegmentKind::New));
-    size.on_ack(&heard(&Packet { mss: Some(1_460), ..syn }, 1, 0));
+    size.on_peer_syn(&Packet { mss: Some(1_460), ..syn });
     send(&mut size, &[100]);
     assert_eq!(size.bytes(), Some(536 - 12));
     let cut = Packet { flags: TcpFlags::SYN, options_cut: true, ..packet(Instant::ZERO) };

@@ -83,8 +83,10 @@ pub(crate) struct TimeLedger {
     rises: u8,
     period: Option<LimitPeriod>,
     total: LimitShares,
+    /// The largest receive window that held the sender back.
+    window: Option<Bytes>,
 }
-folded! { TimeLedger { until, frame, stretch, clocked, paces, rose, rises, period, total } }
+folded! { TimeLedger { until, frame, stretch, clocked, paces, rose, rises, period, total, window } }
 
 #[derive(Debug, Default)]
 struct Stretch {
@@ -120,6 +122,7 @@ impl TimeLedger {
             rises: 0,
             period: None,
             total,
+            window: None,
         }
     }
 
@@ -134,6 +137,10 @@ impl TimeLedger {
     /// The sender has a pacing timer.
     pub(crate) fn show_pacing(&mut self) {
         self.paces = true;
+    }
+    /// A receive window of so many bytes held the sender back.
+    pub(crate) fn kept_by_window(&mut self, bytes: u64) {
+        self.window = self.window.max(Some(Bytes::new(bytes)));
     }
     pub(crate) fn acked(&mut self, bytes: u64) {
         self.stretch.acked += bytes;
@@ -204,6 +211,7 @@ impl TimeLedger {
         }
         events.extend(self.period.take().map(Event::Limit));
         flow.shares = self.total;
+        flow.windows.limiting = self.window;
     }
 
     /// Decides about the time of a round trip of which single spans do not show the limit.

@@ -24,6 +24,7 @@ use tcplab_units::{Instant, Rate, Span};
 
 use crate::fold::folded;
 use crate::observers::event::{AckEvent, Event, SendEvent};
+use crate::packet::Packet;
 use crate::{Flow, SegmentKind};
 use departure::{Answer, Departure, USUAL_SEGMENT};
 use sender::Sender;
@@ -61,6 +62,11 @@ impl Limits {
             }
             sender.is_found(reaction);
         }
+    }
+
+    /// A SYN of the receiver.
+    pub(crate) fn on_peer_syn(&mut self, syn: &Packet) {
+        self.offered = syn.mss.or(self.offered);
     }
 
     /// The path's capacity from the spacing of acknowledged data.
@@ -130,9 +136,6 @@ impl Limits {
 
     #[inline(always)]
     pub(crate) fn on_ack(&mut self, heard: &AckEvent<'_>, events: &mut Vec<Event>) {
-        if heard.packet.mss.is_some() {
-            self.offered = heard.packet.mss;
-        }
         let Some(sender) = &mut self.sender else { return };
         if heard.fresh > 0 {
             self.last = Some((heard.packet.at, heard.packet.frame));

@@ -74,7 +74,7 @@ impl Advertised {
     /// ACK sent before data that were captured first begins below their end.
     #[inline(always)]
     fn outlives(&self, heard: &AckEvent<'_>) -> bool {
-        let is_older = end(heard.packet).distance_from(self.told_until) < 0;
+        let is_older = heard.packet.end().distance_from(self.told_until) < 0;
         heard.ack < self.ack || (heard.ack == self.ack && is_older)
     }
     /// Whether an ACK that offers less was sent before it, by the sender's marks: neither numbers
@@ -137,7 +137,7 @@ impl Windows {
         if self.unit == 0 && raw > 0 {
             self.unit = window / raw;
         }
-        let (ack, told_until) = (heard.ack, end(packet));
+        let (ack, told_until) = (heard.ack, packet.end());
         let clock = packet.timestamps.map(|(value, _)| value);
         let new = Advertised { window, scaled, ack, told_until, id: packet.ip_id, clock };
         match self.advertised {
@@ -175,9 +175,9 @@ impl Windows {
     /// A repeated ACK with an [unchanged](Windows::stand) window.
     pub(crate) fn on_repeated_ack(&mut self, packet: &Packet) {
         if let Some(advertised) = &mut self.advertised
-            && end(packet).distance_from(advertised.told_until) >= 0
+            && packet.end().distance_from(advertised.told_until) >= 0
         {
-            advertised.told_until = end(packet);
+            advertised.told_until = packet.end();
         }
     }
 
@@ -196,6 +196,7 @@ impl Windows {
             first: bytes(self.first),
             min: bytes(self.min),
             max: bytes(self.max),
+            limiting: None,
             last: bytes(last.window),
             zero_windows: take(&mut self.zero),
             zero_window_time: self.zero_for + still_closed,
@@ -253,9 +254,4 @@ impl Windows {
             self.longest_zero = self.longest_zero.max(at.since(since));
         }
     }
-}
-
-/// The sequence number after the packet.
-fn end(packet: &Packet) -> SeqNumber {
-    packet.seq.advanced_by(packet.sequence_len() as u32)
 }

@@ -69,7 +69,7 @@ enum Remark {
         evidence: u64,
     },
     Closed,
-    Opened(Bytes),
+    Opened(Option<Bytes>),
     Stalled(Stall),
     /// Text from elsewhere.
     Other(String),
@@ -166,7 +166,8 @@ impl Explanations {
                 format!("loss of {lost} segments recovered (first evidence #{evidence})")
             }
             Remark::Closed => "zero window".to_owned(),
-            Remark::Opened(window) => format!("window update: {} bytes", window.as_u64()),
+            Remark::Opened(Some(window)) => format!("window update: {} bytes", window.as_u64()),
+            Remark::Opened(None) => "window update (scale unknown)".to_owned(),
             Remark::Stalled(stall) => format!(
                 "ends a stall of {} since #{}: {}",
                 stall.until.since(stall.from),
@@ -254,8 +255,7 @@ impl Sink for Explanations {
         let closed = ack.window == Some(Bytes::ZERO);
         let changes = std::mem::replace(&mut direction.closed, closed) != closed;
         if changes {
-            let window = ack.window.unwrap_or_default();
-            self.say(ack.frame, if closed { Remark::Closed } else { Remark::Opened(window) });
+            self.say(ack.frame, if closed { Remark::Closed } else { Remark::Opened(ack.window) });
         }
     }
 

@@ -111,3 +111,11 @@ fn explanations_accept_more_sentences() {
     assert_eq!(explanations.of(4).as_deref(), Some("evidence of window-limited"));
     assert_eq!((explanations.of(5), explanations.len()), (None, 1));
 }
+
+/// Without a handshake the scale is unknown: the window opened, by how much nobody knows.
+#[test]
+fn explanations_window_of_unknown_scale_has_no_size() {
+    let text = "0.1 > 1:1449\n0.11 < ack 1449 win 0\n0.31 < ack 1449 win 500";
+    let lines = explained(&drill(text, 1_000));
+    assert!(lines[1].ends_with("zero window; window update (scale unknown)"), "{lines:?}");
+}

@@ -95,6 +95,9 @@ impl Sender {
         events: &mut Vec<Event>,
     ) {
         let (gap, at, long) = (self.gap, sent.at, self.long());
+        if kind == SpanKind::Sure(Limit::ReceiveWindow) && gap.room < u64::MAX {
+            self.ledger.kept_by_window(gap.in_flight + gap.room);
+        }
         let idle_for = |least| move |&(from, _): &(Instant, u64)| at.since(from) > least;
         let idle = match kind {
             SpanKind::Lull => gap.drained,

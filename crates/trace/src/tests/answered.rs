@@ -1,0 +1,103 @@
+//! Retransmissions that answer what was captured just before: no timer ran out.
+
+use super::drill::{connection, flow};
+use crate::SegmentKind::{FastRetransmission, RepeatedControl, TimeoutRetransmission};
+use crate::{EpisodeKind, Evidence, Flow, SegmentKind};
+
+/// Frame and kind of what is not new data.
+fn judged(flow: &Flow) -> Vec<(u64, SegmentKind)> {
+    let judged = flow.segments.iter().filter(|s| s.kind != SegmentKind::New);
+    judged.map(|s| (s.frame, s.kind)).collect()
+}
+
+/// BSD acknowledges with its FIN again. Its SYN-ACK took longer than any other answer, but what an
+/// ACK covers had been heard.
+#[test]
+fn fin_that_acknowledges_what_came_just_before_is_no_timeout() {
+    let connection = connection(
+        "0.0000 > S
+         0.0095 < S
+         0.0400 > ack 1
+         0.0600 > 1:275
+         0.0602 < ack 275
+         0.0607 < 1:2 fin acking 275
+         0.1402 > 275:1723
+         0.1404 < 1:2 fin acking 1723
+         0.2302 > 1723:3171
+         0.2317 < 1:2 fin acking 3171
+         0.3103 > 3171:4619
+         0.3105 < 1:2 fin acking 4619
+         0.3199 > ack 2 at 4619",
+    );
+    let again = [8, 10, 12].map(|frame| (frame, RepeatedControl));
+    assert_eq!(judged(&connection.reverse), again);
+    let causes = &connection.reverse.causes;
+    assert_eq!((causes.timeouts.count, causes.backoffs.segments), (0, 0));
+}
+
+/// The answer came a little sooner than that to the SYN-ACK: 2.43 ms after the report, not 2.5 ms.
+#[test]
+fn retransmission_a_little_sooner_than_the_least_reaction_is_prompted() {
+    let flow = flow(
+        "0.0000 > S
+         0.4100 < S
+         0.4125 > ack 1
+         0.5000 > 1:1449
+         0.9100 < ack 1449
+         1.0000 > 1449:2897
+         1.2000 > 2897:4345
+         1.2001 > 4345:4445 psh
+         1.6110 < ack 1449 sack 2897-4345
+         1.6110 < ack 1449 sack 2897-4445
+         1.61343 > 1449:2897
+         2.0240 < ack 4445",
+    );
+    assert_eq!(judged(&flow), [(11, FastRetransmission)]);
+    assert_eq!(flow.episodes[0].kind, EpisodeKind::WithoutTimeLag);
+}
+
+/// Bytes of padding taken for data, by a device that made each ACK one of data before its SYN's
+/// number: nothing waited.
+#[test]
+fn data_at_the_place_of_the_syn_are_no_repeated_syn() {
+    let connection = connection(
+        "0.0000 > S
+         0.0116 < S
+         0.0117 > 1:497
+         0.0234 < 1:7 acking 497
+         0.0245 < 0:6 acking 497
+         0.0245 < 0:6 acking 497
+         0.0245 < 0:6 acking 497
+         0.0246 < 0:6 acking 497",
+    );
+    let flow = &connection.reverse;
+    assert!(flow.causes.timeouts.is_empty() && flow.causes.backoffs.longest.is_none());
+    assert!(judged(flow).iter().all(|&(_, kind)| kind != TimeoutRetransmission));
+}
+
+/// A probe repeated the newest data before the receiver's late report of an earlier loss, which the
+/// sender then repaired at once.
+#[test]
+fn probe_before_the_evidence_does_not_begin_the_recovery() {
+    let flow = flow(
+        "open 0.010
+         0.100 > 1:1449
+         0.110 < ack 1449
+         0.200 > 1449:2897
+         0.2001 > 2897:4345
+         0.2002 > 4345:5793
+         0.260 > 4345:5793
+         0.290 < ack 1449 sack 2897-4345
+         0.2900 > 1449:2897
+         0.2901 < ack 1449 sack 2897-5793
+         0.2902 < ack 1449 dsack 4345-5793 sack 2897-5793
+         0.300 < ack 5793",
+    );
+    let [episode] = &flow.episodes[..] else { panic!("{:#?}", flow.episodes) };
+    assert_eq!(
+        (episode.kind, episode.evidence),
+        (EpisodeKind::WithoutTimeLag, Evidence::Sack { frame: 10 },)
+    );
+    assert_eq!(episode.first_retransmission.map(|(_, frame)| frame), Some(11));
+    assert_eq!((episode.retransmissions, episode.timeouts, episode.probes), (1, 0, 1));
+}
