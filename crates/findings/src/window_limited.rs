@@ -5,8 +5,8 @@
 //! **Why it matters.** One window per RTT at most: the receiver's buffer set the rate.
 //!
 //! **Evidence.** The share of time with a full window, zero windows left out (those mean a slow
-//! reader, not a small buffer); segments that reached the window's edge; the largest window while it
-//! was full, as it may have grown later. Its size was not the limit
+//! reader, not a small buffer); segments that reached the window's edge; the mean window while it
+//! limited, where it was less than half of the largest. Its size was not the limit
 //! where it carried far less than one window per path RTT, where it fell below a segment and
 //! carried clearly less, and where it is twice what the path's rate needs: then the receiver read
 //! slowly, or something delayed ACKs.
@@ -41,8 +41,13 @@ const AMPLE: u64 = 2;
 fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
     let windows = &direction.flow.windows;
     let offered = windows.max.filter(|_| windows.scale_known)?;
-    // What came later, or was never filled, limited nobody.
-    let largest = windows.limiting.map_or(offered, |limiting| limiting.min(offered));
+    // What it grew to later, or was never filled, limited nobody. A slow reader's window falls.
+    let is_later = |mean: Bytes| {
+        let twice = mean + mean;
+        offered >= twice && windows.first.is_some_and(|first| first < twice)
+    };
+    let mean = windows.limiting.filter(|&mean| is_later(mean));
+    let largest = mean.unwrap_or(offered);
     let full =
         direction.flow.shares.of(Limit::ReceiveWindow).saturating_sub(windows.zero_window_time);
     let enough = is_share(full, direction.time(), SHARE) && direction.is_transfer();
@@ -51,15 +56,16 @@ fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
     }
     let receiver = direction.receiver;
     let mut statement = format!(
-        "The {receiver}'s receive window (at most {}) limited the {} for {}.",
+        "The {receiver}'s receive window ({}{}) limited the {} for {}.",
+        if mean.is_some() { "then " } else { "at most " },
         amount(largest),
         direction.sender,
         part_of_time(full, direction.time()),
     );
     let shown = Shown::by(&windows.window_full).or(direction.shown_under(Limit::ReceiveWindow));
     let found = shown.proves(RULE.name, Severity::Harm, Cost::time(full));
-    if is_unused(direction, largest, full) {
-        let (why, remedy) = not_by_size(direction, largest)?;
+    if is_unused(direction, offered, full) {
+        let (why, remedy) = not_by_size(direction, offered)?;
         return Some(found.saying(statement + &why, remedy));
     }
     if let Some((rate, round_trip)) = direction.rate_of_window(largest).zip(direction.round_trip())
@@ -76,8 +82,7 @@ fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
         statement +=
             &format!(" The path showed {}, which needs {}.", speed(capacity), amount(needed));
     }
-    let is_late = offered >= largest * 2;
-    if is_late {
+    if mean.is_some() {
         statement += &format!(" It grew to {} too late.", amount(offered));
         return Some(found.saying(statement, remedy_for_late_growth(direction)));
     }

@@ -276,8 +276,10 @@ mod tests {
             assert_eq!((segment.src, segment.dst), (ip.src(), ip.dst()));
             assert_eq!((segment.src_port, segment.dst_port), (40_000, 80));
             assert_eq!(segment.seq, SeqNumber::new(0xfedc_ba98));
+            assert_eq!((segment.len, segment.data), (packet.len() as u32, Some(1_440)));
             // RFC 792 promises no more than eight bytes of it.
-            assert_eq!(QuotedSegment::of(&packet[..ip.header_len() + 8]), Some(segment));
+            let less = QuotedSegment { data: None, ..segment };
+            assert_eq!(QuotedSegment::of(&packet[..ip.header_len() + 8]), Some(less));
             assert_eq!(QuotedSegment::of(&packet[..ip.header_len() + 7]), None);
             for at in [ip.header_len(), ip.header_len() + 6, longest - 1] {
                 let mut damaged = message.clone();

@@ -20,8 +20,8 @@ pub struct WindowUse {
     pub max: Option<Bytes>,
     /// The last.
     pub last: Option<Bytes>,
-    /// The largest while [`Limit::ReceiveWindow`](crate::Limit::ReceiveWindow) held; none if it
-    /// never did.
+    /// The mean over the time in which it was the limit
+    /// ([`Limit::ReceiveWindow`](crate::Limit::ReceiveWindow)); none if it never was.
     pub limiting: Option<Bytes>,
     /// Transitions to a zero window.
     pub zero_windows: Occurrences,

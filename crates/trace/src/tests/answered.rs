@@ -56,6 +56,28 @@ fn retransmission_a_little_sooner_than_the_least_reaction_is_prompted() {
     assert_eq!(flow.episodes[0].kind, EpisodeKind::WithoutTimeLag);
 }
 
+/// The client's ACK of the SYN-ACK took 110 ms. A sender without the ACK of what lies before would
+/// have repeated that; with it, it had the report, too, and its timer ran for less than a round trip.
+#[test]
+fn retransmission_from_the_cumulative_ack_on_shows_that_it_was_heard() {
+    let flow = flow(
+        "0.000 > S
+         0.100 < S
+         0.210 > ack 1
+         0.300 > 1:1449
+         0.380 > 1449:2057
+         0.3825 > 2057:2691
+         0.3850 > 2691:3319
+         0.4876 < ack 1449
+         0.4877 < ack 1449 sack 2057-2691
+         0.5561 < ack 1449 sack 2057-3319
+         0.5582 > 1449:2057
+         0.6608 < ack 3319",
+    );
+    assert_eq!(judged(&flow), [(11, FastRetransmission)]);
+    assert!(flow.causes.timeouts.is_empty());
+}
+
 /// Bytes of padding taken for data, by a device that made each ACK one of data before its SYN's
 /// number: nothing waited.
 #[test]

@@ -58,7 +58,7 @@ pub(crate) struct SenderModel {
     /// When it last sent new data, probes excluded.
     last_new: Option<Instant>,
     /// When the cumulative ACK last advanced.
-    advanced: Option<Instant>,
+    advanced: Option<Moment>,
     /// The ACKs that passed the capture point.
     known: Knowledge,
     /// Those that the sender had not received yet.
@@ -139,7 +139,7 @@ impl SenderModel {
 
     /// When the cumulative ACK last advanced.
     pub(crate) fn advanced(&self) -> Option<Instant> {
-        self.advanced
+        self.advanced.map(|moved| moved.at)
     }
 
     /// Whether a timer may have run out since the peer's last packet.
@@ -171,7 +171,7 @@ impl SenderModel {
             self.in_transit.passed(ack, self.known);
         }
         if effect.advanced {
-            self.advanced = Some(at);
+            self.advanced = Some(Moment { at, frame: ack.frame });
             let prompt = self.heard_before.map(|before| before.frame);
             self.crossed = Crossed::of(at, prompt, self.known);
             let Knowledge { recovery, recover, .. } = self.known;
@@ -292,13 +292,34 @@ impl SenderModel {
     fn known_for(
         &mut self,
         again: &RetransmittedPacket,
+        board: &Scoreboard,
     ) -> (Knowledge, Option<Instant>, Option<u64>) {
         let passing = (again.at, again.beyond);
         let (known, proven) = self.in_transit.known(passing, again.echo, self.known);
+        let now = (self.known, self.advanced(), self.last_heard.map(|last| last.frame));
+        if self.must_have_heard(again, &known, board) {
+            return now;
+        }
         match self.crossed.take_if(|ack| ack.is_crossed_by(again, &known)) {
             Some(ack) => (ack.known, proven, ack.prompt),
-            None => (known, proven, self.last_heard.map(|last| last.frame)),
+            None => (known, proven, now.2),
         }
+    }
+
+    /// Whether the packet shows that the sender had the last cumulative ACK, which by its least
+    /// reaction it did not (`known`): without it, a timer or a first report of a loss would have it
+    /// repeat what that covers. A probe repeats the newest data.
+    fn must_have_heard(
+        &self,
+        again: &RetransmittedPacket,
+        known: &Knowledge,
+        board: &Scoreboard,
+    ) -> bool {
+        let is_head = known.una < board.una && again.range.start == board.una;
+        let is_first = known.sacked.is_none() && known.recovery.is_none() && known.duplicates == 0;
+        // The reaction to the SYN-ACK may have been slow, but no more than half of it is waiting.
+        let can_be = self.advanced.is_some_and(|ack| ack.at + again.beyond / 2 <= again.at);
+        is_head && is_first && can_be && again.range.end < board.high && self.timeout.is_none()
     }
 
     /// Classifies a retransmission; `board` does not contain it yet.
@@ -311,7 +332,7 @@ impl SenderModel {
         if let Some(classification) = self.classify_at_once(again, board) {
             return classification;
         }
-        let (known, proven, prompt) = self.known_for(again);
+        let (known, proven, prompt) = self.known_for(again, board);
         let (oldest, newest) = (range.start <= known.una, range.end >= board.high);
         let below = |point: Option<Offset>| point.is_some_and(|point| range.start < point);
         let after_timeout = below(self.timeout.as_ref().map(|timeout| timeout.point));
@@ -327,7 +348,9 @@ impl SenderModel {
             || known.duplicates > 0
             || below(known.recovery)
             || by_rack();
-        let last = self.last_before(at, beyond, again.ack);
+        let moved = self.advanced.filter(|moved| proven == Some(moved.at) && moved.at <= at);
+        let moved = moved.map(|moved| Moment { at: (moved.at + beyond).min(at), ..moved });
+        let last = self.last_before(at, beyond, again.ack).max(moved);
         let silence = SenderModel::silence(at, last);
         // With loss evidence a sender does not wait; a busy host may, but no timer is that short.
         // Nothing but RACK's timer acts on less than a rule asks for.

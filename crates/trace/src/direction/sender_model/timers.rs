@@ -59,7 +59,7 @@ impl SenderModel {
         known: &Knowledge,
         board: &Scoreboard,
     ) -> bool {
-        let moved = self.advanced.filter(|_| known.una == board.una).map(|moved| moved + beyond);
+        let moved = self.advanced.filter(|_| known.una == board.una).map(|moved| moved.at + beyond);
         let (Some(round_trip), Some(since)) = (self.round_trip, board.oldest_sent().max(moved))
         else {
             return false;
@@ -111,7 +111,7 @@ impl SenderModel {
         if !self.sack_refused || !near {
             return None;
         }
-        let moved = self.advanced.map(|moved| moved + beyond);
+        let moved = self.advanced.map(|moved| moved.at + beyond);
         let ran = at.since(board.oldest_sent().max(moved)?);
         // More than an RTT after the cumulative ACK advanced nothing else answers duplicate ACKs.
         let sure = |ignored: Ignored| ignored.has_arrived;

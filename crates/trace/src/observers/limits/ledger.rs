@@ -83,8 +83,8 @@ pub(crate) struct TimeLedger {
     rises: u8,
     period: Option<LimitPeriod>,
     total: LimitShares,
-    /// The largest receive window that held the sender back.
-    window: Option<Bytes>,
+    /// The receive windows that held the sender back: bytes times microseconds, and how many.
+    window: (u64, u64),
 }
 folded! { TimeLedger { until, frame, stretch, clocked, paces, rose, rises, period, total, window } }
 
@@ -122,7 +122,7 @@ impl TimeLedger {
             rises: 0,
             period: None,
             total,
-            window: None,
+            window: (0, 0),
         }
     }
 
@@ -138,9 +138,11 @@ impl TimeLedger {
     pub(crate) fn show_pacing(&mut self) {
         self.paces = true;
     }
-    /// A receive window of so many bytes held the sender back.
-    pub(crate) fn kept_by_window(&mut self, bytes: u64) {
-        self.window = self.window.max(Some(Bytes::new(bytes)));
+    /// A receive window of so many bytes held the sender back from where the accounts end.
+    pub(crate) fn kept_by_window(&mut self, bytes: u64, at: Instant) {
+        let micros = at.since(self.until).as_micros();
+        self.window.0 = self.window.0.saturating_add(bytes.saturating_mul(micros));
+        self.window.1 += micros;
     }
     pub(crate) fn acked(&mut self, bytes: u64) {
         self.stretch.acked += bytes;
@@ -211,7 +213,8 @@ impl TimeLedger {
         }
         events.extend(self.period.take().map(Event::Limit));
         flow.shares = self.total;
-        flow.windows.limiting = self.window;
+        let (sum, time) = self.window;
+        flow.windows.limiting = sum.checked_div(time).map(Bytes::new);
     }
 
     /// Decides about the time of a round trip of which single spans do not show the limit.

@@ -95,8 +95,12 @@ impl Sender {
         events: &mut Vec<Event>,
     ) {
         let (gap, at, long) = (self.gap, sent.at, self.long());
-        if kind == SpanKind::Sure(Limit::ReceiveWindow) && gap.room < u64::MAX {
-            self.ledger.kept_by_window(gap.in_flight + gap.room);
+        if kind == SpanKind::Sure(Limit::ReceiveWindow)
+            && let Some(edge) = self.edge
+        {
+            // Where more was in flight than it allows, an answer came sooner than it seems.
+            let now = if gap.room > 0 { u64::MAX } else { edge.saturating_sub(self.una) };
+            self.ledger.kept_by_window((gap.in_flight + gap.room).min(now), at);
         }
         let idle_for = |least| move |&(from, _): &(Instant, u64)| at.since(from) > least;
         let idle = match kind {
