@@ -57,15 +57,15 @@ fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
     let receiver = direction.receiver;
     let mut statement = format!(
         "The {receiver}'s receive window ({}{}) limited the {} for {}.",
-        if mean.is_some() { "then " } else { "at most " },
+        if mean.is_some() { "mean " } else { "at most " },
         amount(largest),
         direction.sender,
         part_of_time(full, direction.time()),
     );
     let shown = Shown::by(&windows.window_full).or(direction.shown_under(Limit::ReceiveWindow));
     let found = shown.proves(RULE.name, Severity::Harm, Cost::time(full));
-    if is_unused(direction, offered, full) {
-        let (why, remedy) = not_by_size(direction, offered)?;
+    if is_unused(direction, largest, full) {
+        let (why, remedy) = not_by_size(direction, largest)?;
         return Some(found.saying(statement + &why, remedy));
     }
     if let Some((rate, round_trip)) = direction.rate_of_window(largest).zip(direction.round_trip())

@@ -82,7 +82,7 @@ fn window_that_grew_too_late_is_not_the_one_that_limited() {
     }
     text += &format!("0.8002 > {start}:{}\n0.9 < ack {} win 4096\n", start + each, start + each);
     let (statement, remedy, _) = only("window-limited", &text);
-    assert!(statement.starts_with("The server's receive window (then 32 kB)"), "{statement}");
+    assert!(statement.starts_with("The server's receive window (mean 32 kB)"), "{statement}");
     assert!(statement.contains(" It grew to 524 kB too late."), "{statement}");
     assert!(remedy.starts_with("Let the server offer more from the start"), "{remedy}");
 }

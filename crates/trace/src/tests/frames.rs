@@ -3,8 +3,7 @@
 use tcplab_units::{Instant, Offset};
 use tcplab_wire::{Ecn, FrameView, IpRepr, Ipv4Repr, SeqNumber, TcpFlags, TcpRepr};
 
-use crate::observers::AckEffect;
-use crate::observers::{AckEvent, SendEvent};
+use crate::observers::SendEvent;
 use crate::packet::Packet;
 use crate::{Proof, Range, SegmentKind};
 
@@ -45,26 +44,5 @@ pub(crate) fn sent(packet: &Packet, start: u64, kind: SegmentKind) -> SendEvent<
         may_dsack: true,
         in_flight: payload,
         window_edge: None,
-    }
-}
-
-/// `packet` as an ACK of everything before `ack`, after an ACK of everything before `una`.
-pub(crate) fn heard(packet: &Packet, ack: u64, una: u64) -> AckEvent<'_> {
-    let effect = AckEffect { advanced: ack > una, ..AckEffect::default() };
-    AckEvent {
-        packet,
-        ack: Offset::new(ack),
-        before: Offset::new(una),
-        fresh: ack.saturating_sub(una),
-        window: None,
-        sack: &[],
-        dsack: None,
-        effect,
-        duplicate: false,
-        unread: false,
-        copied: false,
-        unsent: false,
-        high: Offset::new(ack),
-        in_flight: 0,
     }
 }
