@@ -13,8 +13,8 @@
 //! Away from the sender, ICMP does not pass, and full segments that vanished show in the gap that
 //! smaller ones fill.
 //!
-//! ICMP may also quote a packet that is larger than the one sent at that place, which fits: a device
-//! on the path merged segments (LRO, GRO), and dropped what it could not forward.
+//! ICMP may also quote a packet that is larger than the one sent at that place, which fits: a
+//! device on the path merged segments (LRO, GRO), and dropped what it could not forward.
 //!
 //! **False positives.** An application that writes pieces of one size below a full segment; four
 //! in a row, each followed at once by more, count as full.

@@ -57,7 +57,7 @@ fn retransmission_a_little_sooner_than_the_least_reaction_is_prompted() {
 }
 
 /// The client's ACK of the SYN-ACK took 110 ms. A sender without the ACK of what lies before would
-/// have repeated that; with it, it had the report, too, and its timer ran for less than a round trip.
+/// have repeated that; with it, it had the report, too: its timer ran for less than a round trip.
 #[test]
 fn retransmission_from_the_cumulative_ack_on_shows_that_it_was_heard() {
     let flow = flow(

@@ -86,9 +86,9 @@ pub(crate) struct SenderModel {
 }
 folded! {
     SenderModel {
-        round_trip, last_heard, heard_before, heard_data, last_sent, last_new, advanced, known, in_transit,
-        head_retransmitted, timeout, too_big, spurious_until, going_back, probe, small_until,
-        sends_at_once, sack_refused, ignored, crossed
+        round_trip, last_heard, heard_before, heard_data, last_sent, last_new, advanced, known,
+        in_transit, head_retransmitted, timeout, too_big, spurious_until, going_back, probe,
+        small_until, sends_at_once, sack_refused, ignored, crossed
     }
 }
 
@@ -306,22 +306,6 @@ impl SenderModel {
         }
     }
 
-    /// Whether the packet shows that the sender had the last cumulative ACK, which by its least
-    /// reaction it did not (`known`): without it, a timer or a first report of a loss would have it
-    /// repeat what that covers. A probe repeats the newest data.
-    fn must_have_heard(
-        &self,
-        again: &RetransmittedPacket,
-        known: &Knowledge,
-        board: &Scoreboard,
-    ) -> bool {
-        let is_head = known.una < board.una && again.range.start == board.una;
-        let is_first = known.sacked.is_none() && known.recovery.is_none() && known.duplicates == 0;
-        // The reaction to the SYN-ACK may have been slow, but no more than half of it is waiting.
-        let can_be = self.advanced.is_some_and(|ack| ack.at + again.beyond / 2 <= again.at);
-        is_head && is_first && can_be && again.range.end < board.high && self.timeout.is_none()
-    }
-
     /// Classifies a retransmission; `board` does not contain it yet.
     pub(crate) fn classify_retransmission(
         &mut self,
@@ -348,9 +332,7 @@ impl SenderModel {
             || known.duplicates > 0
             || below(known.recovery)
             || by_rack();
-        let moved = self.advanced.filter(|moved| proven == Some(moved.at) && moved.at <= at);
-        let moved = moved.map(|moved| Moment { at: (moved.at + beyond).min(at), ..moved });
-        let last = self.last_before(at, beyond, again.ack).max(moved);
+        let last = self.last_for(again, proven);
         let silence = SenderModel::silence(at, last);
         // With loss evidence a sender does not wait; a busy host may, but no timer is that short.
         // Nothing but RACK's timer acts on less than a rule asks for.

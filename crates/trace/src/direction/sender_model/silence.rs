@@ -4,6 +4,9 @@ use tcplab_units::{Instant, Span};
 use tcplab_wire::SeqNumber;
 
 use super::{Moment, PROMPT, SHORTEST_TIMER, SLACK, SenderModel};
+use crate::direction::classification::RetransmittedPacket;
+use crate::direction::knowledge::Knowledge;
+use crate::direction::scoreboard::Scoreboard;
 use crate::{Proof, Sign};
 
 impl SenderModel {
@@ -24,7 +27,7 @@ impl SenderModel {
     /// The sender's last transmission or reception before the packet that passes at `at` and
     /// acknowledges `acked`. What follows an ACK within [`PROMPT`] answers it: a timer would expire
     /// just then by chance. The least round trip to the sender, less a quarter as in
-    /// [`Knowledge`](crate::direction::knowledge), is how soon it has what passed here. What the
+    /// [`Knowledge`], is how soon it has what passed here. What the
     /// packet itself acknowledges it had in any case.
     pub(super) fn last_before(
         &self,
@@ -41,6 +44,35 @@ impl SenderModel {
         let heard = self.last_heard.filter(had).or_else(|| self.heard_before.filter(had));
         let heard = heard.max(read.map(|heard| heard.moment)).map(shifted);
         heard.max(self.last_sent)
+    }
+
+    /// [`SenderModel::last_before`] of a retransmission; the sender is `proven` to have had the ACK
+    /// that passed then.
+    pub(super) fn last_for(
+        &self,
+        again: &RetransmittedPacket,
+        proven: Option<Instant>,
+    ) -> Option<Moment> {
+        let &RetransmittedPacket { at, beyond, ack, .. } = again;
+        let moved = self.advanced.filter(|moved| proven == Some(moved.at) && moved.at <= at);
+        let moved = moved.map(|moved| Moment { at: (moved.at + beyond).min(at), ..moved });
+        self.last_before(at, beyond, ack).max(moved)
+    }
+
+    /// Whether the packet shows that the sender had the last cumulative ACK, which by its least
+    /// reaction it did not (`known`): without it, a timer or a first report of a loss would have it
+    /// repeat what that covers. A probe repeats the newest data.
+    pub(super) fn must_have_heard(
+        &self,
+        again: &RetransmittedPacket,
+        known: &Knowledge,
+        board: &Scoreboard,
+    ) -> bool {
+        let is_head = known.una < board.una && again.range.start == board.una;
+        let is_first = known.sacked.is_none() && known.recovery.is_none() && known.duplicates == 0;
+        // The reaction to the SYN-ACK may have been slow, but no more than half of it is waiting.
+        let can_be = self.advanced.is_some_and(|ack| ack.at + again.beyond / 2 <= again.at);
+        is_head && is_first && can_be && again.range.end < board.high && self.timeout.is_none()
     }
 
     /// Whether the frame that began the silence was sent, not received.

@@ -7,6 +7,15 @@ use super::DirectionState;
 use crate::packet::Packet;
 
 impl DirectionState {
+    /// What its flags tell: a SYN, which may acknowledge nothing, and an echoed mark.
+    #[inline]
+    pub(super) fn hear_flags(&mut self, packet: &Packet, unread: bool, copied: bool) {
+        self.hear_mark(packet, unread);
+        if packet.syn() && !copied {
+            self.observers.on_peer_syn(packet);
+        }
+    }
+
     /// Whether a packet of the opposite direction echoes a mark (RFC 3168 section 6.1.3).
     #[inline(always)]
     pub(super) fn hear_mark(&mut self, packet: &Packet, unread: bool) {

@@ -270,10 +270,7 @@ impl DirectionState {
         &Passed { unread, copied, .. }: &Passed,
     ) -> AckOutcome {
         self.classifier.heard(packet);
-        self.hear_mark(packet, unread);
-        if packet.syn() && !copied {
-            self.observers.on_peer_syn(packet);
-        }
+        self.hear_flags(packet, unread, copied);
         let Some(number) = packet.ack else { return AckOutcome::default() };
         // Without captured data, everything acknowledged lies before the capture.
         let positions =

@@ -70,8 +70,8 @@ impl DirectionState {
         recovery.on_icmp(mark, &self.board);
     }
 
-    /// The length of the packet that the sender sent here, if that quoted has more data: something on
-    /// the path merged it with others.
+    /// The length of the packet that the sender sent here, if that quoted has more data: something
+    /// on the path merged it with others.
     fn sent_smaller(&self, start: Offset, quoted: &QuotedSegment) -> Option<u32> {
         let log = &self.board.log;
         let first = Range { start, end: start + Bytes::new(1) };
