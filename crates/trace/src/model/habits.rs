@@ -136,8 +136,8 @@ pub struct TooBigReport {
 }
 
 /// ICMP "packet too big" about a packet that the sender never sent: its own at that place was
-/// smaller and fits. A device on the path merged segments (receive offload), could not forward the result
-/// and dropped it. No sender can act on that.
+/// smaller and fits. A device on the path merged segments (receive offload), could not forward the
+/// result and dropped it. No sender can act on that.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MergedReport {
     /// The message.

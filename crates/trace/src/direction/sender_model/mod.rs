@@ -332,8 +332,7 @@ impl SenderModel {
             || known.duplicates > 0
             || below(known.recovery)
             || by_rack();
-        let last = self.last_for(again, proven);
-        let silence = SenderModel::silence(at, last);
+        let (last, silence) = self.silence_of(again, proven);
         // With loss evidence a sender does not wait; a busy host may, but no timer is that short.
         // Nothing but RACK's timer acts on less than a rule asks for.
         let unprompted = ignored.is_some() || known.is_little();

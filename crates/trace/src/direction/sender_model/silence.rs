@@ -46,17 +46,18 @@ impl SenderModel {
         heard.max(self.last_sent)
     }
 
-    /// [`SenderModel::last_before`] of a retransmission; the sender is `proven` to have had the ACK
-    /// that passed then.
-    pub(super) fn last_for(
+    /// [`SenderModel::last_before`] and the silence before a retransmission; the sender is `proven`
+    /// to have had the ACK that passed then.
+    pub(super) fn silence_of(
         &self,
         again: &RetransmittedPacket,
         proven: Option<Instant>,
-    ) -> Option<Moment> {
+    ) -> (Option<Moment>, Proof) {
         let &RetransmittedPacket { at, beyond, ack, .. } = again;
         let moved = self.advanced.filter(|moved| proven == Some(moved.at) && moved.at <= at);
         let moved = moved.map(|moved| Moment { at: (moved.at + beyond).min(at), ..moved });
-        self.last_before(at, beyond, ack).max(moved)
+        let last = self.last_before(at, beyond, ack).max(moved);
+        (last, SenderModel::silence(at, last))
     }
 
     /// Whether the packet shows that the sender had the last cumulative ACK, which by its least
