@@ -9,7 +9,8 @@
 //! are what the application waits for. All are left out. Away from the sender a lost tail that it
 //! repairs late, and ACKs lost behind the capture point, look like a pause: a single such stall is
 //! left out, and of many the rule names both causes. Without handshake and timestamps it is unknown
-//! how far the sender is, and the rule is silent.
+//! how far the sender is, and the rule is silent. So it is of Multipath TCP, whose data may have
+//! gone on another subflow.
 //!
 //! **False positives.** Some applications send slowly on purpose: video, voice, a rate limit.
 //!
@@ -31,7 +32,8 @@ const SHARE: u64 = 50;
 const MANY: u64 = 5;
 
 fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
-    if direction.is_lost_in_midstream() || !direction.is_transfer() {
+    let is_subflow = direction.connection.handshake.multipath;
+    if is_subflow || direction.is_lost_in_midstream() || !direction.is_transfer() {
         return None;
     }
     let marks = &direction.flow.marks;

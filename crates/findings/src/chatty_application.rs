@@ -9,7 +9,7 @@
 //! **Evidence.** Requests that left within half a round trip after the answer before, with nothing
 //! outstanding in either direction, and the answers to them; their number times the path's RTT.
 //! What the server takes to answer is another rule's (`slow-answers`), pauses of the client are no
-//! part of it.
+//! part of it. Of Multipath TCP the rule is silent: other subflows may have carried data meanwhile.
 //!
 //! **False positives.** Transfers that an application's own flow control holds up (a small window
 //! of HTTP/2) look the same; more in flight helps there, too.
@@ -31,6 +31,9 @@ const LEAST: u64 = 20;
 const SHARE: u64 = 20;
 
 fn in_turn(connection: &Connection) -> Option<Finding> {
+    if connection.handshake.multipath {
+        return None;
+    }
     let (client, server) = (&connection.forward.marks, &connection.reverse.marks);
     // The first request follows no answer.
     let exchanges = server.turns.count.min(client.prompt_turns + 1);

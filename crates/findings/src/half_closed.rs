@@ -8,7 +8,8 @@
 //! **Evidence.** The FIN, which the other end acknowledged, and the last packet of the connection.
 //!
 //! **False positives.** Closing one direction first is legal: some programs send their request,
-//! close, and read. An early end of the capture; silent within a second of the first FIN.
+//! close, and read. An early end of the capture; silent within a second of the first FIN, and
+//! of Multipath TCP, where a FIN closes a subflow (RFC 8684 section 3.3.3).
 //!
 //! **Reference.** RFC 9293 section 3.6.
 
@@ -26,6 +27,9 @@ const PATIENCE: Span = Span::from_secs(1);
 
 fn in_life(connection: &Connection) -> Option<Finding> {
     let close = connection.life.close.filter(|close| close.kind == CloseKind::HalfClosed)?;
+    if connection.handshake.multipath {
+        return None;
+    }
     let open = connection.last.since(close.at);
     let states = match close.by {
         Endpoint::Client => &connection.life.client,

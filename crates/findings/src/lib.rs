@@ -20,6 +20,7 @@ mod finding;
 pub mod flight_limited;
 pub mod forged_reset;
 pub mod half_closed;
+pub mod link_retries;
 pub mod loss_rate;
 pub mod lost_retransmissions;
 pub mod midstream;
@@ -119,6 +120,7 @@ pub const RULES: &[Rule] = &[
     delay_spikes::RULE,
     reordering::RULE,
     network_duplicates::RULE,
+    link_retries::RULE,
     congestion_marks::RULE,
 ];
 

@@ -7,7 +7,8 @@
 //!
 //! **Evidence.** Copies with the same sequence number and the same IP identification.
 //!
-//! **False positives.** A capture that records packets twice, which another rule reports.
+//! **False positives.** A capture that records packets twice, and a radio that repeats them, which
+//! other rules report.
 //!
 //! **Reference.** RFC 5560; RFC 2883 section 4.1.
 

@@ -20,13 +20,16 @@
 //! A request that meets the FIN of a server which closed an idle connection is lost, however short.
 //! Where a client sends it long after the FIN, its program did not notice that.
 //!
+//! Of Multipath TCP an RST ends its subflow alone: others may go on, and a note says so. Where an
+//! end gave up the whole connection (`MP_FASTCLOSE`), that end is named, whoever sent the RST.
+//!
 //! **Reference.** RFC 9293 sections 3.5.1 (figure 10: RST as answer to an ACK of a connection that
 //! its sender has forgotten), 3.6.1 (SHLD-3: RST shows that data after CLOSE were lost) and 3.10.5
 //! (abort); RFC 1122 section 4.2.2.13 and RFC 2525 section 2.17 (closing with data unread); RFC
 //! 9112 section 9.5 (idle timeouts of HTTP); RFC 5382 section 5 (those of NATs); Linux:
-//! `__tcp_close`, and `tcp_rcv_state_process` (`TCPABORTONDATA`).
+//! `__tcp_close`, and `tcp_rcv_state_process` (`TCPABORTONDATA`); RFC 8684 sections 3.4.2 and 3.5.
 
-use tcplab_trace::{Close, CloseKind, Connection, Flow, Occurrences, Refused};
+use tcplab_trace::{Close, CloseKind, Connection, Flow, MultipathSign, Occurrences, Refused};
 use tcplab_units::{Bytes, Endpoint, Instant, Span};
 
 use crate::syn_retransmitted::FORGOTTEN;
@@ -80,6 +83,10 @@ struct Abort {
     missed: Option<Missed>,
     /// Of Multipath TCP: what a subflow lost may have come by another (RFC 8684 section 3.3.6).
     is_subflow: bool,
+    /// Who gave up the whole connection of Multipath TCP.
+    fast_close: Option<MultipathSign>,
+    /// The other end gave up an address before it, on this subflow.
+    removed: Option<MultipathSign>,
 }
 
 /// Why an end that had closed refused data that are no farewell.
@@ -134,7 +141,14 @@ fn count_after(seen: &Occurrences, frame: u64) -> u64 {
 
 impl Abort {
     fn of(connection: &Connection, close: Close) -> Abort {
-        let by = close.reset_by.unwrap_or(close.by);
+        let at = close.reset_at.unwrap_or(close.at);
+        let is_subflow = connection.handshake.multipath;
+        let before = |sign: &MultipathSign| is_subflow && sign.at <= at;
+        let fast_close = connection.life.fast_close.filter(before);
+        let reset_by = close.reset_by.unwrap_or(close.by);
+        let removed = connection.life.address_removed.filter(before);
+        let removed = removed.filter(|sign| sign.by != reset_by && fast_close.is_none());
+        let by = fast_close.map_or(reset_by, |sign| sign.by);
         let (own, others) = match by {
             Endpoint::Client => (&connection.forward, &connection.reverse),
             Endpoint::Server => (&connection.reverse, &connection.forward),
@@ -142,16 +156,28 @@ impl Abort {
         let (flow, data) = (own, own.totals.unique + others.totals.unique);
         let [own, others] =
             [own, others].map(|flow| flow.totals.unique.saturating_sub(flow.transfer.acked));
-        let unread = close.unread.filter(|&unread| unread > Bytes::ZERO);
-        let at = close.reset_at.unwrap_or(close.at);
-        let (silence, is_subflow) = (Silence::before(at, flow), connection.handshake.multipath);
+        // The windows of subflows are one.
+        let unread = close.unread.filter(|&unread| unread > Bytes::ZERO && !is_subflow);
+        let silence = Silence::before(at, flow).filter(|_| fast_close.is_none());
         let missed = Missed::of(connection, &close)
             .filter(|_| others > Bytes::ZERO && own <= Close::FAREWELL && unread.is_none());
         let is_check = data == Bytes::ZERO
             && by == Endpoint::Client
             && close.kind == CloseKind::Reset
             && connection.handshake.opened.is_some_and(|opened| at.since(opened) < LONG);
-        Abort { close, by, unread, others, own, is_check, silence, missed, is_subflow }
+        Abort {
+            close,
+            by,
+            unread,
+            others,
+            own,
+            is_check,
+            silence,
+            missed,
+            is_subflow,
+            fast_close,
+            removed,
+        }
     }
 
     fn at(&self) -> Instant {
@@ -191,7 +217,9 @@ impl Abort {
         if self.are_farewells() {
             None
         } else if self.is_subflow {
-            Some((Severity::Note, Bytes::ZERO))
+            let is_whole = self.fast_close.is_some();
+            let severity = if is_whole { Severity::Failure } else { Severity::Note };
+            Some((severity, Bytes::ZERO))
         } else if self.missed.is_some() && self.by == Endpoint::Server {
             Some((Severity::Failure, lost))
         } else if self.is_refusal() {
@@ -205,9 +233,30 @@ impl Abort {
         }
     }
 
+    /// Who ended what, and when.
+    fn act(&self) -> String {
+        let (who, other, at) = (self.by.name(), self.by.other().name(), seconds(self.at()));
+        if let Some(MultipathSign { at, frame, .. }) = self.fast_close {
+            return format!(
+                "The {who} gave up the whole connection of Multipath TCP at {} (MP_FASTCLOSE, \
+                 frame {frame})",
+                seconds(at)
+            );
+        }
+        let what = if self.is_subflow { "this subflow of Multipath TCP" } else { "the connection" };
+        let after = match self.removed {
+            Some(MultipathSign { at, frame, .. }) => format!(
+                ", {} after the {other} gave up an address (REMOVE_ADDR, frame {frame})",
+                rounded(self.at().since(at))
+            ),
+            None => String::new(),
+        };
+        format!("The {who} reset {what} at {at}{after}")
+    }
+
     fn statement(&self) -> String {
         let (who, other) = (self.by.name(), self.by.other().name());
-        let mut text = format!("The {who} reset the connection at {}", seconds(self.at()));
+        let mut text = self.act();
         // At its sender it may pass before a FIN that was under way.
         if self.is_after_fin() && self.frame() > self.close.frame {
             let later = rounded(self.at().since(self.close.at));
@@ -234,8 +283,13 @@ impl Abort {
         text += &match (self.others > Bytes::ZERO, self.own > Bytes::ZERO) {
             (false, false) if self.is_check => ", with no data sent.".to_owned(),
             (false, false) => ".".to_owned(),
-            (true, false) if self.is_subflow => {
-                format!(": {others} here; another subflow may have carried it.")
+            _ if self.is_subflow => {
+                let lost = match (self.others > Bytes::ZERO, self.own > Bytes::ZERO) {
+                    (true, true) => format!("{others}, {own}"),
+                    (true, false) => others,
+                    _ => own,
+                };
+                format!(": {lost} here; another subflow may have carried it.")
             }
             (true, false) => format!(": {others}, so it is lost."),
             (false, true) => format!(": {own}; it may be lost."),
@@ -261,11 +315,30 @@ impl Abort {
         let (who, other) = (self.by.name(), self.by.other().name());
         if self.close.reopened.is_some() {
             FORGOTTEN.to_owned()
+        } else if let Some(sign) = self.fast_close {
+            let answer = match self.close.reset_by {
+                Some(by) if by != sign.by => {
+                    format!(" The {other}'s RST answers it, as RFC 8684 section 3.5 has it.")
+                }
+                _ => String::new(),
+            };
+            format!(
+                "Check the {who}'s program at that time: a close with data unread, SO_LINGER of \
+                 zero, a killed process, an application timeout.{answer}"
+            )
         } else if self.silence.is_some() {
             format!(
                 "The {other}'s host is down or disconnected, the path is interrupted, or a \
                  firewall or address translation has dropped the connection: the {who} gave up. \
                  Capture at the {other} too."
+            )
+        } else if self.is_subflow {
+            format!(
+                "An RST ends this subflow alone (RFC 8684 section 3.5): look at the others of the \
+                 same connection. An end closes a subflow so when the other gives up its address, \
+                 which may be told on another subflow (REMOVE_ADDR, section 3.4.2), or when its \
+                 path manager wants no more of it. Where no subflow goes on, check the {who}'s \
+                 program."
             )
         } else if self.unread.is_some() {
             format!(

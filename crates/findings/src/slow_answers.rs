@@ -10,7 +10,8 @@
 //! ACK, the least round trip to it is taken off.
 //!
 //! **False positives.** Servers that hold a request until there is news (long polling), or send
-//! news without a request. Away from the server, queues on the path where no ACK came before the
+//! news without a request. Of Multipath TCP the rule is silent: the answer may have come on another
+//! subflow (RFC 8684). Away from the server, queues on the path where no ACK came before the
 //! answers. If the capture begins in the middle, the client may be taken for the server, and
 //! without timestamps the way to it is not known.
 //!
@@ -46,7 +47,7 @@ const GREETING: &str = "Find out what the server does before its greeting: looki
 
 /// Only for the server: what the client delays is its next request, not an answer.
 fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
-    if direction.sender != "server" {
+    if direction.sender != "server" || direction.connection.handshake.multipath {
         return None;
     }
     let thinking = direction.stalls(StallCause::SenderIdle)?;

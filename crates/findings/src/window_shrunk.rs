@@ -7,7 +7,8 @@
 //!
 //! **Evidence.** ACKs whose right edge moved back by more than the scale's rounding.
 //!
-//! **False positives.** Reordered ACKs with equal sequence numbers.
+//! **False positives.** Reordered ACKs with equal sequence numbers. Of Multipath TCP the rule is
+//! silent: all subflows share a window, which may move back on one (RFC 8684 section 3.3.1).
 //!
 //! **Reference.** RFC 9293 section 3.8.6; RFC 7323 section 2.4; tcp(7) and the kernel's
 //! ip-sysctl.rst on tcp_shrink_window.
@@ -20,7 +21,7 @@ pub const RULE: Rule = Rule::of_directions("window-shrunk", in_direction);
 
 fn in_direction(direction: &Direction<'_>) -> Option<Finding> {
     let shrunk = &direction.flow.windows.windows_shrunk;
-    if shrunk.is_empty() {
+    if shrunk.is_empty() || direction.connection.handshake.multipath {
         return None;
     }
     let (sender, receiver) = (direction.sender, direction.receiver);

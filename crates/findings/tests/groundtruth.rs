@@ -90,6 +90,7 @@ const NEVER: &[&str] = &[
     "path-mtu",
     "reordering",
     "network-duplicates",
+    "link-retries",
     "congestion-marks",
     "slow-answers",
     "chatty-application",

@@ -224,8 +224,14 @@ quantities! {
         tcptrace "outoforder pkts", wireshark "tcp.analysis.out_of_order";
     OUT_OF_ORDER_MAX_BYTES = "out_of_order_max_bytes", Bytes, "reordering extent",
         "The most bytes by which a segment was out of order (RFC 4737 section 4.2.3)";
+    EARLY_ACKS = "early_acks", None, "ACKs ahead of data",
+        "Packets without data that passed before data sent earlier, which kept their order: some \
+         devices send ACKs first";
     NETWORK_DUPLICATES = "network_duplicates", None, "network duplicates",
         "Copies that the network made", tcptrace "hardware dups";
+    LINK_RETRIES = "link_retries", None, "link-layer retries",
+        "Frames that a radio sent again (the bit Retry of IEEE 802.11) and that the capture heard \
+         before", tcptrace "hardware dups", wireshark "wlan.fc.retry == 1";
     CAPTURE_DUPLICATES = "capture_duplicates", None, "captured twice",
         "Frames that the capture contains twice", tcptrace "hardware dups";
     ACKED_NOT_CAPTURED = "acked_not_captured", None, "acknowledged but not captured",
@@ -337,6 +343,10 @@ quantities! {
     ECN_ECHOES = "ecn_echoes", None, "ECN echoes",
         "Segments of the other end that echo a congestion mark (ECE; RFC 3168 section 6.1.3), where \
          classic ECN was agreed", wireshark "tcp.flags.ece == 1";
+    ECN_REPORTED = "ecn_reported", None, "CE marks reported",
+        "Packets marked Congestion Experienced that the other end reports by its counter of three \
+         bits (RFC 9768 section 3.2.2), at least, where Accurate ECN was agreed",
+        wireshark "tcp.flags.ace";
     ECN_REDUCTIONS = "ecn_reductions", None, "ECN window reductions",
         "Segments that say that the sender reduced its window on an echo (CWR; RFC 3168 section \
          6.1.2), where classic ECN was agreed", wireshark "tcp.flags.cwr == 1";

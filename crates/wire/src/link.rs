@@ -158,6 +158,12 @@ impl LinkType {
     /// Looks behind the link header of a frame of which `bytes` were kept and `wire_len` sent.
     pub(crate) fn open(self, bytes: &[u8], wire_len: u32) -> Result<Carried, Anomaly> {
         let mut headers = Headers { bytes, wire_len, at: 0 };
+        let link = self.innermost(&mut headers)?;
+        headers.link(link)
+    }
+
+    /// The link behind a header that names one.
+    pub(crate) fn innermost(self, headers: &mut Headers<'_>) -> Result<LinkType, Anomaly> {
         let inner = match self {
             // Version, flags, length, and the number of the link behind it, little-endian.
             LinkType::Ppi => {
@@ -173,14 +179,14 @@ impl LinkType {
                 headers.at = (length as usize).max(headers.at);
                 number
             }
-            link => return headers.link(link),
+            link => return Ok(link),
         };
         let link = u16::try_from(inner).map_or(LinkType::Other(u16::MAX), LinkType::from_number);
         // One such header behind another may go on for ever.
         if matches!(link, LinkType::Ppi | LinkType::Pktap) {
             return Err(Anomaly::UnknownLinkType(link.number()));
         }
-        headers.link(link)
+        Ok(link)
     }
 }
 

@@ -1,21 +1,63 @@
 //! 802.11 frames, and what captures write before them.
 
-use crate::Anomaly;
 use crate::link::{Carried, ENCRYPTED, Headers, NOT_DATA};
+use crate::{Anomaly, LinkType};
+
+impl LinkType {
+    /// Whether a radio sent this frame again, as it had heard no acknowledgement of the link: the
+    /// bit Retry (IEEE 802.11 section 9.2.4.1.6).
+    #[inline]
+    pub fn is_radio_retry(self, captured: &[u8]) -> bool {
+        match self {
+            LinkType::Wifi
+            | LinkType::Radiotap
+            | LinkType::Prism
+            | LinkType::Avs
+            | LinkType::Ppi => self.has_retry(captured).unwrap_or_default(),
+            _ => false,
+        }
+    }
+
+    fn has_retry(self, captured: &[u8]) -> Result<bool, Anomaly> {
+        const RETRY: u8 = 0x08;
+        let mut headers = Headers { bytes: captured, wire_len: captured.len() as u32, at: 0 };
+        match self.innermost(&mut headers)? {
+            LinkType::Wifi => {}
+            LinkType::Radiotap => drop(headers.before_radiotap()?),
+            LinkType::Prism | LinkType::Avs => headers.before_prism()?,
+            _ => return Ok(false),
+        }
+        let [_, flags] = headers.take()?;
+        Ok(flags & RETRY != 0)
+    }
+}
 
 impl Headers<'_> {
-    /// Version, padding, the length, and which fields are present, in little-endian order.
+    /// 802.11 behind radiotap.
     pub(crate) fn radiotap(&mut self) -> Result<Carried, Anomaly> {
-        let [_, _, low, high] = self.take()?;
-        let is_padded = self.bytes.get(self.at..).is_some_and(is_padded);
-        self.at = usize::from(u16::from_le_bytes([low, high])).max(self.at);
+        let is_padded = self.before_radiotap()?;
         let [control, flags, ..] = self.take::<24>()?;
         self.wifi_data(control, flags, is_padded)
     }
 
+    /// Version, padding, the length, and which fields are present, in little-endian order. Whether
+    /// the header of the frame is padded.
+    fn before_radiotap(&mut self) -> Result<bool, Anomaly> {
+        let [_, _, low, high] = self.take()?;
+        let is_padded = self.bytes.get(self.at..).is_some_and(is_padded);
+        self.at = usize::from(u16::from_le_bytes([low, high])).max(self.at);
+        Ok(is_padded)
+    }
+
+    /// 802.11 behind Prism or AVS.
+    pub(crate) fn prism(&mut self) -> Result<Carried, Anomaly> {
+        self.before_prism()?;
+        self.wifi()
+    }
+
     /// AVS begins with its number, its length follows; Prism has a code and its length, in the
     /// order of the host.
-    pub(crate) fn prism(&mut self) -> Result<Carried, Anomaly> {
+    fn before_prism(&mut self) -> Result<(), Anomaly> {
         const AVS: u32 = 0x8021_1000;
         let [code, length] = [self.take()?, self.take()?];
         let big = u32::from_be_bytes(length);
@@ -25,7 +67,7 @@ impl Headers<'_> {
             _ => big,
         };
         self.at = (length as usize).max(self.at);
-        self.wifi()
+        Ok(())
     }
 
     /// IEEE 802.11 section 9.3.2: data in clear text; of an aggregate, its first frame.

@@ -176,6 +176,8 @@ pub(super) const CASES: &[Case] = &[
             c.life.server = vec![StateStep { state: TcpState::FinWait2, at, frame, cause }];
         },
         silent: &[
+            // A subflow of Multipath TCP.
+            |c| c.handshake.multipath = true,
             // The capture ends too soon after it.
             |c| c.life.close.as_mut().unwrap().at = at(9_500),
             // The FIN was not acknowledged.
@@ -387,6 +389,8 @@ pub(super) const CASES: &[Case] = &[
             c.forward.marks.greeting = Some(ms(3_000));
         },
         silent: &[
+            // A subflow of Multipath TCP.
+            |c| c.handshake.multipath = true,
             |c| c.forward.marks.greeting = None,
             |c| c.forward.stall_sums.push(stalls(StallCause::NoRequest, 3, 4_000, 2_000)),
             // The client's pauses, too short for stalls.
@@ -424,6 +428,8 @@ pub(super) const CASES: &[Case] = &[
         name: "slow-answers",
         fires: |c| c.reverse.stall_sums = vec![stalls(StallCause::SenderIdle, 12, 3_400, 900)],
         silent: &[
+            // A subflow of Multipath TCP.
+            |c| c.handshake.multipath = true,
             |c| c.reverse.stall_sums[0].cause = StallCause::NoRequest,
             // A slow client.
             |c| std::mem::swap(&mut c.forward, &mut c.reverse),
@@ -461,6 +467,8 @@ pub(super) const CASES: &[Case] = &[
             c.forward.marks.prompt_turns = 99;
         },
         silent: &[
+            // A subflow of Multipath TCP.
+            |c| c.handshake.multipath = true,
             // The client pauses between its requests.
             |c| c.forward.marks.prompt_turns = 18,
             // It says as much without an answer.

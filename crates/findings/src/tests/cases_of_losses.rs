@@ -279,7 +279,11 @@ pub(super) const CASES: &[Case] = &[
     Case {
         name: "window-shrunk",
         fires: |c| c.forward.windows.windows_shrunk = occurred(3, 650),
-        silent: &[|c| c.forward.windows.windows_shrunk = occurred(NONE, 0)],
+        silent: &[
+            |c| c.forward.windows.windows_shrunk = occurred(NONE, 0),
+            // A subflow of Multipath TCP.
+            |c| c.handshake.multipath = true,
+        ],
     },
     Case {
         name: "delayed-acks",
@@ -375,6 +379,15 @@ pub(super) const CASES: &[Case] = &[
         silent: &[
             |c| c.forward.causes.network_duplicates = occurred(2, 40),
             |c| c.forward.causes.capture_duplicates = occurred(4_000, 40),
+        ],
+    },
+    Case {
+        name: "link-retries",
+        fires: |c| c.forward.causes.link_retries = occurred(186, 40),
+        silent: &[
+            |c| c.forward.causes.link_retries = occurred(2, 40),
+            // Fewer than one in a hundred.
+            |c| c.forward.causes.link_retries = occurred(60, 40),
         ],
     },
     Case {

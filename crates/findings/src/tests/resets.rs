@@ -201,3 +201,41 @@ fn forged_reset_without_effect_is_a_note() {
     // With the server's TTL it may be the server's.
     assert_eq!(found("forged-reset", &drill::connection(&text(""))), []);
 }
+
+const MULTIPATH: &str = "0 > S option 1e040001
+    0.040 < S option 1e0c00010102030405060708
+    0.0401 > ack 1\n0.041 > 1:101\n0.081 < 1:1001 acking 101\n0.0811 > ack 1001 at 101";
+
+/// Of Multipath TCP an RST ends its subflow alone (RFC 8684 section 3.5).
+#[test]
+fn reset_of_a_subflow_blames_no_program() {
+    let alone = format!("{MULTIPATH}\n5 > R 101 ack 1001");
+    let Finding { severity, statement, remedy, .. } = reset(&alone).unwrap();
+    assert_eq!(severity, Severity::Note);
+    assert_eq!(statement, "The client reset this subflow of Multipath TCP at 5.000 s.");
+    assert!(remedy.unwrap().starts_with("An RST ends this subflow alone"));
+    let removed = alone.replace("\n5 >", "\n4.9 < ack 101 at 1001 option 1e044005\n5 >");
+    let statement = reset(&removed).unwrap().statement;
+    let after = ", 100 ms after the server gave up an address (REMOVE_ADDR, frame 7).";
+    assert!(statement.ends_with(after), "{statement}");
+    // Without the option the same RST ends the connection.
+    let plain = alone.replace(" option 1e040001", "");
+    assert_eq!(reset(&plain).unwrap().severity, Severity::Failure);
+}
+
+/// An end gives up the whole connection by MP_FASTCLOSE, and the other's RST answers it.
+#[test]
+fn reset_that_answers_a_fast_close_is_the_others_doing() {
+    let text = format!(
+        "{MULTIPATH}\n5 > ack 1001 at 101 option 1e0c70000102030405060708
+        5.04 < R 1001 ack 101"
+    );
+    let Finding { severity, statement, remedy, .. } = reset(&text).unwrap();
+    assert_eq!(severity, Severity::Failure);
+    let expected = "The client gave up the whole connection of Multipath TCP at 5.000 s \
+                    (MP_FASTCLOSE, frame 7).";
+    assert_eq!(statement, expected);
+    let remedy = remedy.unwrap();
+    assert!(remedy.starts_with("Check the client's program"), "{remedy}");
+    assert!(remedy.ends_with("The server's RST answers it, as RFC 8684 section 3.5 has it."));
+}

@@ -372,7 +372,9 @@ fn mark_of(segment: &Segment) -> Option<(Word, &'static str)> {
         SegmentKind::UnexplainedRetransmission
         | SegmentKind::FillsGap
         | SegmentKind::OutOfOrder => Some((PINK, "O")),
-        SegmentKind::NetworkDuplicate | SegmentKind::CaptureDuplicate => Some((BLUE, "HD")),
+        SegmentKind::NetworkDuplicate | SegmentKind::LinkRetry | SegmentKind::CaptureDuplicate => {
+            Some((BLUE, "HD"))
+        }
         SegmentKind::WindowProbe => Some((ORANGE, "P")),
         SegmentKind::KeepAlive => Some((ORANGE, "K")),
     }

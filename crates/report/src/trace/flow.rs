@@ -246,6 +246,7 @@ fn marks(marks: &SenderMarks) -> String {
         (&marks.keep_alives, q::KEEP_ALIVES),
         (&marks.ce_marks, q::CE_MARKS),
         (&marks.echoes, q::ECN_ECHOES),
+        (&marks.reported, q::ECN_REPORTED),
         (&marks.reductions, q::ECN_REDUCTIONS),
     ] {
         note(&mut facts, seen, |count| {
@@ -314,7 +315,9 @@ fn causes(out: &mut String, causes: &Causes, look: Look) {
         (q::RETRANSMISSIONS_SPURIOUS_BY_TIMESTAMP, plain(), &causes.spurious_by_timestamp),
         (q::GAPS_FILLED, plain(), &causes.gaps_filled),
         (q::OUT_OF_ORDER, out_of_order, &causes.out_of_order),
+        (q::EARLY_ACKS, plain(), &causes.early_acks),
         (q::NETWORK_DUPLICATES, plain(), &causes.network_duplicates),
+        (q::LINK_RETRIES, plain(), &causes.link_retries),
         (q::CAPTURE_DUPLICATES, plain(), &causes.capture_duplicates),
         (q::ACKED_NOT_CAPTURED, not_captured, &causes.acked_not_captured),
     ] {

@@ -181,7 +181,9 @@ fn why(segment: &Segment) -> &'static str {
         SegmentKind::FillsGap => "data that fill a gap",
         SegmentKind::OutOfOrder => "out of order",
         SegmentKind::RepeatedControl => "a repeated SYN or FIN",
-        SegmentKind::NetworkDuplicate | SegmentKind::CaptureDuplicate => "a copy",
+        SegmentKind::NetworkDuplicate | SegmentKind::LinkRetry | SegmentKind::CaptureDuplicate => {
+            "a copy"
+        }
         SegmentKind::WindowProbe => "a zero window probe",
         SegmentKind::KeepAlive => "a keep-alive probe",
     }

@@ -30,7 +30,7 @@ pub(super) const NOTABLE: &[Column<NotableRow>] = columns! {
 pub(super) fn notable(id: FlowId, flow: &Flow) -> impl Iterator<Item = NotableRow> {
     let (causes, windows) = (&flow.causes, &flow.windows);
     let (acking, marks) = (&flow.acking, &flow.marks);
-    let seen: [(&Quantity, &Occurrences); 38] = [
+    let seen: [(&Quantity, &Occurrences); 41] = [
         (&quantities::RETRANSMISSIONS_BY_DUPLICATE_ACKS, &causes.by_duplicate_acks),
         (&quantities::RETRANSMISSIONS_BY_SACK, &causes.by_sack),
         (&quantities::RETRANSMISSIONS_BY_RACK, &causes.by_rack),
@@ -52,7 +52,9 @@ pub(super) fn notable(id: FlowId, flow: &Flow) -> impl Iterator<Item = NotableRo
         (&quantities::RETRANSMISSIONS_UNEXPLAINED, &causes.retransmissions_unexplained),
         (&quantities::GAPS_FILLED, &causes.gaps_filled),
         (&quantities::OUT_OF_ORDER, &causes.out_of_order),
+        (&quantities::EARLY_ACKS, &causes.early_acks),
         (&quantities::NETWORK_DUPLICATES, &causes.network_duplicates),
+        (&quantities::LINK_RETRIES, &causes.link_retries),
         (&quantities::CAPTURE_DUPLICATES, &causes.capture_duplicates),
         (&quantities::ACKED_NOT_CAPTURED, &causes.acked_not_captured),
         (&quantities::ZERO_WINDOWS, &windows.zero_windows),
@@ -68,6 +70,7 @@ pub(super) fn notable(id: FlowId, flow: &Flow) -> impl Iterator<Item = NotableRo
         (&quantities::NAGLE_WAITS, &marks.nagle_waits),
         (&quantities::CE_MARKS, &marks.ce_marks),
         (&quantities::ECN_ECHOES, &marks.echoes),
+        (&quantities::ECN_REPORTED, &marks.reported),
         (&quantities::ECN_REDUCTIONS, &marks.reductions),
     ];
     seen.into_iter().filter(|(_, seen)| !seen.is_empty()).map(move |(quantity, seen)| NotableRow {

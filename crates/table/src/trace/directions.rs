@@ -94,7 +94,9 @@ directions! {
     GAPS_FILLED Few Whole(u64) |flow| flow.causes.gaps_filled.count;
     OUT_OF_ORDER Few Whole(u64) |flow| flow.causes.out_of_order.count;
     OUT_OF_ORDER_MAX_BYTES Few Whole(u64) |flow| flow.causes.out_of_order_max.as_u64();
+    EARLY_ACKS Few Whole(u64) |flow| flow.causes.early_acks.count;
     NETWORK_DUPLICATES Few Whole(u64) |flow| flow.causes.network_duplicates.count;
+    LINK_RETRIES Few Whole(u64) |flow| flow.causes.link_retries.count;
     CAPTURE_DUPLICATES Few Whole(u64) |flow| flow.causes.capture_duplicates.count;
     ACKED_NOT_CAPTURED Few Whole(u64) |flow| flow.causes.acked_not_captured.count;
     ACKED_NOT_CAPTURED_BYTES Few Whole(u64) |flow| flow.causes.acked_not_captured_bytes.as_u64();
@@ -138,6 +140,7 @@ directions! {
     MSS_REDUCTIONS Few Whole(u64) |flow| flow.marks.mss_changes.len() as u64;
     CE_MARKS Few Whole(u64) |flow| flow.marks.ce_marks.count;
     ECN_ECHOES Few Whole(u64) |flow| flow.marks.echoes.count;
+    ECN_REPORTED Few Whole(u64) |flow| flow.marks.reported.count;
     ECN_REDUCTIONS Few Whole(u64) |flow| flow.marks.reductions.count;
     SUPER_PACKETS Few Whole(u64) |flow| flow.marks.super_packets;
     STALLS Few Whole(u64) |flow| flow.stall_sums.iter().map(|sum| sum.count).sum();

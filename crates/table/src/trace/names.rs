@@ -196,6 +196,7 @@ mod tests {
                 SegmentKind::FillsGap,
                 SegmentKind::OutOfOrder,
                 SegmentKind::NetworkDuplicate,
+                SegmentKind::LinkRetry,
                 SegmentKind::RepeatedControl,
                 SegmentKind::CaptureDuplicate,
                 SegmentKind::WindowProbe,

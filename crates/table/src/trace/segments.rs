@@ -83,6 +83,7 @@ fn wireshark_flag(row: &SegmentRow) -> Option<&'static str> {
         SegmentKind::New
         | SegmentKind::FillsGap
         | SegmentKind::NetworkDuplicate
+        | SegmentKind::LinkRetry
         | SegmentKind::CaptureDuplicate => None,
     }
 }

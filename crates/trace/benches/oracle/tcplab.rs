@@ -140,6 +140,7 @@ fn name(kind: SegmentKind) -> &'static str {
         SegmentKind::OutOfOrder => "out of order",
         SegmentKind::NetworkDuplicate => "network duplicate",
         SegmentKind::RepeatedControl => "SYN or FIN repeated",
+        SegmentKind::LinkRetry => "link retry",
         SegmentKind::CaptureDuplicate => "capture duplicate",
         SegmentKind::WindowProbe => "window probe",
         SegmentKind::KeepAlive => "keep-alive",

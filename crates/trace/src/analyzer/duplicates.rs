@@ -42,7 +42,8 @@ impl Duplicates {
         let later = packet.frame.saturating_sub(FIRST);
         let looked_at = later / PERIOD * LOOKED_AT + (later % PERIOD).min(LOOKED_AT);
         self.usual = (self.count + 1) * COPIES_SHARE >= packet.frame.min(FIRST) + looked_at;
-        if RecentPackets::can_tell(packet) {
+        // What a radio repeats says nothing of the capture.
+        if RecentPackets::can_tell(packet) && !packet.radio_retry {
             self.count += u64::from(self.recent.holds(packet));
         }
     }

@@ -306,7 +306,7 @@ impl AnyAnalyzer<'_> {
             if self.checks && tcp.is_damaged() == Some(true) {
                 return self.others.add_damaged();
             }
-            return self.tcp(&tcp, at, frame.comment);
+            return self.tcp(&tcp, at, frame);
         }
         self.unusual(frame, at);
     }
@@ -368,18 +368,19 @@ impl AnyAnalyzer<'_> {
                 .remarks
                 .add("TCP options are truncated: SACK blocks may be missing", self.frames);
         }
-        self.tcp(&tcp, at, frame.comment);
+        self.tcp(&tcp, at, frame);
     }
 
     #[inline(always)]
-    fn tcp(&mut self, tcp: &TcpPacket<'_>, at: Instant, comment: Option<&str>) {
+    fn tcp(&mut self, tcp: &TcpPacket<'_>, at: Instant, frame: &Frame<'_>) {
         let mut packet = Packet::read(tcp, at, self.frames, self.output.wants_packets);
         packet.coarse = self.coarse;
         if self.clock.step().is_some() {
             self.let_all_go();
             self.explain_step(&mut packet);
         }
-        self.in_order(&mut packet, comment);
+        packet.radio_retry = frame.link.is_radio_retry(frame.captured);
+        self.in_order(&mut packet, frame.comment);
     }
 
     /// The time jumped ahead or back before this packet: finds out whether the clock was set, and

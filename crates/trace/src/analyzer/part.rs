@@ -364,6 +364,10 @@ fn pass_on(number: u32, frame: u64, outcome: PacketOutcome, out: &mut impl FnMut
                 "sequence number out of range: another connection, forged or damaged; counted but \
                  not analysed"
             }
+            Refusal::Unstamped => {
+                "data without the timestamps that both ends agreed on (RFC 7323 section 3.2): a \
+                 probe's or forged; counted but not analysed"
+            }
             Refusal::Damaged => {
                 "wrong checksum in a SYN, FIN or RST, though earlier ones of its sender were \
                  right: damaged or forged; counted but not analysed"

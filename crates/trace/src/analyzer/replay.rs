@@ -127,6 +127,7 @@ impl AnyAnalyzer<'_> {
             let mut packet = Packet::read(&tcp, at, number, self.output.wants_packets);
             packet.copies_usual = self.output.copies_usual;
             packet.coarse = self.coarse;
+            packet.radio_retry = frame.link.is_radio_retry(frame.captured);
             if let Some(parts) = &mut self.parts {
                 parts.packet(&packet, frame.comment, &mut self.output);
             }

@@ -3,7 +3,8 @@
 use tcplab_units::Span;
 use tcplab_wire::{ChecksumState, SeqNumber};
 
-use super::state::{ConnectionState, PacketOutcome, PlainOutcome};
+use super::outcome::{PacketOutcome, PlainOutcome};
+use super::state::ConnectionState;
 use crate::bounds::packets_kept;
 use crate::direction::ClockStep;
 use crate::fold::{Fold, Folder, Unfolder};

@@ -289,13 +289,8 @@ impl HandshakeTracker {
         }
     }
 
-    /// Whether both SYNs agree on classic ECN.
-    pub(crate) fn is_classic_ecn(&self) -> bool {
-        self.ecn() == EcnAgreement::Classic
-    }
-
     /// AE, CWR and ECE of both SYNs (RFC 3168 section 6.1.1; RFC 9768 section 3.1.2, table 2).
-    fn ecn(&self) -> EcnAgreement {
+    pub(crate) fn ecn(&self) -> EcnAgreement {
         if !self.handshake.client.seen {
             return EcnAgreement::Unknown;
         }
@@ -323,7 +318,7 @@ impl Offer {
         if asks_ecn {
             self.ecn_asked = self.ecn;
         }
-        self.multipath |= packet.multipath;
+        self.multipath |= packet.multipath.is_some();
         self.isn = packet.seq;
         let place = self.sent.iter().position(Option::is_none).unwrap_or_else(|| {
             // Keep the first: it is usually the one answered.

@@ -10,19 +10,20 @@ use super::endpoint_states::EndpointStates;
 use super::handshake::{HandshakeTracker, SOONEST_TIMER};
 use super::history::History;
 use super::last_heard::LastHeard;
+use super::multipath::MultipathEnds;
 use super::one_way::OneWay;
+use super::outcome::{PacketOutcome, PlainOutcome, Refusal};
 use super::roles::guessed;
+use super::shown::{outside, unusual, visible};
 use super::silence::{AtClose, Silence};
+use super::stamps::Stamps;
 use super::too_big::TooBig;
-use crate::direction::{AckOutcome, ClockStep, Context, DirectionState, Distances};
+use crate::direction::{ClockStep, Context, DirectionState, Distances};
 use crate::fast_path;
 use crate::fold::folded;
 use crate::observers::Event;
 use crate::packet::Packet;
-use crate::{
-    Ack, BareReset, CapturePoint, Confidence, Connection, Episode, Flow, Life, Roles, Segment,
-    TcpState, UnusualPacket,
-};
+use crate::{CapturePoint, Confidence, Connection, Episode, Flow, Life, Roles};
 
 /// The state of a connection during the analysis.
 #[derive(Debug)]
@@ -61,12 +62,14 @@ pub(crate) struct ConnectionState {
     pub(crate) reuses_open: bool,
     /// The analyser tracks it as closed.
     pub(crate) lingers: bool,
+    multipath: MultipathEnds,
+    stamps: Stamps,
 }
 folded! {
     ConnectionState {
         client, server, client_is_low, roles, one_way, last_heard, first, last, silence, frames,
         packets, opening, shifts, endpoint_states, history, rival, sound, last_syn, last_syn_ack,
-        blurred, opened, forward, reverse, distances, reuses_open, lingers
+        blurred, opened, forward, reverse, distances, reuses_open, lingers, multipath, stamps
     }
 }
 
@@ -80,53 +83,6 @@ enum Place {
     Elsewhere,
     /// To none: it was damaged or forged.
     Nowhere,
-}
-
-/// Why a packet belongs to no connection.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Refusal {
-    /// Its sequence number is outside the connection's range.
-    OutOfPlace,
-    /// Its checksum is wrong, and its sender's were right.
-    Damaged,
-}
-
-#[derive(Debug, Default)]
-pub(crate) struct PacketOutcome {
-    /// Sent by the client: forward data; ACK and episodes are of the reverse direction.
-    pub(crate) forward: bool,
-    pub(crate) segment: Option<Box<Segment>>,
-    pub(crate) heard: AckOutcome,
-    /// It is a reset without an acknowledgement.
-    pub(crate) reset: Option<Box<BareReset>>,
-    /// It shows itself otherwise, for a sink.
-    pub(crate) unusual: Option<Box<UnusualPacket>>,
-    /// The states of client and server that it led to, for a sink.
-    pub(crate) states: Option<[Option<TcpState>; 2]>,
-    /// It was counted but not analysed.
-    pub(crate) refused: Option<Refusal>,
-    /// State was dropped because a bound was reached.
-    pub(crate) gave_up: bool,
-}
-
-/// The result of a packet on the fast path, as far as a sink wants it.
-#[derive(Debug)]
-pub(crate) struct PlainOutcome {
-    /// As [`PacketOutcome::forward`].
-    pub(crate) forward: bool,
-    pub(crate) segment: Option<Box<Segment>>,
-    pub(crate) ack: Option<Box<Ack>>,
-}
-
-impl PacketOutcome {
-    /// Whether it has no result to pass on.
-    #[inline]
-    pub(crate) fn is_ordinary(&self) -> bool {
-        let AckOutcome { ack, episodes, spurious, .. } = &self.heard;
-        let is_silent = self.segment.is_none() && ack.is_none() && self.states.is_none();
-        let is_shown = self.reset.is_some() || self.unusual.is_some();
-        is_silent && !is_shown && episodes.is_empty() && spurious.is_empty()
-    }
 }
 
 impl ConnectionState {
@@ -172,6 +128,8 @@ impl ConnectionState {
             opened: None,
             reuses_open: false,
             lingers: false,
+            multipath: MultipathEnds::default(),
+            stamps: Stamps::default(),
             forward: DirectionState::default(),
             reverse: DirectionState::default(),
             distances: Distances::default(),
@@ -237,6 +195,9 @@ impl ConnectionState {
             return None;
         }
         let forward = self.is_forward(packet);
+        if self.stamps.are_missing(packet, forward) {
+            return None;
+        }
         let window = self.window(packet, forward);
         let (own, other) = if forward {
             (&mut self.forward, &mut self.reverse)
@@ -293,6 +254,9 @@ impl ConnectionState {
                 return PacketOutcome { forward, unusual, refused, ..PacketOutcome::default() };
             }
         }
+        if self.is_anothers(packet, forward) {
+            return self.refuse(packet, forward, Refusal::Unstamped);
+        }
         let window = self.window(packet, forward);
         let is_nearer = self.distances.packet(packet, forward);
         let (own, other) = if forward {
@@ -308,9 +272,7 @@ impl ConnectionState {
         }
         let high = own.high();
         let Ok(passed) = own.sent(packet, context) else {
-            self.history.follow(packet, forward, 0);
-            let (refused, unusual) = (Some(Refusal::OutOfPlace), outside(packet));
-            return PacketOutcome { forward, unusual, refused, ..PacketOutcome::default() };
+            return self.refuse(packet, forward, Refusal::OutOfPlace);
         };
         let mut heard = other.answered(packet, window, &passed);
         let is_bare_reset = packet.wanted && packet.rst() && packet.ack.is_none();
@@ -334,6 +296,27 @@ impl ConnectionState {
         let segment = passed.segment;
         let outcome = PacketOutcome { forward, segment, heard, ..PacketOutcome::default() };
         PacketOutcome { reset, unusual, states, gave_up, ..outcome }
+    }
+
+    /// A packet that is not analysed.
+    #[cold]
+    fn refuse(&mut self, packet: &Packet, forward: bool, refusal: Refusal) -> PacketOutcome {
+        self.history.follow(packet, forward, 0);
+        let (refused, unusual) = (Some(refusal), outside(packet));
+        PacketOutcome { forward, unusual, refused, ..PacketOutcome::default() }
+    }
+
+    /// Whether another program sent the packet, by the timestamps that it lacks. Of others, what
+    /// their options end is noted.
+    fn is_anothers(&mut self, packet: &Packet, forward: bool) -> bool {
+        let (own, other) =
+            if forward { (&self.forward, &self.reverse) } else { (&self.reverse, &self.forward) };
+        let is_anothers = self.stamps.refuse(packet, forward, own);
+        if !is_anothers {
+            self.stamps.hear(packet, forward, other);
+            self.multipath.follow(packet, forward);
+        }
+        is_anothers
     }
 
     /// What a FIN or an RST finds that was taken in.
@@ -401,6 +384,9 @@ impl ConnectionState {
             connection.reverse.forget_answers();
             return (connection, Vec::new(), Vec::new());
         }
+        if connection.handshake.multipath {
+            connection.doubt_limits();
+        }
         if connection.first == connection.last {
             connection.forget_times();
         }
@@ -451,8 +437,9 @@ impl ConnectionState {
                 self.reverse.refuse_sack();
             }
             self.agree_on_segments();
-            let classic_ecn = self.opening.is_classic_ecn();
-            (self.forward.classic_ecn, self.reverse.classic_ecn) = (classic_ecn, classic_ecn);
+            let agreed = self.opening.ecn();
+            self.forward.feedback.agree(agreed);
+            self.reverse.feedback.agree(agreed);
         }
         let first = self.opened.is_none();
         self.opened = self.opening.handshake().opened;
@@ -550,12 +537,16 @@ impl ConnectionState {
             server: steps(false),
             after_close: self.endpoint_states.after_close(),
             forged_reset: self.endpoint_states.forged_reset(),
+            fast_close: self.multipath.fast_close,
+            address_removed: self.multipath.address_removed,
         }
     }
 
-    /// The data of a full segment: the smaller MSS less timestamps (RFC 6691 section 2).
+    /// The data of a full segment: the smaller MSS less timestamps (RFC 6691 section 2). And
+    /// whether timestamps are due.
     fn agree_on_segments(&mut self) {
         const TIMESTAMPS: u16 = 12;
+        self.stamps.agree(self.opening.handshake());
         let (client, server) = (&self.opening.handshake().client, &self.opening.handshake().server);
         let (Some(one), Some(other)) = (client.mss, server.mss) else { return };
         let stamped = client.timestamps && server.timestamps;
@@ -570,28 +561,4 @@ impl ConnectionState {
         let shift = if packet.syn() { 0 } else { self.shifts[usize::from(!forward)]? };
         Some(Bytes::new(u64::from(packet.window) << shift))
     }
-}
-
-/// A packet for a sink that its segment, ACK and reset do not show as it was sent.
-#[inline]
-fn unusual(
-    packet: &Packet,
-    own: &DirectionState,
-    (segment, ack, reset): (bool, bool, bool),
-) -> Option<Box<UnusualPacket>> {
-    let is_hidden = !segment && !ack && !reset;
-    let is_mixed = packet.rst() && (packet.syn() || packet.fin());
-    let is_unusual = is_hidden || is_mixed || packet.ack.is_some() != ack;
-    (packet.wanted && is_unusual).then(|| Box::new(packet.unusual(own.place_of(packet))))
-}
-
-/// A packet that is not analysed, for a sink.
-#[cold]
-fn outside(packet: &Packet) -> Option<Box<UnusualPacket>> {
-    packet.wanted.then(|| Box::new(packet.unusual(None)))
-}
-
-/// At the receiver lost packets are invisible, so there are no episodes.
-fn visible(episodes: Vec<Episode>, tap: CapturePoint) -> Vec<Episode> {
-    if tap == CapturePoint::Receiver { Vec::new() } else { episodes }
 }

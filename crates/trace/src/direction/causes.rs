@@ -40,6 +40,7 @@ impl CauseCounts {
             }
             (SegmentKind::RepeatedControl, _) => add(&mut causes.control_repeated),
             (SegmentKind::NetworkDuplicate, _) => add(&mut causes.network_duplicates),
+            (SegmentKind::LinkRetry, _) => add(&mut causes.link_retries),
             (SegmentKind::CaptureDuplicate, _) => add(&mut causes.capture_duplicates),
             (SegmentKind::WindowProbe | SegmentKind::KeepAlive, _) => {}
             (_, Some(Timer::Probe)) => add(&mut causes.tail_loss_probes),
@@ -73,11 +74,26 @@ impl CauseCounts {
         }
     }
 
-    /// Counts a packet without data that the capture holds again.
+    /// Counts a copy of a packet without data: a radio's, or one of many that the capture holds
+    /// again.
     #[cold]
-    pub(crate) fn captured_again(&mut self, packet: &Packet) {
+    pub(crate) fn copied(&mut self, packet: &Packet) {
+        if !packet.radio_retry && !packet.copies_usual {
+            return;
+        }
         let causes = self.causes.get_or_insert_default();
-        causes.capture_duplicates.add(packet.at, packet.frame);
+        let counted = if packet.radio_retry {
+            &mut causes.link_retries
+        } else {
+            &mut causes.capture_duplicates
+        };
+        counted.add(packet.at, packet.frame);
+    }
+
+    /// Counts a packet without data that overtook data.
+    #[cold]
+    pub(crate) fn overtook(&mut self, at: Instant, frame: u64) {
+        self.causes.get_or_insert_default().early_acks.add(at, frame);
     }
 
     /// Counts a timeout of a sender that ACKs had told of the loss before.

@@ -1,10 +1,12 @@
 //! One direction of a connection: what each packet is, what was lost, and why it was sent.
 
+mod announced;
 mod capture_point;
 mod causes;
 mod classification;
 mod earlier_packets;
 mod episodes;
+mod feedback;
 mod gaps;
 mod knowledge;
 mod passed_packet;

@@ -1,6 +1,6 @@
 //! What is remembered of a packet that passed: its place, and the marks of its sender.
 
-use tcplab_units::Instant;
+use tcplab_units::{Instant, Offset};
 
 use crate::fold::folded;
 use crate::packet::Packet;
@@ -36,6 +36,17 @@ impl SendStamp {
         SendStamp { id: None, clock, at, frame }
     }
 }
+
+/// The sequence number of a packet without data above everything seen (RFC 9293 section 3.3.1:
+/// SND.NXT): the data before it were sent.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Announced {
+    pub(super) next: Offset,
+    pub(super) stamp: SendStamp,
+    /// It was sent after data that it overtook, and that was told.
+    pub(super) overtook: bool,
+}
+folded! { Announced { next, stamp, overtook } }
 
 /// A packet as far as a copy would equal it.
 #[derive(Debug, Clone, Copy, Default)]

@@ -15,7 +15,7 @@ use tcplab_units::{Bytes, Instant, Offset, Span};
 use super::capture_point::Distances;
 use super::classification::{Classification, NewData, RetransmittedPacket};
 use super::gaps::SequenceGaps;
-use super::passed_packet::SendStamp;
+use super::passed_packet::{Announced, SendStamp};
 use super::scoreboard::Scoreboard;
 use super::send_order::{DuplicatedBy, SendOrder};
 use super::sender_model::{SHORTEST_TIMER, SenderModel};
@@ -68,9 +68,7 @@ pub(crate) struct Classifier {
     asks: bool,
     /// The first packet with sequence space: all below it was sent before the capture, or is late.
     first: Option<SendStamp>,
-    /// The sequence number of a packet without data above everything seen (RFC 9293 section 3.3.1:
-    /// SND.NXT): the data before it were sent.
-    announced: Option<(Offset, SendStamp)>,
+    pub(super) announced: Option<Announced>,
     /// The byte of the last zero-window probe: the receiver had no room for it.
     probed: Option<Offset>,
 }
@@ -203,9 +201,11 @@ impl Classifier {
                 Some(Classification { proof, ..self.classify_late(context) })
             }
             None => {
-                self.send_order.copied();
+                let is_radio = packet.radio_retry;
+                let by = if is_radio { DuplicatedBy::Radio } else { DuplicatedBy::Network };
+                self.send_order.copied(by);
                 let proof = Proof { by: Sign::IpId, ..Proof::default() };
-                let kind = SegmentKind::NetworkDuplicate;
+                let kind = by.kind();
                 Some(Classification { kind, timer: None, proof })
             }
         }
@@ -220,57 +220,12 @@ impl Classifier {
         is_seen: bool,
     ) -> Option<Classification> {
         let copy = self.send_order.copy(packet, round_trip);
-        let copy = copy.inspect(|_| self.send_order.copied());
+        let copy = copy.inspect(|copy| self.send_order.copied(copy.by));
         let copy = copy.or_else(|| self.send_order.cut_or_joined(packet, is_seen))?;
-        let kind = match copy.by {
-            DuplicatedBy::Network => SegmentKind::NetworkDuplicate,
-            DuplicatedBy::Capture => SegmentKind::CaptureDuplicate,
-        };
+        let kind = copy.by.kind();
         let (by, frame, waited) = (copy.sign, Some(copy.of), copy.after);
         let proof = Proof { by, frame, waited, ..Proof::default() };
         Some(Classification { kind, timer: None, proof })
-    }
-
-    /// Classifies data above everything captured that an earlier packet without data announced:
-    /// retransmitted, by the sender's marks or after an RTT, or else reordered.
-    pub(crate) fn was_announced(
-        &mut self,
-        candidate: &Candidate<'_>,
-        sender_model: &mut SenderModel,
-        board: &Scoreboard,
-    ) -> Option<Classification> {
-        let (next, stamp) = self.announced?;
-        if candidate.range.end >= next {
-            self.announced = None;
-        }
-        if candidate.range.start >= next {
-            return None;
-        }
-        let waited = candidate.packet.at.since(stamp.at);
-        let later = if let Some((order, by)) = self.send_order.order(candidate.packet, &stamp) {
-            if order == Ordering::Less {
-                let frame = Some(stamp.frame);
-                let proof = Proof { by, frame, waited, nth: 1, ..Proof::default() };
-                return Some(Classification { proof, ..self.classify_late(candidate.context) });
-            }
-            order == Ordering::Greater
-        } else {
-            // Without an RTT nothing separates it from one that was overtaken.
-            let least = candidate.context.distances.round_trip().or(board.min_round_trip)?;
-            let prompted = sender_model.has_heard_since(&stamp) || waited >= SHORTEST_TIMER;
-            waited > least * 3 / 4 && prompted
-        };
-        if !later {
-            return None;
-        }
-        self.counts.not_captured += 1;
-        let lost = (1, candidate.range.end >= next);
-        Some(Classifier::retransmission(candidate, lost, sender_model, board))
-    }
-
-    /// Remembers a packet without data above everything seen.
-    pub(crate) fn announce(&mut self, next: Offset, packet: &Packet) {
-        self.announced = Some((next, SendStamp::of(packet)));
     }
 
     /// Remembers a zero-window probe with the byte at `offset`.
@@ -289,6 +244,10 @@ impl Classifier {
         let &Candidate { packet, context, .. } = candidate;
         let waited = packet.at.since(revealed_by.at);
         let beside = self.is_beside_sender(context);
+        if packet.fin() && self.fin.is_none() && beside {
+            // It sent no data above its FIN: another did, a prober as a rule.
+            return (Classification::new_data(), LogEntry::First);
+        }
         let Some((order, sign)) = self.order_in_gap(candidate, revealed_by, sender_model) else {
             let frame = Some(revealed_by.frame);
             let proof = Proof { by: Sign::Time, frame, waited, ..Proof::default() };
@@ -393,7 +352,7 @@ impl Classifier {
 
     /// Data of which so many transmissions were lost before the capture point; `alone`: with
     /// nothing sent above them.
-    fn retransmission(
+    pub(super) fn retransmission(
         candidate: &Candidate<'_>,
         (unseen, alone): (u32, bool),
         sender_model: &mut SenderModel,
@@ -552,7 +511,7 @@ impl Classifier {
         tap != CapturePoint::Receiver && missed == 0 && self.gaps.is_empty()
     }
 
-    fn is_beside_sender(&self, context: Context<'_>) -> bool {
+    pub(super) fn is_beside_sender(&self, context: Context<'_>) -> bool {
         is_at_sender(context) && self.counts.out_of_order == 0
     }
 }

@@ -13,9 +13,9 @@ use tcplab_units::Span;
 use super::earlier_packets::EarlierPackets;
 use super::passed_packet::{PassedPacket, SendStamp, number};
 use super::sender_model::SHORTEST_TIMER;
-use crate::Sign;
 use crate::fold::folded;
 use crate::packet::{AT_ONCE, Packet, SOONEST};
+use crate::{SegmentKind, Sign};
 
 /// The largest step between packets of a counter; random numbers come as near once in 32.
 const NEAR: u16 = 1_024;
@@ -34,7 +34,18 @@ const JUDGED_AFTER: u64 = 8;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum DuplicatedBy {
     Network,
+    Radio,
     Capture,
+}
+
+impl DuplicatedBy {
+    pub(super) fn kind(self) -> SegmentKind {
+        match self {
+            DuplicatedBy::Network => SegmentKind::NetworkDuplicate,
+            DuplicatedBy::Radio => SegmentKind::LinkRetry,
+            DuplicatedBy::Capture => SegmentKind::CaptureDuplicate,
+        }
+    }
 }
 
 /// A duplicate: its origin, the original's frame and the evidence.
@@ -190,7 +201,7 @@ impl SendOrder {
         let soon = self.remembered().filter(|_| this.len > 0).filter(is_soon);
         let original = soon.filter(is_of_same).map(|passed| passed.stamp).next()?;
         self.is_part = true;
-        self.copied();
+        self.copied(DuplicatedBy::Capture);
         let (of, after) = (original.frame, packet.at.since(original.at));
         Some(Duplicate { by: DuplicatedBy::Capture, of, sign: Sign::IpId, after })
     }
@@ -222,7 +233,9 @@ impl SendOrder {
         let (of, ttl) = (original.stamp.frame, original.ttl);
         let usual = packet.copies_usual
             || self.packets >= JUDGED_AFTER && (self.copies + 1) * SHARE >= self.packets;
-        let by = if after <= AT_ONCE && (usual || ttl != packet.ttl) {
+        let by = if packet.radio_retry {
+            DuplicatedBy::Radio
+        } else if after <= AT_ONCE && (usual || ttl != packet.ttl) {
             DuplicatedBy::Capture
         } else {
             DuplicatedBy::Network
@@ -230,8 +243,8 @@ impl SendOrder {
         Some(Duplicate { by, of, sign, after })
     }
 
-    pub(crate) fn copied(&mut self) {
-        self.copies += 1;
+    pub(crate) fn copied(&mut self, by: DuplicatedBy) {
+        self.copies += u64::from(by != DuplicatedBy::Radio);
         self.earlier.get_or_insert_default();
     }
 
@@ -240,7 +253,8 @@ impl SendOrder {
     #[inline]
     pub(crate) fn repeats(&self, packet: &Packet) -> bool {
         let is_previous = number(packet).is_some_and(|id| Some(id) == self.newest);
-        is_previous && self.near + self.far > 0 || packet.copies_usual && self.is_copied_ack(packet)
+        let differs = self.near + self.far > 0 || packet.radio_retry;
+        is_previous && differs || packet.copies_usual && self.is_copied_ack(packet)
     }
 
     #[cold]

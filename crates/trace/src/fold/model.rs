@@ -4,11 +4,13 @@ use super::{Fold, Folder, Unfolder, folded};
 use crate::{
     Backoff, Backoffs, Causes, Confidence, EcnAgreement, FastOpen, ForgedReset, Handshake,
     HandshakeKind, IgnoredAcks, Limit, LimitPeriod, LimitShares, LossRule, MergedReport, MssChange,
-    Occurred, Occurrences, Range, Roles, SegmentKind, Series, SpuriousRetransmissions, Stall,
-    StallCause, StallSum, SynOptions, TcpState, Timer, TooBigReport, Totals,
+    MultipathSign, Occurred, Occurrences, Range, Roles, SegmentKind, Series,
+    SpuriousRetransmissions, Stall, StallCause, StallSum, SynOptions, TcpState, Timer,
+    TooBigReport, Totals,
 };
 
 folded! { ForgedReset { by, at, frame, ttls, went_on, refused } }
+folded! { MultipathSign { by, at, frame } }
 folded! { Range { start, end } }
 folded! { enum Timer { Probe, Retransmission } }
 folded! {
@@ -23,7 +25,8 @@ folded! {
         timeouts, ignored_acks, backoff_max, backoffs, after_timeout, control_repeated,
         lost_retransmissions, syn_retransmissions, fin_retransmissions, spurious_by_dsack,
         spurious_by_timestamp, spurious, retransmissions_unexplained, before_capture, gaps_filled,
-        out_of_order, out_of_order_max, network_duplicates, capture_duplicates,
+        out_of_order, out_of_order_max, early_acks, network_duplicates, link_retries,
+        capture_duplicates,
         acked_not_captured, acked_not_captured_bytes
     }
 }
@@ -42,8 +45,8 @@ folded! {
 folded! {
     enum SegmentKind {
         New, FastRetransmission, TimeoutRetransmission, AfterTimeoutRetransmission,
-        UnexplainedRetransmission, FillsGap, OutOfOrder, NetworkDuplicate, RepeatedControl,
-        CaptureDuplicate, WindowProbe, KeepAlive
+        UnexplainedRetransmission, FillsGap, OutOfOrder, NetworkDuplicate, LinkRetry,
+        RepeatedControl, CaptureDuplicate, WindowProbe, KeepAlive
     }
 }
 folded! { enum LossRule { DuplicateAcks, Sack, PartialAck } }

@@ -59,7 +59,7 @@ impl Headers {
                 window_scale: packet.window_scale,
                 sack_permitted: packet.sack_permitted,
                 fast_open: packet.fast_open.is_some(),
-                multipath: packet.multipath,
+                multipath: packet.multipath.is_some(),
             }),
             options_cut: packet.options_cut,
         }

@@ -62,8 +62,14 @@ pub struct Causes {
     pub out_of_order: Occurrences,
     /// The largest displacement, bytes.
     pub out_of_order_max: Bytes,
+    /// Packets without data that passed before data that their sender had sent earlier: ACKs that a
+    /// device sends first. The data kept their order.
+    pub early_acks: Occurrences,
     /// Duplicates made by the network.
     pub network_duplicates: Occurrences,
+    /// Frames that a radio sent again and that the capture heard before (the bit Retry of IEEE
+    /// 802.11).
+    pub link_retries: Occurrences,
     /// Frames captured twice.
     pub capture_duplicates: Occurrences,
     /// Acknowledged but not captured.

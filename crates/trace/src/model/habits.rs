@@ -115,6 +115,10 @@ pub struct SenderMarks {
     /// Segments of the other end that echo a mark (ECE), if the SYNs agreed on classic ECN (RFC
     /// 3168 section 6.1.3).
     pub echoes: Occurrences,
+    /// Packets with a mark that the other end reports, if the SYNs agreed on Accurate ECN (RFC 9768
+    /// section 3.2.2), and the first ACKs that report some. Its counter has three bits: where one
+    /// ACK reports more than seven, this is too small.
+    pub reported: Occurrences,
     /// Segments with CWR after an echoed mark (ECE), if the SYNs agreed on classic ECN: the sender
     /// reduced its window on it (RFC 3168 section 6.1.2).
     pub reductions: Occurrences,

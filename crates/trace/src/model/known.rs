@@ -2,7 +2,7 @@
 
 use tcplab_units::{Bytes, Span};
 
-use super::{CapturePoint, Connection, Flow, Limit, LimitShares, RoundTrips, Transfer};
+use super::{CapturePoint, Confidence, Connection, Flow, Limit, LimitShares, RoundTrips, Transfer};
 
 /// How it is known which end is the client.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
@@ -43,6 +43,14 @@ impl Connection {
         self.handshake.round_trip = None;
         self.forward.round_trips = RoundTrips::default();
         self.reverse.round_trips = RoundTrips::default();
+    }
+
+    /// A subflow of Multipath TCP: its scheduler may have sent elsewhere what was to send, and the
+    /// receive window is that of all subflows (RFC 8684 sections 3.3.1 and 3.3.5).
+    pub(crate) fn doubt_limits(&mut self) {
+        for flow in [&mut self.forward, &mut self.reverse] {
+            flow.shares.confidence = flow.shares.confidence.min(Confidence::Low);
+        }
     }
 }
 

@@ -4,7 +4,7 @@ use serde::{Serialize, Serializer};
 use tcplab_units::{Bytes, Endpoint, Instant, Span};
 use tcplab_wire::TcpFlags;
 
-use super::{ForgedReset, Occurrences};
+use super::{ForgedReset, MultipathSign, Occurrences};
 
 /// How the connection was opened.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -156,6 +156,10 @@ pub struct Life {
     pub after_close: u64,
     /// An RST that its sender seems not to have sent.
     pub forged_reset: Option<ForgedReset>,
+    /// Of Multipath TCP: who gave up the whole connection first (RFC 8684 section 3.5).
+    pub fast_close: Option<MultipathSign>,
+    /// Who first gave up an address on this subflow (RFC 8684 section 3.4.2).
+    pub address_removed: Option<MultipathSign>,
 }
 
 /// Zeek's summary of a connection, by the names that Zeek gives (`conn_state`).

@@ -37,7 +37,7 @@ pub use life::{
 pub use limits::{Limit, LimitPeriod, LimitShares, Series, Stall, StallCause, StallSum, Transfer};
 pub use note::Note;
 pub use occurrences::{Occurred, Occurrences};
-pub use reset::{BareReset, ForgedReset};
+pub use reset::{BareReset, ForgedReset, MultipathSign};
 pub use segment_kind::SegmentKind;
 pub use timing::RoundTrips;
 pub use unusual::UnusualPacket;

@@ -58,3 +58,14 @@ pub struct ForgedReset {
     /// The frame of the RST by which the other end, which had obeyed, refused that.
     pub refused: Option<u64>,
 }
+
+/// An option of Multipath TCP that ends something: MP_FASTCLOSE or REMOVE_ADDR (RFC 8684).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct MultipathSign {
+    /// Who sent it.
+    pub by: Endpoint,
+    /// When it passed the capture point.
+    pub at: Instant,
+    /// Its frame.
+    pub frame: u64,
+}

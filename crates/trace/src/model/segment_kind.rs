@@ -22,6 +22,9 @@ pub enum SegmentKind {
     OutOfOrder,
     /// A duplicate made by the network.
     NetworkDuplicate,
+    /// A frame that a radio sent again, as no acknowledgement of the link had come (IEEE 802.11); a
+    /// receiver that has it drops it.
+    LinkRetry,
     /// A SYN, SYN-ACK or FIN without data once more, too soon for a timer: with the answer to a
     /// packet of the peer (BSD repeats a FIN so), or because one packet came twice.
     RepeatedControl,
@@ -46,6 +49,7 @@ impl SegmentKind {
             | SegmentKind::FillsGap
             | SegmentKind::OutOfOrder
             | SegmentKind::NetworkDuplicate
+            | SegmentKind::LinkRetry
             | SegmentKind::CaptureDuplicate
             | SegmentKind::WindowProbe
             | SegmentKind::KeepAlive => false,
@@ -54,7 +58,10 @@ impl SegmentKind {
 
     /// Whether it is another packet once more, which its sender sent once.
     pub fn is_copy(self) -> bool {
-        matches!(self, SegmentKind::NetworkDuplicate | SegmentKind::CaptureDuplicate)
+        matches!(
+            self,
+            SegmentKind::NetworkDuplicate | SegmentKind::LinkRetry | SegmentKind::CaptureDuplicate
+        )
     }
 
     /// Its name in tables and JSON.
@@ -68,6 +75,7 @@ impl SegmentKind {
             SegmentKind::FillsGap => "fills-gap",
             SegmentKind::OutOfOrder => "out-of-order",
             SegmentKind::NetworkDuplicate => "network-duplicate",
+            SegmentKind::LinkRetry => "link-retry",
             SegmentKind::RepeatedControl => "repeated-control",
             SegmentKind::CaptureDuplicate => "capture-duplicate",
             SegmentKind::WindowProbe => "window-probe",

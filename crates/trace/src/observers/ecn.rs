@@ -24,6 +24,8 @@ pub(crate) struct EcnMarks {
     echoes: Occurrences,
     /// The first echo since the last answer.
     echoed: Option<Instant>,
+    /// Where Accurate ECN was agreed.
+    reported: Occurrences,
     reductions: Occurrences,
     not_reduced: Occurrences,
     /// The sender's reaction time, as seen at the capture point.
@@ -31,7 +33,8 @@ pub(crate) struct EcnMarks {
 }
 folded! {
     EcnMarks {
-        marked, marked_data, marked_data_acked, echoes, echoed, reductions, not_reduced, reaction
+        marked, marked_data, marked_data_acked, echoes, echoed, reported, reductions, not_reduced,
+        reaction
     }
 }
 
@@ -75,6 +78,13 @@ impl EcnMarks {
         self.echoed.get_or_insert(packet.at);
     }
 
+    /// The other end reports so many more marks.
+    #[cold]
+    pub(crate) fn on_report(&mut self, packet: &Packet, marks: u64) {
+        self.reported.add(packet.at, packet.frame);
+        self.reported.count += marks - 1;
+    }
+
     #[inline(always)]
     pub(crate) fn on_ack(&mut self, heard: &AckEvent<'_>) {
         if let Some(end) = self.marked_data {
@@ -87,6 +97,7 @@ impl EcnMarks {
         flow.marks.marked_data = self.marked_data.is_some();
         flow.marks.marked_data_acked = self.marked_data_acked;
         flow.marks.echoes = take(&mut self.echoes);
+        flow.marks.reported = take(&mut self.reported);
         flow.marks.reductions = take(&mut self.reductions);
         flow.marks.not_reduced = take(&mut self.not_reduced);
     }

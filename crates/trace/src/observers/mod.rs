@@ -118,6 +118,10 @@ impl Observers {
     pub(crate) fn on_echo(&mut self, packet: &Packet) {
         self.ecn.on_echo(packet);
     }
+    /// The other end reports so many more marks, where Accurate ECN was agreed.
+    pub(crate) fn on_report(&mut self, packet: &Packet, marks: u64) {
+        self.ecn.on_report(packet, marks);
+    }
     /// A SYN of the opposite direction, which may acknowledge nothing: what its sender receives.
     #[cold]
     pub(crate) fn on_peer_syn(&mut self, syn: &Packet) {

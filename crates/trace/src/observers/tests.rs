@@ -356,3 +356,42 @@ fn echoes_and_missing_answers_are_counted() {
         assert_eq!((marks.echoes.count, marks.not_reduced.count), (echoes, not_reduced), "{name}");
     }
 }
+
+/// RFC 9768 sections 3.1.2 and 3.2.2: the SYN-ACK and the ACK behind it say how the SYN and the
+/// SYN-ACK came; then AE, CWR and ECE count marked packets from 5 on, modulo 8.
+#[test]
+fn counter_of_accurate_ecn_is_read() {
+    for (name, syn_ack, text, reported) in [
+        ("none", "010", "0.0201 > ack 1 bits 010\n0.1 > 1:2897\n0.12 < ack 2897 bits 101", 0),
+        ("two", "010", "0.0201 > ack 1 bits 010\n0.1 > 1:2897\n0.12 < ack 2897 bits 111", 2),
+        ("through zero", "010", "0.0201 > ack 1\n0.1 > 1:7241\n0.12 < ack 7241 bits 001", 4),
+        ("of the SYN", "110", "0.0201 > ack 1\n0.1 > 1:2897\n0.12 < ack 2897 bits 110", 1),
+        (
+            "one after the other, and an old ACK late",
+            "011",
+            "0.0201 > ack 1\n0.1 > 1:4345\n0.12 < ack 1449 bits 110\n0.121 < ack 4345 bits 111
+             0.122 < ack 2897 bits 110\n0.2 > 4345:5793\n0.22 < ack 5793 bits 000",
+            3,
+        ),
+        (
+            "without news",
+            "010",
+            "0.0201 > ack 1\n0.1 > 1:1449\n0.12 < ack 1449 bits 101
+             0.2 < 1:101 acking 1449 bits 101\n0.201 > ack 101 at 1449
+             0.3 < ack 1449 at 101 bits 110",
+            1,
+        ),
+    ] {
+        let opened = format!("0 > S bits 111\n0.020 < S bits {syn_ack}\n{text}");
+        let marks = flow(&opened).marks;
+        assert_eq!(marks.reported.count, reported, "{name}");
+        assert_eq!(marks.echoes.count, 0, "{name}");
+        let classic = opened.replace("S bits 111", "S bits 011").replace(syn_ack, "001");
+        assert_eq!(flow(&classic).marks.reported.count, 0, "{name}");
+    }
+    // The client's third packet, and what it counts for the server.
+    let text = "0 > S bits 111\n0.02 < S bits 010\n0.0201 > ack 1 bits 110
+        0.1 < 1:1449\n0.101 > ack 1449 bits 111\n0.102 > ack 1449 bits 111";
+    let reported = connection(text).reverse.marks.reported;
+    assert_eq!((reported.count, &reported.frames[..]), (2, &[3, 5][..]));
+}

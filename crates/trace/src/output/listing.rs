@@ -110,6 +110,7 @@ pub(crate) fn reason(segment: &Segment) -> Option<&'static str> {
         (SegmentKind::OutOfOrder, None) => Some("out of order"),
         (SegmentKind::RepeatedControl, None) => Some("SYN or FIN repeated"),
         (SegmentKind::NetworkDuplicate, None) => Some("network duplicate"),
+        (SegmentKind::LinkRetry, None) => Some("link-layer retry"),
         (SegmentKind::CaptureDuplicate, None) => Some("captured twice"),
         (SegmentKind::WindowProbe, None) => Some("zero-window probe"),
         (SegmentKind::KeepAlive, None) => Some("keep-alive"),

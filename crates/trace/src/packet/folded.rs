@@ -3,14 +3,16 @@
 use tcplab_units::Instant;
 use tcplab_wire::{ChecksumState, SackBlocks, SeqNumber, TcpFlags};
 
-use super::{Ends, Packet};
+use super::{Ends, MultipathOption, Packet};
 use crate::fold::{Fold, Folder, Unfolder};
 
 /// Where the other marks stand beside the flags, the checksum's state last.
 const MARKS: u32 = 9;
-const CHECKSUM: u32 = 29;
+const CHECKSUM: u32 = 30;
 const CHECKSUMS: [ChecksumState; 4] =
     [ChecksumState::Right, ChecksumState::Partial, ChecksumState::Wrong, ChecksumState::Unknown];
+const OPTIONS: [MultipathOption; 3] =
+    [MultipathOption::Other, MultipathOption::RemoveAddress, MultipathOption::FastClose];
 
 /// All but the ends: the place where it is kept knows them.
 impl Fold for Packet {
@@ -40,6 +42,9 @@ impl Fold for Packet {
         if let Some(cookie) = self.fast_open {
             written.number(cookie.into(), 1);
         }
+        if let Some(option) = self.multipath {
+            written.number(option as u64, 1);
+        }
         if let Some(id) = self.ip_id {
             written.number(id.into(), 2);
         }
@@ -64,7 +69,7 @@ impl Fold for Packet {
             has_sack,
             from_low,
             sack_permitted,
-            multipath,
+            has_multipath,
             copies_usual,
             options_cut,
             congestion_marked,
@@ -72,6 +77,7 @@ impl Fold for Packet {
             plain,
             long_frame,
             coarse,
+            radio_retry,
         ] = std::array::from_fn(|place| marks >> (MARKS as usize + place) & 1 != 0);
         let at = Instant::from_nanos(from.raw(8));
         let frame = from.raw(if long_frame { 8 } else { 4 });
@@ -84,21 +90,19 @@ impl Fold for Packet {
         let mss = number(has_mss, 2).map(|mss| mss as u16);
         let window_scale = number(has_window_scale, 1).map(|scale| scale as u8);
         let fast_open = number(has_fast_open, 1).map(|cookie| cookie as u8);
+        let multipath =
+            number(has_multipath, 1).map(|option| OPTIONS[option as usize % OPTIONS.len()]);
         let ip_id = number(has_ip_id, 2).map(|id| id as u16);
         let sack = if has_sack { Fold::unfold(from) } else { SackBlocks::default() };
-        let (seq, flags) =
-            (SeqNumber::new((first >> 32) as u32), TcpFlags::from_bits(marks as u16));
-        let (window, ttl) = (short as u16, (short >> 16) as u8);
-        let checksum = CHECKSUMS[(marks >> CHECKSUM) as usize % CHECKSUMS.len()];
         Packet {
             at,
             frame,
             ends: Ends::NONE,
             from_low,
-            seq,
+            seq: SeqNumber::new((first >> 32) as u32),
             ack,
-            flags,
-            window,
+            flags: TcpFlags::from_bits(marks as u16),
+            window: short as u16,
             payload,
             mss,
             window_scale,
@@ -107,10 +111,11 @@ impl Fold for Packet {
             sack,
             fast_open,
             multipath,
-            checksum,
+            checksum: CHECKSUMS[(marks >> CHECKSUM) as usize % CHECKSUMS.len()],
             ip_id,
-            ttl,
+            ttl: (short >> 16) as u8,
             copies_usual,
+            radio_retry,
             coarse,
             options_cut,
             congestion_marked,
@@ -138,7 +143,7 @@ fn marks_of(packet: &Packet) -> u32 {
         !packet.sack.is_empty(),
         packet.from_low,
         packet.sack_permitted,
-        packet.multipath,
+        packet.multipath.is_some(),
         packet.copies_usual,
         packet.options_cut,
         packet.congestion_marked,
@@ -146,6 +151,7 @@ fn marks_of(packet: &Packet) -> u32 {
         packet.plain,
         packet.frame > u32::MAX.into(),
         packet.coarse,
+        packet.radio_retry,
     ];
     let marks = marks.into_iter().rev().fold(0, |all, mark| all << 1 | u32::from(mark));
     (packet.checksum as u32) << CHECKSUM | marks << MARKS | u32::from(packet.flags.bits())
@@ -189,11 +195,12 @@ mod tests {
             (mss, window_scale, fast_open) in any::<(Option<u16>, Option<u8>, Option<u8>)>(),
             (timestamps, ip_id) in any::<(Option<(u32, u32)>, Option<u16>)>(),
             bits in any::<[bool; 9]>(),
+            multipath in prop::sample::select(vec![None, Some(OPTIONS[0]), Some(OPTIONS[2])]),
             checksum in prop::sample::select(CHECKSUMS.to_vec()),
             blocks in prop::collection::vec(any::<(u32, u32)>(), 0..=4),
         ) -> Packet {
             let [
-                from_low, sack_permitted, multipath, copies_usual, options_cut, congestion_marked,
+                from_low, sack_permitted, radio_retry, copies_usual, options_cut, congestion_marked,
                 wanted, plain, coarse,
             ] = bits;
             let block = |(left, right)| {
@@ -205,7 +212,7 @@ mod tests {
                 flags: TcpFlags::from_bits(flags), window, payload, mss, window_scale,
                 sack_permitted, timestamps, sack: blocks.into_iter().map(block).collect(),
                 fast_open, multipath, checksum, ip_id, ttl, copies_usual, options_cut,
-                congestion_marked, wanted, plain, coarse,
+                congestion_marked, wanted, plain, coarse, radio_retry,
             }
         }
     }

@@ -48,14 +48,16 @@ pub(crate) struct Packet {
     pub(crate) sack: SackBlocks,
     /// The length of a fast open cookie (RFC 7413), 0 where one is asked for.
     pub(crate) fast_open: Option<u8>,
-    /// It carries an option of multipath TCP (RFC 8684).
-    pub(crate) multipath: bool,
+    /// What its option of multipath TCP says, if it carries one (RFC 8684).
+    pub(crate) multipath: Option<MultipathOption>,
     /// The checksum state; checked only for SYN, FIN and RST.
     pub(crate) checksum: ChecksumState,
     pub(crate) ip_id: Option<u16>,
     pub(crate) ttl: u8,
     /// Many frames of this capture are duplicated.
     pub(crate) copies_usual: bool,
+    /// A radio sent the frame again, as no acknowledgement of the link had come (IEEE 802.11).
+    pub(crate) radio_retry: bool,
     /// Its time is of a millisecond or more.
     pub(crate) coarse: bool,
     /// The capture truncated the options.
@@ -119,7 +121,7 @@ impl Packet {
             timestamps,
             sack: SackBlocks::default(),
             fast_open: None,
-            multipath: false,
+            multipath: None,
             checksum: if flags.bits() & CONTROL == 0 {
                 ChecksumState::Unknown
             } else {
@@ -128,6 +130,7 @@ impl Packet {
             ip_id: tcp.ip().id(),
             ttl: tcp.ip().ttl(),
             copies_usual: false,
+            radio_retry: false,
             coarse: false,
             options_cut,
             congestion_marked,
@@ -151,7 +154,9 @@ impl Packet {
                         self.fast_open = cookie_len(cookie);
                     }
                 }
-                TcpOption::Mptcp(_) => self.multipath = true,
+                TcpOption::Mptcp(body) => {
+                    self.multipath = self.multipath.max(Some(MultipathOption::of(body)));
+                }
                 _ => {}
             }
         }
@@ -202,6 +207,27 @@ impl Packet {
     pub(crate) fn unusual(&self, place: Option<Offset>) -> UnusualPacket {
         let &Packet { at, frame, flags, payload, .. } = self;
         UnusualPacket { at, frame, flags, place, payload: Bytes::new(payload.into()) }
+    }
+}
+
+/// What an option of multipath TCP says, as far as it ends something.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum MultipathOption {
+    Other,
+    /// The sender gives up an address (RFC 8684 section 3.4.2).
+    RemoveAddress,
+    /// The sender gives up the whole connection (RFC 8684 section 3.5).
+    FastClose,
+}
+
+impl MultipathOption {
+    /// The subtype stands in the first four bits (RFC 8684 section 8.1, table 4).
+    fn of(body: &[u8]) -> MultipathOption {
+        match body.first().map(|first| first >> 4) {
+            Some(4) => MultipathOption::RemoveAddress,
+            Some(7) => MultipathOption::FastClose,
+            _ => MultipathOption::Other,
+        }
     }
 }
 

@@ -336,13 +336,13 @@ const CASES: &[Case] = &[
     ),
     (
         AT_RECEIVER,
-        "a pure ACK reordered before data shows no loss, only the order",
+        "a pure ACK that overtakes data shows neither a loss nor data out of order",
         "0.100 > 1:2 id 3
          0.1001 < ack 2
          0.200 > at 3 id 5
          0.2002 > 2:3 id 4
          0.2003 < ack 3",
-        &[(2, OutOfOrder, Sign::IpId)],
+        &[],
     ),
     (
         AT_RECEIVER,
@@ -360,11 +360,11 @@ const CASES: &[Case] = &[
     ),
     (
         AT_RECEIVER,
-        "IP id older than that of an ACK from behind the data: out of order",
+        "IP id older than that of an ACK from behind the data: the ACK overtook them",
         "0.100 > 1:1449 id 3
          0.101 > ack 1 at 2897 id 5
          0.102 > 1449:2897 id 4",
-        &[(1_449, OutOfOrder, Sign::IpId)],
+        &[],
     ),
     (
         MIDWAY,

@@ -14,6 +14,7 @@
 //! 0.310 > 1449:1450 fin acking 5     with another acknowledgement than of the SYN
 //! 0.320 > ack 5 at 1450              from another place than the first byte's
 //! 0.330 < R 1 ack 1450               an RST, with ACK or without
+//! 0.340 < ack 1 bits 101             `bits` and `option` as below; on data, too
 //! 0.400 < S plain                    the server's SYN without ACK; `> S ack 1`: the client's with
 //! 0.400 > S isn 5 data 100 bits 011  also `mss 536`, `win 9`, `noscale`, `clock 7`, `echo 7`,
 //!                                    `bits`: AE, CWR, ECE; `option 2202`: further options in hex
@@ -99,7 +100,7 @@ fn packets(line: &str, isn: u32) -> Vec<Captured> {
         tcp.flags = if ack.is_some() { TcpFlags::RST | TcpFlags::ACK } else { TcpFlags::RST };
         tcp.ack = ack.map_or(SeqNumber::new(0), |ack| header.peer(ack));
         tcp.window = after("win").map_or(0, |rest| rest[0].parse().unwrap());
-        return vec![header.packet(at, &tcp, 0)];
+        return vec![header.with_option(at, &tcp, 0, &words)];
     }
     if words[2..].starts_with(&["too", "big"]) {
         let mtu = after("mtu").map_or(1_400, |rest| rest[0].parse().unwrap());
@@ -131,7 +132,8 @@ fn packets(line: &str, isn: u32) -> Vec<Captured> {
         };
         let blocks = listed(after("dsack")).into_iter().chain(listed(after("sack")));
         tcp.sack = blocks.collect::<SackBlocks>();
-        return vec![header.packet(at, &tcp, 0)];
+        tcp.flags |= bits(&words);
+        return vec![header.with_option(at, &tcp, 0, &words)];
     }
     if words[2] == "at" {
         return vec![header.packet(at, &header.tcp(words[3].parse().unwrap()), 0)];
@@ -151,6 +153,7 @@ fn packets(line: &str, isn: u32) -> Vec<Captured> {
                     tcp.flags |= flag;
                 }
             }
+            tcp.flags |= bits(&words);
             tcp.ack = header.peer(after("acking").map_or(1, |rest| rest[0].parse().unwrap()));
             let last = from + MSS >= end;
             if last && fin {
@@ -159,7 +162,7 @@ fn packets(line: &str, isn: u32) -> Vec<Captured> {
             let len = (end - from).min(MSS) - u64::from(last && fin);
             let numbered =
                 Header { id: header.id + index as u16 * u16::from(header.id > 0), ..header };
-            numbered.packet(at + every * index as f64, &tcp, len as usize)
+            numbered.with_option(at + every * index as f64, &tcp, len as usize, &words)
         })
         .collect()
 }
@@ -174,9 +177,7 @@ fn handshake(words: &[&str]) -> [String; 3] {
 }
 
 fn syn(header: Header, words: &[&str], at: f64) -> Captured {
-    let after =
-        |name: &str| words.iter().position(|word| *word == name).map(|index| words[index + 1]);
-    let number = |name: &str| after(name).map(|word| word.parse::<u32>().unwrap());
+    let number = |name: &str| word_after(words, name).map(|word| word.parse::<u32>().unwrap());
     let mut tcp = header.syn(words.contains(&"nosack"));
     if words.contains(&"plain") {
         tcp.flags = TcpFlags::SYN;
@@ -197,17 +198,21 @@ fn syn(header: Header, words: &[&str], at: f64) -> Captured {
     let stamps = (number("clock"), number("echo"));
     tcp.timestamps = (stamps != (None, None))
         .then(|| (stamps.0.unwrap_or_default(), stamps.1.unwrap_or_default()));
+    tcp.flags |= bits(words);
+    header.with_option(at, &tcp, number("data").unwrap_or_default() as usize, words)
+}
+
+/// The word behind another.
+fn word_after<'a>(words: &[&'a str], name: &str) -> Option<&'a str> {
+    words.iter().position(|word| *word == name).map(|index| words[index + 1])
+}
+
+/// AE, CWR and ECE as the words say.
+fn bits(words: &[&str]) -> TcpFlags {
     let flags = [TcpFlags::AE, TcpFlags::CWR, TcpFlags::ECE];
-    for (bit, flag) in after("bits").unwrap_or("000").chars().zip(flags) {
-        if bit == '1' {
-            tcp.flags |= flag;
-        }
-    }
-    let mut captured = header.packet(at, &tcp, number("data").unwrap_or_default() as usize);
-    if let Some(hex) = after("option") {
-        captured.add_option(hex, usize::from(tcp.header_len() as u16));
-    }
-    captured
+    let bits = word_after(words, "bits").unwrap_or("000").chars();
+    let set = bits.zip(flags).filter(|(bit, _)| *bit == '1');
+    set.fold(TcpFlags::from_bits(0), |all, (_, flag)| all | flag)
 }
 
 impl Captured {
@@ -306,6 +311,14 @@ impl Header {
         let (client, server) = (Ipv4Addr::new(10, 0, 0, 1), Ipv4Addr::new(10, 0, 0, 2));
         let (src, dst) = if self.from_client { (client, server) } else { (server, client) };
         Ipv4Repr { src, dst, id: self.id, ttl: self.ttl, ecn: self.ecn }
+    }
+    /// [`Header::packet`] with the option that the words have, if any.
+    fn with_option(self, at: f64, tcp: &TcpRepr, payload: usize, words: &[&str]) -> Captured {
+        let mut captured = self.packet(at, tcp, payload);
+        if let Some(hex) = word_after(words, "option") {
+            captured.add_option(hex, usize::from(tcp.header_len() as u16));
+        }
+        captured
     }
     fn packet(self, at: f64, tcp: &TcpRepr, payload: usize) -> Captured {
         let bytes = tcp.to_packet(&self.ip().into(), &vec![0; payload]);

@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use tcplab_units::{Bytes, Instant, Span};
 
 use super::drill::{MSS, analyze, connection, drill, feed, flow};
-use crate::{Analyzer, CapturePoint, Confidence, Flow, Limit, LimitShares, SegmentKind};
+use crate::{Analyzer, CapturePoint, Confidence, Flow, Limit, LimitShares, Segment};
 
 /// The handshake of a path with 20 ms there and back, seen beside the client.
 const OPENED: &str = "open 0.020
@@ -107,9 +107,8 @@ fn holds_together(flow: &Flow) {
     assert_eq!(sum, flow.shares);
     let (Some(first), Some(last)) = (flow.limits.first(), flow.limits.last()) else { return };
     // A copy that the network or the capture point made was not sent.
-    let is_copy =
-        |kind| matches!(kind, SegmentKind::NetworkDuplicate | SegmentKind::CaptureDuplicate);
-    let data = || flow.segments.iter().filter(|s| s.payload > Bytes::ZERO && !is_copy(s.kind));
+    let is_sent = |s: &&Segment| s.payload > Bytes::ZERO && !s.kind.is_copy();
+    let data = || flow.segments.iter().filter(is_sent);
     assert_eq!(first.from, data().next().unwrap().at);
     let sent = data().map(|s| s.at).max().unwrap();
     assert!(last.until >= sent);

@@ -19,6 +19,7 @@ mod life;
 mod limits;
 mod losses;
 mod oddities;
+mod others;
 mod partial;
 mod probes;
 mod recorder;

@@ -7,21 +7,38 @@ use super::DirectionState;
 use crate::packet::Packet;
 
 impl DirectionState {
-    /// What its flags tell: a SYN, which may acknowledge nothing, and an echoed mark.
+    /// What its flags tell: a SYN, which may acknowledge nothing, and congestion marks.
     #[inline]
     pub(super) fn hear_flags(&mut self, packet: &Packet, unread: bool, copied: bool) {
-        self.hear_mark(packet, unread);
+        self.hear_marks(packet, unread);
         if packet.syn() && !copied {
             self.observers.on_peer_syn(packet);
         }
     }
 
-    /// Whether a packet of the opposite direction echoes a mark (RFC 3168 section 6.1.3).
+    /// What a packet of the opposite direction tells of congestion marks.
     #[inline(always)]
-    pub(super) fn hear_mark(&mut self, packet: &Packet, unread: bool) {
-        if !unread && packet.flags.contains(TcpFlags::ECE) && self.classic_ecn && !packet.syn() {
-            self.mark_echoed = true;
-            self.observers.on_echo(packet);
+    pub(super) fn hear_marks(&mut self, packet: &Packet, unread: bool) {
+        if self.feedback.is_classic() {
+            // RFC 3168 section 6.1.3.
+            if !unread && packet.flags.contains(TcpFlags::ECE) && !packet.syn() {
+                self.feedback.mark_echoed = true;
+                self.observers.on_echo(packet);
+            }
+        } else if self.feedback.is_accurate() && !unread {
+            self.hear_counter(packet);
+        }
+    }
+
+    #[inline(never)]
+    fn hear_counter(&mut self, packet: &Packet) {
+        let ack = packet.ack.zip(self.positions).map(|(ack, positions)| positions.position(ack));
+        let una = self.board.una.as_u64() as i64;
+        // An old ACK may have been overtaken by a newer one (RFC 9768 section 3.2.2.5).
+        let Some(ack) = ack.filter(|&ack| ack >= una) else { return };
+        let more = self.feedback.counted(packet, ack > una, ack <= 1);
+        if more > 0 {
+            self.observers.on_report(packet, more);
         }
     }
 

@@ -16,6 +16,7 @@ use crate::bounds::REPETITIONS;
 use crate::direction::Distances;
 use crate::direction::causes::CauseCounts;
 use crate::direction::classification::{Classification, NewData};
+use crate::direction::feedback::EcnFeedback;
 use crate::direction::knowledge::HeardAck;
 use crate::direction::passed_packet::SendStamp;
 use crate::direction::recovery::RecoveryTracker;
@@ -45,7 +46,6 @@ const LEAST_WINDOW: i64 = 65_535;
 
 /// The state of one direction; results are passed on at once.
 #[derive(Debug, Default)]
-#[expect(clippy::struct_excessive_bools, reason = "independent facts")]
 pub(crate) struct DirectionState {
     positions: Option<SeqUnwrapper>,
     board: Scoreboard,
@@ -56,10 +56,7 @@ pub(crate) struct DirectionState {
     causes: CauseCounts,
     /// Data of a full segment by the handshake, bytes; 0 if unknown.
     pub(crate) full_segment: u16,
-    /// The SYNs agreed on classic ECN (RFC 3168): CWR and ECE are no counters (RFC 9768).
-    pub(crate) classic_ecn: bool,
-    /// The peer echoed a congestion mark since the last CWR.
-    mark_echoed: bool,
+    pub(crate) feedback: EcnFeedback,
     last_window: Option<u16>,
     window_edge: Option<Offset>,
     /// The end of the data, once a FIN was seen.
@@ -78,7 +75,7 @@ pub(crate) struct DirectionState {
 folded! {
     DirectionState {
         positions, board, sender_model, recovery, classifier, spurious_detector, causes,
-        full_segment, classic_ecn, mark_echoed, last_window, window_edge, data_end, settled,
+        full_segment, feedback, last_window, window_edge, data_end, settled,
         is_whole, from_syn, gave_up, observers, totals
     }
 }
@@ -160,8 +157,8 @@ impl DirectionState {
                 self.classifier.probe_without_data(packet, start, closed, &self.board)
             else {
                 let copied = self.classifier.send_order.repeats(packet);
-                if copied && packet.copies_usual {
-                    self.causes.captured_again(packet);
+                if copied {
+                    self.causes.copied(packet);
                 }
                 if packet.congestion_marked && !copied && packet.is_bare() {
                     self.observers.on_marked_ack(packet);
@@ -243,7 +240,7 @@ impl DirectionState {
         let whole = self.is_whole;
         // CWR alone may follow a loss (RFC 3168 section 6.1.2).
         let is_cwr = packet.flags.contains(TcpFlags::CWR);
-        let reduced = is_cwr && take(&mut self.mark_echoed);
+        let reduced = is_cwr && take(&mut self.feedback.mark_echoed);
         SendEvent {
             packet,
             range,
@@ -447,6 +444,9 @@ impl DirectionState {
             return classification;
         }
         if range.start >= high {
+            if let Some(early) = self.classifier.overtaken(candidate) {
+                self.causes.overtook(early.at, early.frame);
+            }
             let again =
                 self.classifier.was_announced(candidate, &mut self.sender_model, &self.board);
             let classification = if let Some(again) = again {

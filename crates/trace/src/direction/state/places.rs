@@ -23,6 +23,11 @@ impl DirectionState {
         let una = self.board.una.as_u64() as i64;
         self.positions.is_some_and(|positions| positions.position(ack) <= una)
     }
+    /// Whether all that was sent ends before this number.
+    pub(crate) fn ends_before(&self, end: SeqNumber) -> bool {
+        let high = self.board.high.as_u64() as i64;
+        self.positions.is_some_and(|positions| high < positions.position(end))
+    }
     /// Whether the number is near those seen.
     pub(crate) fn is_near(&self, seq: SeqNumber) -> bool {
         let far = |positions: SeqUnwrapper| {

@@ -115,7 +115,7 @@ impl DirectionState {
         packet: &Packet,
         window: Option<Bytes>,
     ) -> Option<Box<Ack>> {
-        self.hear_mark(packet, false);
+        self.hear_marks(packet, false);
         match ack {
             PlainAck::Still => {
                 self.observers.on_still_ack(packet);

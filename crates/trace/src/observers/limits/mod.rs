@@ -97,6 +97,7 @@ impl Limits {
             SegmentKind::FillsGap
             | SegmentKind::OutOfOrder
             | SegmentKind::NetworkDuplicate
+            | SegmentKind::LinkRetry
             | SegmentKind::CaptureDuplicate
             | SegmentKind::KeepAlive => return,
         };

@@ -222,6 +222,9 @@ fn what(kind: SegmentKind, by: Sign, proof: Option<u64>) -> String {
             format!("fills the gap before{frame}: retransmitted or out of order, unknown")
         }
         SegmentKind::NetworkDuplicate => format!("duplicate of{frame} made by the network{why}"),
+        SegmentKind::LinkRetry => {
+            format!("{frame} sent again by the radio link{why}").trim_start().to_owned()
+        }
         SegmentKind::CaptureDuplicate => format!("captured twice: same packet as{frame}{why}"),
         SegmentKind::WindowProbe => "zero-window probe".to_owned(),
         SegmentKind::KeepAlive => "keep-alive".to_owned(),

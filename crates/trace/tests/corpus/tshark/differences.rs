@@ -159,6 +159,7 @@ fn our_name(kind: SegmentKind) -> &'static str {
         SegmentKind::OutOfOrder => "reordered",
         SegmentKind::NetworkDuplicate => "copied by the network",
         SegmentKind::RepeatedControl => "SYN or FIN repeated",
+        SegmentKind::LinkRetry => "sent again by the radio",
         SegmentKind::CaptureDuplicate => "captured twice",
         SegmentKind::WindowProbe => "window probe",
         SegmentKind::KeepAlive => "keep-alive",
@@ -177,9 +178,10 @@ fn is_alike(kind: SegmentKind, theirs: &str) -> bool {
             ["retransmission", "fast retransmission"].contains(&theirs)
         }
         SegmentKind::OutOfOrder => theirs == "out of order",
-        SegmentKind::FillsGap | SegmentKind::NetworkDuplicate | SegmentKind::CaptureDuplicate => {
-            false
-        }
+        SegmentKind::FillsGap
+        | SegmentKind::NetworkDuplicate
+        | SegmentKind::LinkRetry
+        | SegmentKind::CaptureDuplicate => false,
         SegmentKind::WindowProbe | SegmentKind::KeepAlive => theirs == our_name(kind),
     }
 }

@@ -1,0 +1,75 @@
+//! Data without the timestamps that both ends agreed on.
+//!
+//! Once agreed on, each packet of the connection has them, RSTs aside, and who gets one without
+//! should drop it (RFC 7323 section 3.2). So data without them come from another program: probes
+//! with raw packets, or forged ones. Devices that leave options out exist as well: if an ACK
+//! without timestamps passed, or the other end takes such data in, they are the connection's.
+
+use tcplab_wire::SeqNumber;
+
+use crate::Handshake;
+use crate::direction::DirectionState;
+use crate::fold::folded;
+use crate::packet::Packet;
+
+#[derive(Debug, Default)]
+pub(super) struct Stamps {
+    agreed: bool,
+    /// Client and server.
+    ends: [End; 2],
+}
+folded! { Stamps { agreed, ends } }
+
+#[derive(Debug, Default)]
+struct End {
+    /// Its packets may lack them.
+    leaves_out: bool,
+    /// The end of the first data that were refused.
+    refused: Option<SeqNumber>,
+}
+folded! { End { leaves_out, refused } }
+
+impl Stamps {
+    pub(super) fn agree(&mut self, handshake: &Handshake) {
+        self.agreed = handshake.client.timestamps && handshake.server.timestamps;
+    }
+
+    /// Whether it has data and no timestamps, as it should.
+    #[inline]
+    pub(super) fn are_missing(&self, packet: &Packet, forward: bool) -> bool {
+        self.agreed
+            && packet.timestamps.is_none()
+            && packet.sequence_len() > 0
+            && !self.ends[usize::from(!forward)].leaves_out
+    }
+
+    /// Whether the packet is not the connection's; `own`: its sender's data.
+    pub(super) fn refuse(&mut self, packet: &Packet, forward: bool, own: &DirectionState) -> bool {
+        if !self.agreed || packet.timestamps.is_some() || packet.syn() || packet.rst() {
+            return false;
+        }
+        let is_missing = self.are_missing(packet, forward);
+        let end = &mut self.ends[usize::from(!forward)];
+        if packet.is_bare() || packet.options_cut {
+            end.leaves_out |= !packet.options_cut;
+            return false;
+        }
+        // Old data say nothing new, as in a keep-alive of a device on the path.
+        if !is_missing || own.is_old_ack(packet.end()) {
+            return false;
+        }
+        end.refused.get_or_insert(packet.end());
+        true
+    }
+
+    /// The other end acknowledges data: refused ones, if `sent`, the data that it answers, end
+    /// before.
+    #[inline]
+    pub(super) fn hear(&mut self, packet: &Packet, forward: bool, sent: &DirectionState) {
+        let end = &mut self.ends[usize::from(forward)];
+        let (Some(refused), Some(ack)) = (end.refused, packet.ack) else { return };
+        if !end.leaves_out && !refused.is_after(ack) && sent.ends_before(refused) {
+            end.leaves_out = true;
+        }
+    }
+}
