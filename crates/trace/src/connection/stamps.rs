@@ -14,11 +14,10 @@ use crate::packet::Packet;
 
 #[derive(Debug, Default)]
 pub(super) struct Stamps {
-    agreed: bool,
-    /// Client and server.
-    ends: [End; 2],
+    /// Client and server; none as long as no packet lacks them.
+    ends: Option<Box<[End; 2]>>,
 }
-folded! { Stamps { agreed, ends } }
+folded! { Stamps { ends } }
 
 #[derive(Debug, Default)]
 struct End {
@@ -30,26 +29,34 @@ struct End {
 folded! { End { leaves_out, refused } }
 
 impl Stamps {
-    pub(super) fn agree(&mut self, handshake: &Handshake) {
-        self.agreed = handshake.client.timestamps && handshake.server.timestamps;
-    }
-
     /// Whether it has data and no timestamps, as it should.
     #[inline]
-    pub(super) fn are_missing(&self, packet: &Packet, forward: bool) -> bool {
-        self.agreed
-            && packet.timestamps.is_none()
+    pub(super) fn are_missing(&self, packet: &Packet, forward: bool, agreed: &Handshake) -> bool {
+        packet.timestamps.is_none()
             && packet.sequence_len() > 0
-            && !self.ends[usize::from(!forward)].leaves_out
+            && agreed.client.timestamps
+            && agreed.server.timestamps
+            && !self.end(forward).is_some_and(|end| end.leaves_out)
+    }
+
+    fn end(&self, forward: bool) -> Option<&End> {
+        self.ends.as_ref().map(|ends| &ends[usize::from(!forward)])
     }
 
     /// Whether the packet is not the connection's; `own`: its sender's data.
-    pub(super) fn refuse(&mut self, packet: &Packet, forward: bool, own: &DirectionState) -> bool {
-        if !self.agreed || packet.timestamps.is_some() || packet.syn() || packet.rst() {
+    pub(super) fn refuse(
+        &mut self,
+        packet: &Packet,
+        forward: bool,
+        agreed: &Handshake,
+        own: &DirectionState,
+    ) -> bool {
+        let is_due = agreed.client.timestamps && agreed.server.timestamps;
+        if !is_due || packet.timestamps.is_some() || packet.syn() || packet.rst() {
             return false;
         }
-        let is_missing = self.are_missing(packet, forward);
-        let end = &mut self.ends[usize::from(!forward)];
+        let is_missing = self.are_missing(packet, forward, agreed);
+        let end = &mut self.ends.get_or_insert_default()[usize::from(!forward)];
         if packet.is_bare() || packet.options_cut {
             end.leaves_out |= !packet.options_cut;
             return false;
@@ -66,7 +73,8 @@ impl Stamps {
     /// before.
     #[inline]
     pub(super) fn hear(&mut self, packet: &Packet, forward: bool, sent: &DirectionState) {
-        let end = &mut self.ends[usize::from(forward)];
+        let Some(ends) = &mut self.ends else { return };
+        let end = &mut ends[usize::from(forward)];
         let (Some(refused), Some(ack)) = (end.refused, packet.ack) else { return };
         if !end.leaves_out && !refused.is_after(ack) && sent.ends_before(refused) {
             end.leaves_out = true;

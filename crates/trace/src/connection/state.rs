@@ -195,7 +195,7 @@ impl ConnectionState {
             return None;
         }
         let forward = self.is_forward(packet);
-        if self.stamps.are_missing(packet, forward) {
+        if self.stamps.are_missing(packet, forward, self.opening.handshake()) {
             return None;
         }
         let window = self.window(packet, forward);
@@ -311,7 +311,7 @@ impl ConnectionState {
     fn is_anothers(&mut self, packet: &Packet, forward: bool) -> bool {
         let (own, other) =
             if forward { (&self.forward, &self.reverse) } else { (&self.reverse, &self.forward) };
-        let is_anothers = self.stamps.refuse(packet, forward, own);
+        let is_anothers = self.stamps.refuse(packet, forward, self.opening.handshake(), own);
         if !is_anothers {
             self.stamps.hear(packet, forward, other);
             self.multipath.follow(packet, forward);
@@ -542,11 +542,9 @@ impl ConnectionState {
         }
     }
 
-    /// The data of a full segment: the smaller MSS less timestamps (RFC 6691 section 2). And
-    /// whether timestamps are due.
+    /// The data of a full segment: the smaller MSS less timestamps (RFC 6691 section 2).
     fn agree_on_segments(&mut self) {
         const TIMESTAMPS: u16 = 12;
-        self.stamps.agree(self.opening.handshake());
         let (client, server) = (&self.opening.handshake().client, &self.opening.handshake().server);
         let (Some(one), Some(other)) = (client.mss, server.mss) else { return };
         let stamped = client.timestamps && server.timestamps;
