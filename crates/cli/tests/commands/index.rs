@@ -178,7 +178,9 @@ fn changed_capture_or_damaged_index_is_read_as_without() {
     // The last byte of the first packet.
     let second = 40 + u32::from_le_bytes(capture[32..36].try_into().unwrap()) as usize;
     capture[second - 1] ^= 1;
-    capture[30] ^= 1;
+    // And it was a second earlier.
+    let seconds = u32::from_le_bytes(capture[24..28].try_into().unwrap());
+    capture[24..28].copy_from_slice(&(seconds - 1).to_le_bytes());
     home.write("a.pcap", &capture);
     make_older(&home.path("a.pcap"));
     let whole = home.answer("trace a.pcap -c 0 --json --no-index");

@@ -4,12 +4,6 @@ use super::AnyAnalyzer;
 use super::parts::ROUND;
 use crate::packet::Packet;
 
-/// Notes on frames out of order: on those that are put in order, and on others.
-pub(super) const PUT_IN_ORDER: &str = "came into the capture behind a frame with a later time: \
-                                       analysed in order of time";
-pub(super) const OUT_OF_ORDER: &str = "is out of time order: its timestamp is before the previous \
-                                       frame's (reordercap puts frames in order)";
-
 impl AnyAnalyzer<'_> {
     /// The latest frame has a time before that of an earlier one: puts it in order if the step is
     /// small. Whether that could be done.

@@ -1,9 +1,10 @@
 //! Threads that analyse connections beside the one that reads.
 //!
 //! Each has some of the [parts](Part). The reading thread hands out packets in rounds and gets for
-//! each round what was found in it, from each thread, in order of packets; results of all are merged
-//! in that order, which is not that of frames where the capture has those out of order. It takes the results of a round before it hands out the round that comes [`AHEAD`]
-//! later: so nobody waits for a full queue, and what waits is bounded.
+//! each round what was found in it, from each thread, in order of packets; results of all are
+//! merged in that order, which is not that of frames where the capture has those out of order. It
+//! takes the results of a round before it hands out the round that comes [`AHEAD`] later: so nobody
+//! waits for a full queue, and what waits is bounded.
 
 use std::collections::BTreeMap;
 use std::mem::take;
@@ -55,7 +56,6 @@ struct Round {
     until: Option<(u64, u64)>,
     found: Vec<Tagged>,
     /// Connections that the sink has seen: memory is freed soonest by the thread that took it.
-    #[expect(clippy::vec_box, reason = "they come boxed, and are only freed")]
     spent: Vec<Box<Connection>>,
     /// The answer to [`Given::Step`].
     clock_error: Option<Span>,

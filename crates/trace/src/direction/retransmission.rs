@@ -110,8 +110,8 @@ pub(crate) struct Candidate<'a> {
 }
 
 impl Classifier {
-    /// Classifies a packet with sequence space that starts below the highest byte. `unseen`: so many
-    /// of its bytes come only now, though they were acknowledged.
+    /// Classifies a packet with sequence space that starts below the highest byte. `unseen`: so
+    /// many of its bytes come only now, though they were acknowledged.
     pub(crate) fn classify(
         &mut self,
         candidate: &Candidate<'_>,

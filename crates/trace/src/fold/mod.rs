@@ -18,6 +18,18 @@ pub(crate) trait Fold: Sized {
     /// The bytes allocated for it beside itself.
     fn heap(&self) -> usize;
 
+    /// Folds a value, if there is one: here a byte tells whether there is.
+    fn fold_option(value: Option<&Self>, to: &mut Folder) {
+        to.number(value.is_some().into());
+        if let Some(value) = value {
+            value.fold(to);
+        }
+    }
+    /// What [`Fold::fold_option`] wrote.
+    fn unfold_option(from: &mut Unfolder<'_>) -> Option<Self> {
+        (from.number() != 0).then(|| Self::unfold(from))
+    }
+
     /// Folds all of a list.
     fn fold_list(list: &[Self], to: &mut Folder) {
         for value in list {
@@ -97,11 +109,9 @@ impl Folder {
         }
         self.zeros += count;
     }
-    pub(crate) fn time(&mut self, time: Instant) {
-        let time = time.as_nanos();
-        if time == 0 {
-            return self.number(0);
-        }
+    /// A time, or a zero where there is none.
+    pub(crate) fn time(&mut self, time: Option<Instant>) {
+        let Some(time) = time.map(Instant::as_nanos) else { return self.number(0) };
         let since = time.wrapping_sub(self.time) as i64;
         self.time = time;
         self.write_again(time, zigzag(since) + 1);
@@ -232,20 +242,20 @@ impl<'a> Unfolder<'a> {
         self.bytes = rest;
         number & u64::MAX >> (64 - 8 * bytes)
     }
-    pub(crate) fn time(&mut self) -> Instant {
+    pub(crate) fn time(&mut self) -> Option<Instant> {
         if self.zeros > 0 {
             self.zeros -= 1;
-            return Instant::ZERO;
+            return None;
         }
         match self.read() {
-            Read::Number(0) => return Instant::ZERO,
+            Read::Number(0) => return None,
             Read::Number(coded) => {
                 self.time = self.time.wrapping_add(unzigzag(coded - 1) as u64);
                 self.recent.add(self.time);
             }
             Read::Again(time) => self.time = time,
         }
-        Instant::from_nanos(self.time)
+        Some(Instant::from_nanos(self.time))
     }
 
     /// What the next byte begins; zero behind the last.
@@ -304,6 +314,13 @@ macro_rules! folded {
                 let found = ALL[from.number() as usize];
                 match found { $($type::$variant)|+ => found }
             }
+            fn fold_option(value: Option<&$type>, to: &mut $crate::fold::Folder) {
+                to.number(value.map_or(0, |&it| it as u64 + 1));
+            }
+            fn unfold_option(from: &mut $crate::fold::Unfolder<'_>) -> Option<$type> {
+                const ALL: &[$type] = &[$($type::$variant),+];
+                from.number().checked_sub(1).map(|place| ALL[place as usize])
+            }
             fn heap(&self) -> usize {
                 0
             }
@@ -323,17 +340,41 @@ macro_rules! folded {
             }
         }
     };
-    ($type:ident { $($field:ident),+ $(,)? } $(without $($left:ident: $value:expr),+)?) => {
+    (
+        $type:ident { $first:ident $(, $field:ident)* $(,)? }
+        $(without $($left:ident: $value:expr),+)?
+    ) => {
         impl $crate::fold::Fold for $type {
             fn fold(&self, to: &mut $crate::fold::Folder) {
-                let $type { $($field,)+ $($($left: _,)+)? } = self;
-                $($crate::fold::Fold::fold($field, to);)+
+                let $type { $first, $($field,)* $($($left: _,)+)? } = self;
+                $crate::fold::Fold::fold($first, to);
+                $($crate::fold::Fold::fold($field, to);)*
             }
             fn unfold(from: &mut $crate::fold::Unfolder<'_>) -> $type {
-                $type { $($field: $crate::fold::Fold::unfold(from),)+ $($($left: $value,)+)? }
+                $type {
+                    $first: $crate::fold::Fold::unfold(from),
+                    $($field: $crate::fold::Fold::unfold(from),)*
+                    $($($left: $value,)+)?
+                }
+            }
+            // Whether there is one is told by its first field.
+            fn fold_option(value: Option<&$type>, to: &mut $crate::fold::Folder) {
+                $crate::fold::Fold::fold_option(value.map(|it| &it.$first), to);
+                if let Some($type { $first: _, $($field,)* $($($left: _,)+)? }) = value {
+                    $($crate::fold::Fold::fold($field, to);)*
+                }
+            }
+            fn unfold_option(from: &mut $crate::fold::Unfolder<'_>) -> Option<$type> {
+                let $first = $crate::fold::Fold::unfold_option(from)?;
+                Some($type {
+                    $first,
+                    $($field: $crate::fold::Fold::unfold(from),)*
+                    $($($left: $value,)+)?
+                })
             }
             fn heap(&self) -> usize {
-                0 $(+ $crate::fold::Fold::heap(&self.$field))+
+                $crate::fold::Fold::heap(&self.$first)
+                    $(+ $crate::fold::Fold::heap(&self.$field))*
             }
         }
     };
@@ -357,7 +398,35 @@ mod tests {
 
     type Values = (Vec<(u64, i64)>, VecDeque<Option<u32>>, (BTreeSet<u16>, u128, [u8; 5]));
 
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    enum Kind {
+        First,
+        Second,
+    }
+    folded! { enum Kind { First, Second } }
+
+    #[derive(Debug, Clone, PartialEq, Eq)]
+    struct Passed {
+        at: Instant,
+        frame: u64,
+    }
+    folded! { Passed { at, frame } }
+
     proptest! {
+        #[test]
+        fn optional_values_come_back(
+            values: Vec<Option<(u64, u64, bool)>>,
+        ) {
+            let read = |(at, frame, second): (u64, u64, bool)| {
+                let at = Instant::from_nanos(at >> (at % 64));
+                let kind = if second { Kind::Second } else { Kind::First };
+                (Some(at), Some(Box::new(Passed { at, frame })), Some(kind))
+            };
+            let values: Vec<_> =
+                values.into_iter().map(|it| it.map_or((None, None, None), read)).collect();
+            prop_assert_eq!(&again(&values).0, &values);
+        }
+
         #[test]
         fn folded_values_come_back(
             long: Vec<(u8, u8)>,
@@ -381,6 +450,8 @@ mod tests {
         assert_eq!(again(&([0_u64; 500], 7_u8)).1, 6);
         assert_eq!(again(&vec![0_u64; 100]), (vec![0; 100], 2));
         assert_eq!(again(&[1_u64 << 40; 9]), ([1 << 40; 9], 15));
+        let passed = Passed { at: Instant::from_nanos(7), frame: 1 };
+        assert_eq!(again(&Some(passed.clone())), (Some(passed), 2));
         let times =
             [1_000_000_000_000, 1_000_000_000_001, 999_999_999_999].map(Instant::from_nanos);
         assert_eq!(again(&times), (times, 9));

@@ -93,10 +93,16 @@ folded! { SackBlock { left, right } }
 impl Fold for Instant {
     #[inline]
     fn fold(&self, to: &mut Folder) {
-        to.time(*self);
+        to.time((*self != Instant::ZERO).then_some(*self));
     }
     #[inline]
     fn unfold(from: &mut Unfolder<'_>) -> Instant {
+        from.time().unwrap_or(Instant::ZERO)
+    }
+    fn fold_option(time: Option<&Instant>, to: &mut Folder) {
+        to.time(time.copied());
+    }
+    fn unfold_option(from: &mut Unfolder<'_>) -> Option<Instant> {
         from.time()
     }
     fn heap(&self) -> usize {
@@ -181,14 +187,11 @@ impl Fold for String {
 impl<T: Fold> Fold for Option<T> {
     #[inline]
     fn fold(&self, to: &mut Folder) {
-        to.number(self.is_some().into());
-        if let Some(value) = self {
-            value.fold(to);
-        }
+        T::fold_option(self.as_ref(), to);
     }
     #[inline]
     fn unfold(from: &mut Unfolder<'_>) -> Option<T> {
-        (from.number() != 0).then(|| T::unfold(from))
+        T::unfold_option(from)
     }
     fn heap(&self) -> usize {
         self.as_ref().map_or(0, T::heap)
@@ -201,6 +204,12 @@ impl<T: Fold> Fold for Box<T> {
     }
     fn unfold(from: &mut Unfolder<'_>) -> Box<T> {
         Box::new(T::unfold(from))
+    }
+    fn fold_option(value: Option<&Box<T>>, to: &mut Folder) {
+        T::fold_option(value.map(|it| &**it), to);
+    }
+    fn unfold_option(from: &mut Unfolder<'_>) -> Option<Box<T>> {
+        T::unfold_option(from).map(Box::new)
     }
     fn heap(&self) -> usize {
         size_of::<T>() + (**self).heap()
