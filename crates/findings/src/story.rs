@@ -8,7 +8,7 @@ use crate::words::{counted, rounded, seconds};
 /// What was lost, what revealed the loss to the sender, how it recovered.
 pub fn story(episode: &Episode, flow: &Flow) -> String {
     let mut sentences = vec![loss(episode, flow), evidence(episode, flow)];
-    sentences.extend(late_reaction(episode));
+    sentences.extend(late_reaction(episode, flow));
     sentences.push(repair(episode));
     if episode.spurious > 0 {
         let (spurious, all) = (episode.spurious, episode.retransmissions);
@@ -142,12 +142,13 @@ fn silent(flow: &Flow, frame: u64) -> &'static str {
 }
 
 /// That a timer began the recovery after the loss had been revealed.
-fn late_reaction(episode: &Episode) -> Option<String> {
+fn late_reaction(episode: &Episode, flow: &Flow) -> Option<String> {
     let by_timer = matches!(episode.kind, EpisodeKind::WithTimeLag | EpisodeKind::Intermittent);
-    let is_later = episode.first_retransmission.is_some_and(|(at, _)| at >= episode.evidence_at);
-    let revealed =
-        !matches!(episode.evidence, Evidence::Timeout { .. } | Evidence::Probe { .. }) && is_later;
-    let silence = rounded(episode.silence.filter(|_| by_timer && revealed)?);
+    let revealed = !matches!(episode.evidence, Evidence::Timeout { .. } | Evidence::Probe { .. });
+    // What a timer sent before was about other data.
+    let (at, frame) = episode.first_retransmission?;
+    let is_later = at >= episode.evidence_at && flow.segment_in(frame)?.timer.is_some();
+    let silence = rounded(episode.silence.filter(|_| by_timer && revealed && is_later)?);
     Some(format!("The sender did not retransmit on that: a timer did, after {silence} of silence."))
 }
 

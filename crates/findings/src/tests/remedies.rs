@@ -86,3 +86,26 @@ fn window_that_grew_too_late_is_not_the_one_that_limited() {
     assert!(statement.contains(" It grew to 524 kB too late."), "{statement}");
     assert!(remedy.starts_with("Let the server offer more from the start"), "{remedy}");
 }
+
+/// A probe repeated the newest data before the receiver's late report of an earlier loss, which the
+/// sender then repaired at once.
+#[test]
+fn probe_before_the_evidence_is_no_late_reaction_to_it() {
+    let (statement, ..) = only(
+        "recovery-episode",
+        "open 0.010
+         0.100 > 1:1449
+         0.110 < ack 1449
+         0.200 > 1449:2897
+         0.2001 > 2897:4345
+         0.2002 > 4345:5793
+         0.260 > 4345:5793
+         0.290 < ack 1449 sack 2897-4345
+         0.2900 > 1449:2897
+         0.2901 < ack 1449 sack 2897-5793
+         0.2902 < ack 1449 dsack 4345-5793 sack 2897-5793
+         0.300 < ack 5793",
+    );
+    assert!(statement.contains("was SACKed at 0.290 s"), "{statement}");
+    assert!(!statement.contains("a timer did"), "{statement}");
+}

@@ -214,10 +214,8 @@ impl<'a> Draft<'a> {
         let bound = self.end.max(self.recovery_point);
         let span: Vec<Sent<'_>> =
             log.iter_from(first_order).take_while(|&(order, _)| order < until).collect();
-        let known = |&&(order, _): &&Sent<'_>| order >= self.known_from;
-        let repeats = span.iter().filter(known).copied();
         let repeats: Vec<Sent<'_>> =
-            repeats.filter(|(_, t)| t.repeat && t.range.start < bound).collect();
+            span.iter().copied().filter(|(_, t)| t.repeat && t.range.start < bound).collect();
         let count = |test: &dyn Fn(&Transmission) -> bool| {
             repeats.iter().filter(|(_, t)| test(t)).count() as u64
         };
@@ -250,15 +248,14 @@ impl<'a> Draft<'a> {
     }
 
     /// What began the recovery: the first retransmission of the first lost segment, or what a timer
-    /// sent before it, but not before the evidence: such a probe was about other data.
+    /// sent before it.
     fn beginning(&self, context: &Context<'a>, until: u64) -> Option<Sent<'a>> {
         let (first_order, first) = self.lost[0];
         let repeats = context.log.overlapping(first.range);
         let repeat = repeats.into_iter().find(|&order| order > first_order);
         let repeat = repeat.and_then(|order| Some((order, context.log.get(order)?)));
         let timers = [Timer::Probe, Timer::Retransmission];
-        let last_unknown = first_order.max(self.known_from.saturating_sub(1));
-        let by_timer = timers.into_iter().filter_map(|it| context.timer_after(last_unknown, it));
+        let by_timer = timers.into_iter().filter_map(|it| context.timer_after(first_order, it));
         by_timer.chain(repeat).filter(|&(order, _)| order < until).min_by_key(|&(order, _)| order)
     }
 }

@@ -2,7 +2,7 @@
 
 use super::drill::{connection, flow};
 use crate::SegmentKind::{FastRetransmission, RepeatedControl, TimeoutRetransmission};
-use crate::{EpisodeKind, Evidence, Flow, SegmentKind};
+use crate::{EpisodeKind, Flow, SegmentKind};
 
 /// Frame and kind of what is not new data.
 fn judged(flow: &Flow) -> Vec<(u64, SegmentKind)> {
@@ -95,31 +95,4 @@ fn data_at_the_place_of_the_syn_are_no_repeated_syn() {
     let flow = &connection.reverse;
     assert!(flow.causes.timeouts.is_empty() && flow.causes.backoffs.longest.is_none());
     assert!(judged(flow).iter().all(|&(_, kind)| kind != TimeoutRetransmission));
-}
-
-/// A probe repeated the newest data before the receiver's late report of an earlier loss, which the
-/// sender then repaired at once.
-#[test]
-fn probe_before_the_evidence_does_not_begin_the_recovery() {
-    let flow = flow(
-        "open 0.010
-         0.100 > 1:1449
-         0.110 < ack 1449
-         0.200 > 1449:2897
-         0.2001 > 2897:4345
-         0.2002 > 4345:5793
-         0.260 > 4345:5793
-         0.290 < ack 1449 sack 2897-4345
-         0.2900 > 1449:2897
-         0.2901 < ack 1449 sack 2897-5793
-         0.2902 < ack 1449 dsack 4345-5793 sack 2897-5793
-         0.300 < ack 5793",
-    );
-    let [episode] = &flow.episodes[..] else { panic!("{:#?}", flow.episodes) };
-    assert_eq!(
-        (episode.kind, episode.evidence),
-        (EpisodeKind::WithoutTimeLag, Evidence::Sack { frame: 10 },)
-    );
-    assert_eq!(episode.first_retransmission.map(|(_, frame)| frame), Some(11));
-    assert_eq!((episode.retransmissions, episode.timeouts, episode.probes), (1, 0, 1));
 }
