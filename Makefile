@@ -67,6 +67,8 @@ ifdef BESIDE
 lint doctests: built
 python-tests: kernel tools
 kernel lint doctests: NICE := nice
+# Of this make's jobs no other program knows.
+unexport MAKEFLAGS
 endif
 
 .PHONY: format

@@ -142,7 +142,7 @@ const measured = (known, rows, summary) => [
 /** @param {any} known @param {any[]} rows */
 const sweepFigure = (known, rows) => {
   // What was offered may be used: the ideal goodput is that of these windows.
-  const each = (/** @type {any} */ row) => Math.max(row.window_bytes, row.offered_window_bytes ?? 0);
+  const each = (/** @type {any} */ row) => row.offered_window_bytes ?? row.window_bytes;
   const total = (/** @type {any} */ row) => row.connections * each(row);
   const label = `Goodput against window: ${rows.map((row) => `${row.connections} × ${bytes(each(row))} ${rounded(row.goodput_mbit_per_second)} of ${rounded(row.ideal_bits_per_second / 1e6)} Mbit/s`).join("; ")}`;
   return figure(label, (width) => {
