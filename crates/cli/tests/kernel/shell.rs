@@ -75,8 +75,9 @@ fn congestion_control_applies_to_both_ends() {
         return;
     }
     let home = Home::new();
+    // In one call each: both write to the same place at the same time.
     let print_congestion =
-        "print(s.getsockopt(6, 13, 16).rstrip(bytes(1)).decode(), file=sys.stderr)";
+        "sys.stderr.write(s.getsockopt(6, 13, 16).rstrip(bytes(1)).decode() + chr(10))";
     let far = format!(
         "python3 -c 'import socket, sys; s = socket.create_server((\"\", 7)).accept()[0]; {print_congestion}'"
     );
