@@ -1,7 +1,7 @@
 // @ts-check
 // The scenario file that the form of an experiment makes.
 
-import { KNOBS } from "./fields.js";
+import { CONGESTIONS, KNOBS } from "./fields.js";
 
 /** What the applications do: who sends most of the data, and how the form calls it. */
 export const WORKS = [
@@ -39,7 +39,7 @@ const workOf = (/** @type {Wanted} */ { work }) => WORKS.find((it) => it.key ===
  * key of the scenario; none where the rest leaves nothing to vary.
  */
 export const FACTORS = [
-  { key: "congestion", name: "congestion control", choices: ["reno", "cubic", "bbr", "vegas", "westwood"], chosen: ["reno", "cubic", "bbr"], other: null,
+  { key: "congestion", name: "congestion control", choices: CONGESTIONS.slice(1).map(([name]) => name), chosen: ["reno", "cubic", "bbr"], other: null,
     about: "How the sender finds its rate.", sets: (/** @type {Wanted} */ it) => `${workOf(it).sender}.socket.congestion` },
   { key: "queue", name: "queue of the bottleneck", choices: ["32 packets", "128 packets", "512 packets", "1 bdp"], chosen: ["32 packets", "512 packets"], other: { pattern: "[1-9][0-9]{0,5} packets", title: "such as 64 packets" },
     about: "How much may wait in front of the slowest link.", sets: () => "path.queue" },

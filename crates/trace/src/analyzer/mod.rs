@@ -66,10 +66,10 @@ const COARSEST: u64 = 100_000_000;
 const COARSEST_NOTE: &str = "the capture counts time in steps of 0.1 s or more: round trips, stalls \
                              and limits are those of its clock, not of the connection";
 /// Notes on frames out of order: on those that are put in order, and on others.
-const PUT_IN_ORDER: &str = "came into the capture behind a frame with a later time: \
-                                       analysed in order of time";
-const OUT_OF_ORDER: &str = "is out of time order: its timestamp is before the previous \
-                                       frame's (reordercap puts frames in order)";
+const PUT_IN_ORDER: &str = "came into the capture behind a frame with a later time: analysed in \
+                            order of time";
+const OUT_OF_ORDER: &str = "is out of time order: its timestamp is before the previous frame's \
+                            (reordercap puts frames in order)";
 const SAME_TIME: &str = "all frames have the same time, or none: durations, round trips and rates \
                          are unknown";
 

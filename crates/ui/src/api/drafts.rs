@@ -22,6 +22,7 @@ use crate::state::{Ui, aside};
 
 /// How long the time of a trial is found out before a run.
 const PATIENCE: Duration = Duration::from_millis(500);
+
 /// The built-in experiments.
 pub(super) async fn scenarios() -> Json<Value> {
     let all: Vec<Value> = catalogue().iter().map(|(name, source)| in_list(name, source)).collect();
