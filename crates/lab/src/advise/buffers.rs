@@ -10,7 +10,8 @@ use tcplab_units::{Bytes, Span};
 
 use super::advice::Advice;
 use super::experiment::{as_path, kept};
-use super::situation::{Situation, WITHOUT_OPTIONS};
+use super::situation::Situation;
+use crate::analysis::WITHOUT_OPTIONS;
 
 /// NetBurner's default (constants.h).
 const FEWEST: u64 = 5;

@@ -9,7 +9,7 @@ use tcplab_units::{Bytes, Endpoint, Instant, Rate, Span};
 use super::congestion::Congestion;
 use super::ends::Ends;
 use super::seen::{NOTABLE, Observed, busier};
-use crate::analysis::Ideal;
+use crate::analysis::{Ideal, WITH_TIMESTAMPS, WITHOUT_OPTIONS};
 use crate::plan::sysctl;
 
 /// What the settings are for.
@@ -101,9 +101,6 @@ pub enum Lacking {
     RoundTripBesideReceiver,
 }
 
-/// Of IPv4 and TCP with the timestamps that Linux uses (RFC 7323 section 3.2), and without.
-const WITH_TIMESTAMPS: Bytes = Bytes::new(52);
-pub(super) const WITHOUT_OPTIONS: Bytes = Bytes::new(40);
 /// Where the amount to send is not known.
 const USUAL_PAYLOAD: Bytes = Bytes::new(10_000_000);
 /// A transfer that is tried takes so long where the path carries all it can: slow start is over by

@@ -4,8 +4,10 @@ use tcplab_path::{Direction, ElementPlan, LinkPlan, Outlook, PathSpec};
 use tcplab_testbed::Train;
 use tcplab_units::{Bytes, Instant, Rate, Span};
 
-/// Of IPv4 and TCP without options: what RFC 6349 section 4.1 takes off the MTU.
-const HEADERS: Bytes = Bytes::new(40);
+/// Of IPv4 and TCP without options: what RFC 6349 section 4.1 takes off the MTU. And with the
+/// timestamps that Linux uses (RFC 7323 section 3.2).
+pub(crate) const WITHOUT_OPTIONS: Bytes = Bytes::new(40);
+pub(crate) const WITH_TIMESTAMPS: Bytes = Bytes::new(52);
 /// Where the path does not say how large a packet may be.
 const ETHERNET_MTU: Bytes = Bytes::new(1500);
 /// Changes of a path are followed at about so many moments.
@@ -111,7 +113,7 @@ impl Ideal {
 
     /// The payload of a full segment without options.
     pub fn segment(&self) -> Bytes {
-        self.mtu.saturating_sub(HEADERS)
+        self.mtu.saturating_sub(WITHOUT_OPTIONS)
     }
 
     /// The most payload a second.

@@ -25,6 +25,7 @@ pub(crate) use captures::trace;
 pub use captures::{load_frames, load_recording, load_trial};
 pub(crate) use contents::Contents;
 pub use ideal::Ideal;
+pub(crate) use ideal::{WITH_TIMESTAMPS, WITHOUT_OPTIONS};
 pub(crate) use metrics::{ESTABLISHED, Sources};
 pub(crate) use run::analyse;
 pub(crate) use sender::{flow_of, sending_end};

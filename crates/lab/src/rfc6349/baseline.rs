@@ -7,7 +7,7 @@ use tcplab_scenario::PlannedConnection;
 use tcplab_trace::{Connection, Flow, Limit, Trace};
 use tcplab_units::{Bytes, Instant, Rate, Span};
 
-use crate::analysis::{Ideal, load_trial};
+use crate::analysis::{Ideal, WITH_TIMESTAMPS, WITHOUT_OPTIONS, load_trial};
 use crate::error::LabError;
 use crate::store::RunDirectory;
 
@@ -63,8 +63,6 @@ impl Asked {
     }
 }
 
-/// Of IPv4 and TCP with timestamps (RFC 7323 section 3.2).
-pub(super) const HEADERS: Bytes = Bytes::new(52);
 /// Windows in the sweep, in eighths of the bandwidth-delay product (section 3.3.2 and figure 3
 /// there: below one, throughput is in proportion; above, it is not better).
 const WINDOWS: [u64; 6] = [1, 2, 4, 6, 8, 16];
@@ -125,7 +123,7 @@ impl Baseline {
         let [client, server] = [&connection.handshake.client, &connection.handshake.server];
         // With options of 12 B where both use timestamps (RFC 7323 section 3.2).
         let has_timestamps = client.timestamps && server.timestamps;
-        let headers = if has_timestamps { HEADERS.as_u64() } else { 40 };
+        let headers = if has_timestamps { WITH_TIMESTAMPS } else { WITHOUT_OPTIONS }.as_u64();
         // The first may have been larger than the path takes (RFC 1191).
         let found = flow.marks.mss_changes.last().map(|change| change.to);
         let segment = found.unwrap_or(flow.marks.largest).as_u64();

@@ -4,8 +4,9 @@ use serde_json::{Map, Value, json};
 use tcplab_path::{Direction, PathSpec};
 use tcplab_units::{Bytes, Span};
 
-use super::baseline::{Baseline, HEADERS};
+use super::baseline::Baseline;
 use crate::analysis::Ideal;
+use crate::analysis::WITH_TIMESTAMPS;
 
 /// Round trips that are measured on the idle path.
 const IDLE_SAMPLES: u64 = 30;
@@ -113,7 +114,7 @@ impl Test {
     /// The payload of a full segment with timestamps (RFC 7323 section 3.2).
     fn full_segment(&self) -> Bytes {
         let ideal = Ideal::of(&self.path, self.direction, tcplab_units::Instant::ZERO, 1);
-        ideal.map_or(ETHERNET_MTU, |ideal| ideal.mtu).saturating_sub(HEADERS)
+        ideal.map_or(ETHERNET_MTU, |ideal| ideal.mtu).saturating_sub(WITH_TIMESTAMPS)
     }
 
     fn transfer(&self, title: &str) -> Value {
